@@ -1,0 +1,48 @@
+# Everything works on a fresh machine with Python >= 3.11, make and a package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# A system CUDA toolkit must not leak in: the compilers come from pinned wheels.
+unexport CUDA_HOME CUDA_PATH CUDA_ROOT NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
+
+.PHONY: demo test lint types unit lock validate bench clean
+
+demo: $(STAMP) ## predict a shipped kernel on several GPUs
+	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
+
+test: lint types unit ## everything CI runs
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/pytest -n 2
+
+validate: $(STAMP) ## the published tables and public data sets (minutes; see validation/README.md)
+	$(BIN)/python -m validation
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+$(STAMP): pyproject.toml requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit("WarpWatt needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(STAMP)
+
+lock: ## refresh requirements.lock from pyproject.toml
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/pip install --quiet uv
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header --no-annotate --group dev --group validation pyproject.toml requirements-build.in -o requirements.lock
+	rm -rf $(VENV)-lock
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

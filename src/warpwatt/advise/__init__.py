@@ -1,0 +1,1 @@
+"""Advice: many calls of ``predict`` compared (applications, sweeps, recommendations)."""

@@ -1,0 +1,218 @@
+"""Kernel arguments and the grammar users write them in.
+
+::
+
+    n=1048576                 a scalar; the kernel's parameter gives its type
+    alpha=2.5
+    x=f32[n]                  a buffer of n floats, random with seed 0 (an assumption, listed as such)
+    x=f32[rows*cols]:zeros    fills: random | zeros | ones | arange | FILE.npy
+    0=1048576                 by position, where names are unknown (PTX, binaries)
+
+The same description drives prediction, emulation and measurement.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+MAX_BUFFER_BYTES = 2**48
+"""Beyond this no GPU can address the buffer (48-bit virtual addresses)."""
+
+
+class DType(StrEnum):
+    """Element types of buffers."""
+
+    F16 = "f16"
+    BF16 = "bf16"
+    F32 = "f32"
+    F64 = "f64"
+    I8 = "i8"
+    U8 = "u8"
+    I16 = "i16"
+    U16 = "u16"
+    I32 = "i32"
+    U32 = "u32"
+    I64 = "i64"
+    U64 = "u64"
+
+    @property
+    def size(self) -> int:
+        """Bytes per element.
+
+        >>> DType.BF16.size, DType.U8.size
+        (2, 1)
+        """
+        return int(self.value.lstrip("bfiu")) // 8
+
+
+class Fill(StrEnum):
+    """What a buffer holds before the launch."""
+
+    RANDOM = "random"
+    ZEROS = "zeros"
+    ONES = "ones"
+    ARANGE = "arange"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar passed by value."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A pointer to ``shape`` elements. ``seed`` applies to random fills, ``path`` to files.
+
+    ``assumed_fill`` is True where the user named no fill.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    fill: Fill = Fill.RANDOM
+    seed: int = 0
+    path: str = ""
+    assumed_fill: bool = False
+
+    @property
+    def elements(self) -> int:
+        """Number of elements; 1 for an empty shape.
+
+        >>> Buffer(DType.F32, (4, 8)).elements
+        32
+        """
+        total = 1
+        for extent in self.shape:
+            total *= extent
+        return total
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.elements * self.dtype.size
+
+
+Argument = Scalar | Buffer
+
+_BUFFER = re.compile(r"^(?P<dtype>[a-z]+[0-9]+)\[(?P<shape>[^\]]*)\](?::(?P<fill>.+))?$")
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+def parse_arguments(texts: Iterable[str]) -> dict[str, Argument]:
+    """Read ``NAME_OR_INDEX=VALUE`` texts; shapes may use scalars given anywhere in the same list.
+
+    Raises
+    ------
+    ArgumentError
+        If a text does not follow the grammar, a shape uses an unknown name, is negative or overflows.
+
+    >>> parse_arguments(["x=f32[2*n]:zeros", "n=8"])["x"].shape
+    (16,)
+    """
+    pairs = [_split(text) for text in texts]
+    repeated = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
+    if repeated:
+        raise ArgumentError(f"argument {repeated[0]!r} is given twice")
+    scalars = {name: Scalar(number) for name, value in pairs if (number := _number(value)) is not None}
+    sizes = {name: s.value for name, s in scalars.items() if isinstance(s.value, int)}
+    return {name: scalars[name] if name in scalars else _buffer(name, value, sizes) for name, value in pairs}
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise ArgumentError(
+            f"not an argument: {text!r}", hint="write --arg NAME=VALUE, for example --arg n=1024"
+        )
+    return name.strip(), value.strip()
+
+
+def _number(text: str) -> int | float | None:
+    lowered = text.lower()
+    if lowered in ("true", "false"):
+        return int(lowered == "true")
+    for read in (lambda t: int(t, 0), float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _buffer(name: str, text: str, sizes: Mapping[str, int]) -> Buffer:
+    match = _BUFFER.match(text)
+    if match is None:
+        hint = "write a number, or TYPE[SHAPE][:FILL] such as f32[n]:zeros"
+        raise ArgumentError(f"argument {name!r}: cannot read {text!r}", hint=hint)
+    try:
+        dtype = DType(match["dtype"])
+    except ValueError:
+        known = " ".join(DType)
+        raise ArgumentError(
+            f"argument {name!r}: no type {match['dtype']!r}", hint=f"types: {known}"
+        ) from None
+    shape = tuple(_extent(name, part, sizes) for part in match["shape"].split(","))
+    fill, path = _fill(name, match["fill"])
+    buffer = Buffer(dtype, shape, fill, path=path, assumed_fill=match["fill"] is None)
+    if buffer.nbytes > MAX_BUFFER_BYTES:
+        raise ArgumentError(f"argument {name!r}: {buffer.nbytes} bytes is more than any GPU can address")
+    return buffer
+
+
+def _fill(name: str, text: str | None) -> tuple[Fill, str]:
+    if text is None:
+        return Fill.RANDOM, ""
+    if text.endswith(".npy"):
+        return Fill.FILE, text
+    if text in (Fill.RANDOM, Fill.ZEROS, Fill.ONES, Fill.ARANGE):
+        return Fill(text), ""
+    hint = "fills: random zeros ones arange, or a FILE.npy"
+    raise ArgumentError(f"argument {name!r}: no fill {text!r}", hint=hint)
+
+
+def _extent(name: str, text: str, sizes: Mapping[str, int]) -> int:
+    """Evaluate one extent: whole numbers, names of scalars, ``+ - * //`` and parentheses."""
+    try:
+        extent = _evaluate(ast.parse(text.strip(), mode="eval").body, sizes)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
+        reason = str(error) if type(error) is ValueError else "not an expression"
+        hint = "a shape uses whole numbers, scalar arguments, + - * // and parentheses"
+        raise ArgumentError(f"argument {name!r}: shape {text!r}: {reason}", hint=hint) from None
+    if extent < 0:
+        raise ArgumentError(f"argument {name!r}: shape {text!r} is negative ({extent})")
+    return extent
+
+
+def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(value=int() as value):
+            return value
+        case ast.Name(id=name) if name in sizes:
+            return sizes[name]
+        case ast.Name(id=name):
+            raise ValueError(f"{name!r} is not given as a whole number")
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_evaluate(operand, sizes)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            value = _OPERATORS[type(op)](_evaluate(left, sizes), _evaluate(right, sizes))
+            if abs(value) > MAX_BUFFER_BYTES:
+                raise ValueError(f"{value} overflows")
+            return value
+    raise ValueError("only whole numbers, names, + - * // and parentheses")

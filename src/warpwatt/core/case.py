@@ -1,0 +1,125 @@
+"""What models see (:class:`Case`), what they return (:class:`Timing`, :class:`Power`) and what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.estimate import Estimate
+    from warpwatt.core.execution import Workload
+    from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Kernel
+
+
+class Stall(StrEnum):
+    """Warp-state names of Nsight Compute."""
+
+    SELECTED = "Selected"
+    NOT_SELECTED = "Not Selected"
+    LONG_SCOREBOARD = "Long Scoreboard"
+    SHORT_SCOREBOARD = "Short Scoreboard"
+    LG_THROTTLE = "LG Throttle"
+    MIO_THROTTLE = "MIO Throttle"
+    MATH_PIPE_THROTTLE = "Math Pipe Throttle"
+    TEX_THROTTLE = "Tex Throttle"
+    BARRIER = "Barrier"
+    MEMBAR = "Membar"
+    WAIT = "Wait"
+    NO_INSTRUCTION = "No Instructions"
+    BRANCH_RESOLVING = "Branch Resolving"
+    DISPATCH = "Dispatch Stall"
+    DRAIN = "Drain"
+    IMC_MISS = "IMC Miss"
+    SLEEPING = "Sleeping"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Measured time, power and counters of one launch at given clocks; seconds and watts, None if absent."""
+
+    gpu: str
+    clocks: Clocks
+    time: float | None = None
+    power: float | None = None
+    counters: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """Everything a model may look at."""
+
+    kernel: Kernel
+    workload: Workload
+    launch: Launch
+    gpu: Gpu
+    clocks: Clocks
+    profile: Profile | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timing:
+    """What a time model says.
+
+    Attributes
+    ----------
+    time
+        GPU duration in seconds, launch overhead excluded.
+    bottleneck
+        The resource that binds, in words a user knows (``"DRAM bandwidth"``, ``"FP32 pipe"``).
+    breakdown
+        Component to seconds; what the components mean is the model's own (roofs, penalties, waves).
+    utilisation
+        Unit or memory level (``"fp32"``, ``"dram"``, ``"issue"``) to its busy share, 0 to 1.
+    stalls
+        Nsight's stall names to their share of warp time, where the model knows.
+    shares
+        Share of the time attributed to each instruction of ``workload.execution.program``; sums to 1.
+    """
+
+    model: str
+    time: Estimate
+    bottleneck: str
+    breakdown: Mapping[str, float]
+    utilisation: Mapping[str, float]
+    stalls: Mapping[Stall, float] = field(default_factory=dict)
+    shares: tuple[float, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Power:
+    """What a power model says: mean board power in watts and its components in watts."""
+
+    model: str
+    power: Estimate
+    components: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class TimeModel(Protocol):
+    """Predicts how long a case takes. Implementations refuse GPUs they do not cover."""
+
+    name: str
+    summary: str
+
+    def predict(self, case: Case) -> Timing:
+        """Return the timing, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""
+        ...
+
+
+@runtime_checkable
+class PowerModel(Protocol):
+    """Predicts what a case draws while it runs."""
+
+    name: str
+    summary: str
+
+    def predict(self, case: Case, timing: Timing) -> Power:
+        """Return the power, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""
+        ...

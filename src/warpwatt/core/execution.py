@@ -1,0 +1,144 @@
+"""What a launch does: :class:`Execution` for a target, :class:`Workload` once the GPU is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program, SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something taken for granted because neither program nor user said it.
+
+    ``parameter`` names the shared draws, ``spread`` the standard deviation of the logarithm of the time it
+    may cost; ``fix`` is the flag that removes the assumption.
+    """
+
+    message: str
+    parameter: str
+    spread: float
+    line: SourceLine | None = None
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTrips:
+    """One natural loop: iterations per entry, averaged over warps (a warp runs as long as its longest lane).
+
+    ``expression`` is the trip count in terms of arguments and indices; ``known`` is False where it depends
+    on data and ``trips`` is an assumption or the user's ``--loop``.
+    """
+
+    header: int
+    """Index of the loop header's first instruction."""
+    trips: float
+    lanes: float
+    """Iterations per entry averaged over threads; below ``trips`` where lanes leave early."""
+    known: bool
+    expression: str = ""
+    line: SourceLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPattern:
+    """How the lanes of a warp spread over memory in one memory instruction, averages per execution.
+
+    ``sectors`` are distinct 32-byte sectors and ``lines`` distinct 128-byte lines (global, local);
+    ``wavefronts`` are shared-memory passes (1 without bank conflicts). ``ideal`` is the least possible
+    value of the same measure. ``stride`` in bytes between neighbouring lanes, None if irregular.
+    """
+
+    sectors: float
+    lines: float
+    wavefronts: float
+    ideal: float
+    stride: int | None
+    buffer: str = ""
+    footprint: float | None = None
+    """Distinct bytes the whole launch touches through this instruction, None if unknown."""
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Execution:
+    """f(kernel, target, launch): the same for every GPU of that target.
+
+    ``counts[i]`` is how often warps execute instruction ``i`` in the whole grid; ``lanes[i]`` the mean
+    number of active lanes when they do. ``accesses`` is keyed by instruction index.
+    """
+
+    program: Program
+    launch: Launch
+    counts: tuple[float, ...]
+    lanes: tuple[float, ...]
+    loops: tuple[LoopTrips, ...] = ()
+    accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+    assumptions: tuple[Assumption, ...] = ()
+
+    @property
+    def warp_instructions(self) -> float:
+        """Warp instructions of the whole grid."""
+        return sum(self.counts)
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations of the whole grid (active lanes only)."""
+        instructions = self.program.instructions
+        return sum(i.flops * c * n for i, c, n in zip(instructions, self.counts, self.lanes, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Resident blocks and warps per SM and what limits them (NVIDIA's occupancy calculator)."""
+
+    blocks_per_sm: int
+    warps_per_sm: int
+    max_warps_per_sm: int
+    limiter: str
+    """``"warps"``, ``"blocks"``, ``"registers"``, ``"shared memory"`` or ``"grid"``."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Blocks per SM that each resource alone would allow."""
+    shared_per_block: int = 0
+    registers_per_block: int = 0
+
+    @property
+    def theoretical(self) -> float:
+        """Resident warps over the most an SM can hold."""
+        return self.warps_per_sm / self.max_warps_per_sm
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes that cross one level of the memory hierarchy in the whole grid."""
+
+    read: float = 0.0
+    written: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Bytes both ways."""
+        return self.read + self.written
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workload:
+    """f(execution, GPU, residency): what the memory hierarchy and the SMs see."""
+
+    execution: Execution
+    occupancy: Occupancy
+    active_sms: int
+    waves: float
+    """Blocks over blocks resident at once, not rounded: 1.5 means a half-filled second wave."""
+    shared_wavefronts: float
+    """Shared-memory passes of the whole grid, bank conflicts included."""
+    l1: Traffic
+    l2: Traffic
+    dram: Traffic
+    assumptions: tuple[Assumption, ...] = ()
+    """Those of the execution and those added here."""

@@ -1,0 +1,141 @@
+"""A :class:`Gpu`: what a device is, every number with its source. SI units (hertz, bytes, watts)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """Limits and lanes of one compute capability (CUDA C++ Programming Guide, "Compute Capabilities").
+
+    Sizes in bytes, lanes per SM. ``shared_carveouts`` are the possible shared-memory sizes per SM in
+    bytes. ``throughput`` is in results (threads) per clock and SM by instruction class; a class that the
+    hardware expands into several instructions is absent. ``sources`` cites every field by name.
+    """
+
+    version: str
+    arch: str
+    warp_size: int
+    max_threads_per_block: int
+    max_warps_per_sm: int
+    max_threads_per_sm: int
+    max_blocks_per_sm: int
+    registers_per_sm: int
+    max_registers_per_block: int
+    max_registers_per_thread: int
+    register_allocation_granularity: int
+    warp_allocation_granularity: int
+    max_shared_per_sm: int
+    max_shared_per_block: int
+    """Opt-in maximum; ``static_shared_limit`` holds without opt-in."""
+    static_shared_limit: int
+    shared_allocation_granularity: int
+    reserved_shared_per_block: int
+    shared_carveouts: tuple[int, ...]
+    l1_shared_pool: int | None
+    shared_banks: int
+    shared_bank_width: int
+    warp_schedulers: int
+    dispatch_units: int
+    fp32_lanes: int
+    fp64_lanes: int
+    int32_lanes: int
+    sfu_lanes: int
+    lsu_lanes: int | None
+    tensor_cores: int
+    throughput: Mapping[str, float] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def target(self) -> str:
+        """Compiler target.
+
+        Written ``sm_90`` for ``9.0``.
+        """
+        return "sm_" + self.version.replace(".", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Clock frequencies in hertz. ``sustained`` is True where the power limit chose them."""
+
+    sm: float
+    memory: float
+    sustained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTimings:
+    """Latencies (SM cycles) and achievable bandwidths (bytes per second, whole chip) somebody measured.
+
+    None where nobody has. ``sources`` cites every field by name; ``note`` says whose chip it was.
+    """
+
+    shared_latency: float | None = None
+    l1_latency: float | None = None
+    l2_latency: float | None = None
+    dram_latency: float | None = None
+    l1_bandwidth_per_sm_clock: float | None = None
+    l2_bandwidth: float | None = None
+    dram_bandwidth: float | None = None
+    launch_interval: float | None = None
+    graph_launch_interval: float | None = None
+    h2d_bandwidth: float | None = None
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    borrowed_from: str = ""
+    """Name of the nearest measured relative the values come from, empty if they are this GPU's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Constants measured on one device by ``warpwatt calibrate``: name to value and standard error."""
+
+    gpu: str
+    date: str
+    protocol: str
+    constants: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gpu:
+    """One board (one GPU of a dual board).
+
+    ``memory_clock`` follows the driver: bandwidth = 2 × memory_clock × bus bits / 8. None means "not
+    known"; :mod:`warpwatt.gpus` says what a prediction needs. ``sources`` cites every field by name.
+    """
+
+    name: str
+    capability: Capability
+    sm_count: int
+    base_clock: float | None
+    boost_clock: float
+    memory_clock: float
+    memory_bandwidth: float
+    """Theoretical peak, bytes per second."""
+    memory_type: str
+    memory_size: int | None
+    l2_size: int
+    l1_shared_per_sm: int | None
+    l1_shared_unified: bool
+    power_limit: float | None
+    idle_power: float | None
+    pcie_generation: int | None
+    memory: MemoryTimings = field(default_factory=MemoryTimings)
+    latencies: Mapping[str, float] = field(default_factory=dict)
+    """PTX or SASS opcode to latency in SM cycles, nearest measured relative."""
+    aliases: tuple[str, ...] = ()
+    die: str = ""
+    arch: str = ""
+    note: str = ""
+    calibration: Calibration | None = None
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def target(self) -> str:
+        """Compiler target, such as ``sm_90``."""
+        return self.capability.target

@@ -1,0 +1,82 @@
+"""A :class:`Prediction`: the one result every renderer reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.case import Case, Power, Timing
+    from warpwatt.core.estimate import Estimate
+    from warpwatt.core.execution import AccessPattern, Assumption
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """One source line: its shares of time and energy, and what it executes in the whole grid."""
+
+    file: str
+    line: int
+    text: str
+    time_share: float
+    energy_share: float
+    warp_instructions: float
+    flops: float
+    bytes: float
+    """Bytes its memory instructions ask for, all lanes."""
+    accesses: tuple[tuple[int, AccessPattern], ...] = ()
+    """Instruction index and pattern of each memory instruction on the line."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """Time, power and energy of one kernel launch on one GPU, with reasons.
+
+    ``case`` holds kernel, launch, GPU, clocks and workload. ``time`` is per launch, ``energy`` per launch;
+    ``launch_overhead`` and ``transfer`` (seconds) stand beside the time, not in it.
+    """
+
+    case: Case
+    timing: Timing
+    power_result: Power
+    time: Estimate
+    power: Estimate
+    energy: Estimate
+    launch_overhead: Estimate
+    transfer: Estimate
+    lines: tuple[LineCost, ...]
+    assumptions: tuple[Assumption, ...]
+    warnings: tuple[str, ...] = ()
+    limited_by_power: bool = False
+    energy_components: Mapping[str, float] = field(default_factory=dict)
+    """Component to joules per launch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node of an application: a kernel launch, a copy or idle time; ``time`` in s, ``energy`` in J."""
+
+    name: str
+    kind: str
+    """``"kernel"``, ``"copy"`` or ``"idle"``."""
+    stream: str
+    repeats: int
+    start: float
+    time: Estimate
+    energy: Estimate
+    prediction: Prediction | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApplicationPrediction:
+    """An application on one GPU: steps in start order and totals (makespan in s, energy in J)."""
+
+    name: str
+    gpu: str
+    steps: tuple[Step, ...]
+    time: Estimate
+    energy: Estimate
+    idle_energy: Estimate
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,321 @@
+"""A :class:`Program`, an instruction graph at one level, and the :class:`Kernel` that owns one per level.
+
+One instruction type serves PTX, SASS and C loop nests, so that control flow, data flow, counting and the
+models are written once. Front ends translate their own syntax trees into it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+class Level(StrEnum):
+    """The language of a program."""
+
+    PTX = "ptx"
+    SASS = "sass"
+    C = "c"
+
+
+class Unit(StrEnum):
+    """The execution unit an instruction occupies."""
+
+    FP16 = "fp16"
+    FP32 = "fp32"
+    FP64 = "fp64"
+    INT = "int"
+    SFU = "sfu"
+    TENSOR = "tensor"
+    LSU = "lsu"
+    TEXTURE = "texture"
+    CONTROL = "control"
+    UNIFORM = "uniform"
+    MOVE = "move"
+    """Register moves, conversions of address space and other work without arithmetic."""
+
+
+class Space(StrEnum):
+    """A state space (PTX ISA, chapter 5)."""
+
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+    CONST = "const"
+    PARAM = "param"
+    GENERIC = "generic"
+    TEXTURE = "texture"
+    SURFACE = "surface"
+    TENSOR = "tensor"
+    """Tensor memory of compute capability 10.x."""
+
+
+class Access(StrEnum):
+    """What a memory instruction does."""
+
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+    """Read-modify-write that returns the old value."""
+    REDUCTION = "reduction"
+    """Read-modify-write without a result."""
+    COPY = "copy"
+    """Asynchronous copy from global to shared memory or back (``cp.async``, ``LDGSTS``, TMA)."""
+    PREFETCH = "prefetch"
+
+
+class Flow(StrEnum):
+    """Where control goes after an instruction."""
+
+    NEXT = "next"
+    JUMP = "jump"
+    """To ``targets``; a guarded jump may also fall through. Several targets: an indirect branch."""
+    CALL = "call"
+    RETURN = "return"
+    EXIT = "exit"
+    BARRIER = "barrier"
+    """Falls through once the other threads have arrived."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the user's source; ``inlined_at`` is the call site it was inlined into."""
+
+    file: str
+    line: int
+    inlined_at: SourceLine | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A predicate that switches an instruction on, or off if ``negated``."""
+
+    register: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A virtual (PTX) or machine (SASS) register, special registers such as ``%tid.x`` included."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A literal. Floats carry their exact value; ``text`` is what stood in the program."""
+
+    value: int | float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The name (address) of a variable, function or label."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``[base + index * scale + offset]``: base is a register, a variable's name, or absent."""
+
+    base: Register | Symbol | None
+    offset: int = 0
+    index: Register | None = None
+    scale: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A brace-enclosed operand ``{a, b, ...}``."""
+
+    elements: tuple[Operand, ...]
+
+
+Operand = Register | Immediate | Symbol | Address | Vector
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """The memory side of an instruction: ``bytes`` per thread, all vector elements together."""
+
+    space: Space
+    access: Access
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCode:
+    """Scheduling information ptxas leaves in each instruction (Volta and later).
+
+    ``write_barrier`` and ``read_barrier`` are 0-5 or None; ``wait_mask`` has one bit per barrier.
+    """
+
+    stall: int
+    yields: bool
+    write_barrier: int | None
+    read_barrier: int | None
+    wait_mask: int
+    reuse: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction as every analysis sees it.
+
+    Attributes
+    ----------
+    index
+        Position in ``Program.instructions``.
+    opcode
+        Full spelling with modifiers: ``ld.global.v2.f32``, ``LDG.E.64``.
+    operands
+        In program order, destinations first where the language puts them first.
+    guard
+        Predicate, or None.
+    writes, reads
+        Names of registers written and read, guard and address registers included, without duplicates.
+        A guarded write also reads its destination (the old value survives).
+    unit
+        Execution unit (see ``throughput_class`` for its rate).
+    throughput_class
+        Row of the throughput table of a compute capability; empty where none fits.
+    flops
+        Floating-point operations per active thread (fused multiply-add: 2; a tensor instruction: its
+        share of the warp's operations divided by 32).
+    memory
+        What it touches, or None.
+    flow, targets
+        Where control goes, and the labels it may go to.
+    line
+        Source line, or None.
+    control
+        Scheduling information (SASS only).
+    known
+        False where the opcode table lacks the opcode: counted, and the interval widens.
+    """
+
+    index: int
+    opcode: str
+    operands: tuple[Operand, ...] = ()
+    guard: Guard | None = None
+    writes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    unit: Unit = Unit.MOVE
+    throughput_class: str = ""
+    flops: float = 0.0
+    memory: MemoryAccess | None = None
+    flow: Flow = Flow.NEXT
+    targets: tuple[str, ...] = ()
+    line: SourceLine | None = None
+    control: ControlCode | None = None
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: ``type`` is the PTX type (``u64``, ``f32``, ``b8``), ``size`` in bytes.
+
+    ``name`` is the name in the program; ``source_name`` the user's, where it is known.
+    """
+
+    name: str
+    type: str
+    size: int
+    align: int
+    pointer: bool = False
+    source_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array."""
+
+    name: str
+    space: Space
+    size: int
+    align: int
+    element: str = "b8"
+    external: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """The instructions of one kernel or device function at one level.
+
+    Compared and hashed by identity, so that analyses can be cached per program.
+    ``labels`` maps a label to the index of the instruction behind it (``len(instructions)`` at the end).
+    ``functions`` holds device functions that are called and were not inlined, by name.
+    """
+
+    name: str
+    level: Level
+    target: str
+    """Architecture it was made for: ``sm_90``; PTX of ``compute_90`` says ``sm_90`` too."""
+    instructions: tuple[Instruction, ...]
+    labels: Mapping[str, int] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    functions: Mapping[str, Program] = field(default_factory=dict)
+
+    @property
+    def unknown(self) -> int:
+        """Number of instructions whose opcode is not in the table."""
+        return sum(not i.known for i in self.instructions)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one block of a kernel needs on one target.
+
+    ``registers`` per thread; ``static_shared`` per block, ``local`` (stack) per thread, ``spill_stores``
+    and ``spill_loads`` in bytes per thread. ``assumed`` is True where no compiler reported them.
+    """
+
+    registers: int
+    static_shared: int = 0
+    local: int = 0
+    spill_stores: int = 0
+    spill_loads: int = 0
+    constant: int = 0
+    barriers: int = 0
+    max_threads: int | None = None
+    """Largest block the kernel was compiled for (``__launch_bounds__``), or None."""
+    assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """One ``__global__`` entry compiled for one target.
+
+    ``name`` is the linker's, ``demangled`` the human one. ``ptx`` or ``sass`` is None where the input
+    does not hold it (a cubin has no PTX, a target without an assembler no SASS).
+    """
+
+    name: str
+    demangled: str
+    target: str
+    resources: Resources
+    ptx: Program | None = None
+    sass: Program | None = None
+    source: Path | None = None
+    toolkit: str = ""
+    """Version of the compiler that made it, such as ``13.5.37``."""
+    warnings: tuple[str, ...] = ()
+
+    def program(self) -> Program:
+        """Return the program analyses start from: PTX if there is one, else SASS."""
+        program = self.ptx if self.ptx is not None else self.sass
+        if program is None:
+            raise ValueError(f"kernel {self.name} has no program at any level")
+        return program

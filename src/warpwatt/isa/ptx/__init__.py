@@ -1,0 +1,5 @@
+"""PTX: parser, printer, opcode table and the translation into :class:`~warpwatt.core.program.Program`.
+
+Public names: ``parse(text, file=None) -> Module``, ``print_module(module) -> str``,
+``lower(module, entry) -> Program``, ``entries(module) -> tuple[str, ...]``.
+"""

@@ -1,0 +1,1 @@
+"""Time and power models and the registry that finds them by name."""

@@ -1,0 +1,1 @@
+"""Power models: one file per model."""

@@ -1,0 +1,1 @@
+"""Time models: one file per model."""

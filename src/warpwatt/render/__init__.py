@@ -1,0 +1,1 @@
+"""Renderers: one ``Prediction`` in, text, JSON, CSV or HTML out."""
