@@ -2,5 +2,5 @@
 
 Public names: ``cfg.control_flow(program) -> ControlFlow``, ``loops.natural_loops(flow)``,
 ``dataflow.block_graph(program, block)``, ``liveness.live_registers(flow)``,
-``symbolic.evaluate_registers(program)``, ``counting.static_execution(kernel, launch, loop_counts) -> Execution``.
+``symbolic.expressions(program)``, ``counting.static_execution(program, launch, loop_counts) -> Execution``.
 """
