@@ -62,6 +62,8 @@ class AccessPattern:
     buffer: str = ""
     footprint: float | None = None
     """Distinct bytes the whole launch touches through this instruction, None if unknown."""
+    block_footprint: float | None = None
+    """Distinct bytes one block touches through this instruction, None if unknown."""
     known: bool = True
 
 

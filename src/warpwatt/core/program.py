@@ -69,6 +69,16 @@ class Access(StrEnum):
     PREFETCH = "prefetch"
 
 
+class Unknown(StrEnum):
+    """What to do about instructions whose opcode is not in the tables."""
+
+    ESTIMATE = "estimate"
+    """Count them and widen the interval."""
+    ERROR = "error"
+    SKIP = "skip"
+    """Leave the interval as it is."""
+
+
 class Flow(StrEnum):
     """Where control goes after an instruction."""
 
