@@ -24,8 +24,9 @@ def explain(
 
     INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
     """
-    from warpwatt.commands.session import Session  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.render.explain import explain as sentences  # noqa: PLC0415
+    from warpwatt.commands.output import prediction_context  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.commands.session import Session  # noqa: PLC0415
+    from warpwatt.render.explain import render  # noqa: PLC0415
 
-    session = Session(source, gpu, compilation, modelling)
-    click.echo(sentences(session.run(launch), session.context()), nl=False)
+    predictions = Session(source, gpu, compilation, modelling).run(launch)
+    click.echo(render(predictions, prediction_context(predictions)), nl=False)

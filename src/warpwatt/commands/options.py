@@ -83,9 +83,10 @@ def _group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> 
             values[name] = kind(**{field: values.pop(field) for field in fields})
             return command(**values)
 
+        wrapped: Command = collect
         for decorator in reversed(decorators):
-            collect = decorator(collect)
-        return collect
+            wrapped = decorator(wrapped)
+        return wrapped
 
     return decorate
 

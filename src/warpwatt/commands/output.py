@@ -50,31 +50,40 @@ class Writer:
         """Render and write predictions."""
         from warpwatt.render.registry import renderer  # noqa: PLC0415 - only the chosen format is loaded
 
-        context = self.context([p.case.kernel.toolkit for p in predictions], _sources(predictions))
+        context = prediction_context(predictions, verbose=self.verbose, colour=self.output is None)
         self._write(renderer(self.format)(predictions, context))
 
     def write_applications(self, applications: Sequence[ApplicationPrediction]) -> None:
         """Render and write applications; only text and JSON know them."""
         from warpwatt.render.registry import application_renderer  # noqa: PLC0415
 
-        self._write(application_renderer(self.format)(applications, self.context([], {})))
-
-    def context(self, toolkits: Sequence[str], sources: dict[str, str]) -> Context:
-        """Return what renderers know beside the results."""
-        return Context(
-            command=command_line(),
-            toolkits={"CUDA": ", ".join(dict.fromkeys(t for t in toolkits if t))},
-            verbosity=int(self.verbose),
-            width=text_width(sys.stdout),
-            colour=self.output is None and wants_colour(sys.stdout, os.environ),
-            sources=sources,
-        )
+        context = _context({}, {}, verbose=self.verbose, colour=self.output is None)
+        self._write(application_renderer(self.format)(applications, context))
 
     def _write(self, text: str) -> None:
         if self.output is None:
             click.echo(text, nl=not text.endswith("\n"))
         else:
             self.output.write_text(text, encoding="utf-8")
+
+
+def prediction_context(
+    predictions: Sequence[Prediction], *, verbose: bool = False, colour: bool = True
+) -> Context:
+    """Return what renderers know beside the predictions: provenance, sources, the terminal."""
+    toolkits = dict.fromkeys(p.case.kernel.toolkit for p in predictions if p.case.kernel.toolkit)
+    return _context({"CUDA": ", ".join(toolkits)}, _sources(predictions), verbose=verbose, colour=colour)
+
+
+def _context(toolkits: dict[str, str], sources: dict[str, str], *, verbose: bool, colour: bool) -> Context:
+    return Context(
+        command=command_line(),
+        toolkits=toolkits,
+        verbosity=int(verbose),
+        width=text_width(sys.stdout),
+        colour=colour and wants_colour(sys.stdout, os.environ),
+        sources=sources,
+    )
 
 
 def command_line() -> str:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
-from warpwatt.frontend import load, select
 from warpwatt.frontend.directives import read_directives
 from warpwatt.frontend.launches import LaunchText, from_table, read_toml
+from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.select import select
 from warpwatt.gpus import find_many, missing
 from warpwatt.models.registry import split_choice
 from warpwatt.predict import Choice, predict
@@ -66,7 +67,7 @@ class Session:
 
     def _predict(self, request: Request, kernels: Sequence[Kernel], gpu: Gpu) -> Prediction:
         choice = model_choice(self.modelling, request.loop_counts)
-        kernel = select(kernels, request.kernel)
+        kernel = select(kernels, request.kernel or "")
         clocks = parse_clocks(self.modelling.clock, gpu)
         return predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
 
