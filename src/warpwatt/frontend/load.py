@@ -6,6 +6,7 @@ prediction wants from a file with hundreds of template instances.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from warpwatt.core.errors import InputError, ParseError, ToolchainError
 from warpwatt.core.program import Kernel, Level, Program, Resources
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
 from warpwatt.frontend.demangle import demangle
+from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.resources import max_threads
 from warpwatt.frontend.select import plain_name, select
@@ -71,31 +73,29 @@ def load_kernel(
     return select(entries(read_source(source), target, options), name).make()
 
 
-def entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    """Return the kernels of a source by name, their programs not parsed yet."""
+def entries(
+    source: Source, target: str, options: CompileOptions, *, cubin: bytes = b""
+) -> tuple[Entry, ...]:
+    """Return the kernels of a source by name, their programs not parsed yet.
+
+    ``cubin`` is what the user's own tool made of PTX; its code and resources replace ours.
+    """
     kind = kind_of(source)
     if kind is Kind.BINARY:
         found = _binary_entries(source, target, options)
     elif kind is Kind.PTX:
-        found = _ptx_entries(source, target, options)
+        choice = _with_features(for_target(target, options.toolkit), source)
+        compiled = assemble_ptx(source, choice, options)
+        compiled = _with_cubin(compiled, cubin) if cubin else compiled
+        found = compiled_entries(compiled, source, target, choice, options)
     else:
-        found = _cuda_entries(source, target, options)
+        choice = for_target(target, options.toolkit)
+        compiled = compile_cuda(source, choice, options)
+        found = compiled_entries(compiled, source, target, choice, options)
     if not found:
         hint = "a template needs an instance: launch it in the file, or add: template __global__ void name<...>(...);"
         raise InputError(f"no kernel for {target} in this {kind}", file=source.name, hint=hint)
     return found
-
-
-def _cuda_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    choice = for_target(target, options.toolkit)
-    compiled = compile_cuda(source, choice, options)
-    return compiled_entries(compiled, source, target, choice, options)
-
-
-def _ptx_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    choice = for_target(target, options.toolkit)
-    compiled = assemble_ptx(source, choice, options)
-    return compiled_entries(compiled, source, target, choice, options)
 
 
 def compiled_entries(
@@ -107,24 +107,58 @@ def compiled_entries(
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:
         compiled = replace(compiled, cubin=b"", resources=assumed(compiled).resources)
-    sass = _Disassembly(compiled.cubin, choice, options)
+    sass = Disassembly(compiled.cubin, choice.target, options)
     limits = max_threads(compiled.ptx)
     warnings = (*choice.warnings, *compiled.warnings)
 
     def make(name: str) -> Kernel:
         program = with_source_names(ptx.lower(module, name), compiled.parameters)
         resources = compiled.resources.get(name) or _from_liveness(program, limits.get(name))
-        machine = sass.program(name)
+        machine = sass.programs.get(name)
         return Kernel(
-            name,
-            demangle(name),
-            target,
-            resources,
-            program if Level.PTX in options.levels else None,
-            machine,
-            source.path,
-            compiled.toolkit,
-            (*warnings, *sass.warnings),
+            name=name,
+            demangled=demangle(name),
+            target=target,
+            resources=resources,
+            ptx=program,
+            sass=machine,
+            source=source.path,
+            toolkit=compiled.toolkit,
+            warnings=(*warnings, *sass.warnings),
         )
 
     return tuple(Entry(n, demangle(n), lambda n=n: make(n)) for n in ptx.entries(module))
+
+
+def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> Program:
+    """Return a program whose parameters carry the user's names, where declaration and program agree."""
+    known = names.get(plain_name(demangle(program.name)), ())
+    return _named(program, known) if len(known) == len(program.parameters) else program
+
+
+def with_names(kernel: Kernel, names: Sequence[str]) -> Kernel:
+    """Return a kernel whose parameters carry these names; superfluous names at the end are dropped."""
+    if kernel.ptx is None or len(names) < len(kernel.ptx.parameters):
+        return kernel
+    return replace(kernel, ptx=_named(kernel.ptx, names))
+
+
+def _named(program: Program, names: Sequence[str]) -> Program:
+    pairs = zip(program.parameters, names, strict=False)
+    return replace(program, parameters=tuple(replace(p, source_name=name) for p, name in pairs))
+
+
+def _with_features(choice: Choice, source: Source) -> Choice:
+    """Keep the architecture-specific features PTX was written for (``sm_90a``) on the same architecture."""
+    found = re.search(r"^\s*\.target\s+(sm_\d+[af])\b", source.text, re.MULTILINE)
+    same = found is not None and target_number(found[1]) == target_number(choice.target)
+    return replace(choice, target=found[1]) if found is not None and same else choice
+
+
+def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
+    """Take code and resources from a cubin the user's own tool made."""
+    from warpwatt.isa import sass  # noqa: PLC0415 - only objects bring a cubin
+
+    cubin = sass.read_cubin(data)
+    resources = {kernel.name: kernel.resources for kernel in cubin.kernels}
+    return replace(compiled, cubin=data, resources=resources, toolkit=cubin.toolkit, warnings=())
