@@ -217,7 +217,7 @@ def _with_scope(
 
 
 def _call_uses(written: Sequence[Operand], uses: list[Use]) -> list[Use]:
-    """Return the operands of a call as results, callee, arguments and the rest, absent lists as empty ones."""
+    """Return the operands of a call as results, callee, arguments and the rest; absent lists are empty."""
     empty = Use((Vector(()),), ())
     if not written or not isinstance(written[0], Group):
         written, uses = (Group(()), *written), [empty, *uses]

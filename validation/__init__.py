@@ -1,0 +1,1 @@
+"""Scripts that compare WarpWatt with published tables and public code; results: docs/validation."""
