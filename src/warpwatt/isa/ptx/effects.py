@@ -55,8 +55,12 @@ def use(operand: Operand) -> Use:
     >>> use(Pair(Register("%r1"), Register("_"))).registers
     ('%r1',)
     >>> use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
-    (Address(base=Symbol(name='image'), offset=0, index=None, scale=1), Vector(elements=(Register(name='%f1', ...),)))
+    (Address(base=Symbol(name='image'), ...), Vector(elements=(Register(name='%f1', ...),)))
     """
+    if isinstance(operand, Register) and "." not in operand.name and operand.name != "_":
+        return Use((operand,), (operand.name,))
+    if isinstance(operand, Immediate):
+        return Use((operand,), ())
     operands = core(operand)
     leaves = [leaf for item in operands for leaf in _leaves(item)]
     names = [leaf.name for leaf in leaves if isinstance(leaf, Register) and leaf.name != "_"]
@@ -85,8 +89,6 @@ def core(operand: Operand) -> tuple[CoreOperand, ...]:
             base = elements[0]
             first = Address(base) if isinstance(base, Register | Symbol) else core(base)[0]
             return (first, *(c for element in elements[1:] for c in core(element)))
-        case Vector(elements):
-            return (Vector(tuple(c for element in elements for c in core(element))),)
     return (operand,)
 
 

@@ -16,7 +16,6 @@ _TYPE = re.compile(
     r"|e4m3(?:x[24])?|e5m2(?:x[24])?|e2m3(?:x[24])?|e3m2(?:x[24])?|e2m1(?:x[24])?|ue8m0(?:x2)?|ue4m3",
     re.ASCII,
 )
-_BITS = re.compile(r"\D*?(\d+)", re.ASCII)
 _SHAPE = re.compile(r"m(\d+)n(\d+)(?:k(\d+))?", re.ASCII)
 _SPACES = {space.value: space for space in Space}
 _MOST_WORDS = 6
@@ -103,15 +102,13 @@ def meaning(opcode: str) -> Meaning:
 
 
 def _row(words: list[str]) -> dict[str, Any] | None:
-    """Return the row of the longest prefix the table has; words it names may be apart (``mma.sync.sp``)."""
+    """Return the row of the longest prefix in the table, of its sparse form if a word says ``sp``."""
     table: dict[str, dict[str, Any]] = _table()["opcode"]
     words = [word.partition("::")[0] if word.startswith("sp::") else word for word in words]
     for length in range(min(len(words), _MOST_WORDS), 0, -1):
-        row = table.get(".".join(words[:length]))
-        if row is not None:
-            if "sp" in words and "scale" not in row:
-                return table.get(f"{'.'.join(words[:length])}.sp", row)
-            return row
+        prefix = ".".join(words[:length])
+        if prefix in table:
+            return table.get(f"{prefix}.sp", table[prefix]) if "sp" in words else table[prefix]
     return None
 
 
@@ -175,15 +172,21 @@ def _conversion(types: list[str]) -> tuple[Unit, str]:
 def _flops(row: dict[str, Any], words: list[str], types: list[str]) -> float:
     """Return floating-point (or, of matrix instructions, multiply and add) operations per thread."""
     if "tensor" in row:
-        shape = next((m for word in words if (m := _SHAPE.fullmatch(word)) and m[3]), None)
-        if shape is None:
-            return 0.0
-        m, n, k = (int(extent) for extent in shape.groups())
+        m, n, k = _extents(words)
         return float(2 * m * n * k * row.get("scale", 1.0) / row["tensor"])
     deciding = types[-1] if types else ""
     if not deciding or (deciding[0] != "f" and not deciding.startswith("bf16")):
         return 0.0
     return float(row.get("flops", 0) * _packed(deciding))
+
+
+def _extents(words: list[str]) -> tuple[int, int, int]:
+    """Return M, N and K of a shape such as ``m16n8k16``; zeros if no word is one."""
+    for word in words:
+        shape = _SHAPE.fullmatch(word)
+        if shape is not None and shape[3]:
+            return int(shape[1]), int(shape[2]), int(shape[3])
+    return 0, 0, 0
 
 
 def _space(row: dict[str, Any], words: list[str]) -> Space:
@@ -207,7 +210,7 @@ def _bytes(row: dict[str, Any], words: list[str], types: list[str]) -> tuple[int
 
 
 def _typed_bytes(words: list[str], types: list[str]) -> int:
-    """Type times vector: ``ld.v2.f64`` moves 16 bytes. ``tex`` and ``tld4`` name the type of the result first."""
+    """Type times vector: ``ld.v2.f64`` moves 16 bytes. ``tex`` and ``tld4`` name the result's type first."""
     if not types:
         return 0
     texture = words[0] in {"tex", "tld4"}
@@ -230,10 +233,9 @@ def _matrix_bytes(words: list[str], types: list[str]) -> int:
 
 def _wmma_bytes(words: list[str], types: list[str]) -> int:
     """``wmma.load.a`` and its like: one matrix, shared by 32 threads."""
-    shape = next((m for word in words if (m := _SHAPE.fullmatch(word)) and m[3]), None)
-    if shape is None or not types:
+    if not types:
         return 0
-    m, n, k = (int(extent) for extent in shape.groups())
+    m, n, k = _extents(words)
     elements = {"a": m * k, "b": k * n}.get(words[2], m * n)
     return elements * _bits(types[-1]) // 8 // 32
 
