@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import time
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"warpwatt-cache-1\n"
 DIGEST_BYTES = 20
+TEMPORARY = ".tmp-"
 DEFAULT_LIMIT = 2**30
 STALE_SECONDS = 3600.0
 """Age at which a temporary file must be the remains of a killed process."""
@@ -51,13 +51,15 @@ def parse_size(text: str) -> int:
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if found is None:
-        raise InputError(f"WARPWATT_CACHE_SIZE: not a size: {text!r}", hint="write it like 500M or 2G; 0 is off")
+        raise InputError(
+            f"WARPWATT_CACHE_SIZE: not a size: {text!r}", hint="write it like 500M or 2G; 0 is off"
+        )
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A folder of entries that together stay within ``limit`` bytes. Nothing raises but a full disk may slow."""
+    """A folder of entries that together stay within ``limit`` bytes; where it fails, it is only a miss."""
 
     folder: Path
     limit: int = DEFAULT_LIMIT
@@ -84,14 +86,12 @@ class Cache:
         file = self._file(key)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=".tmp-", dir=file.parent)
+            temporary = file.parent / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
             try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(MAGIC + _checksum(payload) + payload)
-                os.replace(name, file)  # noqa: PTH105 - the temporary file is named by a string
-            except BaseException:
-                os.unlink(name)  # noqa: PTH108
-                raise
+                temporary.write_bytes(MAGIC + _checksum(payload) + payload)
+                temporary.replace(file)
+            finally:
+                temporary.unlink(missing_ok=True)
         except OSError:
             return  # a cache that cannot be written is only slow; `warpwatt doctor` says so
         self.evict()
@@ -102,7 +102,7 @@ class Cache:
         total = sum(size for _, size, _ in entries)
         now = time.time()
         for used, size, path in entries:
-            stale = path.name.startswith(".tmp-") and now - used > STALE_SECONDS
+            stale = path.name.startswith(TEMPORARY) and now - used > STALE_SECONDS
             if total <= self.limit and not stale:
                 continue
             path.unlink(missing_ok=True)

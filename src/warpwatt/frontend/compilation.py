@@ -12,10 +12,7 @@ from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.compiled import Compiled, Source
-from warpwatt.frontend.cuda import compile_nvcc, is_system
-from warpwatt.frontend.nvrtc import compile_nvrtc
 from warpwatt.frontend.options import Compiler
-from warpwatt.frontend.ptxas import try_assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,15 +37,24 @@ def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Com
         As :func:`~warpwatt.frontend.cuda.compile_nvcc` and :func:`~warpwatt.frontend.nvrtc.compile_nvrtc`.
     """
     compiler = choose_compiler(choice.toolkit, options)
-    make = compile_nvcc if compiler is Compiler.NVCC else compile_nvrtc
-    key = _key("cuda", compiler, source, choice, options)
-    return _through_cache(key, choice, options, lambda: make(source, choice.target, choice.toolkit, options))
+
+    def make() -> Compiled:
+        # Imported here because a warm run, which must start fast, needs neither.
+        from warpwatt.frontend.cuda import compile_nvcc  # noqa: PLC0415
+        from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415
+
+        run = compile_nvcc if compiler is Compiler.NVCC else compile_nvrtc
+        return run(source, choice.target, choice.toolkit, options)
+
+    return _through_cache(_key("cuda", compiler, source, choice, options), choice, options, make)
 
 
 def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
     """Return PTX with the cubin and resources ptxas makes of it; without them where ptxas refuses."""
 
     def make() -> Compiled:
+        from warpwatt.frontend.ptxas import try_assemble  # noqa: PLC0415 - as above
+
         made = try_assemble(source.text, choice.target, choice.toolkit, options, file=source.name)
         return Compiled(
             choice.target,
@@ -60,17 +66,6 @@ def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Com
         )
 
     return _through_cache(_key("ptx", "ptxas", source, choice, options), choice, options, make)
-
-
-def cached_bytes(key: str, options: CompileOptions, make: Callable[[], bytes]) -> bytes:
-    """Return bytes from the cache, or make and store them."""
-    cache = default_cache()
-    found = cache.get(key) if options.cached else None
-    if found is None:
-        found = make()
-        if options.cached:
-            cache.put(key, found)
-    return found
 
 
 def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
@@ -123,7 +118,7 @@ def _record(files: Iterable[str], toolkit: Toolkit) -> list[Dependency]:
 
 def _state(file: str, toolkit: Toolkit) -> Dependency:
     status = os.stat(file)  # noqa: PTH116 - hundreds of files; a Path each costs milliseconds
-    content = "" if is_system(file, toolkit) else digest(Path(file).read_bytes())
+    content = "" if toolchain.is_system(file, toolkit) else digest(Path(file).read_bytes())
     return file, status.st_size, status.st_mtime_ns, content
 
 

@@ -93,14 +93,9 @@ def source_parameters(
     """Return parameter names of every kernel declared in the source and in the user's own headers."""
     names = parameter_names(source.text)
     for file in dependencies:
-        if not is_system(file, toolkit):
+        if not toolchain.is_system(file, toolkit):
             names = {**parameter_names(Path(file).read_text(errors="replace")), **names}
     return names
-
-
-def is_system(file: str, toolkit: Toolkit) -> bool:
-    """Whether a header belongs to the toolkit or to the system."""
-    return file.startswith((f"{toolkit.root}/", "/usr/include/", "/usr/lib/"))
 
 
 def _write(source: Source, scratch: Path) -> Path:

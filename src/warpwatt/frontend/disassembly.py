@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ParseError, ToolchainError
 from warpwatt.core.program import Level
-from warpwatt.frontend import process, toolchain
-from warpwatt.frontend.cache import digest
-from warpwatt.frontend.compilation import cached_bytes
+from warpwatt.frontend import toolchain
+from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.toolkits import target_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from concurrent.futures import Future
+    from pathlib import Path
 
     from warpwatt.core.program import Program
     from warpwatt.frontend.options import CompileOptions
@@ -38,51 +35,70 @@ class Disassembly:
     target: str
     options: CompileOptions
     warnings: tuple[str, ...] = ()
-    _running: Future[bytes] | None = field(default=None, init=False, repr=False)
+    _text: bytes | None = field(default=None, init=False, repr=False)
+    _worker: threading.Thread | None = field(default=None, init=False, repr=False)
+    _key: str = field(default="", init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.cubin or Level.SASS not in self.options.levels:
             return
         if target_number(self.target) < OLDEST_TARGET:
-            self.warnings = (f"no SASS: nvdisasm does not know {self.target}",)
+            self._refuse(f"nvdisasm does not know {self.target}")
             return
-        pool = ThreadPoolExecutor(1)
-        self._running = pool.submit(disassemble, self.cubin, self.options)
-        pool.shutdown(wait=False)
+        toolkit = toolchain.installed()
+        self._key = digest(b"nvdisasm -json", toolkit.version.encode(), self.cubin)
+        self._text = default_cache().get(self._key) if self.options.cached else None
+        if self._text is None:
+            self._worker = threading.Thread(target=self._run, daemon=True)
+            self._worker.start()
 
     @cached_property
     def programs(self) -> Mapping[str, Program]:
         """SASS programs by kernel; empty, with a warning, where nvdisasm is missing or fails."""
-        if self._running is None:
+        if self._worker is not None:
+            self._worker.join()
+        if self._text is None:
             return {}
         from warpwatt.isa import sass  # noqa: PLC0415 - a prediction from PTX alone does without
 
         try:
-            return sass.programs(sass.read_cubin(self.cubin), self._running.result())
-        except (ToolchainError, ParseError) as error:
-            self.warnings = (*self.warnings, f"no SASS: {error.message}")
+            return sass.programs(sass.read_cubin(self.cubin), self._text)
+        except ParseError as error:
+            self._refuse(error.message)
             return {}
 
+    def _run(self) -> None:
+        try:
+            self._text = disassemble(self.cubin, toolchain.installed().require("nvdisasm"), self.options)
+        except ToolchainError as error:
+            self._refuse(error.message)
+            return
+        if self.options.cached:
+            default_cache().put(self._key, self._text)
 
-def disassemble(cubin: bytes, options: CompileOptions) -> bytes:
+    def _refuse(self, reason: str) -> None:
+        self.warnings = (*self.warnings, f"no SASS: {reason}")
+
+
+def disassemble(cubin: bytes, tool: Path, options: CompileOptions) -> bytes:
     """Return what ``nvdisasm -json`` prints for a cubin.
 
     Raises
     ------
     ToolchainError
-        If nvdisasm is missing, runs out of time or refuses the cubin.
+        If nvdisasm runs out of time or refuses the cubin.
     """
-    toolkit = toolchain.installed()
-    tool = toolkit.require("nvdisasm")
+    # Imported here because a warm run, which must start fast, does not need them.
+    import tempfile  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
 
-    def make() -> bytes:
-        with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
-            file = Path(scratch) / "in.cubin"
-            file.write_bytes(cubin)
-            outcome = process.run([tool, "-json", file], timeout=options.timeout, memory=options.memory)
-        if outcome.status:
-            lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-            raise ToolchainError(f"nvdisasm {toolkit.version} fails: {lines[-1]}", hint="use --level ptx")
-        return outcome.stdout
+    from warpwatt.frontend import process  # noqa: PLC0415
 
-    return cached_bytes(digest(b"nvdisasm -json", toolkit.version.encode(), cubin), options, make)
+    with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
+        file = Path(scratch) / "in.cubin"
+        file.write_bytes(cubin)
+        outcome = process.run([tool, "-json", file], timeout=options.timeout, memory=options.memory)
+    if outcome.status:
+        lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise ToolchainError(f"nvdisasm fails: {lines[-1]}", hint="use --level ptx")
+    return outcome.stdout

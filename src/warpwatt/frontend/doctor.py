@@ -138,7 +138,9 @@ def _cache() -> Check:
     found = f"{cache.folder}: {size / 2**20:.1f} of {cache.limit / 2**20:.0f} MiB"
     existing = next(path for path in (cache.folder, *cache.folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        return Check("cache", Status.NOTE, f"{found}; not writable", "set WARPWATT_CACHE_DIR to a folder of yours")
+        return Check(
+            "cache", Status.NOTE, f"{found}; not writable", "set WARPWATT_CACHE_DIR to a folder of yours"
+        )
     return Check("cache", Status.GOOD, found)
 
 

@@ -85,18 +85,19 @@ _ASSERT = """#pragma once
 """
 
 _EMPTY = """
-algorithm any array atomic bitset cctype cerrno chrono cinttypes clocale complex condition_variable csignal
-cstdarg cstdio cstdlib cstring ctime ctype.h deque errno.h exception fcntl.h filesystem forward_list fstream
-functional future getopt.h initializer_list inttypes.h iomanip ios iosfwd iostream istream iterator limits
-list locale locale.h map memory memory.h mutex new numeric omp.h optional ostream pthread.h queue random
-ratio regex semaphore.h set shared_mutex signal.h sstream stack stdarg.h stdbool.h stddef.h cstddef
-stdexcept stdio.h stdlib.h streambuf string string.h string_view strings.h sys/mman.h sys/resource.h
-sys/stat.h sys/time.h sys/types.h sys/wait.h system_error thread time.h tuple type_traits typeindex typeinfo
-unistd.h unordered_map unordered_set utility valarray variant vector wchar.h cuda_profiler_api.h
-""".split()
+algorithm any array atomic bitset cctype cerrno chrono cinttypes clocale complex condition_variable
+csignal cstdarg cstddef cstdio cstdlib cstring ctime ctype.h cuda_profiler_api.h deque errno.h exception
+fcntl.h filesystem forward_list fstream functional future getopt.h initializer_list inttypes.h iomanip
+ios iosfwd iostream istream iterator limits list locale locale.h map memory memory.h mutex new numeric
+omp.h optional ostream pthread.h queue random ratio regex semaphore.h set shared_mutex signal.h sstream
+stack stdarg.h stdbool.h stddef.h stdexcept stdio.h stdlib.h streambuf string string.h string_view
+strings.h sys/mman.h sys/resource.h sys/stat.h sys/time.h sys/types.h sys/wait.h system_error thread
+time.h tuple type_traits typeindex typeinfo unistd.h unordered_map unordered_set utility valarray
+variant vector wchar.h
+"""
 
 HOST_HEADERS: dict[str, str] = {
-    **dict.fromkeys(_EMPTY, "#pragma once\n"),
+    **dict.fromkeys(_EMPTY.split(), "#pragma once\n"),
     **dict.fromkeys(("limits.h", "climits"), _LIMITS),
     **dict.fromkeys(("float.h", "cfloat"), _FLOAT),
     **dict.fromkeys(("math.h", "cmath"), _MATH),

@@ -16,12 +16,14 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MUL
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 _TRANSPARENT = re.compile(r"^\s*(?:inline\s+)?(?:namespace(?:\s+[\w:]+)?|extern)\s*$")
 _LAUNCH = re.compile(r"\b([A-Za-z_][\w:]*\s*<[^;{}]*?>)\s*<<<")
-_TYPE = re.compile(r"^\s*(?:template\s*<.*>\s*)?(?:typedef\b|using\b|struct\b|class\b|union\b|enum\b)", re.DOTALL)
+_TYPE = re.compile(
+    r"^\s*(?:template\s*<.*>\s*)?(?:typedef\b|using\b|struct\b|class\b|union\b|enum\b)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A declaration at namespace scope: characters ``start`` to ``end``; ``body`` if it defines a function."""
+    """A declaration at namespace scope, characters ``start`` to ``end``; ``body``: it defines a function."""
 
     start: int
     end: int
@@ -92,7 +94,9 @@ def declarations(text: str) -> list[Declaration]:
         else:
             depth -= mark == "}"
             if depth == 0 and (mark == ";" or function):
-                found.append(Declaration(start, position + 1, code[start : position + 1], function))
+                whole = code[start : position + 1]
+                first = start + len(whole) - len(whole.lstrip())
+                found.append(Declaration(first, position + 1, code[first : position + 1], function))
                 start, function = position + 1, False
     return found
 

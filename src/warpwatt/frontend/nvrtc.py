@@ -84,11 +84,13 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
 def _compile_blanking(
     texts: _Texts, source: Source, flags: Sequence[str], toolkit: Toolkit, options: CompileOptions
 ) -> Mapping[str, str]:
-    """Compile, blanking host declarations that NVRTC refuses, until it accepts or only device code is left."""
+    """Compile, blanking host declarations that NVRTC refuses, until it accepts or none is left."""
     expressions = [*options.instantiate, *hostcode.launched_templates(source.text)]
     log = ""
     for _ in range(ATTEMPTS):
-        answer = call(texts.texts[texts.name], texts.name, flags, toolkit, options, expressions, texts.virtual_headers())
+        answer = call(
+            texts.texts[texts.name], texts.name, flags, toolkit, options, expressions, texts.virtual_headers()
+        )
         if answer["status"] == 0:
             return answer
         log = answer["log"] or answer["error"]
@@ -124,7 +126,11 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
 def _refusal(log: str, flags: Sequence[str], file: str) -> CompileError:
     target = next((flag.partition("=")[2] for flag in flags if "arch" in flag), "")
     missing = re.search(r"could not open source file|cannot open source file|namespace \"std", log)
-    hint = "NVRTC has no host headers; install g++ or clang++ so that nvcc can compile the file" if missing else ""
+    hint = (
+        "NVRTC has no host headers; install g++ or clang++ so that nvcc can compile the file"
+        if missing
+        else ""
+    )
     return compile_error(log, "NVRTC", target, file=file, hint=hint)
 
 

@@ -4,7 +4,8 @@ Run as a script by :mod:`warpwatt.frontend.nvrtc`, so that a crash or a runaway 
 cannot take the caller with it. Standard library only: it starts without site packages.
 
 Request: ``library`` (path), ``source``, ``name``, ``headers`` (name to text), ``options``, ``expressions``.
-Answer: ``status`` (0 good), ``error``, ``log``, ``ptx``, ``lowered`` (expression to mangled name), ``version``.
+Answer: ``status`` (0 good), ``error``, ``log``, ``ptx``, ``lowered`` (expression to mangled name) and
+``version``.
 """
 
 from __future__ import annotations

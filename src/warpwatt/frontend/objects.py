@@ -15,13 +15,11 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.launch import Dim3
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import DEFAULT_OPTIONS, entries, with_names
-from warpwatt.frontend.options import Compiler, CompileOptions
+from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.select import select
 from warpwatt.frontend.toolkits import target_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from warpwatt.core.program import Kernel
 
 WARP_SIZE = 32
@@ -97,7 +95,9 @@ def _from_triton(obj: Any, target: str, options: CompileOptions) -> ObjectKernel
     made_for = _made_for(ptx.encode())
     wanted = target or f"sm_{_field(_field(metadata, 'target'), 'arch') or target_number(made_for)}"
     same = target_number(wanted) == target_number(made_for)
-    found = entries(Source(f"<triton {name}>", ptx.encode()), wanted, options, cubin=cubin if same and cubin else b"")
+    found = entries(
+        Source(f"<triton {name}>", ptx.encode()), wanted, options, cubin=cubin if same and cubin else b""
+    )
     kernel = with_names(select(found, name).make(), _triton_names(obj))
     warps, cluster = _field(metadata, "num_warps"), _field(metadata, "cluster_dims")
     return ObjectKernel(

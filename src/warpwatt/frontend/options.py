@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from warpwatt.core.program import Level
-from warpwatt.frontend.process import MEMORY_BYTES, TIMEOUT_SECONDS
+
+TIMEOUT_SECONDS = 300.0
+MEMORY_BYTES = 16 * 2**30
+"""Address space of one compiler process."""
 
 
 class Compiler(StrEnum):

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
+from warpwatt.frontend.options import MEMORY_BYTES, TIMEOUT_SECONDS
 from warpwatt.frontend.toolchain import environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-TIMEOUT_SECONDS = 300.0
-MEMORY_BYTES = 16 * 2**30
 
 
 @dataclass(frozen=True, slots=True)

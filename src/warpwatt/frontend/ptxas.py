@@ -29,7 +29,9 @@ class Assembled:
     warnings: tuple[str, ...] = ()
 
 
-def assemble(ptx: str, target: str, toolkit: Toolkit, options: CompileOptions, *, file: str = "") -> Assembled:
+def assemble(
+    ptx: str, target: str, toolkit: Toolkit, options: CompileOptions, *, file: str = ""
+) -> Assembled:
     """Assemble PTX for a target.
 
     Raises

@@ -47,7 +47,9 @@ def select(kernels: Sequence[N], name: str = "") -> N:
         if found:
             raise _ambiguous(f"{len(found)} kernels match {name!r}", found)
     if not kernels:
-        raise KernelSelectionError("there is no kernel", hint="the input needs a __global__ function that is compiled")
+        raise KernelSelectionError(
+            "there is no kernel", hint="the input needs a __global__ function that is compiled"
+        )
     if name:
         raise _ambiguous(f"no kernel matches {name!r}", kernels)
     raise _ambiguous(f"there are {len(kernels)} kernels", kernels)
@@ -85,4 +87,6 @@ def _part(kernel: Named, name: str) -> bool:
 
 def _ambiguous(message: str, kernels: Sequence[Named]) -> KernelSelectionError:
     names = "\n".join(f"  {kernel.demangled or kernel.name}" for kernel in kernels)
-    return KernelSelectionError(message, hint="name one with --kernel NAME (any part that fits only one)", details=names)
+    return KernelSelectionError(
+        message, hint="name one with --kernel NAME (any part that fits only one)", details=names
+    )

@@ -60,15 +60,15 @@ def _declaration(tokens: list[str]) -> tuple[str, tuple[str, ...]] | None:
     """Read ``[attributes] void [attributes] name ( parameters )``."""
     index = 0
     while index < len(tokens) - 1:
-        token = tokens[index]
-        if token in "{;}=":
+        word = tokens[index]
+        if word in "{;}=":
             return None
-        if tokens[index + 1] == "(" and re.match(r"[A-Za-z_]", token):
+        if tokens[index + 1] == "(" and re.match(r"[A-Za-z_]", word):
             end = _matching(tokens, index + 1)
             if end is None:
                 return None
-            if token not in _ATTRIBUTES:
-                return token, tuple(_parameter_name(p) for p in _parameters(tokens[index + 2 : end]))
+            if word not in _ATTRIBUTES:
+                return word, tuple(_parameter_name(p) for p in _parameters(tokens[index + 2 : end]))
             index = end
         index += 1
     return None
@@ -88,26 +88,26 @@ def _parameters(tokens: list[str]) -> list[list[str]]:
     """Split at commas outside brackets; ``(void)`` and ``()`` have no parameters."""
     parts: list[list[str]] = [[]]
     depth = 0
-    for token in tokens:
-        depth += (token in _OPENING) - (token in _CLOSING)
-        if token == "," and depth == 0:
+    for word in tokens:
+        depth += (word in _OPENING) - (word in _CLOSING)
+        if word == "," and depth == 0:
             parts.append([])
         else:
-            parts[-1].append(token)
+            parts[-1].append(word)
     return [] if parts in ([[]], [["void"]]) else parts
 
 
 def _parameter_name(tokens: list[str]) -> str:
     """Return a parameter's name: the last identifier before an array bound or default, or in ``(*name)``."""
-    for index, token in enumerate(tokens):
-        if token == "(" and tokens[index + 1 : index + 2] in (["*"], ["&"]):
+    for index, word in enumerate(tokens):
+        if word == "(" and tokens[index + 1 : index + 2] in (["*"], ["&"]):
             return next((t for t in tokens[index + 2 :] if re.match(r"[A-Za-z_]", t)), "")
     words, depth = [], 0
-    for token in tokens:
-        if token in "=[" and depth == 0:
+    for word in tokens:
+        if word in "=[" and depth == 0:
             break
-        depth += (token in _OPENING) - (token in _CLOSING)
-        if depth == 0 and token not in _NOT_NAMES:
-            words.append(token)
+        depth += (word in _OPENING) - (word in _CLOSING)
+        if depth == 0 and word not in _NOT_NAMES:
+            words.append(word)
     has_type = len(words) > 1 and words[-2] != "::"
     return words[-1] if has_type and re.fullmatch(r"[A-Za-z_]\w*", words[-1]) else ""

@@ -44,7 +44,9 @@ def read_source(path: Path | str) -> Source:
             source = Source(str(path), file.read_bytes(), file)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise InputError(reason, file=file, hint="name a .cu, .ptx or binary file, or - for stdin") from None
+            raise InputError(
+                reason, file=file, hint="name a .cu, .ptx or binary file, or - for stdin"
+            ) from None
     if not source.data.strip():
         raise InputError("the file is empty", file=source.name)
     return source
@@ -76,5 +78,5 @@ def kind_of(source: Source) -> Kind:
     raise InputError(
         "neither CUDA C++ (no __global__), nor PTX, nor a binary",
         file=source.name,
-        hint="inputs are .cu, .cuh and .cpp files with kernels, .ptx, cubin, fatbin, object files, executables",
+        hint="inputs: .cu, .cuh or .cpp with kernels, .ptx, cubin, fatbin, object file, executable",
     )

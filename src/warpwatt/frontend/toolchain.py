@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
@@ -146,7 +145,7 @@ def host_compiler() -> Path | None:
     """Return the host C++ compiler (``$CXX``, else g++ or clang++ on PATH), or None."""
     chosen = os.environ.get("CXX", "").split()
     for name in (*chosen[:1], "g++", "clang++"):
-        found = shutil.which(name)
+        found = which(name)
         if found:
             return Path(found)
     return None
@@ -158,10 +157,22 @@ def environment() -> dict[str, str]:
     return {"PATH": os.defpath, **kept, "LC_ALL": "C"}
 
 
+def is_system(file: str, toolkit: Toolkit) -> bool:
+    """Whether a header belongs to the toolkit or to the system."""
+    return file.startswith((f"{toolkit.root}/", "/usr/include/", "/usr/lib/"))
+
+
+def which(name: str) -> str | None:
+    """Return the path of a program on PATH, or None."""
+    import shutil  # noqa: PLC0415 - 3 ms that a run which compiles nothing need not spend
+
+    return shutil.which(name)
+
+
 def system_toolkits() -> tuple[str, ...]:
     """Return where a system CUDA toolkit shows itself; for information, it is never used."""
     seen = [f"{name}={os.environ[name]}" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    nvcc = shutil.which("nvcc")
+    nvcc = which("nvcc")
     seen += [nvcc] if nvcc else []
     seen += [str(path) for path in sorted(Path("/usr/local").glob("cuda*")) if path.is_dir()]
     return tuple(seen)

@@ -5,28 +5,18 @@ Wheels before version 13 hold no nvcc: NVRTC makes PTX, ptxas assembles it and r
 
 from __future__ import annotations
 
-import fcntl
-import importlib.util
-import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import InputError, ToolchainError, UnsupportedGpuError
+from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.paths import cache_directory
 from warpwatt.frontend.toolchain import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-PERIOD_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
 FOR_PASCAL = "12.9"
 """The newest toolkit that still compiles for sm_50 to sm_72 (CUDA 13.0 release notes)."""
 FOR_KEPLER = "11.8"
@@ -87,7 +77,8 @@ def _substitute(target: str, number: int, candidates: list[Toolkit]) -> Choice:
     nearest = _span(toolkit)[0]
     if nearest < number:
         raise UnsupportedGpuError(
-            f"CUDA toolkit {toolkit.version} does not know {target}", hint="leave out --toolkit, or name a newer one"
+            f"CUDA toolkit {toolkit.version} does not know {target}",
+            hint="leave out --toolkit, or name a newer one",
         )
     better, reached = (FOR_PASCAL, number) if number >= 50 else (FOR_KEPLER, max(number, 35))
     advice = f"; --toolkit {better} compiles for sm_{reached}" if reached < nearest else ""
@@ -132,77 +123,28 @@ def installed_periods() -> list[Toolkit]:
 
 def period(version: str) -> Toolkit:
     """Return the period toolkit of that version (``12.3``), installing it first where it is missing."""
-    release = _release(version)
+    release = release_of(version)
     current = toolchain.installed() if release[0] >= 13 else None
     if current is not None and current.release == release:
         return current
     folder = toolkits_directory() / f"{release[0]}.{release[1]}"
     if not folder.is_dir():
+        from warpwatt.frontend.install import install  # noqa: PLC0415 - seldom needed, slow to import
+
         install(version)
     return describe_period(folder)
 
 
-def install(version: str) -> Path:
-    """Download the wheels of a toolkit version into the cache and return their folder.
+def release_of(version: str) -> tuple[int, int]:
+    """Return major and minor version.
 
-    The newest patch version is taken. Safe when several processes ask at once: one installs, the others
-    wait; an interrupted installation leaves nothing behind that would be used.
-
-    Raises
-    ------
-    ToolchainError
-        If pip is missing or fails; ``details`` holds its last lines.
+    >>> release_of("12.3.107")
+    (12, 3)
     """
-    major, minor = _release(version)
-    folder = toolkits_directory() / f"{major}.{minor}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.parent / f".{major}.{minor}.lock"):
-        if folder.is_dir():
-            return folder
-        scratch = Path(tempfile.mkdtemp(prefix=f".{major}.{minor}-", dir=folder.parent))
-        try:
-            _pip_install(period_requirements(version), scratch)
-            scratch.rename(folder)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-    return folder
-
-
-def period_requirements(version: str) -> list[str]:
-    """Return what pip installs for a version.
-
-    >>> period_requirements("12.3")[0]
-    'nvidia-cuda-nvcc-cu12==12.3.*'
-    """
-    major, minor = _release(version)
-    suffix = f"-cu{major}" if major < 13 else ""
-    return [f"{wheel}{suffix}=={major}.{minor}.*" for wheel in PERIOD_WHEELS]
-
-
-def _release(version: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d+)\.(\d+)(?:\.\d+)?", version)
     if found is None or int(found[1]) < 11:
         raise InputError(f"not a toolkit version: {version!r}", hint="write it like 12.3; the oldest is 11.7")
     return int(found[1]), int(found[2])
-
-
-def _pip_install(requirements: list[str], folder: Path) -> None:
-    """Install with pip, or uv where this environment has no pip; both see the user's own configuration."""
-    uv = shutil.which("uv")
-    if importlib.util.find_spec("pip") is not None:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    elif uv:
-        command = [uv, "pip", "install", "--quiet", "--python", sys.executable]
-    else:
-        raise ToolchainError("pip is missing", hint=f"{sys.executable} -m ensurepip")
-    command += ["--no-deps", "--target", str(folder), *requirements]
-    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
-    if outcome.returncode:
-        raise ToolchainError(
-            f"pip cannot install {' '.join(requirements)}",
-            hint="see which versions exist: pip index versions " + requirements[0].split("==")[0],
-            details="\n".join(outcome.stderr.strip().splitlines()[-12:]),
-        )
 
 
 def describe_period(folder: Path) -> Toolkit:
@@ -220,14 +162,3 @@ def describe_period(folder: Path) -> Toolkit:
         nvrtc=toolchain.library(root / "cuda_nvrtc" / "lib", "libnvrtc.so.*"),
         include=tuple(path for path in include if path.is_dir()),
     )
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Hold an exclusive lock; the system releases it if the process dies."""
-    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
