@@ -1,0 +1,228 @@
+"""The abstract GPU of section 4.1, ⟨R, 𝒜, T, 𝒫𝒯𝒳, Rmap, 𝓛, 𝓣𝓟, 𝓑𝓦, 𝒫⟩, for any GPU at given clocks.
+
+What the thesis measured on a GPU is taken from there. Anything else comes from the latency facts of the
+nearest measured relative and from the specification; each such loan is reported and widens the interval.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.models.time.alavani.waves import SmLimits
+from warpwatt.program.opclass import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.gpu import Capability, Clocks, Gpu
+    from warpwatt.gpus.alavani import AlavaniParameters
+
+_HERE = Path(__file__).parent
+_WORKED_EXAMPLE = {"Tesla K20": {"cvta": 33.0}}
+"""Section 4.4.4.2 computes with 33 cycles for cvta on the K20; Table 3.2 has no row for it."""
+MISC_LATENCY = 10.0
+"""Cycles of a type M instruction: misc_lat_sm / misc_inst_sm in the feature tables the author released."""
+_K20, _K20_LANES = "Tesla K20", 192
+_LSU_DEFAULT = 32
+_TENSOR_THREADS = 4.0
+"""Threads a tensor core serves per cycle: a warp's m16n8k16 takes 8 cycles on the 4 of an sm_80 SM."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbstractGpu:
+    """The thesis' model of one GPU.
+
+    Attributes
+    ----------
+    instances
+        R: units per SM. ``WS`` counts the threads the warp schedulers issue in a cycle (32 each), so that
+        ⌈nTW/R⌉ is in cycles for every resource.
+    sms, clock, l2_size, bandwidth
+        nSM, v_gpu in hertz, L2_sz in bytes, BW_g in bytes per second.
+    latencies
+        𝓛 in cycles by operation of :mod:`warpwatt.program.opclass`, without ``"global"``.
+    throughputs, peak_warps
+        𝓣𝓟 (threads per cycle and SM) and peakWarps by operation for ILP 1, 2 and 3.
+    loans
+        Operations whose latency was not measured by the thesis on this GPU, with where it comes from.
+    """
+
+    name: str
+    sms: int
+    clock: float
+    l2_size: int
+    bandwidth: float
+    banks: int
+    bank_width: int
+    dispatch_units: int
+    limits: SmLimits
+    instances: Mapping[Resource, float]
+    latencies: Mapping[str, float]
+    throughputs: Mapping[str, tuple[float, ...]]
+    peak_warps: Mapping[str, tuple[float, ...]]
+    published: AlavaniParameters | None
+    dram_latency: float
+    loans: Mapping[str, str]
+
+    def latency(self, operation: str, threads: int) -> int:
+        """Return 𝓛 in whole cycles, rounded up (𝓛 maps to ℕ); that of ``"global"`` depends on nT_b·nB."""
+        if operation == "global":
+            return math.ceil(self.global_latency(threads))
+        return math.ceil(self.latencies[operation])
+
+    def global_latency(self, threads: int) -> float:
+        """Return 𝓛(gm) in cycles: Table 3.3 where it was measured, else the DRAM latency of the facts."""
+        if self.published is None or not self.published.global_latency:
+            return self.dram_latency
+        return self.published.global_latency_at(threads)
+
+
+def abstract_gpu(gpu: Gpu, clocks: Clocks, published: AlavaniParameters | None) -> AbstractGpu:
+    """Return the abstract model of a GPU; ``published`` is what the thesis measured on it, or None.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If no relative of the GPU has a known DRAM latency or latencies of arithmetic.
+    """
+    capability = gpu.capability
+    latencies, loans = _latencies(gpu, published)
+    dram = _dram_latency(gpu, clocks, published)
+    throughputs = {name: _throughputs(gpu.name, name, capability) for name in latencies}
+    return AbstractGpu(
+        name=gpu.name,
+        sms=gpu.sm_count,
+        clock=clocks.sm,
+        l2_size=gpu.l2_size,
+        bandwidth=gpu.memory.dram_bandwidth or gpu.memory_bandwidth,
+        banks=capability.shared_banks,
+        bank_width=capability.shared_bank_width,
+        dispatch_units=capability.dispatch_units,
+        limits=SmLimits(
+            capability.max_threads_per_sm,
+            capability.max_blocks_per_sm,
+            capability.registers_per_sm,
+            capability.max_shared_per_sm,
+        ),
+        instances=_instances(capability),
+        latencies=latencies,
+        throughputs=throughputs,
+        peak_warps={n: _peak_warps(gpu.name, n, latencies[n], tp) for n, tp in throughputs.items()},
+        published=published,
+        dram_latency=dram,
+        loans=loans,
+    )
+
+
+def _instances(capability: Capability) -> dict[Resource, float]:
+    return {
+        Resource.SP: capability.fp32_lanes,
+        Resource.DPU: capability.fp64_lanes,
+        Resource.SFU: capability.sfu_lanes,
+        Resource.LSU: capability.lsu_lanes or _LSU_DEFAULT,
+        Resource.WS: capability.warp_schedulers * capability.warp_size,
+        Resource.TC: max(capability.tensor_cores, 1) * _TENSOR_THREADS,
+    }
+
+
+def _latencies(gpu: Gpu, published: AlavaniParameters | None) -> tuple[dict[str, float], dict[str, str]]:
+    """Latency of every operation but ``"global"``, and where those come from that the thesis lacks."""
+    rules = _read("fallbacks.toml")
+    values = dict(published.latencies) if published is not None else {}
+    values |= _WORKED_EXAMPLE.get(gpu.name, {})
+    loans: dict[str, str] = {}
+    values["misc"] = MISC_LATENCY
+    for name, rule in rules.items():
+        if name not in values:
+            fact = next((o for o in rule["opcodes"] if o in gpu.latencies), None)
+            if fact is not None:
+                values[name] = gpu.latencies[fact]
+                loans[name] = f"latency facts, {fact}"
+    for name in rules:
+        if name not in values:
+            other = _relative(name, rules, values)
+            if other is None:
+                raise UnsupportedGpuError(f"{gpu.name}: no latency of {name!r} is known for it or a relative")
+            loans[name] = f"taken from {other}"
+    values |= {n: values[source.removeprefix("taken from ")] for n, source in loans.items() if n not in values}
+    return values, loans
+
+
+def _relative(name: str, rules: Mapping[str, Any], values: Mapping[str, float]) -> str | None:
+    """Follow ``like`` until an operation with a known latency."""
+    seen = {name}
+    other: str | None = rules[name].get("like")
+    while other is not None and other not in values and other not in seen:
+        seen.add(other)
+        other = rules[other].get("like")
+    return other if other in values else None
+
+
+def _dram_latency(gpu: Gpu, clocks: Clocks, published: AlavaniParameters | None) -> float:
+    """DRAM latency in cycles of the SM clock asked for; its nanoseconds, not its cycles, are constant."""
+    if published is not None and published.global_latency:
+        return 0.0  # Table 3.3 is used instead
+    latency = gpu.memory.dram_latency
+    if latency is None:
+        raise UnsupportedGpuError(f"{gpu.name}: nobody has published the DRAM latency of it or a relative")
+    counted_at = gpu.memory.dram_latency_clock
+    return latency if counted_at is None else latency * clocks.sm / counted_at
+
+
+def _throughputs(gpu: str, name: str, capability: Capability) -> tuple[float, ...]:
+    """𝓣𝓟 for ILP 1 to 3: Table 3.1 on the K20, else the documented rate, else the K20's per FP32 lane."""
+    table: Mapping[str, list[float]] = _read("measured.toml")[_K20]["throughput"]
+    if gpu == _K20 and name in table:
+        return tuple(table[name])
+    rate = capability.throughput.get(_read("fallbacks.toml")[name].get("throughput", ""))
+    if rate is not None:
+        return (rate,)
+    per_lane = [t / _K20_LANES for t in table.get(name, [_K20_LANES])]
+    return tuple(t * capability.fp32_lanes for t in per_lane)
+
+
+def _peak_warps(gpu: str, name: str, latency: float, rates: tuple[float, ...]) -> tuple[float, ...]:
+    """peakWarps for ILP 1 to 3: Table 3.1 on the K20, else what Little's law asks for: 𝓛·𝓣𝓟/Sz_w."""
+    measured = _read("measured.toml").get(gpu, {}).get("peak_warps", {}).get(name)
+    return tuple(measured) if measured is not None else tuple(latency * r / 32 for r in rates)
+
+
+def at_ilp(values: tuple[float, ...], ilp: float) -> float:
+    """Return the value measured at the nearest ILP (1, 2, 3; the last one beyond).
+
+    >>> at_ilp((122, 128, 167), 1.6), at_ilp((150,), 3)
+    (128, 150)
+    """
+    return values[min(max(round(ilp), 1), len(values)) - 1]
+
+
+def published_error(model: str, gpu: str) -> float | None:
+    """Return the published MAPE of a model on a GPU as a fraction, or None.
+
+    >>> published_error("reservation", "Tesla K20"), published_error("ilp_tlp", "H200")
+    (0.2835, None)
+    """
+    percent = _read("measured.toml")["mape"][model].get(gpu)
+    return None if percent is None else percent / 100
+
+
+def worst_published_error(model: str) -> float:
+    """Return the largest published MAPE of a model as a fraction.
+
+    >>> worst_published_error("reservation")
+    0.4776
+    """
+    worst: float = max(_read("measured.toml")["mape"][model].values())
+    return worst / 100
+
+
+@lru_cache(maxsize=2)
+def _read(name: str) -> dict[str, Any]:
+    with (_HERE / name).open("rb") as file:
+        return tomllib.load(file)
