@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Timing
-from warpwatt.gpus.alavani import parameters
 from warpwatt.models.time.alavani import equations, outcome
 from warpwatt.models.time.alavani.blocks import Code, code
 from warpwatt.models.time.alavani.machine import AbstractGpu, abstract_gpu
@@ -91,7 +90,7 @@ class AlavaniReservation:
         LaunchError
             If not even one block fits an SM.
         """
-        machine = abstract_gpu(case.gpu, case.clocks, parameters(case.gpu))
+        machine = abstract_gpu(case.gpu, case.clocks)
         program = code(case)
         wave = waves_of(case, machine)
         schedule = schedule_of(program, machine, wave.threads, case.launch.threads)
@@ -143,9 +142,7 @@ def _vertex(op: OpClass, machine: AbstractGpu, launched: int) -> Vertex:
     return Vertex(machine.latency(op.operation, launched), op.resource)
 
 
-def penalties_of(
-    case: Case, machine: AbstractGpu, program: Code, wave: Waves, reading: Reading
-) -> Penalties:
+def penalties_of(case: Case, machine: AbstractGpu, program: Code, wave: Waves, reading: Reading) -> Penalties:
     """Return (4.10), (4.11) and (4.12) in cycles. nGM and nShM count one wave, loops multiplied."""
     threads, lsu = case.launch.threads, machine.instances[Resource.LSU]
     n_global = program.count(InstructionType.GLOBAL)
@@ -175,12 +172,11 @@ def _timing(name: str, case: Case, machine: AbstractGpu, program: Code, result: 
     overhead = outcome.launch_overhead(case, machine)
     on_path = _critical_cycles(program, result)
     warnings = outcome.warnings_for(case, machine, program, "reservation")
-    loaned = sum(n for n, c in zip(on_path, program.classes, strict=True) if c.operation in machine.loans)
     time = outcome.interval(
         sum(seconds.values()),
         case,
         "reservation",
-        loaned / max(sum(on_path), 1),
+        outcome.loaned_share(on_path, program, machine),
         unknown=outcome.unclassified(program),
         warnings=warnings,
     )
@@ -220,7 +216,7 @@ def _all_cycles(program: Code, on_path: list[float], penalties: Penalties) -> li
 
 
 def _bottleneck(cycles: dict[str, float], on_path: list[float], program: Code) -> str:
-    """The largest part, the schedule split by what its longest path waits for."""
+    """Name the largest part, the schedule split by what its longest path waits for."""
     parts: dict[str, float] = defaultdict(float)
     for n, op in zip(on_path, program.classes, strict=True):
         memory = {InstructionType.GLOBAL: "global memory latency", InstructionType.SHARED: "shared memory"}

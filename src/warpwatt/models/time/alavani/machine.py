@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.models.time.alavani import equations
+from warpwatt.models.time.alavani.published import published
 from warpwatt.models.time.alavani.waves import SmLimits
 from warpwatt.program.opclass import Resource
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warpwatt.core.gpu import Capability, Clocks, Gpu
-    from warpwatt.gpus.alavani import AlavaniParameters
+    from warpwatt.models.time.alavani.published import Published
 
 _HERE = Path(__file__).parent
 _WORKED_EXAMPLE = {"Tesla K20": {"cvta": 33.0}}
@@ -66,7 +68,7 @@ class AbstractGpu:
     latencies: Mapping[str, float]
     throughputs: Mapping[str, tuple[float, ...]]
     peak_warps: Mapping[str, tuple[float, ...]]
-    published: AlavaniParameters | None
+    published: Published | None
     dram_latency: float
     loans: Mapping[str, str]
 
@@ -82,9 +84,24 @@ class AbstractGpu:
             return self.dram_latency
         return self.published.global_latency_at(threads)
 
+    def global_throughput(self, count: float) -> float:
+        """Return 𝓣𝓟(gm) in MB/s: the fit of Table 4.5, else the DRAM bandwidth whatever the count."""
+        fit = self.published.global_throughput if self.published is not None else None
+        if fit is None:
+            return self.bandwidth / equations.BYTES_PER_MEGABYTE
+        return equations.throughput(count, fit.a, fit.b, fit.c)
 
-def abstract_gpu(gpu: Gpu, clocks: Clocks, published: AlavaniParameters | None) -> AbstractGpu:
-    """Return the abstract model of a GPU; ``published`` is what the thesis measured on it, or None.
+    def shared_throughput(self, count: float) -> float:
+        """Return 𝓣𝓟(sm) in MB/s: the fit of Table 4.5, else all banks of all SMs whatever the count."""
+        fit = self.published.shared_throughput if self.published is not None else None
+        if fit is None:
+            peak = self.banks * self.bank_width * self.sms * self.clock
+            return peak / equations.BYTES_PER_MEGABYTE
+        return equations.throughput(count, fit.a, fit.b, fit.c)
+
+
+def abstract_gpu(gpu: Gpu, clocks: Clocks) -> AbstractGpu:
+    """Return the abstract model of a GPU at given clocks.
 
     Raises
     ------
@@ -92,8 +109,9 @@ def abstract_gpu(gpu: Gpu, clocks: Clocks, published: AlavaniParameters | None) 
         If no relative of the GPU has a known DRAM latency or latencies of arithmetic.
     """
     capability = gpu.capability
-    latencies, loans = _latencies(gpu, published)
-    dram = _dram_latency(gpu, clocks, published)
+    measured = published(gpu.name)
+    latencies, loans = _latencies(gpu, measured)
+    dram = _dram_latency(gpu, clocks, measured)
     throughputs = {name: _throughputs(gpu.name, name, capability) for name in latencies}
     return AbstractGpu(
         name=gpu.name,
@@ -114,7 +132,7 @@ def abstract_gpu(gpu: Gpu, clocks: Clocks, published: AlavaniParameters | None) 
         latencies=latencies,
         throughputs=throughputs,
         peak_warps={n: _peak_warps(gpu.name, n, latencies[n], tp) for n, tp in throughputs.items()},
-        published=published,
+        published=measured,
         dram_latency=dram,
         loans=loans,
     )
@@ -131,7 +149,7 @@ def _instances(capability: Capability) -> dict[Resource, float]:
     }
 
 
-def _latencies(gpu: Gpu, published: AlavaniParameters | None) -> tuple[dict[str, float], dict[str, str]]:
+def _latencies(gpu: Gpu, published: Published | None) -> tuple[dict[str, float], dict[str, str]]:
     """Latency of every operation but ``"global"``, and where those come from that the thesis lacks."""
     rules = _read("fallbacks.toml")
     values = dict(published.latencies) if published is not None else {}
@@ -143,15 +161,16 @@ def _latencies(gpu: Gpu, published: AlavaniParameters | None) -> tuple[dict[str,
             fact = next((o for o in rule["opcodes"] if o in gpu.latencies), None)
             if fact is not None:
                 values[name] = gpu.latencies[fact]
-                loans[name] = f"latency facts, {fact}"
+                loans[name] = f"facts on {fact}"
+    borrowed = {}
     for name in rules:
         if name not in values:
             other = _relative(name, rules, values)
             if other is None:
                 raise UnsupportedGpuError(f"{gpu.name}: no latency of {name!r} is known for it or a relative")
-            loans[name] = f"taken from {other}"
-    values |= {n: values[source.removeprefix("taken from ")] for n, source in loans.items() if n not in values}
-    return values, loans
+            borrowed[name] = values[other]
+            loans[name] = f"that of {other}"
+    return values | borrowed, loans
 
 
 def _relative(name: str, rules: Mapping[str, Any], values: Mapping[str, float]) -> str | None:
@@ -164,7 +183,7 @@ def _relative(name: str, rules: Mapping[str, Any], values: Mapping[str, float]) 
     return other if other in values else None
 
 
-def _dram_latency(gpu: Gpu, clocks: Clocks, published: AlavaniParameters | None) -> float:
+def _dram_latency(gpu: Gpu, clocks: Clocks, published: Published | None) -> float:
     """DRAM latency in cycles of the SM clock asked for; its nanoseconds, not its cycles, are constant."""
     if published is not None and published.global_latency:
         return 0.0  # Table 3.3 is used instead
@@ -188,7 +207,7 @@ def _throughputs(gpu: str, name: str, capability: Capability) -> tuple[float, ..
 
 
 def _peak_warps(gpu: str, name: str, latency: float, rates: tuple[float, ...]) -> tuple[float, ...]:
-    """peakWarps for ILP 1 to 3: Table 3.1 on the K20, else what Little's law asks for: 𝓛·𝓣𝓟/Sz_w."""
+    """PeakWarps for ILP 1 to 3: Table 3.1 on the K20, else what Little's law asks for: 𝓛·𝓣𝓟/Sz_w."""
     measured = _read("measured.toml").get(gpu, {}).get("peak_warps", {}).get(name)
     return tuple(measured) if measured is not None else tuple(latency * r / 32 for r in rates)
 
@@ -205,7 +224,7 @@ def at_ilp(values: tuple[float, ...], ilp: float) -> float:
 def published_error(model: str, gpu: str) -> float | None:
     """Return the published MAPE of a model on a GPU as a fraction, or None.
 
-    >>> published_error("reservation", "Tesla K20"), published_error("ilp_tlp", "H200")
+    >>> round(published_error("reservation", "Tesla K20"), 4), published_error("ilp_tlp", "H200")
     (0.2835, None)
     """
     percent = _read("measured.toml")["mape"][model].get(gpu)
@@ -215,7 +234,7 @@ def published_error(model: str, gpu: str) -> float | None:
 def worst_published_error(model: str) -> float:
     """Return the largest published MAPE of a model as a fraction.
 
-    >>> worst_published_error("reservation")
+    >>> round(worst_published_error("reservation"), 4)
     0.4776
     """
     worst: float = max(_read("measured.toml")["mape"][model].values())

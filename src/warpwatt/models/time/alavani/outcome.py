@@ -64,6 +64,13 @@ def warnings_for(case: Case, machine: AbstractGpu, code: Code, model: str) -> tu
     return tuple(lines)
 
 
+def loaned_share(cycles: Sequence[float], code: Code, machine: AbstractGpu) -> float:
+    """Return the share of the cycles that instructions with a borrowed latency account for."""
+    total = sum(cycles)
+    pairs = zip(cycles, code.classes, strict=True)
+    return sum(n for n, c in pairs if c.operation in machine.loans) / total if total else 0.0
+
+
 def unclassified(code: Code) -> int:
     """Return how many executed instructions were classified by their unit alone."""
     return sum(not c.known for c, n in zip(code.classes, code.per_warp, strict=True) if n)
@@ -77,7 +84,7 @@ def launch_overhead(case: Case, machine: AbstractGpu) -> float | None:
     """
     fit = machine.published.launch_overhead if machine.published is not None else None
     if fit is not None:
-        return fit.intercept + fit.slope * case.launch.threads
+        return fit(case.launch.threads)
     return case.gpu.memory.launch_interval
 
 
