@@ -199,10 +199,6 @@ def _timing(
     overhead = outcome.launch_overhead(case, machine)
     by_instruction = [d + waits.get(i, 0.0) for i, d in enumerate(delays)]
     warnings = outcome.warnings_for(case, machine, program, "ilp_tlp")
-    total = sum(by_instruction)
-    loaned = sum(
-        n for n, c in zip(by_instruction, program.classes, strict=True) if c.operation in machine.loans
-    )
     time = outcome.interval(
         sum(seconds.values()),
         case,
@@ -215,7 +211,7 @@ def _timing(
         model=name,
         time=time,
         bottleneck=_WORDS[outcome.largest(cycles)] if cycles else "launch",
-        breakdown=seconds | ({} if overhead is None else {outcome.LAUNCH_OVERHEAD: overhead}),
+        breakdown={**seconds, outcome.LAUNCH_OVERHEAD: overhead},
         utilisation={},
         shares=outcome.normalised(by_instruction),
         warnings=warnings,

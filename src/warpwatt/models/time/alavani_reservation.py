@@ -149,9 +149,9 @@ def penalties_of(case: Case, machine: AbstractGpu, program: Code, wave: Waves, r
     n_shared = program.count(InstructionType.SHARED)
     converted = reading is Reading.CONVERTED
     times = threads if converted else wave.count
-    unit = equations.BYTES_PER_MEGABYTE / machine.clock if converted else 1.0
-    rate_global = machine.global_throughput(n_global * times) * unit
-    rate_shared = machine.shared_throughput(n_shared * times) * unit
+    unit = machine.clock if converted else equations.BYTES_PER_MEGABYTE
+    rate_global = machine.published.global_throughput.at(n_global * times) / unit
+    rate_shared = machine.published.shared_throughput.at(n_shared * times) / unit
     access = 4 if converted else equations.BYTES_PER_GLOBAL_ACCESS
     latency = machine.global_latency(threads)
     return Penalties(
@@ -184,7 +184,7 @@ def _timing(name: str, case: Case, machine: AbstractGpu, program: Code, result: 
         model=name,
         time=time,
         bottleneck=_bottleneck(cycles, on_path, program),
-        breakdown=seconds | ({} if overhead is None else {outcome.LAUNCH_OVERHEAD: overhead}),
+        breakdown={**seconds, outcome.LAUNCH_OVERHEAD: overhead},
         utilisation=_utilisation(program, machine, result, sum(cycles.values())),
         shares=outcome.normalised(_all_cycles(program, on_path, result.penalties)),
         warnings=warnings,

@@ -13,9 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.errors import UnsupportedGpuError
-from warpwatt.models.time.alavani import equations
-from warpwatt.models.time.alavani.published import published
+from warpwatt.gpus.alavani import parameters
 from warpwatt.models.time.alavani.waves import SmLimits
 from warpwatt.program.opclass import Resource
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warpwatt.core.gpu import Capability, Clocks, Gpu
-    from warpwatt.models.time.alavani.published import Published
+    from warpwatt.gpus.alavani import AlavaniParameters
 
 _HERE = Path(__file__).parent
 _WORKED_EXAMPLE = {"Tesla K20": {"cvta": 33.0}}
@@ -51,6 +49,10 @@ class AbstractGpu:
         𝓛 in cycles by operation of :mod:`warpwatt.program.opclass`, without ``"global"``.
     throughputs, peak_warps
         𝓣𝓟 (threads per cycle and SM) and peakWarps by operation for ILP 1, 2 and 3.
+    published
+        Tables 3.3 and 4.5 and the launch overhead, with stand-ins where the thesis did not measure.
+    latency_scale
+        Cycles of v_gpu per cycle at which the DRAM latency was counted; 1 for Table 3.3.
     loans
         Operations whose latency was not measured by the thesis on this GPU, with where it comes from.
     """
@@ -68,8 +70,8 @@ class AbstractGpu:
     latencies: Mapping[str, float]
     throughputs: Mapping[str, tuple[float, ...]]
     peak_warps: Mapping[str, tuple[float, ...]]
-    published: Published | None
-    dram_latency: float
+    published: AlavaniParameters
+    latency_scale: float
     loans: Mapping[str, str]
 
     def latency(self, operation: str, threads: int) -> int:
@@ -80,24 +82,7 @@ class AbstractGpu:
 
     def global_latency(self, threads: int) -> float:
         """Return 𝓛(gm) in cycles: Table 3.3 where it was measured, else the DRAM latency of the facts."""
-        if self.published is None or not self.published.global_latency:
-            return self.dram_latency
-        return self.published.global_latency_at(threads)
-
-    def global_throughput(self, count: float) -> float:
-        """Return 𝓣𝓟(gm) in MB/s: the fit of Table 4.5, else the DRAM bandwidth whatever the count."""
-        fit = self.published.global_throughput if self.published is not None else None
-        if fit is None:
-            return self.bandwidth / equations.BYTES_PER_MEGABYTE
-        return equations.throughput(count, fit.a, fit.b, fit.c)
-
-    def shared_throughput(self, count: float) -> float:
-        """Return 𝓣𝓟(sm) in MB/s: the fit of Table 4.5, else all banks of all SMs whatever the count."""
-        fit = self.published.shared_throughput if self.published is not None else None
-        if fit is None:
-            peak = self.banks * self.bank_width * self.sms * self.clock
-            return peak / equations.BYTES_PER_MEGABYTE
-        return equations.throughput(count, fit.a, fit.b, fit.c)
+        return self.published.global_latency_at(threads) * self.latency_scale
 
 
 def abstract_gpu(gpu: Gpu, clocks: Clocks) -> AbstractGpu:
@@ -106,12 +91,11 @@ def abstract_gpu(gpu: Gpu, clocks: Clocks) -> AbstractGpu:
     Raises
     ------
     UnsupportedGpuError
-        If no relative of the GPU has a known DRAM latency or latencies of arithmetic.
+        If the DRAM latency is known of neither the GPU nor a relative.
     """
     capability = gpu.capability
-    measured = published(gpu.name)
-    latencies, loans = _latencies(gpu, measured)
-    dram = _dram_latency(gpu, clocks, measured)
+    published = parameters(gpu)
+    latencies, loans = _latencies(gpu, published)
     throughputs = {name: _throughputs(gpu.name, name, capability) for name in latencies}
     return AbstractGpu(
         name=gpu.name,
@@ -132,8 +116,8 @@ def abstract_gpu(gpu: Gpu, clocks: Clocks) -> AbstractGpu:
         latencies=latencies,
         throughputs=throughputs,
         peak_warps={n: _peak_warps(gpu.name, n, latencies[n], tp) for n, tp in throughputs.items()},
-        published=measured,
-        dram_latency=dram,
+        published=published,
+        latency_scale=_latency_scale(gpu, clocks, published),
         loans=loans,
     )
 
@@ -149,31 +133,31 @@ def _instances(capability: Capability) -> dict[Resource, float]:
     }
 
 
-def _latencies(gpu: Gpu, published: Published | None) -> tuple[dict[str, float], dict[str, str]]:
-    """Latency of every operation but ``"global"``, and where those come from that the thesis lacks."""
+def _latencies(gpu: Gpu, published: AlavaniParameters) -> tuple[dict[str, float], dict[str, str]]:
+    """Latency of every operation but ``"global"``, and where those come from that the thesis lacks.
+
+    In this order: the thesis on this GPU, the facts on this GPU or a relative, another operation, the
+    thesis on the GPU nearest to this one. The thesis comes last because its Maxwell and Volta columns are
+    far from all other sources for several instructions.
+    """
     rules = _read("fallbacks.toml")
-    values = dict(published.latencies) if published is not None else {}
-    values |= _WORKED_EXAMPLE.get(gpu.name, {})
+    relative = published.borrowed_from.get("latencies")
+    own = published.latencies if relative is None else {}
+    values = {**own, **_WORKED_EXAMPLE.get(gpu.name, {}), "misc": MISC_LATENCY}
     loans: dict[str, str] = {}
-    values["misc"] = MISC_LATENCY
-    for name, rule in rules.items():
-        if name not in values:
-            fact = next((o for o in rule["opcodes"] if o in gpu.latencies), None)
-            if fact is not None:
-                values[name] = gpu.latencies[fact]
-                loans[name] = f"facts on {fact}"
-    borrowed = {}
-    for name in rules:
-        if name not in values:
-            other = _relative(name, rules, values)
-            if other is None:
-                raise UnsupportedGpuError(f"{gpu.name}: no latency of {name!r} is known for it or a relative")
-            borrowed[name] = values[other]
-            loans[name] = f"that of {other}"
-    return values | borrowed, loans
+    for name in sorted(rules.keys() - values.keys()):
+        fact = next((o for o in rules[name]["opcodes"] if o in gpu.latencies), None)
+        if fact is not None:
+            values[name] = gpu.latencies[fact]
+            loans[name] = f"facts on {fact}"
+    for name in sorted(rules.keys() - values.keys()):
+        other = _alike(name, rules, values)
+        values[name] = published.latencies[name] if other is None else values[other]
+        loans[name] = f"thesis on {relative}" if other is None else f"that of {other}"
+    return values, loans
 
 
-def _relative(name: str, rules: Mapping[str, Any], values: Mapping[str, float]) -> str | None:
+def _alike(name: str, rules: Mapping[str, Any], values: Mapping[str, float]) -> str | None:
     """Follow ``like`` until an operation with a known latency."""
     seen = {name}
     other: str | None = rules[name].get("like")
@@ -183,15 +167,12 @@ def _relative(name: str, rules: Mapping[str, Any], values: Mapping[str, float]) 
     return other if other in values else None
 
 
-def _dram_latency(gpu: Gpu, clocks: Clocks, published: Published | None) -> float:
-    """DRAM latency in cycles of the SM clock asked for; its nanoseconds, not its cycles, are constant."""
-    if published is not None and published.global_latency:
-        return 0.0  # Table 3.3 is used instead
-    latency = gpu.memory.dram_latency
-    if latency is None:
-        raise UnsupportedGpuError(f"{gpu.name}: nobody has published the DRAM latency of it or a relative")
+def _latency_scale(gpu: Gpu, clocks: Clocks, published: AlavaniParameters) -> float:
+    """Nanoseconds of DRAM, not cycles, stay the same when the clock differs from the one counted at."""
     counted_at = gpu.memory.dram_latency_clock
-    return latency if counted_at is None else latency * clocks.sm / counted_at
+    if "global_latency" not in published.borrowed_from or counted_at is None:
+        return 1.0
+    return clocks.sm / counted_at
 
 
 def _throughputs(gpu: str, name: str, capability: Capability) -> tuple[float, ...]:

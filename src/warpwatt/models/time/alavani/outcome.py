@@ -56,7 +56,7 @@ def warnings_for(case: Case, machine: AbstractGpu, code: Code, model: str) -> tu
     if borrowed:
         listed = ", ".join(f"{name} ({machine.loans[name]})" for name in borrowed)
         lines.append(f"latencies the thesis did not measure on {case.gpu.name}: {listed}")
-    if "global" in used and machine.dram_latency:
+    if "global" in used and "global_latency" in machine.published.borrowed_from:
         lines.append("global latency does not depend on the launch here: Table 3.3 is for the Tesla K20 only")
     unknown = unclassified(code)
     if unknown:
@@ -76,16 +76,16 @@ def unclassified(code: Code) -> int:
     return sum(not c.known for c, n in zip(code.classes, code.per_warp, strict=True) if n)
 
 
-def launch_overhead(case: Case, machine: AbstractGpu) -> float | None:
-    """Return l_overhead in seconds: the thesis' fit on the K20, else the launch interval, else None.
+def launch_overhead(case: Case, machine: AbstractGpu) -> float:
+    """Return l_overhead in seconds: the thesis' fit on the K20, else the launch interval, else the K20's.
 
     The thesis adds it to the kernel's time (4.2), (4.8). Our time is the GPU's alone, as its measured times
     (nvprof) are, so the overhead stands beside it.
     """
-    fit = machine.published.launch_overhead if machine.published is not None else None
-    if fit is not None:
-        return fit(case.launch.threads)
-    return case.gpu.memory.launch_interval
+    measured = case.gpu.memory.launch_interval
+    if measured is not None and "launch_slope" in machine.published.borrowed_from:
+        return measured
+    return machine.published.launch_overhead_at(case.launch.threads)
 
 
 def normalised(cycles: Sequence[float]) -> tuple[float, ...]:
