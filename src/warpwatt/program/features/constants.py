@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UnsupportedGpuError
-from warpwatt.program.features.equations import ThroughputFit
+from warpwatt.gpus.alavani import parameters
+from warpwatt.program.features.equations import WARP_SIZE, ThroughputFit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
 
 _TABLE = Path(__file__).with_name("published.toml")
+_MISC_LATENCY = 10.0
+_STAND_INS = {"cvta": "cvt", "sfu": "sqrt", "shuffle": "shared", "tensor": "fma", "other": "and"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,10 @@ class Constants:
     shared_conflict: SharedConflict = SharedConflict(math.inf, 1.0)
     shared_whole_batches: bool = True
     cache_latency_is_total: bool = False
+    later_threads_per_wave: int | None = None
+    """Threads per wave and SM in the later rows of the larger K20 table; see ``published.toml``."""
+    borrowed: tuple[str, ...] = ()
+    """What another GPU's constants stand in for, in words."""
 
     def latency(self, operation: str) -> float:
         """Return the cycles of one instruction that is not a global access."""
@@ -123,7 +130,7 @@ def published_constants(name: str) -> Constants:
     4
     """
     tables = _load()["gpus"]
-    match = next((key for key in tables if name.startswith(key)), None)
+    match = next((key for key, row in tables.items() if name in row["boards"]), None)
     if match is None:
         hint = f"released tables: {', '.join(tables)}; use the thesis convention for other GPUs"
         raise UnsupportedGpuError(f"no released features for {name}", hint=hint)
@@ -148,6 +155,7 @@ def _published(name: str, row: Mapping[str, Any]) -> Constants:
         shared_conflict=SharedConflict(**row["shared_conflict"]),
         shared_whole_batches=row["shared_whole_batches"],
         cache_latency_is_total=row["cache_latency"] == "total",
+        later_threads_per_wave=row.get("later_threads_per_wave"),
     )
 
 
@@ -156,14 +164,45 @@ def _fit(row: Mapping[str, float] | None) -> ThroughputFit | None:
 
 
 def thesis_constants(gpu: Gpu) -> Constants:
-    """Return the constants the thesis prints for a GPU (Tables 3.2, 3.3, 4.5).
+    """Return the constants the thesis prints for a GPU (Tables 3.2, 3.3, 4.5), or those of a relative.
+
+    ``borrowed`` says what stands in for what. The thesis prints no latency of cvta, of approximate special
+    functions, shuffles, tensor instructions and miscellaneous instructions: those of its nearest
+    instruction, and for the last the 10 cycles of the released tables.
 
     Raises
     ------
     UnsupportedGpuError
-        If the thesis measured neither this GPU nor a relative.
+        If nobody measured the latency of the GPU's memory.
+
+    >>> from warpwatt.gpus import find
+    >>> round(thesis_constants(find("k20")).global_latency.at(43008))
+    315
     """
-    raise UnsupportedGpuError(f"the thesis has no latencies for {gpu.name}")
+    printed, capability = parameters(gpu), gpu.capability
+    cycles = printed.latencies
+    stand_ins = {name: cycles[like] for name, like in _STAND_INS.items()}
+    pieces = tuple(
+        LatencyPiece(math.nextafter(p.high, math.inf), p.slope, p.intercept) for p in printed.global_latency
+    )
+    last = LatencyPiece(math.inf, 0.0, printed.global_latency_at(math.inf))
+    fits = printed.global_throughput, printed.shared_throughput
+    glob, shared = (ThroughputFit(fit.a / 1e6, fit.b, fit.c) for fit in fits)
+    return Constants(
+        gpu=gpu.name,
+        sm_count=gpu.sm_count,
+        warp_schedulers=capability.warp_schedulers,
+        dispatch_units=capability.dispatch_units,
+        load_store_units=capability.lsu_lanes or WARP_SIZE,
+        max_threads_per_sm=capability.max_threads_per_sm,
+        l2_size=gpu.l2_size,
+        memory_clock_ghz=gpu.memory_clock / 1e9,
+        latencies={**stand_ins, "misc": _MISC_LATENCY, **cycles},
+        global_latency=GlobalLatency((*pieces, last)),
+        global_throughput=glob,
+        shared_throughput=shared,
+        borrowed=tuple(f"{what} of {whose}" for what, whose in sorted(printed.borrowed_from.items())),
+    )
 
 
 @lru_cache(maxsize=1)

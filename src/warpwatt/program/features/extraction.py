@@ -117,6 +117,7 @@ def combine(
         shmem_block=resources.static_shared + launch.dynamic_shared,
         block_size=size,
         grid_size=blocks,
+        assumptions=constants.borrowed,
     )
 
 
