@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 20
 HEADING = "bold cyan"
 QUIET = "dim"
-LABEL_WIDTH = 22
+LABEL_WIDTH = 18
 
 
 def to_text(parts: Iterable[RenderableType], context: Context) -> str:
@@ -50,6 +51,13 @@ def section(title: str, *body: RenderableType) -> list[RenderableType]:
     if not body:
         return []
     return [Text(""), Text(title, style=HEADING), *(Padding(part, (0, 0, 0, 2)) for part in body)]
+
+
+def panel(body: RenderableType, title: str, subtitle: str) -> Panel:
+    """Return ``body`` in a box, its title on the top and its subtitle on the bottom edge."""
+    top = Text(title, style="bold", overflow="ellipsis", no_wrap=True)
+    bottom = Text(subtitle, style="bold")
+    return Panel(body, title=top, subtitle=bottom, title_align="left", subtitle_align="right", padding=(0, 1))
 
 
 def bars(rows: Sequence[tuple[str, float, str]]) -> Table:
@@ -81,10 +89,10 @@ def heat(share: float) -> str:
 
 
 def plain(text: str) -> str:
-    """Return ``text`` with control characters (escape sequences of hostile sources) made visible.
+    r"""Return ``text`` with control characters (escape sequences of hostile sources) made visible.
 
-    >>> plain("a\\x1b[2Jb\\tc")
-    'a\\ufffd[2Jb    c'
+    >>> plain("a\x1b[2Jb\tc") == "a\ufffd[2Jb    c"
+    True
     """
     spread = text.replace("\t", "    ")
     return "".join(c if c.isprintable() else "\ufffd" for c in spread)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warpwatt.core.arguments import Argument
-    from warpwatt.core.case import Case, Profile
+    from warpwatt.core.case import Profile
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import AccessPattern, Assumption, LoopTrips, Occupancy, Traffic, Workload
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.launch import Dim3, Launch
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.core.program import Program, SourceLine
+    from warpwatt.render.findings import Finding
 
 Json = dict[str, Any]
 
@@ -34,7 +35,7 @@ def prediction_document(prediction: Prediction) -> Json:
 
 
 def _identity(prediction: Prediction) -> Json:
-    """What was predicted: kernel, GPU, launch, clocks."""
+    """Return what was predicted: kernel, GPU, launch, clocks."""
     kernel, case = prediction.case.kernel, prediction.case
     return {
         "kernel": kernel.demangled or kernel.name,
@@ -57,7 +58,7 @@ def _identity(prediction: Prediction) -> Json:
 
 
 def _results(prediction: Prediction) -> Json:
-    """How long, how much, and of what it consists."""
+    """Return how long, how much, and of what it consists."""
     timing, power = prediction.timing, prediction.power_result
     return {
         "time": quantity_document(prediction.time),
@@ -78,7 +79,7 @@ def _results(prediction: Prediction) -> Json:
 
 
 def _reasons(prediction: Prediction) -> Json:
-    """Why: occupancy, traffic, roofline, lines, loops, assumptions, explanation, warnings."""
+    """Return why: occupancy, traffic, roofline, lines, loops, assumptions, explanation, warnings."""
     workload = prediction.case.workload
     program = workload.execution.program
     return {
@@ -88,9 +89,7 @@ def _reasons(prediction: Prediction) -> Json:
         "lines": [line_document(line, program) for line in prediction.lines],
         "loops": [_loop(loop) for loop in workload.execution.loops],
         "assumptions": [_assumption(a) for a in prediction.assumptions],
-        "explanation": [
-            {"topic": f.topic, "text": f.text, "line": _line(f.line), "fix": f.fix} for f in findings(prediction)
-        ],
+        "explanation": [_finding(f) for f in findings(prediction)],
         "warnings": all_warnings(prediction),
     }
 
@@ -252,6 +251,10 @@ def _assumption(assumption: Assumption) -> Json:
     }
 
 
+def _finding(finding: Finding) -> Json:
+    return {"topic": finding.topic, "text": finding.text, "line": _line(finding.line), "fix": finding.fix}
+
+
 def _roofline(prediction: Prediction) -> Json | None:
     roof = roofline(prediction)
     if roof is None:
@@ -259,6 +262,8 @@ def _roofline(prediction: Prediction) -> Json | None:
     point = {"value": roof.performance, "low": roof.low, "high": roof.high, "unit": "FLOP/s"}
     return {
         "intensity": roof.intensity,
+        "ridge": roof.ridge,
+        "binding": roof.binding.name,
         "performance": {**point, "source": str(prediction.time.source)},
         "roofs": [dataclasses.asdict(r) for r in roof.roofs],
     }

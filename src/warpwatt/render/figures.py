@@ -1,4 +1,4 @@
-"""Numbers as people read them: intervals, shares, counts and bars. Every renderer writes them through here."""
+"""Numbers as people read them: intervals, shares, counts and bars."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Stall
-from warpwatt.core.program import SourceLine, Space
+from warpwatt.core.program import SourceLine, Space, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import count, interval, percent, plural
-from warpwatt.render.roofline import compute_roofs, dram_peak, roofline
+from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
 from warpwatt.render.words import STALL_REASONS, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WORTH_SAYING = 1.25
 """Ratio to the ideal above which an access pattern is mentioned."""
 FULL_WARP = 32.0
+FLOP_UNITS = (Unit.FP32, Unit.FP64, Unit.FP16, Unit.TENSOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +41,19 @@ class Finding:
 
 def findings(prediction: Prediction) -> list[Finding]:
     """Return everything worth saying, in the order of Nsight Compute's sections."""
-    parts = (bottleneck, roof, accesses, traffic, warps, occupancy, divergence, spills, energy, loops, assumed)
+    memory = (accesses, traffic, spills)
+    parts = (bottleneck, roof, *memory, warps, divergence, occupancy, energy, loops, assumed)
     return [finding for part in parts for finding in part(prediction)]
 
 
 def bottleneck(prediction: Prediction) -> Iterator[Finding]:
     """Yield what binds, with the rate it reaches and the rate there is."""
     name = prediction.timing.bottleneck
-    detail = _attained(prediction, name) or _busiest(prediction)
+    detail = _attained(prediction, name) or _busy(prediction, name)
     yield Finding("Speed of Light", f"{name} limits the kernel{': ' + detail if detail else ''}.")
     parts = sorted(prediction.timing.breakdown.items(), key=lambda part: -part[1])
     if len(parts) > 1:
-        listed = ", ".join(f"{part} {si(seconds, 's')}" for part, seconds in parts[:4])
+        listed = ", ".join(f"{unit_name(part)} {si(seconds, 's')}" for part, seconds in parts[:4])
         model = prediction.timing.model
         yield Finding("Speed of Light", f"Time by component, as the {model} model sees it: {listed}.")
 
@@ -63,25 +65,30 @@ def _attained(prediction: Prediction, name: str) -> str:
         return ""
     if "dram" in name.lower():
         return _of_peak(case.workload.dram.total, time, dram_peak(case), "B")
-    peaks = {r.name: r.peak for r in compute_roofs(case)}
-    pipe = next((p for p in peaks if p.split()[0].lower() in name.lower()), None)
-    if pipe is not None and case.workload.execution.flops > 0:
-        return _of_peak(case.workload.execution.flops, time, peaks[pipe], "FLOP")
     if "l2" in name.lower() and case.gpu.memory.l2_bandwidth:
         return _of_peak(case.workload.l2.total, time, case.gpu.memory.l2_bandwidth, "B")
+    for unit, flops in unit_flops(case.workload.execution).items():
+        if unit in FLOP_UNITS and unit in name.lower():
+            return _of_peak(flops, time, compute_roof(case, unit).peak, "FLOP")
     return ""
 
 
 def _of_peak(amount: float, time: float, peak: float, unit: str) -> str:
     rate = amount / time
+    if not peak > 0:
+        return f"{si(amount, unit)} in {si(time, 's')} are {si(rate, unit + '/s')}"
     return (
         f"{si(amount, unit)} in {si(time, 's')} are {si(rate, unit + '/s')} of {si(peak, unit + '/s')} "
         f"({percent(rate / peak)})"
     )
 
 
-def _busiest(prediction: Prediction) -> str:
+def _busy(prediction: Prediction, name: str) -> str:
+    """Return how busy the named unit is, else which unit is busiest."""
     order = speed_of_light_order(prediction.timing.utilisation)
+    own = next((share for unit, share in order if unit.lower() in name.lower()), None)
+    if own is not None:
+        return f"it is busy {percent(own)} of the time"
     return f"the busiest unit is {order[0][0]} at {percent(order[0][1])}" if order else ""
 
 
@@ -90,11 +97,12 @@ def roof(prediction: Prediction) -> Iterator[Finding]:
     line = roofline(prediction)
     if line is None:
         return
-    side = "left of the ridge: memory" if line.intensity < line.ridge else "right of the ridge: arithmetic"
+    side = "left" if line.binding is line.memory else "right"
     share = line.performance / line.ceiling(line.intensity)
     yield Finding(
         "Roofline",
-        f"{line.intensity:.3g} FLOP per DRAM byte lies {side} is the roof (ridge at {line.ridge:.3g} FLOP/B); "
+        f"{line.intensity:.3g} FLOP per DRAM byte lies {side} of the ridge at {line.ridge:.3g}, under the "
+        f"{line.binding.name} roof: "
         f"{si(line.performance, 'FLOP/s')} are {percent(share)} of what the roof allows there.",
     )
 
@@ -125,7 +133,9 @@ def _conflict(pattern: AccessPattern) -> str:
     if pattern.wavefronts <= pattern.ideal * WORTH_SAYING:
         return ""
     ways = count(pattern.wavefronts / pattern.ideal)
-    return f"{ways}-way bank conflict: {count(pattern.wavefronts)} wavefronts, {count(pattern.ideal)} would do"
+    return (
+        f"{ways}-way bank conflict: {count(pattern.wavefronts)} wavefronts, {count(pattern.ideal)} would do"
+    )
 
 
 def traffic(prediction: Prediction) -> Iterator[Finding]:
@@ -167,6 +177,9 @@ def occupancy(prediction: Prediction) -> Iterator[Finding]:
         f"{percent(held.theoretical)}: {held.warps_per_sm} of {held.max_warps_per_sm} warps per SM in "
         f"{plural(held.blocks_per_sm, 'block')}, limited by {held.limiter}{why}{rest}.",
     )
+    if resources.assumed:
+        text = f"{plural(resources.registers, 'register')} per thread are assumed: no compiler reported them."
+        yield Finding("Occupancy", text)
     yield from _tail(prediction)
 
 
@@ -198,18 +211,16 @@ def divergence(prediction: Prediction) -> Iterator[Finding]:
 
 
 def spills(prediction: Prediction) -> Iterator[Finding]:
-    """Yield register spills and registers nobody reported."""
+    """Yield register spills."""
     resources = prediction.case.kernel.resources
     if resources.spill_stores or resources.spill_loads:
         yield Finding(
             "Memory",
-            f"{plural(resources.registers, 'register')} per thread do not suffice: {resources.spill_stores} B "
-            f"stored and {resources.spill_loads} B loaded per thread through local memory.",
-            fix="fewer live values, a smaller tile, or a higher register limit (__launch_bounds__, -maxrregcount)",
+            f"{plural(resources.registers, 'register')} per thread do not suffice: "
+            f"{resources.spill_stores} B stored and {resources.spill_loads} B loaded per thread "
+            "through local memory.",
+            fix="fewer live values, a smaller tile, or more registers (__launch_bounds__, -maxrregcount)",
         )
-    if resources.assumed:
-        text = f"{plural(resources.registers, 'register')} per thread are assumed: no compiler reported them."
-        yield Finding("Occupancy", text)
 
 
 def energy(prediction: Prediction) -> Iterator[Finding]:
@@ -231,9 +242,10 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
 
 
 def loops(prediction: Prediction) -> Iterator[Finding]:
-    """Yield loops whose trip count is assumed."""
+    """Yield loops whose trip count is assumed, unless an assumption says so already."""
+    said = {a.line for a in prediction.assumptions if "--loop" in a.fix}
     for loop in prediction.case.workload.execution.loops:
-        if not loop.known:
+        if not loop.known and loop.line not in said:
             where = f"Line {loop.line.line}" if loop.line else "A loop"
             text = f"{where}: {plural(loop.trips, 'iteration')} assumed; the number depends on data."
             fix = f"--loop {loop.line.line}=COUNT" if loop.line else "--loop LINE=COUNT"

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0.0"
 """Semantic: a new field raises the second number; a removed or changed one would raise the first."""
 SCHEMA_FILE = "prediction-1.0.json"
-SCHEMA_URL = f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
+SCHEMA_URL = (
+    f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
+)
 
 
 def render(predictions: Sequence[Prediction], context: Context) -> str:

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from warpwatt.core.execution import Execution
     from warpwatt.core.prediction import Prediction
 
-_COMPUTE = (
-    (Unit.FP32, "FP32", "fp32_add_mul_fma"),
-    (Unit.FP64, "FP64", "fp64_add_mul_fma"),
-    (Unit.FP16, "FP16", "fp16_add_mul_fma"),
-    (Unit.TENSOR, "Tensor FP16", "tensor_fp16_fma"),
-)
+_COMPUTE = {
+    Unit.FP32: ("FP32", "fp32_add_mul_fma"),
+    Unit.FP64: ("FP64", "fp64_add_mul_fma"),
+    Unit.FP16: ("FP16", "fp16_add_mul_fma"),
+    Unit.TENSOR: ("Tensor FP16", "tensor_fp16_fma"),
+}
+"""Unit to the name of its roof and its row in the throughput table."""
 FLOPS_PER_FMA = 2
 
 
@@ -36,53 +37,71 @@ class Roof:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """Roofs, and the kernel: ``intensity`` in FLOP per DRAM byte, ``performance`` in FLOP/s with interval."""
+    """All roofs, the two that bind, and the kernel's point.
+
+    ``compute`` is the roof of the unit that would need longest for its share of the FLOP. ``intensity`` is
+    in FLOP per DRAM byte; ``performance`` with ``low`` and ``high`` in FLOP/s.
+    """
 
     roofs: tuple[Roof, ...]
+    compute: Roof
+    memory: Roof
     intensity: float
     performance: float
     low: float
     high: float
 
     def ceiling(self, intensity: float) -> float:
-        """Return the FLOP/s that the lowest DRAM roof and the highest compute roof allow at ``intensity``."""
-        memory = [r.peak for r in self.roofs if r.name == "DRAM"]
-        return min(max(self.compute_peaks()), min(memory) * intensity)
-
-    def compute_peaks(self) -> list[float]:
-        """Return the compute roofs in FLOP/s."""
-        return [r.peak for r in self.roofs if r.kind == "compute"]
+        """Return the FLOP/s that the two binding roofs allow at ``intensity``."""
+        return min(self.compute.peak, self.memory.peak * intensity)
 
     @property
     def ridge(self) -> float:
-        """Intensity at which the DRAM roof meets the highest compute roof, FLOP/B."""
-        return max(self.compute_peaks()) / next(r.peak for r in self.roofs if r.name == "DRAM")
+        """Intensity at which the two binding roofs meet, FLOP/B."""
+        return self.compute.peak / self.memory.peak
+
+    @property
+    def binding(self) -> Roof:
+        """The roof above the kernel's point."""
+        return self.memory if self.intensity < self.ridge else self.compute
 
 
 def roofline(prediction: Prediction) -> Roofline | None:
     """Return the roofline, or None where the kernel has no FLOP, moves no DRAM byte or takes no time."""
-    workload, time = prediction.case.workload, prediction.time
-    flops, traffic = workload.execution.flops, workload.dram.total
-    if not flops > 0 or not traffic > 0 or not time.low > 0:
+    case, time = prediction.case, prediction.time
+    work = unit_flops(case.workload.execution)
+    flops, traffic = sum(work.values()), case.workload.dram.total
+    compute = {unit: compute_roof(case, unit) for unit in _COMPUTE if unit is Unit.FP32 or unit in work}
+    slowest = max(work, key=lambda unit: _least_time(work[unit], compute.get(unit)), default=None)
+    binding = compute.get(slowest) if slowest else None
+    if binding is None or not (binding.peak > 0 and traffic > 0 and time.low > 0):
         return None
-    roofs = (*compute_roofs(prediction.case), *memory_roofs(prediction.case))
-    return Roofline(roofs, flops / traffic, flops / time.value, flops / time.high, flops / time.low)
+    memory = memory_roofs(case)
+    roofs = (*(roof for roof in compute.values() if roof.peak > 0), *memory)
+    point = (flops / traffic, flops / time.value, flops / time.high, flops / time.low)
+    return Roofline(roofs, binding, memory[0], *point)
 
 
-def compute_roofs(case: Case) -> tuple[Roof, ...]:
-    """Return the FLOP/s of FP32 and of every other arithmetic unit the kernel uses."""
-    used = _flop_units(case.workload.execution)
-    chosen = [row for row in _COMPUTE if row[0] is Unit.FP32 or row[0] in used]
-    roofs = [Roof(name, "compute", compute_peak(case, unit, row)) for unit, name, row in chosen]
-    return tuple(roof for roof in roofs if roof.peak > 0)
+def _least_time(flops: float, roof: Roof | None) -> float:
+    return flops / roof.peak if roof is not None and roof.peak > 0 else 0.0
 
 
-def compute_peak(case: Case, unit: Unit, row: str) -> float:
-    """Return the peak of one unit at the case's SM clock in FLOP/s: SMs x results per clock x 2 x clock."""
+def unit_flops(execution: Execution) -> dict[Unit, float]:
+    """Return the floating-point operations of the whole grid by unit, active lanes only."""
+    work: dict[Unit, float] = {}
+    for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
+        if i.flops * n > 0:
+            work[i.unit] = work.get(i.unit, 0.0) + i.flops * n * lanes
+    return work
+
+
+def compute_roof(case: Case, unit: Unit) -> Roof:
+    """Return one unit's peak at the case's SM clock: SMs x results per clock x 2 x clock; 0 if unknown."""
     capability = case.gpu.capability
+    name, row = _COMPUTE[unit]
     lanes = {Unit.FP32: capability.fp32_lanes, Unit.FP64: capability.fp64_lanes}.get(unit, 0)
     per_clock = capability.throughput.get(row, lanes)
-    return case.gpu.sm_count * per_clock * FLOPS_PER_FMA * case.clocks.sm
+    return Roof(name, "compute", case.gpu.sm_count * per_clock * FLOPS_PER_FMA * case.clocks.sm)
 
 
 def dram_peak(case: Case) -> float:
@@ -95,9 +114,3 @@ def memory_roofs(case: Case) -> tuple[Roof, ...]:
     l2 = case.gpu.memory.l2_bandwidth
     dram = Roof("DRAM", "memory", dram_peak(case))
     return (dram, Roof("L2", "memory", l2)) if l2 else (dram,)
-
-
-def _flop_units(execution: Execution) -> set[Unit]:
-    return {
-        i.unit for i, n in zip(execution.program.instructions, execution.counts, strict=True) if i.flops * n > 0
-    }

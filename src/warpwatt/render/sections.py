@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpwatt.core.case import Stall
-from warpwatt.core.units import si
+from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bar, count, percent, plural
@@ -50,10 +50,13 @@ def roof(prediction: Prediction, _context: Context) -> list[RenderableType]:
     if line is None:
         return section("Roofline", Text("no floating-point operations or no DRAM traffic", style=QUIET))
     ceiling = line.ceiling(line.intensity)
-    side = "DRAM roof" if line.intensity < line.ridge else "compute roof"
     note = f"{si(line.performance, 'FLOP/s')} of {si(ceiling, 'FLOP/s')}"
     where = f"{line.intensity:.3g} FLOP/B, ridge at {line.ridge:.3g} FLOP/B"
-    return section("Roofline", bars([(side, line.performance / ceiling, note)]), Text(where, style=QUIET))
+    return section(
+        "Roofline",
+        bars([(f"{line.binding.name} roof", line.performance / ceiling, note)]),
+        Text(where, style=QUIET),
+    )
 
 
 def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
@@ -67,14 +70,18 @@ def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
     for key, traffic in (("l1", workload.l1), ("l2", workload.l2), ("dram", workload.dram)):
         rate = si(traffic.total / time, "B/s") if time > 0 else ""
         peak = f"of {si(dram_peak(prediction.case), 'B/s')}" if key == "dram" else ""
-        table.add_row(unit_name(key), si(traffic.read, "B"), si(traffic.written, "B"), rate, Text(peak, style=QUIET))
+        table.add_row(
+            unit_name(key), si(traffic.read, "B"), si(traffic.written, "B"), rate, Text(peak, style=QUIET)
+        )
     return section("Memory", table)
 
 
 def warp_state(prediction: Prediction, context: Context) -> list[RenderableType]:
     """Return issue utilisation and stall reasons, costliest first."""
     timing = prediction.timing
-    rows = [(name, timing.utilisation[k], "") for k, name in SCHEDULER_UNITS.items() if k in timing.utilisation]
+    rows = [
+        (name, timing.utilisation[k], "") for k, name in SCHEDULER_UNITS.items() if k in timing.utilisation
+    ]
     stalls = sorted(timing.stalls.items(), key=lambda pair: -pair[1])
     waits = [(str(s), x, "") for s, x in stalls if s is not Stall.SELECTED and _shown(x, context)]
     rows += waits if context.verbosity > 0 else waits[:4]
@@ -85,14 +92,16 @@ def occupancy(prediction: Prediction, _context: Context) -> list[RenderableType]
     """Return resident warps, what limits them, registers, shared memory and waves."""
     workload, resources = prediction.case.workload, prediction.case.kernel.resources
     held = workload.occupancy
-    note = f"{held.warps_per_sm} of {held.max_warps_per_sm} warps, {plural(held.blocks_per_sm, 'block')} per SM"
+    note = (
+        f"{held.warps_per_sm} of {held.max_warps_per_sm} warps, {plural(held.blocks_per_sm, 'block')} per SM"
+    )
     allowed = ", ".join(f"{name} {n}" for name, n in held.limits.items())
+    registers = plural(resources.registers, "register") + " per thread" + " (assumed)" * resources.assumed
     facts = [
         f"limited by {held.limiter}" + (f" (blocks per SM: {allowed})" if allowed else ""),
-        f"{plural(resources.registers, 'register')} per thread" + (" (assumed)" if resources.assumed else "")
-        + f", {si(held.shared_per_block, 'B')} shared per block, {workload.waves:.3g} waves on "
-        f"{plural(workload.active_sms, 'SM')}",
-    ]  # fmt: skip
+        f"{registers}, {binary_bytes(held.shared_per_block)} shared per block, "
+        f"{workload.waves:.3g} waves on {plural(workload.active_sms, 'SM')}",
+    ]
     if resources.spill_loads or resources.spill_stores:
         facts.append(f"spills {resources.spill_stores} B stored, {resources.spill_loads} B loaded per thread")
     body = [Text(fact, style=QUIET) for fact in facts]
@@ -113,9 +122,11 @@ def source(prediction: Prediction, context: Context) -> list[RenderableType]:
     """Return the hottest lines with their shares of time and energy, and the loops."""
     limit = len(prediction.lines) if context.verbosity > 0 else HOT_LINES
     hot = sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))[:limit]
-    table = Table.grid(padding=(0, 1))
-    for justify in ("right", "left", "right", "right"):
-        table.add_column(justify=justify, no_wrap=True)  # type: ignore[arg-type] # one of rich's literals
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(justify="right", width=max(4, *(len(str(line.line)) for line in hot), 0))
+    table.add_column(width=BAR_WIDTH // 2)
+    table.add_column(justify="right", width=6)
+    table.add_column(justify="right", width=6)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     table.add_row(*(Text(head, style=QUIET) for head in ("line", "", "time", "energy", "")))
     for line in hot:
@@ -145,7 +156,7 @@ def _loop_fix(line: SourceLine | None) -> str:
     return f"--loop {line.line if line else 'LINE'}=COUNT"
 
 
-def assumptions(prediction: Prediction, context: Context) -> list[RenderableType]:
+def assumptions(prediction: Prediction, _context: Context) -> list[RenderableType]:
     """Return what was taken for granted with the flag that removes it, and the warnings."""
     taken = [_assumption(a.message, a.line, a.fix) for a in prediction.assumptions]
     warned = [Text(f"! {plain(w)}", style="yellow") for w in all_warnings(prediction)]
@@ -159,5 +170,3 @@ def _assumption(message: str, line: SourceLine | None, fix: str) -> Text:
 
 def _shown(share: float, context: Context) -> bool:
     return context.verbosity > 0 or share >= SMALL
-
-

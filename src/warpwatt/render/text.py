@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from warpwatt.core.units import si
 from warpwatt.render.comparison import comparison
-from warpwatt.render.console import QUIET, plain, to_text
+from warpwatt.render.console import QUIET, panel, plain, to_text
 from warpwatt.render.figures import bounds, dimensions, percent, quantity
 from warpwatt.render.sections import sections
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
+    from rich.panel import Panel
 
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.prediction import Prediction
@@ -52,18 +52,18 @@ def headline(prediction: Prediction) -> Panel:
     rows = zip(_numbers(prediction), _conditions(prediction), strict=True)
     for (label, number), (name, condition) in rows:
         facts.add_row(label, number, name, Text(plain(condition)))
-    title = Text(plain(case.kernel.demangled or case.kernel.name), style="bold", overflow="ellipsis", no_wrap=True)
-    subtitle = Text(f"{case.gpu.name} · {case.kernel.target}", style="bold")
-    return Panel(facts, title=title, subtitle=subtitle, title_align="left", subtitle_align="right", padding=(0, 1))
+    name = case.kernel.demangled or case.kernel.name
+    return panel(facts, plain(name), f"{case.gpu.name} · {case.kernel.target}")
 
 
 def _numbers(prediction: Prediction) -> list[tuple[str, Text]]:
-    beside = f"+ {quantity(prediction.launch_overhead)} launch, {quantity(prediction.transfer)} transfer"
+    launch = prediction.case.launch
+    shape = f"{dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
     return [
         ("Time", _big(prediction.time)),
         ("Power", _big(prediction.power)),
         ("Energy", _big(prediction.energy)),
-        ("", Text(beside, style=QUIET)),
+        ("Launch", Text(shape)),
     ]
 
 
@@ -73,7 +73,7 @@ def _big(estimate: Estimate) -> Text:
 
 
 def _conditions(prediction: Prediction) -> list[tuple[str, str]]:
-    case, launch = prediction.case, prediction.case.launch
+    case = prediction.case
     held = case.workload.occupancy
     clocks = f"{si(case.clocks.sm, 'Hz')}, memory {si(case.clocks.memory, 'Hz')}"
     why = " (power limit)" if prediction.limited_by_power else ""
@@ -81,7 +81,7 @@ def _conditions(prediction: Prediction) -> list[tuple[str, str]]:
         ("Limited by", prediction.timing.bottleneck),
         ("Clocks", f"{clocks}{why}"),
         ("Occupancy", f"{percent(held.theoretical)}, limited by {held.limiter}"),
-        ("Launch", f"{dimensions(launch.grid)} blocks of {dimensions(launch.block)} threads"),
+        ("Beside", f"launch {quantity(prediction.launch_overhead)}, copies {quantity(prediction.transfer)}"),
     ]
 
 
@@ -93,5 +93,3 @@ def provenance(prediction: Prediction, context: Context) -> str:
         f"Time model {prediction.timing.model}, power model {prediction.power_result.model}{compiler}, "
         f"WarpWatt {context.version}. {INTERVALS}"
     )
-
-
