@@ -62,10 +62,16 @@ def main() -> None:
         cubin = [nvcc, "-cubin", "-arch=sm_90", "-o", f"{folder}/x.cubin", str(EXAMPLE)]
         python = [sys.executable, "-c", "pass"]
         rows = {
-            "warpwatt --help / python -c pass (want < 0.3 s)": pair(lambda: run([*WARPWATT, "--help"]), lambda: run(python)),
+            "warpwatt --help / python -c pass (want < 0.3 s)": pair(
+                lambda: run([*WARPWATT, "--help"]), lambda: run(python)
+            ),
             "predict, cold / nvcc -cubin (want <= 2x)": pair(predict_cold, lambda: run(cubin, clean)),
-            "predict, warm / nvcc -cubin (want < 0.25 s)": pair(lambda: run(predict, warm), lambda: run(cubin, clean)),
-            "library predict on a parsed kernel / warm command (want < 10 ms)": pair(library_call(), lambda: run(predict, warm)),
+            "predict, warm / nvcc -cubin (want < 0.25 s)": pair(
+                lambda: run(predict, warm), lambda: run(cubin, clean)
+            ),
+            "library predict on a parsed kernel / warm command (want < 10 ms)": pair(
+                library_call(), lambda: run(predict, warm)
+            ),
         }
     print(f"{'pair':<68} {'ours':>9} {'other':>9} {'ratio':>8}")
     for name, (ours, other) in rows.items():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from warpwatt.core.case import Case
 from warpwatt.core.execution import AccessPattern, Execution
-from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import (
     Access,
@@ -18,7 +18,6 @@ from warpwatt.core.program import (
     Level,
     MemoryAccess,
     Program,
-    Register,
     Resources,
     SourceLine,
     Space,
@@ -26,6 +25,9 @@ from warpwatt.core.program import (
 )
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
+
+if TYPE_CHECKING:
+    from warpwatt.core.gpu import Clocks
 
 LINE = SourceLine("toy.cu", 3)
 
@@ -52,12 +54,13 @@ def _fma(index: int, register: str, source: str) -> Instruction:
 
 def toy_program(fmas: int = 1) -> Program:
     """Return a load, a chain of multiply-adds, a store and an exit."""
-    instructions = [_load(0, "%f0")]
-    for i in range(fmas):
-        instructions.append(_fma(i + 1, f"%f{i + 1}", f"%f{i}"))
+    chain = [_fma(i + 1, f"%f{i + 1}", f"%f{i}") for i in range(fmas)]
+    instructions = [_load(0, "%f0"), *chain]
     memory = MemoryAccess(Space.GLOBAL, Access.STORE, 4)
     instructions.append(
-        Instruction(fmas + 1, "st.global.f32", reads=("%rd2", f"%f{fmas}"), unit=Unit.LSU, memory=memory, line=LINE)
+        Instruction(
+            fmas + 1, "st.global.f32", reads=("%rd2", f"%f{fmas}"), unit=Unit.LSU, memory=memory, line=LINE
+        )
     )
     instructions.append(Instruction(fmas + 2, "ret", unit=Unit.CONTROL, flow=Flow.RETURN))
     return Program("toy", Level.PTX, "sm_90", tuple(instructions))

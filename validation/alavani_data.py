@@ -123,7 +123,9 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _defects(columns: Sequence[str], lines: Sequence[Sequence[str]], used: Sequence[Sequence[str]]) -> Defects:
+def _defects(
+    columns: Sequence[str], lines: Sequence[Sequence[str]], used: Sequence[Sequence[str]]
+) -> Defects:
     error, stray, blank = Counter[str](), Counter[str](), Counter[str]()
     for line in used:
         for column, cell in zip(columns, line, strict=True):

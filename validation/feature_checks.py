@@ -120,7 +120,9 @@ def _geometry() -> tuple[Check, ...]:
 
 
 def _counts() -> tuple[Check, ...]:
-    loop_free = "only kernels without loops, i.e. those where some row has comp_inst_sm = waves · comp_inst_kernel"
+    loop_free = (
+        "only kernels without loops, i.e. those where some row has comp_inst_sm = waves · comp_inst_kernel"
+    )
     rule = "rule found in the data; " + loop_free
     return (
         *_both(lambda c: _exact("total_inst", c, "sum of the four *_inst_sm", _total)),
@@ -128,7 +130,13 @@ def _counts() -> tuple[Check, ...]:
         *_both(
             lambda c: _exact("comp_inst_sm", c, "Algorithm 10: waves · comp_inst_kernel", _comp, loop_free)
         ),
-        _exact("comp_inst_sm", _P, "either of Algorithm 10 and waves of one thread per core", _comp_either, loop_free),
+        _exact(
+            "comp_inst_sm",
+            _P,
+            "either of Algorithm 10 and waves of one thread per core",
+            _comp_either,
+            loop_free,
+        ),
         _exact("misc_inst_sm", _T, "Algorithm 10: waves · misc_inst_kernel", _misc, loop_free),
         _exact("misc_inst_sm", _P, "3·comp_inst_sm + 4·branch + 2·waves", _misc_published, rule),
         _exact("misc_inst_sm", _P, "same, either kind of waves", _misc_either, rule),
@@ -141,7 +149,9 @@ def _latencies() -> tuple[Check, ...]:
         check
         for kind in TYPES
         for check in (
-            Check(f"avg_{kind}_lat", _T, lat.format(kind, "kernel"), lambda c, k=kind: _average(c, k, "kernel")),
+            Check(
+                f"avg_{kind}_lat", _T, lat.format(kind, "kernel"), lambda c, k=kind: _average(c, k, "kernel")
+            ),
             Check(f"avg_{kind}_lat", _P, lat.format(kind, "sm"), lambda c, k=kind: _average(c, k, "sm")),
         )
     ]
@@ -182,11 +192,18 @@ def _throughput() -> tuple[Check, ...]:
 def _penalties() -> tuple[Check, ...]:
     return (
         Check("cache_penalty", _T, "(5.2): waves of Algorithm 10, 128 B", _cache_thesis),
-        Check("cache_penalty", _P, "(5.2) with wtotal, 4 B; V100: glob_lat_sm for the latency", _cache_published),
+        Check(
+            "cache_penalty", _P, "(5.2) with wtotal, 4 B; V100: glob_lat_sm for the latency", _cache_published
+        ),
         Check("glb_penalty", _T, "(5.3): 128 B, µs", _global_thesis),
         Check("glb_penalty", _P, "⌈T/(LSU·nSM)⌉·LSU·nSM·glob_inst_sm·f_mem/TP", _global_published),
         Check("sh_penalty", _T, "(5.4): 4 B, µs", _shared_thesis),
-        Check("sh_penalty", _P, "as glb_penalty; K20: not rounded, times 2.125 above 4096 threads", _shared_published),
+        Check(
+            "sh_penalty",
+            _P,
+            "as glb_penalty; K20: not rounded, times 2.125 above 4096 threads",
+            _shared_published,
+        ),
     )
 
 

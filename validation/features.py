@@ -164,7 +164,11 @@ def _shares(sets: Sequence[DataSet], results: Sequence[Result]) -> str:
     for check in checks():
         cells = [_cell(_one(results, check, name)) for name in names]
         tolerance = f"{check.relative:g}, {check.absolute:g}"
-        lines.append(f"| {check.column} | {check.convention} | {check.formula} | {tolerance} | " + " | ".join(cells) + " |")
+        lines.append(
+            f"| {check.column} | {check.convention} | {check.formula} | {tolerance} | "
+            + " | ".join(cells)
+            + " |"
+        )
     remarks = sorted({f"- `{c.column}` ({c.convention}): {c.note}." for c in checks() if c.note})
     return "\n".join(lines) + "\n\n" + "\n".join(remarks)
 
@@ -178,7 +182,10 @@ def _one(results: Sequence[Result], check: Check, data: str) -> Result:
 
 
 def _open_questions(sets: Sequence[DataSet], results: Sequence[Result]) -> str:
-    lines = ["| column | data set | better convention | share | most mismatches (kernel, rows) |", "|---|---|---|---:|---|"]
+    lines = [
+        "| column | data set | better convention | share | most mismatches (kernel, rows) |",
+        "|---|---|---|---:|---|",
+    ]
     for column in dict.fromkeys(c.column for c in checks()):
         for data in sets:
             shared = [r for r in results if r.check.column == column and r.data == data.name and r.rows]
@@ -190,7 +197,9 @@ def _open_questions(sets: Sequence[DataSet], results: Sequence[Result]) -> str:
 
 
 def _defects(sets: Sequence[DataSet]) -> str:
-    lines = ["| data set | blank rows | rows with error cells | error cells | stray text | blank cells | empty columns |"]
+    lines = [
+        "| data set | blank rows | rows with error cells | error cells | stray text | blank cells | empty columns |"
+    ]
     lines.append("|---|---:|---:|---|---|---|---|")
     for data in sets:
         d: Defects = data.defects

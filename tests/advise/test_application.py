@@ -48,7 +48,12 @@ def longest_path(jobs, durations):
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from("abc"), st.sampled_from(["device", "h2d", "d2h"]), st.floats(0.1, 5), st.integers(0, 7)),
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from(["device", "h2d", "d2h"]),
+            st.floats(0.1, 5),
+            st.integers(0, 7),
+        ),
         min_size=1,
         max_size=8,
     )

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpwatt.core.arguments import Scalar
 from warpwatt.core.errors import LaunchError
 from warpwatt.core.launch import Dim3, Launch
 
@@ -21,8 +22,6 @@ def test_partial_warps_count_whole(threads, blocks):
 
 
 def test_launches_with_other_arguments_differ():
-    from warpwatt.core.arguments import Scalar
-
     one = Launch(Dim3(1), Dim3(1), arguments={"n": Scalar(1)})
     two = Launch(Dim3(1), Dim3(1), arguments={"n": Scalar(2)})
     assert one != two

@@ -147,7 +147,9 @@ def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
     names = sections[table.link].data
     whole = len(table.data) // _SYMBOL.size * _SYMBOL.size
     rows = _SYMBOL.iter_unpack(table.data[:whole])
-    return tuple(Symbol(_string(names, name), kind & 15, at, value, size) for name, kind, _, at, value, size in rows)
+    return tuple(
+        Symbol(_string(names, name), kind & 15, at, value, size) for name, kind, _, at, value, size in rows
+    )
 
 
 def _string(table: bytes, offset: int) -> str:

@@ -71,7 +71,9 @@ def programs(cubin: Cubin, nvdisasm: Path) -> Mapping[str, Program]:
         See :func:`~warpwatt.isa.sass.disassemble.disassemble`; also where text and code do not fit.
     """
     listing = disassemble(cubin, nvdisasm)
-    return {kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels}
+    return {
+        kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels
+    }
 
 
 def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Program:
