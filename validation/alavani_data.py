@@ -32,7 +32,7 @@ _RENAMED = {"kernel_name": "kernel", "global_throughput": "glob_throughput"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One launch: line in the file (from 1, the header's), names, and every numeric column (None: unusable)."""
+    """One launch: line in the file (the header is 1), names, every numeric column (None: no number)."""
 
     line: int
     benchmark: str
@@ -123,7 +123,9 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _defects(columns: Sequence[str], lines: Sequence[Sequence[str]], used: Sequence[Sequence[str]]) -> Defects:
+def _defects(
+    columns: Sequence[str], lines: Sequence[Sequence[str]], used: Sequence[Sequence[str]]
+) -> Defects:
     error, stray, blank = Counter[str](), Counter[str](), Counter[str]()
     for line in used:
         for column, cell in zip(columns, line, strict=True):

@@ -1,13 +1,15 @@
 """Every derivable column of the released feature tables, recomputed from other columns of the same row.
 
-Each check states a formula in one convention. The equations are those of ``warpwatt.program.features``, so that
-agreement with the data is agreement of the code that feeds the trained models.
+Each check states a formula in one convention. The equations are those of
+``warpwatt.program.features``, so that agreement with the data is agreement of the code that feeds the models.
 """
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.program.features import Constants, Convention
@@ -20,18 +22,8 @@ if TYPE_CHECKING:
     from validation.alavani_data import Row
 
 TYPES = ("comp", "glob", "shar", "misc")
-MIXES: Mapping[str, Mapping[str, int]] = {
-    "square": {"mov": 3, "mads": 1, "cvta": 2, "mul": 1, "adds": 2, "mulf": 1},
-    "vectoradd": {"mov": 3, "mads": 1, "setp": 1, "cvta": 3, "mul": 1, "adds": 3, "addf": 1},
-    "vectoradd3": {"mov": 3, "mads": 1, "setp": 1, "cvta": 4, "mul": 1, "adds": 4, "addf": 2},
-    "vecadd3": {"mov": 3, "mads": 1, "setp": 1, "cvta": 4, "mul": 1, "adds": 4, "addf": 2},
-    "vecaddmul": {"mov": 3, "mads": 1, "setp": 1, "cvta": 5, "mul": 1, "adds": 5, "addf": 3, "mulf": 1},
-    "div": {"mov": 3, "mads": 1, "cvta": 2, "mul": 1, "adds": 2, "addf": 1, "divf": 3},
-    "euclid": {
-        **{"mov": 5, "mads": 2, "setp": 1, "cvta": 2, "mul": 2},
-        **{"adds": 2, "subf": 2, "mulf": 1, "fma": 1, "sqrt": 1},
-    },
-}
+_MIXES_FILE = Path(__file__).with_name("feature_mixes.toml")
+MIXES: Mapping[str, Mapping[str, int]] = tomllib.loads(_MIXES_FILE.read_text(encoding="utf-8"))
 """Compute instructions of kernels simple enough to know their PTX without the sources."""
 
 
@@ -82,6 +74,28 @@ class Check:
         return abs(predicted - actual) <= max(self.absolute, self.relative * abs(actual))
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How many rows of a data set a check matches. ``rows`` is 0 where nothing could be compared.
+
+    ``worst`` describes the kernels with the most mismatches.
+    """
+
+    check: Check
+    data: str
+    matching: int
+    rows: int
+    worst: str
+
+    @property
+    def share(self) -> float | None:
+        """Matching rows over compared rows."""
+        return self.matching / self.rows if self.rows else None
+
+    def __str__(self) -> str:
+        return "–" if self.share is None else f"{100 * self.share:.2f} % of {self.rows}"
+
+
 @lru_cache(maxsize=1)
 def checks() -> tuple[Check, ...]:
     """Return all checks, the two conventions of a column beside each other."""
@@ -120,7 +134,9 @@ def _geometry() -> tuple[Check, ...]:
 
 
 def _counts() -> tuple[Check, ...]:
-    loop_free = "only kernels without loops, i.e. those where some row has comp_inst_sm = waves · comp_inst_kernel"
+    loop_free = (
+        "only kernels without loops, i.e. those where some row has comp_inst_sm = waves · comp_inst_kernel"
+    )
     rule = "rule found in the data; " + loop_free
     return (
         *_both(lambda c: _exact("total_inst", c, "sum of the four *_inst_sm", _total)),
@@ -128,7 +144,13 @@ def _counts() -> tuple[Check, ...]:
         *_both(
             lambda c: _exact("comp_inst_sm", c, "Algorithm 10: waves · comp_inst_kernel", _comp, loop_free)
         ),
-        _exact("comp_inst_sm", _P, "either of Algorithm 10 and waves of one thread per core", _comp_either, loop_free),
+        _exact(
+            "comp_inst_sm",
+            _P,
+            "either of Algorithm 10 and waves of one thread per core",
+            _comp_either,
+            loop_free,
+        ),
         _exact("misc_inst_sm", _T, "Algorithm 10: waves · misc_inst_kernel", _misc, loop_free),
         _exact("misc_inst_sm", _P, "3·comp_inst_sm + 4·branch + 2·waves", _misc_published, rule),
         _exact("misc_inst_sm", _P, "same, either kind of waves", _misc_either, rule),
@@ -141,7 +163,9 @@ def _latencies() -> tuple[Check, ...]:
         check
         for kind in TYPES
         for check in (
-            Check(f"avg_{kind}_lat", _T, lat.format(kind, "kernel"), lambda c, k=kind: _average(c, k, "kernel")),
+            Check(
+                f"avg_{kind}_lat", _T, lat.format(kind, "kernel"), lambda c, k=kind: _average(c, k, "kernel")
+            ),
             Check(f"avg_{kind}_lat", _P, lat.format(kind, "sm"), lambda c, k=kind: _average(c, k, "sm")),
         )
     ]
@@ -182,11 +206,18 @@ def _throughput() -> tuple[Check, ...]:
 def _penalties() -> tuple[Check, ...]:
     return (
         Check("cache_penalty", _T, "(5.2): waves of Algorithm 10, 128 B", _cache_thesis),
-        Check("cache_penalty", _P, "(5.2) with wtotal, 4 B; V100: glob_lat_sm for the latency", _cache_published),
+        Check(
+            "cache_penalty", _P, "(5.2) with wtotal, 4 B; V100: glob_lat_sm for the latency", _cache_published
+        ),
         Check("glb_penalty", _T, "(5.3): 128 B, µs", _global_thesis),
         Check("glb_penalty", _P, "⌈T/(LSU·nSM)⌉·LSU·nSM·glob_inst_sm·f_mem/TP", _global_published),
         Check("sh_penalty", _T, "(5.4): 4 B, µs", _shared_thesis),
-        Check("sh_penalty", _P, "as glb_penalty; K20: not rounded, times 2.125 above 4096 threads", _shared_published),
+        Check(
+            "sh_penalty",
+            _P,
+            "as glb_penalty; K20: not rounded, times 2.125 above 4096 threads",
+            _shared_published,
+        ),
     )
 
 
