@@ -14,6 +14,7 @@ from warpwatt.gpus.datafile import DataFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from warpwatt.gpus.datafile import Cited
 
@@ -74,31 +75,38 @@ def capability(version: str) -> Capability:
     >>> capability("sm_90").max_warps_per_sm, capability("12.0").max_warps_per_sm
     (64, 48)
     """
-    known = versions()
+    return build(file(version))
+
+
+def file(version: str) -> DataFile:
+    """Return the file of a compute capability, or raise ``UnsupportedGpuError``."""
     digits = version.removeprefix("sm_").removeprefix("compute_").replace(".", "")
-    found = next((v for v in known if v.replace(".", "") == digits), None)
-    if found is None:
-        raise UnsupportedGpuError(
-            f"no data for compute capability {version!r}", hint=f"known: {', '.join(known)}"
-        )
-    file = DataFile(DATA / "capabilities" / f"{found}.toml")
-    return build(file)
+    path = DATA / "capabilities" / f"{digits[:-1]}.{digits[-1:]}.toml"
+    if not (digits.isascii() and digits.isdigit() and path.is_file()):
+        known = ", ".join(versions())
+        raise UnsupportedGpuError(f"no data for compute capability {version!r}", hint=f"known: {known}")
+    return _read(path)
 
 
-def build(file: DataFile) -> Capability:
+@lru_cache(maxsize=64)
+def _read(path: Path) -> DataFile:
+    return DataFile(path)
+
+
+def build(data: DataFile) -> Capability:
     """Return the capability a file describes, or raise ``ParseError``."""
-    values = file.cited("values")
+    values = data.cited("values")
     for name in (*REQUIRED, "shared_carveouts_kib"):
         if name not in values:
-            file.fail(f"{name} is missing", "values")
-    throughput = file.cited("throughput")
+            data.fail(f"{name} is missing", "values")
+    throughput = data.cited("throughput")
     numbers: dict[str, Any] = {name: values[name].whole(least=0) for name in REQUIRED}
     numbers |= {name: values[name].whole() for name in OPTIONAL if name in values}
     numbers["lsu_lanes"] = numbers.get("lsu_lanes")
     pool = values.get("l1_shared_pool_kib")
     return Capability(
-        version=file.text("version"),
-        arch=file.text("arch"),
+        version=data.text("version"),
+        arch=data.text("arch"),
         shared_carveouts=tuple(kib * KIB for kib in values["shared_carveouts_kib"].value),
         l1_shared_pool=pool.whole() * KIB if pool else None,
         throughput={name: float(cited.number()) for name, cited in throughput.items()},

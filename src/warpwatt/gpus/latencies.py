@@ -1,6 +1,6 @@
 """Instruction latencies (``data/latencies/*.toml``), one file per capability, board and source.
 
-Which files a capability uses, and in which order, is written in ``data/index.toml``: its own before
+Which files a capability uses, and in which order, its own file says (``latencies_from``): its own before
 borrowed ones; the distance ptxas keeps between dependent instructions before dependent chains measured on
 silicon, because it is exact and agrees with them where both exist; then measured chains, sources that
 contradict all others last; then cycles per instruction of dependent chains. Settings of simulators and
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from warpwatt.gpus.catalog import DATA, index
+from warpwatt.gpus import capabilities
+from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile, Source
 
 
@@ -87,7 +88,7 @@ def _entries(file: DataFile) -> Iterator[Latency]:
 
 def stems(version: str) -> tuple[str, ...]:
     """Return the names of the tables a capability uses, first wins."""
-    return tuple(index().table("latencies").get(version, ()))
+    return capabilities.file(version).texts("latencies_from")
 
 
 def tables(version: str) -> tuple[LatencyTable, ...]:

@@ -1,19 +1,21 @@
 """Measured latencies and bandwidths of the memory hierarchy (``data/memory/*.toml``).
 
 A board's file lists in ``memory_from`` where its numbers come from: its own measurements first, then its
-nearest measured relatives (same die, then same capability, then same architecture, then the nearest one;
-within these, HBM with HBM). For each quantity the first board that has it counts, and of several
+nearest measured relatives (same die, then same capability, then same major capability, then HBM with HBM
+and the nearest architecture). For each quantity the first board that has it counts, and of several
 measurements of one board the median (the lower of the two middle ones), so that it is always a number
-somebody published. Simulator settings and model parameters are never used.
+somebody published. Columns a row lists as ``doubtful``, simulator settings and model parameters are never
+used.
 
 What is borrowed is carried over by what stays the same: latencies in cycles, L1 bandwidth per SM and
-cycle, L2 bandwidth per SM and clock, DRAM bandwidth as a share of the theoretical one.
+cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
+bandwidth as a share of the theoretical one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.gpu import MemoryTimings
@@ -38,16 +40,31 @@ class Measurement:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class _Place:
-    """The board something was measured on, or is wanted for: what measurements are scaled by."""
+    """The board something was measured on, or is wanted for; read only if measurements must be scaled."""
 
-    name: str
-    chip_clock: float
-    """SMs times boost clock, in hertz."""
-    boost: float
-    peak: float
-    """Theoretical DRAM bandwidth, B/s."""
+    def __init__(self, name: str, read: Callable[[], Board]) -> None:
+        self.name = name
+        self._read = read
+
+    @cached_property
+    def _board(self) -> Board:
+        return self._read()
+
+    @property
+    def boost(self) -> float:
+        """Boost clock in hertz."""
+        return self._board.number("boost_clock_mhz") * 1e6
+
+    @property
+    def chip_clock(self) -> float:
+        """SMs times boost clock, in hertz."""
+        return self._board.required("sm_count").whole() * self.boost
+
+    @property
+    def peak(self) -> float:
+        """Theoretical DRAM bandwidth, B/s."""
+        return self._board.number("memory_bandwidth_gbs") * 1e9
 
 
 def _constant(_: _Place) -> float:
@@ -64,14 +81,18 @@ def _peak(place: _Place) -> float:
 
 def _l1_per_sm_clock(row: Mapping[str, float], place: _Place) -> float | None:
     whole = row.get("l1_bw_gbs")
-    return row.get("l1_bw_bytes_per_clk_per_sm", whole and whole * 1e9 / place.chip_clock)
+    if "l1_bw_bytes_per_clk_per_sm" in row:
+        return row["l1_bw_bytes_per_clk_per_sm"]
+    return whole and whole * 1e9 / place.chip_clock
 
 
 def _l2_bandwidth(row: Mapping[str, float], place: _Place) -> float | None:
-    per_clock = row.get("l2_bw_bytes_per_clk")
     if "l2_bw_gbs" in row:
         return row["l2_bw_gbs"] * 1e9
-    return per_clock and per_clock * row.get("sm_clock_mhz", place.boost / 1e6) * 1e6
+    if "l2_bw_bytes_per_clk" not in row:
+        return None
+    clock = row["sm_clock_mhz"] * 1e6 if "sm_clock_mhz" in row else place.boost
+    return row["l2_bw_bytes_per_clk"] * clock
 
 
 def _column(name: str, factor: float = 1.0) -> Callable[[Mapping[str, float], _Place], float | None]:
@@ -99,12 +120,16 @@ _NOT_BORROWED = frozenset({"h2d_bandwidth"})
 
 
 @lru_cache(maxsize=128)
-def measurements(stem: str) -> tuple[Measurement, ...]:
-    """Return every row of ``data/memory/STEM.toml``, simulators and model parameters included."""
+def measurements(stem: str) -> tuple[str, tuple[Measurement, ...]]:
+    """Return the board of ``data/memory/STEM.toml`` and every row, simulators and model parameters too."""
     file = DataFile(DATA / "memory" / f"{stem}.toml")
-    return tuple(
+    return file.text("gpu"), tuple(
         Measurement(
-            {key: float(value) for key, value in row.items() if isinstance(value, int | float)},
+            {
+                key: float(value)
+                for key, value in row.items()
+                if isinstance(value, int | float) and key not in row.get("doubtful", ())
+            },
             file.source(row.get("source")),
             str(row.get("kind")),
             str(row.get("note", "")),
@@ -126,11 +151,13 @@ def timings(board: Board) -> MemoryTimings:
     ParseError
         If ``memory_from`` names a board without measurements, or ``[memory]`` holds nonsense.
     """
-    here = _place(board)
+    here = _Place(board.name, lambda: board)
     found: dict[str, float] = {}
     sources: dict[str, str] = {}
     lenders: dict[str, None] = {}
     for there, rows in _lenders(board, here):
+        if _FIELDS.keys() - _NOT_BORROWED <= found.keys():
+            break
         own = there.name == here.name
         for name, (read, scale) in _FIELDS.items():
             if name in found or (name in _NOT_BORROWED and not own):
@@ -140,9 +167,12 @@ def timings(board: Board) -> MemoryTimings:
                 continue
             value, row = _median(candidates)
             found[name] = value if own else value * scale(here) / scale(there)
+            if name == "l2_bandwidth" and not own:
+                found[name] = max(found[name], here.peak)
             sources[name] = str(row.source) if own else f"{row.source}; measured on {there.name}"
             if name == "dram_latency":
-                found["dram_latency_clock"] = row.values.get("sm_clock_mhz", there.boost / 1e6) * 1e6
+                clock = row.values.get("sm_clock_mhz")
+                found["dram_latency_clock"] = there.boost if clock is None else clock * 1e6
                 sources["dram_latency_clock"] = sources[name]
             if not own:
                 lenders[there.name] = None
@@ -159,16 +189,9 @@ def _lenders(board: Board, here: _Place) -> Iterator[tuple[_Place, list[Measurem
     for stem in board.memory_from:
         if not has_measurements(stem):
             board.file.fail(f"no measurements of {stem!r}", "memory_from", hint="see the folder data/memory")
-        lender = here if stem == board.file.path.stem else _place(packaged(stem))
-        rows = measurements(stem)
-        usable = [row for kind in USED_KINDS for row in rows if row.kind == kind]
-        yield lender, usable
-
-
-def _place(board: Board) -> _Place:
-    boost = board.number("boost_clock_mhz") * 1e6
-    peak = board.number("memory_bandwidth_gbs") * 1e9
-    return _Place(board.name, board.required("sm_count").whole() * boost, boost, peak)
+        name, rows = measurements(stem)
+        lender = here if name == board.name else _Place(name, partial(packaged, stem))
+        yield lender, [row for kind in USED_KINDS for row in rows if row.kind == kind]
 
 
 def _median(candidates: list[tuple[float, Any]]) -> tuple[float, Any]:
