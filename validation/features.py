@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from validation import features_page
 from validation.alavani_data import DataSet, Row, load_all
-from validation.feature_checks import Case, Check, Missing, Result, checks, rules
-from warpwatt.core.errors import LaunchError
-from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Resources
-from warpwatt.gpus import find, occupancy
+from validation.feature_checks import Check, Result, checks
+from validation.feature_formulas import Case, Missing
+from warpwatt.gpus import find
 from warpwatt.program.features import Convention, published_constants, thesis_constants
+from warpwatt.program.features.constants import published_rules
 from warpwatt.program.features.equations import pfea_waves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from warpwatt.core.gpu import Gpu
     from warpwatt.program.features import Constants
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,10 +57,7 @@ def _cases(data: DataSet, convention: Convention) -> tuple[Case, ...]:
     published = convention is Convention.PUBLISHED
     constants = published_constants(data.gpu) if published else thesis_constants(gpu)
     free = loop_free_kernels(data, constants)
-    return tuple(
-        Case(row, constants, rules(), row.kernel in free, lambda r, g=gpu: theoretical_occupancy(r, g))
-        for row in data.rows
-    )
+    return tuple(Case(row, constants, published_rules(), row.kernel in free, gpu) for row in data.rows)
 
 
 def _evaluate(check: Check, data: DataSet, cases: Sequence[Case]) -> Result:
@@ -100,23 +94,6 @@ def _is_loop_free(row: Row, constants: Constants) -> bool:
     return static > 0 and executed == waves * static
 
 
-def theoretical_occupancy(row: Row, gpu: Gpu) -> float | None:
-    """Return the occupancy calculator's value, None where the row holds no launch the GPU could run."""
-    numbers = row.numbers(("block_size", "reg_thread", "shmem_block"))
-    if numbers is None:
-        return None
-    return _occupancy(gpu, *(int(x) for x in numbers))
-
-
-@lru_cache(maxsize=4096)
-def _occupancy(gpu: Gpu, size: int, registers: int, shared: int) -> float | None:
-    try:
-        launch = Launch(Dim3(1), Dim3(size))
-        return occupancy(gpu, Resources(registers, static_shared=shared), launch).theoretical
-    except LaunchError:
-        return None
-
-
 def broken_promises(results: Sequence[Result]) -> tuple[str, ...]:
     """Return promised columns that the published convention matches in less than 99 % of the rows."""
     checked = [
@@ -132,6 +109,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER)
     parser.add_argument("--output", type=Path, default=PAGE)
     arguments = parser.parse_args()
+    if not arguments.folder.is_dir():
+        parser.error(f"no folder {arguments.folder}: name the one that holds power_model_inputs_*.csv")
     sets = load_all(arguments.folder)
     results = run(sets)
     page = features_page.report(sets, results, ROOT)

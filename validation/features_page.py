@@ -6,9 +6,10 @@ import datetime
 import subprocess
 from typing import TYPE_CHECKING
 
-from validation.feature_checks import checks, rules
+from validation.feature_checks import checks
 from warpwatt.gpus import find
 from warpwatt.program.features import published_constants, thesis_constants
+from warpwatt.program.features.constants import published_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,8 @@ with the functions of `warpwatt.program.features`, once with the printed equatio
 with what the data hold (`published`). A row counts where the column and all inputs hold numbers; it
 matches within the tolerance of its line (relative, or absolute where that is wider). "–": nothing to
 compare. The constants of the `published` convention were inferred from these same tables: this page shows
-that they describe the data, not that they would predict others. The Maxwell file names no model; its
+that they describe the data, not that they would predict others. Formulas that say "either" or "or" take
+the better of two for each row, so their shares are upper bounds. The Maxwell file names no model; its
 constants are those of the thesis' Tesla M60."""
 
 FINDINGS = """\
@@ -37,10 +39,10 @@ FINDINGS = """\
 - `glb_penalty` rounds the threads up to whole batches of the load-store units of all SMs ({batch} on the
   K20), and multiplies µs by GHz: it is a thousandth of the cycles meant.
 - Global latency of the K20 is Table 3.3, each piece ending just before its upper bound, and {last:g}
-  cycles from {bound:g} threads on; on the M60 {load:g} per load and {store:g} per store, on the V100
+  cycles from {bound:,.0f} threads on; on the M60 {load:g} per load and {store:g} per store, on the V100
   {v_load:g} and {v_store:g}.
 - Shared throughput of the M60 uses c = {c_data:g}; Table 4.5 prints {c_printed:g}.
-- `sh_penalty` of the K20 is {factor:g} times larger above {above:g} threads, whether or not a kernel can
+- `sh_penalty` of the K20 is {factor:g} times larger above {above:,.0f} threads, whether or not a kernel can
   conflict.
 - `misc_inst_sm` holds {per_compute} instructions per compute instruction, {per_branch} per branch and
   about {per_kernel} per kernel and wave: exact for small kernels, off by a constant per kernel for
@@ -94,7 +96,7 @@ def _one(results: Sequence[Result], check: Check, data: str) -> Result:
 
 def _findings() -> str:
     k20, m60, v100 = (published_constants(f"Tesla {name}") for name in ("K20", "M60", "V100"))
-    printed, common = thesis_constants(find("Tesla M60")), rules()
+    printed, common = thesis_constants(find("Tesla M60")), published_rules()
     data_fit, printed_fit = m60.shared_throughput, printed.shared_throughput
     assert data_fit is not None
     assert printed_fit is not None

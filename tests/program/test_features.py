@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Resources
@@ -93,6 +93,7 @@ def test_thesis_convention_follows_the_printed_equations() -> None:
     assert found.inst_issue_cycles == 78 * 1024 / (4 * 32) * 72 / 8
     # the illustration divides the latency of all waves by the instructions of the kernel
     assert found.avg_comp_lat == pytest.approx(found.comp_lat_sm / 19)
+    assert found.avg_misc_lat == 3 * 10
 
 
 @pytest.mark.toolchain
@@ -123,6 +124,30 @@ def test_published_convention_refuses_gpus_without_released_table() -> None:
     for gpu in ("h200", "Tesla K20Xm"):
         with pytest.raises(UnsupportedGpuError, match="no released features"):
             features(NN.read_text(), 168, 256, gpu=gpu)
+
+
+def test_an_execution_of_another_program_is_refused() -> None:
+    first, second = (lower(parse(NN.read_text()), "euclid") for _ in range(2))
+    launch = Launch(Dim3(13), Dim3(256))
+    execution = Execution(
+        second, launch, (1.0,) * len(second.instructions), (32.0,) * len(second.instructions)
+    )
+    gpu = find("Tesla K20")
+    with pytest.raises(InputError, match="not of ptx euclid"):
+        extract(first, execution, NN_RESOURCES, launch, gpu, occupancy(gpu, NN_RESOURCES, launch))
+
+
+def test_shared_memory_and_its_penalty() -> None:
+    text = NN.read_text().replace(
+        "sqrt.rn.f32 \t%f9, %f8;", "st.shared.f32 [%r8], %f8;\n\tld.shared.f32 %f9, [%r8];"
+    )
+    small, large = (features(text, blocks, 256) for blocks in (16, 32))
+    assert (small.shar_inst_kernel, small.shar_inst_sm, small.shar_lat_sm) == (2, 2, 72)
+    assert small.sh_penalty is not None
+    assert large.sh_penalty == pytest.approx(2 * 2.125 * small.sh_penalty)  # conflicts from 4096 threads on
+    thesis = features(text, 16, 256, convention=Convention.THESIS)
+    rate = 823761.8 * (1 - math.exp(-0.000013830 * 2))
+    assert thesis.sh_penalty == pytest.approx(16 * 256 / (32 * 13) * 4 / rate * 2)
 
 
 def test_thesis_convention_names_what_it_borrows() -> None:
