@@ -6,8 +6,6 @@ load-store units per SM, nGM and nShM global and shared memory instructions per 
 
 from __future__ import annotations
 
-import math
-
 BYTES_PER_GLOBAL_ACCESS = 128
 """accessGm_sz: bytes of one global access of a batch of threads (power paper, section 3.2)."""
 BYTES_PER_SHARED_ACCESS = 4
@@ -97,15 +95,6 @@ def thread_time(delay: float, clock: float) -> float:
     0.001
     """
     return delay / clock
-
-
-def throughput(count: float, a: float, b: float, c: float) -> float:
-    """Return 𝓣𝓟 = a·(b − e^(−c·count)) of Table 4.5, in the unit of ``a`` (MB/s).
-
-    >>> round(throughput(0, 76363.8, 1.04, 0.00021342)), round(throughput(1e9, 76363.8, 1.04, 0.00021342))
-    (3055, 79418)
-    """
-    return a * (b - math.exp(-c * count))
 
 
 def global_penalty(threads: int, lsu: float, throughput: float, instructions: float) -> float:
