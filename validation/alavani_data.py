@@ -32,7 +32,7 @@ _RENAMED = {"kernel_name": "kernel", "global_throughput": "glob_throughput"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One launch: line in the file (from 1, the header's), names, and every numeric column (None: unusable)."""
+    """One launch: line in the file (the header is 1), names, every numeric column (None: no number)."""
 
     line: int
     benchmark: str

@@ -22,6 +22,7 @@ from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile
 from warpwatt.gpus.load import find
+from warpwatt.gpus.timings import MEASURED_ON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,7 +160,8 @@ def _global_latency(gpu: Gpu, borrowed: dict[str, str], sources: dict[str, str])
             hint="give it as memory.dram_latency_cycles in its file",
         )
     sources["global_latency"] = gpu.memory.sources["dram_latency"]
-    borrowed["global_latency"] = f"a constant DRAM latency of {gpu.memory.borrowed_from or gpu.name}"
+    _, _, lender = sources["global_latency"].partition(MEASURED_ON)
+    borrowed["global_latency"] = f"the constant DRAM latency of {lender or gpu.name}"
     return (Piece(0, math.inf, 0.0, latency),)
 
 

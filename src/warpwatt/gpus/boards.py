@@ -172,6 +172,9 @@ def _specification(source: Board) -> dict[str, Any]:
     for key in REQUIRED:
         source.required(key)
     got = source.values
+    for key in EXTRA:
+        if key in got:
+            got[key].number()
     scales = {
         "base_clock_mhz": 1e6,
         "boost_clock_mhz": 1e6,

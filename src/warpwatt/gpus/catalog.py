@@ -62,7 +62,8 @@ def index() -> DataFile:
 
 
 @lru_cache(maxsize=1)
-def _packaged() -> tuple[Entry, ...]:
+def packaged() -> tuple[Entry, ...]:
+    """Return the package's boards in the order of the index (by age)."""
     boards = index().table("boards")
     return tuple(
         Entry(names[0], tuple(names[1:]), DATA / "boards" / f"{stem}.toml") for stem, names in boards.items()
@@ -88,12 +89,19 @@ def open_entry(entry: Entry) -> DataFile:
     return read(entry.path, entry.user, entry.path.stat().st_mtime_ns if entry.user else 0)
 
 
+def user_files() -> tuple[Path, ...]:
+    """Return the user's GPU files, highest precedence first."""
+    return tuple(path for directory in user_directories() for path in sorted(directory.glob("*.toml")))
+
+
+def user_entry(path: Path) -> Entry:
+    """Return the entry of a user's file, or raise ``ParseError``."""
+    file = open_entry(Entry("", (), path, user=True))
+    return Entry(file.text("name"), file.texts("aliases"), path, user=True)
+
+
 def _users() -> Iterator[Entry]:
-    for directory in user_directories():
-        for path in sorted(directory.glob("*.toml")):
-            entry = Entry("", (), path, user=True)
-            file = open_entry(entry)
-            yield Entry(file.text("name"), file.texts("aliases"), path, user=True)
+    return map(user_entry, user_files())
 
 
 def entries() -> tuple[Entry, ...]:
@@ -104,7 +112,7 @@ def entries() -> tuple[Entry, ...]:
     ParseError
         If a file of the user's is malformed.
     """
-    return (*_users(), *_packaged())
+    return (*_users(), *packaged())
 
 
 def names() -> tuple[str, ...]:
@@ -113,7 +121,7 @@ def names() -> tuple[str, ...]:
     >>> len(names()) >= 77, names()[0]
     (True, 'GeForce GTX 460')
     """
-    return tuple(dict.fromkeys([e.name for e in _packaged()] + [e.name for e in _users()]))
+    return tuple(dict.fromkeys([e.name for e in packaged()] + [e.name for e in _users()]))
 
 
 def lookup(name: str, candidates: Iterable[Entry] | None = None) -> Entry:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.gpus import boards, capabilities, catalog, latencies, power, timings
 from warpwatt.gpus.datafile import DataFile
-from warpwatt.gpus.load import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+    from warpwatt.gpus.catalog import Entry
 
 # What a GPU made since 2010 can have; beyond it a unit is wrong.
 RANGES = {
@@ -51,6 +53,7 @@ def check() -> list[Finding]:
     """Return everything wrong with the package's data and the user's files; an empty list is good."""
     parts: tuple[Callable[[], Iterator[Finding]], ...] = (
         _every_file_parses,
+        _user_files_have_names,
         _index_is_complete,
         _names_are_unique,
         _boards_are_sane,
@@ -72,7 +75,20 @@ def _attempt(path: Path, action: Callable[[], object]) -> Iterator[Finding]:
         action()
     except WarpWattError as error:
         where = "" if error.line is None else f"line {error.line}: "
-        yield Finding(_shown(path), where + error.message)
+        yield Finding(_shown(Path(error.file) if error.file else path), where + error.message)
+
+
+def _entries() -> Iterator[Entry]:
+    """Yield the boards whose file says at least its name."""
+    for path in catalog.user_files():
+        with suppress(WarpWattError):
+            yield catalog.user_entry(path)
+    yield from catalog.packaged()
+
+
+def _user_files_have_names() -> Iterator[Finding]:
+    for path in catalog.user_files():
+        yield from _attempt(path, partial(catalog.user_entry, path))
 
 
 def _every_file_parses() -> Iterator[Finding]:
@@ -119,23 +135,24 @@ def _index_is_complete() -> Iterator[Finding]:
 
 def _names_are_unique() -> Iterator[Finding]:
     """No two boards of the package share a name or alias, however it is written."""
-    packaged = [e for e in catalog.entries() if not e.user]
-    spelled = Counter(n for e in packaged for n in {catalog.normalise(n) for n in (e.name, *e.aliases)})
+    spelled = Counter(
+        n for e in catalog.packaged() for n in {catalog.normalise(n) for n in (e.name, *e.aliases)}
+    )
     for name, times in spelled.items():
         if times > 1:
             yield Finding("index.toml", f"{times} boards are called {name!r}")
 
 
 def _boards_are_sane() -> Iterator[Finding]:
-    for entry in catalog.entries():
-        yield from _attempt(entry.path, partial(boards.gpu, entry))
-        try:
-            board = boards.board(entry)
-        except WarpWattError:
-            continue  # reported just now
+    for entry in _entries():
+        refused = tuple(_attempt(entry.path, partial(boards.gpu, entry)))
+        if refused:
+            yield from refused
+            continue
+        board = boards.board(entry)
         for key, (low, high) in RANGES.items():
             value = board.values[key].value if key in board.values else low
-            if not isinstance(value, int | float) or not low <= value <= high:
+            if not low <= value <= high:
                 yield Finding(_shown(entry.path), f"{key} is {value}, outside {low} to {high}")
         yield from _clocks_and_bandwidth(board, entry.path)
 
@@ -179,9 +196,9 @@ def _capabilities_are_sane() -> Iterator[Finding]:
 
 def _measurements_are_sane() -> Iterator[Finding]:
     """Measured bandwidth is below the theoretical one, and caches answer before DRAM does."""
-    for entry in catalog.entries():
+    for entry in _entries():
         try:
-            gpu = find(entry.name)
+            gpu = boards.gpu(entry)
         except WarpWattError:
             continue  # reported with the boards
         memory = gpu.memory

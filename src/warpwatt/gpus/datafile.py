@@ -183,13 +183,13 @@ class DataFile:
             self.fail(f"{key} is not an array of tables", key, hint=f"write [[{key}]]")
         return tuple(value)
 
-    def source(self, key: object) -> Source:
-        """Return the source called ``key`` in ``[sources]``."""
+    def source(self, key: object, cited_by: str = "source") -> Source:
+        """Return the source called ``key`` in ``[sources]``; mistakes are reported where it is cited."""
         entry = self.table("sources").get(key) if isinstance(key, str) else None
         if isinstance(entry, str):
             return Source("user" if self.user else "documented", entry)
         if not isinstance(entry, dict) or not isinstance(entry.get("citation"), str):
-            self.fail(f"no source called {key!r}", str(key), hint="define it in [sources] with a citation")
+            self.fail(f"no source called {key!r}", cited_by, hint="define it in [sources] with a citation")
         kind = entry.get("kind", "user")
         if kind not in KINDS:
             self.fail(
@@ -216,7 +216,7 @@ class DataFile:
             if not isinstance(note, str):
                 self.fail(f"the note of {key} is not a string", key)
             if "source" in entry:
-                return Cited(entry["value"], self.source(entry["source"]), self, key, note)
+                return Cited(entry["value"], self.source(entry["source"], key), self, key, note)
             entry = entry["value"]
         if not self.user:
             self.fail(f"{key} has no source", key, hint=f'write {key} = {{ value = ..., source = "..." }}')

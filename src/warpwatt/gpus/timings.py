@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from warpwatt.gpus.boards import Board
 
 USED_KINDS = ("measured", "from_memory")
+MEASURED_ON = "; measured on "
+"""Stands in ``MemoryTimings.sources`` between a citation and the relative whose value it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def timings(board: Board) -> MemoryTimings:
             found[name] = value if own else value * scale(here) / scale(there)
             if name == "l2_bandwidth" and not own:
                 found[name] = max(found[name], here.peak)
-            sources[name] = str(row.source) if own else f"{row.source}; measured on {there.name}"
+            sources[name] = str(row.source) if own else f"{row.source}{MEASURED_ON}{there.name}"
             if name == "dram_latency":
                 clock = row.values.get("sm_clock_mhz")
                 found["dram_latency_clock"] = there.boost if clock is None else clock * 1e6

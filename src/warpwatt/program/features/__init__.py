@@ -1,4 +1,6 @@
-"""The 32 program features of Alavani's power model (thesis, Table 5.4; paper, Table 1: 31, without ``shar_inst_kernel``).
+"""The 32 program features of Alavani's power model (thesis, Table 5.4).
+
+The paper's Table 1 lists 31 of them: ``shar_inst_kernel`` is missing.
 
 ``extract`` computes them in one of two conventions: ``thesis`` follows the printed equations and
 Algorithms 9 and 10; ``published`` is what the released data hold, and thus what a model trained on them

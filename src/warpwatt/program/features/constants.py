@@ -34,7 +34,7 @@ class LatencyPiece:
 
 @dataclass(frozen=True, slots=True)
 class GlobalLatency:
-    """Latency of global memory in cycles: pieces in the threads of the grid, or one load and one store value."""
+    """Latency of global memory in cycles: pieces by threads of the grid, or one each for loads and stores."""
 
     pieces: tuple[LatencyPiece, ...] = ()
     load: float = 0.0

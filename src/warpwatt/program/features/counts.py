@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from warpwatt.core.execution import Execution
-    from warpwatt.core.program import Instruction, Program
+    from warpwatt.core.program import Instruction
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Instructions of one warp in one wave.
 
-    ``static`` counts the program text by type, ``executed`` what runs, ``latency`` its cycles (global
-    memory excepted, whose latency depends on the launch). ``branches``, ``loads`` and ``stores`` (global
-    memory) are executed; ``static_branches`` and ``static_params`` (``ld.param``) are in the text.
+    ``static`` counts the program text by type without parameter loads, ``executed`` what runs, ``latency``
+    its cycles (global memory excepted, whose latency depends on the launch). ``branches``, ``loads`` and
+    ``stores`` (global memory) are executed; ``static_branches`` and ``static_params`` (``ld.param``) are in
+    the text.
     """
 
     static: Mapping[InstructionType, int]
@@ -34,28 +35,37 @@ class Counts:
     static_params: int
 
 
-def count(program: Program, execution: Execution, latency: Callable[[str], float]) -> Counts:
-    """Count a program's instructions; ``latency`` gives the cycles of an operation of ``opclass``."""
-    repeats = repetitions(execution)
+def count(execution: Execution, latency: Callable[[str], float]) -> Counts:
+    """Count the instructions of an execution's program; ``latency`` gives the cycles of an operation.
+
+    Parameter loads run from constant memory: they are counted apart, in the text only.
+    """
+    instructions = execution.program.instructions
     static = dict.fromkeys(InstructionType, 0)
     executed = dict.fromkeys(InstructionType, 0.0)
     cycles = dict.fromkeys(InstructionType, 0.0)
-    for instruction, times in zip(program.instructions, repeats, strict=True):
+    branches = loads = stores = 0.0
+    for instruction, times in zip(instructions, repetitions(execution), strict=True):
         kind = classify(instruction)
+        if is_param(instruction):
+            continue
         static[kind.type] += 1
-        executed[kind.type] += 0.0 if is_param(instruction) else times
-        if kind.type is not InstructionType.GLOBAL and not is_param(instruction):
+        executed[kind.type] += times
+        if kind.type is InstructionType.GLOBAL:
+            loads += 0.0 if is_store(instruction) else times
+            stores += times if is_store(instruction) else 0.0
+        else:
             cycles[kind.type] += times * latency(kind.operation)
-    pairs = tuple(zip(program.instructions, repeats, strict=True))
+        branches += times if is_branch(instruction) else 0.0
     return Counts(
         static,
         executed,
         cycles,
-        branches=sum(times for i, times in pairs if is_branch(i)),
-        loads=sum(times for i, times in pairs if is_global(i) and not is_store(i)),
-        stores=sum(times for i, times in pairs if is_global(i) and is_store(i)),
-        static_branches=sum(is_branch(i) for i in program.instructions),
-        static_params=sum(is_param(i) for i in program.instructions),
+        branches=branches,
+        loads=loads,
+        stores=stores,
+        static_branches=sum(map(is_branch, instructions)),
+        static_params=sum(map(is_param, instructions)),
     )
 
 
@@ -74,13 +84,9 @@ def is_branch(instruction: Instruction) -> bool:
 
 
 def is_param(instruction: Instruction) -> bool:
-    """Whether it loads a kernel parameter."""
-    return instruction.memory is not None and instruction.memory.space is Space.PARAM
-
-
-def is_global(instruction: Instruction) -> bool:
-    """Whether it is a global memory instruction of the thesis."""
-    return classify(instruction).type is InstructionType.GLOBAL
+    """Whether it loads a parameter (``ld.param``)."""
+    memory = instruction.memory
+    return memory is not None and memory.space is Space.PARAM and memory.access is Access.LOAD
 
 
 def is_store(instruction: Instruction) -> bool:

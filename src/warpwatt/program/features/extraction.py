@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.errors import InputError
 from warpwatt.program.features import equations as eq
 from warpwatt.program.features.constants import (
     Constants,
@@ -41,7 +42,7 @@ def extract(
     program
         PTX, as in the thesis (SASS is counted too, but no published model was trained on it).
     execution
-        Of the same program: its counts expand the loops.
+        Of this very program: its counts expand the loops.
     resources, launch, occupancy
         Registers, shared memory, geometry and theoretical occupancy.
     convention
@@ -51,10 +52,18 @@ def extract(
     ------
     UnsupportedGpuError
         If the convention has no constants for the GPU.
+    InputError
+        If the execution is of another program, such as the SASS of the same kernel.
     """
+    if execution.program is not program:
+        other = execution.program
+        raise InputError(
+            f"the execution is of {other.level} {other.name}, not of {program.level} {program.name}",
+            hint="run the features' program, for example with --level ptx",
+        )
     published = convention is Convention.PUBLISHED
     constants = published_constants(gpu.name) if published else thesis_constants(gpu)
-    counts = count(program, execution, constants.latency)
+    counts = count(execution, constants.latency)
     return combine(counts, resources, launch, occupancy, constants, convention)
 
 
@@ -66,52 +75,46 @@ def combine(
     constants: Constants,
     convention: Convention,
 ) -> Features:
-    """Return the features from the counts of one warp: repeat per wave, apply the equations."""
+    """Return the features from the counts of one warp: repeat them per wave, apply the equations."""
     published = convention is Convention.PUBLISHED
     blocks, size, threads = launch.grid.count, launch.block.count, launch.threads
     waves = eq.pfea_waves(blocks, size, constants.sm_count, constants.max_threads_per_sm)
-    comp, glob, shar, misc = (waves * counts.executed[kind] for kind in (_COMPUTE, _GLOBAL, _SHARED, _MISC))
-    loads, stores = waves * counts.loads, waves * counts.stores
+    executed = {kind: waves * times for kind, times in counts.executed.items()}
     if published:
-        misc = waves * published_misc(counts)
-    comp_lat, shar_lat = waves * counts.latency[_COMPUTE], waves * counts.latency[_SHARED]
-    misc_lat = misc * constants.latency("misc")
-    glob_lat = constants.global_latency.total(threads, glob, loads, stores)
-    total = comp + glob + shar + misc
-    issue = (
-        eq.issue_cycles_published(threads, total, constants.dispatch_units)
-        if published
-        else eq.issue_cycles(threads, total, constants.warp_schedulers, constants.dispatch_units)
-    )
-    params = counts.static_params
+        executed[_MISC] = waves * published_misc(counts)
+    loads, stores, glob = waves * counts.loads, waves * counts.stores, executed[_GLOBAL]
+    cycles = {kind: waves * latency for kind, latency in counts.latency.items()}
+    cycles[_GLOBAL] = constants.global_latency.total(threads, glob, loads, stores)
+    cycles[_MISC] = executed[_MISC] * constants.latency("misc")
+    averaged = executed if published else counts.static
     return Features(
-        avg_comp_lat=eq.average(comp_lat, comp if published else counts.static[_COMPUTE]),
-        avg_glob_lat=eq.average(glob_lat, glob if published else counts.static[_GLOBAL]),
-        avg_misc_lat=eq.average(misc_lat, misc if published else counts.static[_MISC]),
-        avg_shar_lat=eq.average(shar_lat, shar if published else counts.static[_SHARED]),
+        avg_comp_lat=eq.average(cycles[_COMPUTE], averaged[_COMPUTE]),
+        avg_glob_lat=eq.average(cycles[_GLOBAL], averaged[_GLOBAL]),
+        avg_misc_lat=eq.average(cycles[_MISC], averaged[_MISC]),
+        avg_shar_lat=eq.average(cycles[_SHARED], averaged[_SHARED]),
         branch=waves * counts.branches,
         comp_inst_kernel=counts.static[_COMPUTE],
-        comp_inst_sm=comp,
-        comp_lat_sm=comp_lat,
-        glob_inst_kernel=counts.static[_GLOBAL] + (params if published else 0),
+        comp_inst_sm=executed[_COMPUTE],
+        comp_lat_sm=cycles[_COMPUTE],
+        glob_inst_kernel=counts.static[_GLOBAL] + (counts.static_params if published else 0),
         glob_inst_sm=glob,
-        glob_lat_sm=glob_lat,
+        glob_lat_sm=cycles[_GLOBAL],
         glob_load_sm=loads,
         glob_store_sm=stores,
-        misc_inst_kernel=counts.static[_MISC] - params,
-        misc_inst_sm=misc,
-        misc_lat_sm=misc_lat,
+        misc_inst_kernel=counts.static[_MISC],
+        misc_inst_sm=executed[_MISC],
+        misc_lat_sm=cycles[_MISC],
         shar_inst_kernel=counts.static[_SHARED],
-        shar_inst_sm=shar,
-        shar_lat_sm=shar_lat,
+        shar_inst_sm=executed[_SHARED],
+        shar_lat_sm=cycles[_SHARED],
         sm_active=size if published else min(blocks, constants.sm_count),
         n_warps=blocks / eq.WARP_SIZE if published else occupancy.warps_per_sm,
         waves=eq.block_waves_published(blocks, constants.sm_count) if published else waves,
         total_threads=threads,
-        inst_issue_cycles=issue,
-        cache_penalty=_cache_penalty(constants, threads, glob, glob_lat, waves, published=published),
+        inst_issue_cycles=_issue_cycles(constants, threads, sum(executed.values()), published=published),
+        cache_penalty=_cache_penalty(constants, threads, glob, cycles[_GLOBAL], waves, published=published),
         glb_penalty=_global_penalty(constants, threads, glob, published=published),
-        sh_penalty=_shared_penalty(constants, threads, shar, published=published),
+        sh_penalty=_shared_penalty(constants, threads, executed[_SHARED], published=published),
         occupancy=occupancy.theoretical,
         reg_thread=resources.registers,
         shmem_block=resources.static_shared + launch.dynamic_shared,
@@ -119,6 +122,13 @@ def combine(
         grid_size=blocks,
         assumptions=constants.borrowed,
     )
+
+
+def _issue_cycles(constants: Constants, threads: int, instructions: float, *, published: bool) -> float:
+    """(5.1)."""
+    if published:
+        return eq.issue_cycles_published(threads, instructions, constants.dispatch_units)
+    return eq.issue_cycles(threads, instructions, constants.warp_schedulers, constants.dispatch_units)
 
 
 def published_misc(counts: Counts) -> float:
