@@ -34,8 +34,8 @@ def interval(
 
     For a log-normal error the mean absolute error is σ·√(2/π). To it comes the scatter of our own
     predictions around the published times, whose launches we had to infer. GPUs without a published error
-    take the worst published one and :data:`UNTESTED_GPU`. ``loaned`` is the share of the delay that rests on borrowed
-    latencies, ``unknown`` the number of instructions the opcode tables lack.
+    take the worst published one and :data:`UNTESTED_GPU`. ``loaned`` is the share of the delay that rests
+    on borrowed latencies, ``unknown`` the number of instructions the opcode tables lack.
     """
     own = published_error(model, case.gpu.name)
     sigma = math.sqrt(math.pi / 2) * (worst_published_error(model) if own is None else own)
