@@ -171,8 +171,8 @@ predicted under the thesis' protocol: every branch is taken by every warp, loop 
 coalesce, nothing hits a cache. Register counts are those of {TARGET}, capped at what the GPU allows. Clocks
 are the boards' defaults. Launch overhead is not part of our times. No constant of the models was fitted to
 these tables. They decided two things: which reading of the penalties is the default (the one nearer to the
-thesis' own predictions) and how wide our interval is, because the published error alone would be far too narrow
-for our predictions; that the interval holds most of these rows is therefore no test of it.
+thesis' own predictions) and how wide our interval is, because the published error alone would be far too
+narrow for our predictions; that the interval holds most of these rows is therefore no test of it.
 
 The thesis prints neither problem sizes nor launches with its times, so a row compares orders of magnitude,
 not accuracy: our kernel is not the benchmark's code, the compiler is ten years younger, the launch is
