@@ -43,7 +43,7 @@ class Figure:
 
 
 def vector_add_schedule() -> BlockSchedule:
-    """Return Algorithm 6's schedule of section 4.4.4.2: vectorAdd on a Tesla K20, 13 blocks of 256 threads."""
+    """Return Algorithm 6's schedule of section 4.4.4.2: vectorAdd, Tesla K20, 13 blocks of 256 threads."""
     gpu = find("Tesla K20")
     machine = abstract_gpu(gpu, default_clocks(gpu))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Timing
+from warpwatt.core.errors import LaunchError
 from warpwatt.models.time.alavani import equations, outcome
 from warpwatt.models.time.alavani.blocks import Code, code
 from warpwatt.models.time.alavani.machine import AbstractGpu, abstract_gpu, at_ilp
@@ -54,12 +55,11 @@ class Memory:
     degree: float
 
 
-@dataclass(frozen=True, slots=True)
 class AlavaniIlpTlp:
     """The first model of Alavani's thesis; the author finds it too low (4.3.7)."""
 
-    name: str = "alavani-ilp-tlp"
-    summary: str = "instruction delays from ILP and TLP, block scheduling (Alavani 2023, section 4.3)"
+    name = "alavani-ilp-tlp"
+    summary = "instruction delays from ILP and TLP, block scheduling (Alavani 2023, section 4.3)"
 
     def predict(self, case: Case) -> Timing:
         """Return the timing; ``breakdown`` splits d_k by instruction type, bottlenecks apart.
@@ -68,12 +68,18 @@ class AlavaniIlpTlp:
         ------
         UnsupportedGpuError
             If neither the thesis nor a relative's facts give the latencies the GPU needs.
+        LaunchError
+            If not even one block fits an SM.
         """
         machine = abstract_gpu(case.gpu, case.clocks)
         program = code(case)
-        scale = issue_cycles(case, machine) * rounds_of_blocks(
-            case.launch.grid.count, machine.sms, case.workload.occupancy.blocks_per_sm
-        )
+        resident = case.workload.occupancy.blocks_per_sm
+        if resident < 1:
+            raise LaunchError(
+                "no block fits an SM", hint="use smaller blocks or less shared memory per block"
+            )
+        rounds = rounds_of_blocks(case.launch.grid.count, machine.sms, resident)
+        scale = issue_cycles(case, machine) * rounds
         delays = [d * scale for d in thread_delays(case, machine, program)]
         waits = bottlenecks(case, machine, program)
         return _timing(self.name, case, machine, program, delays, waits)

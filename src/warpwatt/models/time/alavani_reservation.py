@@ -72,13 +72,14 @@ class Penalties:
     cache: float
 
 
-@dataclass(frozen=True, slots=True)
 class AlavaniReservation:
     """The second model of Alavani's thesis. ``reading`` chooses how penalties are computed."""
 
-    reading: Reading = Reading.PRINTED
-    name: str = "alavani-reservation"
-    summary: str = "resource reservation from PTX, waves and memory penalties (Alavani 2023, section 4.4)"
+    name = "alavani-reservation"
+    summary = "resource reservation from PTX, waves and memory penalties (Alavani 2023, section 4.4)"
+
+    def __init__(self, reading: Reading = Reading.PRINTED) -> None:
+        self.reading = reading
 
     def predict(self, case: Case) -> Timing:
         """Return the timing; ``breakdown`` is schedule, three penalties and the launch overhead beside them.

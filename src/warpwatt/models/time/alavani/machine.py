@@ -222,6 +222,16 @@ def worst_published_error(model: str) -> float:
     return worst / 100
 
 
+def reproduction_spread(model: str) -> float:
+    """Return by how much our predictions scatter beyond the published error (logarithm).
+
+    >>> reproduction_spread("reservation")
+    0.65
+    """
+    spread: float = _read("measured.toml")["reproduction"][model]
+    return spread
+
+
 @lru_cache(maxsize=2)
 def _read(name: str) -> dict[str, Any]:
     with (_HERE / name).open("rb") as file:

@@ -6,7 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from warpwatt.core.estimate import Estimate, Source
-from warpwatt.models.time.alavani.machine import published_error, worst_published_error
+from warpwatt.models.time.alavani.machine import (
+    published_error,
+    reproduction_spread,
+    worst_published_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,13 +32,18 @@ def interval(
 ) -> Estimate:
     """Return the time with an interval no narrower than the published error of the model.
 
-    For a log-normal error the mean absolute error is σ·√(2/π). GPUs without a published error take the worst
-    published one and :data:`UNTESTED_GPU`. ``loaned`` is the share of the delay that rests on borrowed
-    latencies, ``unknown`` the number of instructions the opcode tables lack.
+    For a log-normal error the mean absolute error is σ·√(2/π). To it comes the scatter of our own
+    predictions around the published times, whose launches we had to infer. GPUs without a published error
+    take the worst published one and :data:`UNTESTED_GPU`. ``loaned`` is the share of the delay that rests
+    on borrowed latencies, ``unknown`` the number of instructions the opcode tables lack.
     """
     own = published_error(model, case.gpu.name)
     sigma = math.sqrt(math.pi / 2) * (worst_published_error(model) if own is None else own)
-    spreads = {f"alavani {model} error": sigma, "alavani borrowed latencies": LOANED_SHARE * loaned}
+    spreads = {
+        f"alavani {model} published error": sigma,
+        f"alavani {model} reproduction": reproduction_spread(model),
+        "alavani borrowed latencies": LOANED_SHARE * loaned,
+    }
     if own is None:
         spreads["alavani untested gpu"] = UNTESTED_GPU
     if unknown:
