@@ -13,6 +13,7 @@ import numpy as np
 from warpwatt.program import arithmetic
 from warpwatt.program.expression import (
     COMMUTATIVE,
+    RING,
     UNKNOWN,
     Node,
     Recurrence,
@@ -38,6 +39,8 @@ class Algebra:
         self.nodes: list[Node] = []
         self.traits: list[int] = []
         self.recurrences: dict[int, Recurrence] = {}
+        self.exit_tests: dict[int, list[Node]] = {}
+        """Predicates of the edges that leave each loop: how often it runs depends on them."""
         self._made: dict[tuple[object, ...], Node] = {}
 
     def traits_of(self, node: Node) -> int:
@@ -74,17 +77,26 @@ class Algebra:
         self.recurrences[node.number] = Recurrence(loop, register, first)
         return node
 
-    def exit(self, value: Node, loop: int, leaving: int) -> Node:
-        """Return ``value`` as it is when ``loop`` is left; ``leaving`` are the traits of its exit tests."""
+    def exit(self, value: Node, loop: int) -> Node:
+        """Return ``value`` as it is when ``loop`` is left."""
         if not self.traits_of(value) & loop_trait(loop):
             return value
-        traits = (self.traits_of(value) | leaving) & ~loop_trait(loop)
+        traits = (self.traits_of(value) | self._leaving(loop)) & ~loop_trait(loop)
         return self._make("exit", value.type, (value,), payload=loop, traits=traits)
+
+    def _leaving(self, loop: int) -> int:
+        traits = 0
+        for test in self.exit_tests.get(loop, ()):
+            traits |= self.traits_of(test)
+        return traits
 
     # Operations ---------------------------------------------------------------------------------------
 
     def apply(self, op: str, kind: str, *args: Node, of: str = "", payload: float | str = 0) -> Node:
         """Return an operation on nodes, simplified."""
+        if op in RING and not is_float(kind) and kind != "pred":
+            kind = f"s{width(kind)}"
+            args = tuple(self._signed(a) for a in args)
         if op in COMMUTATIVE and (is_const(args[0]) or args[0].number > args[1].number):
             args = args[::-1] if not is_const(args[1]) else args
         simple = self._simplify(op, kind, args, of)
@@ -93,6 +105,12 @@ class Algebra:
         if all(a.op == "const" for a in args):
             return self._fold(op, kind, args, of, payload)
         return self._make(op, kind, args, of, payload)
+
+    def _signed(self, node: Node) -> Node:
+        """Return a literal as signed, so that sums do not differ by how their constants were spelled."""
+        if node.op != "const" or node.type[0] != "u":
+            return node
+        return self.const(int(node.payload), f"s{width(node.type)}")
 
     def negate(self, predicate: Node) -> Node:
         """Return the negation of a predicate."""
@@ -120,6 +138,21 @@ class Algebra:
         if condition.op == "const":
             return yes if condition.payload else no
         return self._make("select", yes.type, (condition, yes, no), "pred")
+
+    def increment(self, node: Node, phi: Node, varying: int) -> Node | None:
+        """Return ``s`` such that ``node = phi + s`` and ``s`` lacks the trait ``varying``; None if there is none."""
+        total = self.const(0, f"s{width(phi.type)}") if not is_float(phi.type) else None
+        while total is not None and node is not phi:
+            if node.op not in ("add", "sub") or is_float(node.type) or width(node.type) != width(phi.type):
+                return None
+            a, b = node.args
+            if node.op == "add" and not self.traits_of(a) & varying:
+                a, b = b, a
+            if self.traits_of(b) & varying:
+                return None
+            total = self.apply(node.op, node.type, total, b)
+            node = a
+        return total
 
     def _simplify(self, op: str, kind: str, args: Sequence[Node], of: str) -> Node | None:
         if is_float(kind) or is_float(of or kind) or op in ("cvt", "lop3"):
@@ -190,7 +223,8 @@ class Algebra:
             changed = False
             for number, recurrence in self.recurrences.items():
                 assert recurrence.next is not None
-                traits = self.traits[number] | self.traits_of(recurrence.next)
+                traits = self.traits_of(recurrence.first) | self.traits_of(recurrence.next)
+                traits |= self.traits[number]
                 if traits != self.traits[number]:
                     self.traits[number] = traits
                     changed = True
@@ -203,5 +237,5 @@ class Algebra:
             for a in node.args:
                 traits |= self.traits[a.number]
             if node.op == "exit":
-                traits &= ~loop_trait(int(node.payload))
+                traits = (traits | self._leaving(int(node.payload))) & ~loop_trait(int(node.payload))
             self.traits[node.number] = traits

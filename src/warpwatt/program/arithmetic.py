@@ -61,7 +61,7 @@ def divide(a: Array, b: Array) -> Array:
     quotient = a // safe
     if a.dtype.kind == "i":
         quotient = quotient + ((quotient * safe != a) & ((a < 0) != (safe < 0))).astype(a.dtype)
-    return quotient
+    return np.asarray(quotient)
 
 
 def remainder(a: Array, b: Array) -> Array:
@@ -70,7 +70,7 @@ def remainder(a: Array, b: Array) -> Array:
 
 
 def shift_left(a: Array, b: Array) -> Array:
-    """``a << b``; amounts of the width or more give 0."""
+    """Return ``a << b``; amounts of the width or more give 0."""
     bits = a.dtype.itemsize * 8
     amount = as_type(b, "u32") if b.dtype.itemsize == 4 else b
     small = np.minimum(amount.astype(np.uint64), np.uint64(bits - 1)).astype(a.dtype)
@@ -78,7 +78,7 @@ def shift_left(a: Array, b: Array) -> Array:
 
 
 def shift_right(a: Array, b: Array) -> Array:
-    """``a >> b``, arithmetic for signed types; amounts of the width or more give 0 or the sign."""
+    """Return ``a >> b``, arithmetic for signed types; large amounts give 0 or the sign."""
     bits = a.dtype.itemsize * 8
     amount = as_type(b, "u32").astype(np.uint64) if b.dtype.itemsize == 4 else b.astype(np.uint64)
     shifted = a >> np.minimum(amount, np.uint64(bits - 1)).astype(a.dtype)
@@ -125,7 +125,7 @@ def extract(a: Array, position: Array, length: Array) -> Array:
 
 
 def insert(field: Array, base: Array, position: Array, length: Array) -> Array:
-    """``base`` with ``length`` bits at ``position`` replaced by ``field`` (``bfi``)."""
+    """Return ``base`` with ``length`` bits at ``position`` replaced by ``field`` (``bfi``)."""
     start = (position.astype(np.int64) & 0xFF).astype(np.uint32)
     count = (length.astype(np.int64) & 0xFF).astype(np.uint32)
     ones = np.full_like(base, -1) if base.dtype.kind == "i" else ~np.zeros_like(base)
@@ -134,7 +134,7 @@ def insert(field: Array, base: Array, position: Array, length: Array) -> Array:
 
 
 def population(a: Array) -> Array:
-    """Number of one bits, as ``u32``."""
+    """Return the number of one bits, as ``u32``."""
     return np.bitwise_count(as_type(a, f"u{a.dtype.itemsize * 8}")).astype(np.uint32)
 
 
@@ -154,7 +154,7 @@ def leading_zeros(a: Array) -> Array:
 
 
 def reverse_bits(a: Array) -> Array:
-    """Bits in reverse order (``brev``)."""
+    """Return the bits in reverse order (``brev``)."""
     bits = a.dtype.itemsize * 8
     x = as_type(a, f"u{bits}")
     result = np.zeros_like(x)
@@ -256,7 +256,8 @@ def calculate(op: str, kind: str, of: str, args: list[Array], payload: float | s
     if op == "cvt":
         return convert(as_type(args[0], of), kind, str(payload))
     if op == "lop3":
-        return lookup3(*(as_type(a, of) for a in args), table=int(payload))  # type: ignore[misc] # three operands
+        a, b, c = (as_type(x, of) for x in args)
+        return lookup3(a, b, c, int(payload))
     if op in ("shl", "shr"):
         return OPERATIONS[op](as_type(args[0], of), args[1])
     if op in ("bfe", "bfi"):

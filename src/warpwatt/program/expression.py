@@ -24,6 +24,8 @@ SPECIAL_REGISTERS = frozenset(_LANE_REGISTERS | _ROW_REGISTERS | _UNIFORM_REGIST
 """Special registers whose value follows from the launch."""
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
+RING = frozenset({"add", "sub", "mul", "and", "or", "xor", "shl", "not", "neg"})
+"""Operations whose bits do not depend on signedness."""
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 

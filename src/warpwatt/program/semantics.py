@@ -21,7 +21,26 @@ if TYPE_CHECKING:
     from warpwatt.program.algebra import Algebra
     from warpwatt.program.expression import Node
 
-_TYPES = frozenset("pred b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64".split())
+_TYPES = frozenset(
+    [
+        "pred",
+        "b8",
+        "b16",
+        "b32",
+        "b64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "s8",
+        "s16",
+        "s32",
+        "s64",
+        "f16",
+        "f32",
+        "f64",
+    ]
+)
 _TWO = {"add": "add", "sub": "sub", "div": "div", "rem": "rem", "min": "min", "max": "max"} | {
     name: name for name in ("and", "or", "xor", "shl", "shr")
 }
@@ -55,6 +74,13 @@ def spelling(opcode: str) -> Spelling:
     name, *rest = opcode.split(".")
     types = tuple(r.replace("b", "u") if r[0] == "b" else r for r in rest if r in _TYPES)
     return Spelling(name, tuple(r for r in rest if r not in _TYPES), types)
+
+
+def understood(opcode: str) -> bool:
+    """Whether the value of an instruction may be known from its operands."""
+    how = spelling(opcode)
+    known = how.name in _HANDLERS or how.name in _ONE or how.name in _TWO or how.name == "setp"
+    return known and not _INEXACT & set(how.modifiers)
 
 
 class Semantics:
@@ -152,7 +178,9 @@ class Semantics:
     def _opaque(self, instruction: Instruction, how: Spelling) -> Node:
         kind = how.types[0] if how.types else "u32"
         memory = instruction.memory
-        reason = f"loaded from {memory.space} memory" if memory is not None else f"result of {instruction.opcode}"
+        reason = (
+            f"loaded from {memory.space} memory" if memory is not None else f"result of {instruction.opcode}"
+        )
         return self.algebra.unknown(kind, instruction, reason)
 
     def _value(self, instruction: Instruction, how: Spelling) -> Node | None:
@@ -166,7 +194,7 @@ class Semantics:
             return handler(self, instruction, how)
         kind = how.types[0]
         inputs = instruction.operands[1:]
-        if how.name in _ONE and len(inputs) == 1 and not ("sqrt" == how.name and kind == "f16"):
+        if how.name in _ONE and len(inputs) == 1 and not (how.name == "sqrt" and kind == "f16"):
             a = self.operand(inputs[0], kind, instruction)
             counts = how.name in ("popc", "clz")
             if how.name == "not" and kind == "pred":
@@ -301,14 +329,14 @@ class Semantics:
 
 
 _HANDLERS: dict[str, Callable[[Semantics, Instruction, Spelling], Node | None]] = {
-    "mov": Semantics._move,  # noqa: SLF001 - the class's own table
-    "cvta": Semantics._identity,  # noqa: SLF001
-    "mul": Semantics._multiply,  # noqa: SLF001
-    "mad": Semantics._multiply,  # noqa: SLF001
-    "cvt": Semantics._convert,  # noqa: SLF001
-    "selp": Semantics._select,  # noqa: SLF001
-    "bfe": Semantics._bit_field,  # noqa: SLF001
-    "bfi": Semantics._bit_field,  # noqa: SLF001
-    "lop3": Semantics._lookup,  # noqa: SLF001
-    "shf": Semantics._funnel,  # noqa: SLF001
+    "mov": Semantics._move,
+    "cvta": Semantics._identity,
+    "mul": Semantics._multiply,
+    "mad": Semantics._multiply,
+    "cvt": Semantics._convert,
+    "selp": Semantics._select,
+    "bfe": Semantics._bit_field,
+    "bfi": Semantics._bit_field,
+    "lop3": Semantics._lookup,
+    "shf": Semantics._funnel,
 }
