@@ -277,8 +277,7 @@ R = Register
         ("bar.sync 0 ;", (Immediate(0, "0"),)),
         ("wgmma.wait_group.sync.aligned 0;", (Immediate(0, "0"),)),
         (
-            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-            " [%r1], [%rd1, {%r2, %r3}], [%r4];",
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile [%r1], [%rd1, {%r2, %r3}], [%r4];",
             (Address(R("%r1")), Bracket((R("%rd1"), Vector((R("%r2"), R("%r3"))))), Address(R("%r4"))),
         ),
     ],

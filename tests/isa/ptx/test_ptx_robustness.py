@@ -53,7 +53,6 @@ def digest(text: str) -> None:
 
 
 PIECES = [
-    # fmt: off
     ".entry",
     ".func",
     ".reg",
@@ -117,7 +116,6 @@ PIECES = [
     "%",
     "@@DWARF",
     "tcgen05.mma",
-    # fmt: on
 ]
 PIECES += [".loc 1 2 3", "9" * 30, "\n", "\0", " ", "\xff"]
 

@@ -130,6 +130,7 @@ class _Lowering:
                 label = renamed(statement.name, suffixes)
             elif isinstance(statement, Targets) and label:
                 self.tables[label] = tuple(renamed(name, suffixes) for name in statement.names)
+                self.symbols.update(dict.fromkeys(self.tables[label]))
             elif isinstance(statement, Prototype) and label:
                 self.tables[label] = ()
 
