@@ -32,18 +32,19 @@ if TYPE_CHECKING:
 RESULT = Path(__file__).parents[1] / "docs" / "validation" / "parse_corpus.md"
 _SHARED_FOLDERS = ("Common", "common", "inc", "include", "util", "utils")
 """Names under which suites keep headers that several programs share."""
-_COLUMNS = (
-    "suite",
-    "level",
-    "target",
-    "files",
-    "compiled",
-    "kernels",
-    "called functions",
-    "instructions",
-    "unknown",
-    "failures",
-)
+_HEAD = """\
+# Reading public CUDA code
+
+Made by `{command}` on {day}, commit {commit}, {build}.
+
+Protocol: every `.cu` file of the suite is compiled with `-lineinfo -std=c++17` (with `-rdc=true` if it does
+not compile without). PTX is parsed, printed and parsed again, which must give the same module, and every
+kernel is lowered with the device functions it calls. An instruction is unknown if the opcode table lacks
+it. Failures are anything that raises, and any difference after printing.
+
+| suite | level | target | files | compiled | kernels | functions | instructions | unknown | failures |
+|---|---|---|---:|---:|---:|---:|---:|---:|---:|
+"""
 _COMPILE_SECONDS = 180
 
 
@@ -156,6 +157,11 @@ def _run(command: Sequence[str], folder: str) -> str:
     return "other compiler error"
 
 
+def _today() -> datetime.date:
+    """Return the date in UTC."""
+    return datetime.datetime.now(tz=datetime.UTC).date()
+
+
 def report(rows: dict[tuple[str, str, str], Findings], command: str) -> str:
     """Return the page: protocol, table, and whatever is not zero in it."""
     commit = subprocess.run(
@@ -166,20 +172,8 @@ def report(rows: dict[tuple[str, str, str], Findings], command: str) -> str:
         cwd=Path(__file__).parent,
     ).stdout.strip()
     version = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=False).stdout
-    lines = [
-        "# Reading public CUDA code",
-        "",
-        f"Made by `{command}` on {datetime.datetime.now(tz=datetime.UTC).date()}, "
-        f"commit {commit or 'unknown'}, {version.strip().splitlines()[-1]}.",
-        "",
-        "Protocol: every `.cu` file of the suite is compiled with `-lineinfo -std=c++17` (with `-rdc=true` if",
-        "it does not compile without). PTX is parsed, printed and parsed again, which must give the same",
-        "module, and every kernel is lowered with the device functions it calls. An instruction is unknown if",
-        "the opcode table lacks it. Failures are anything that raises, and any difference after printing.",
-        "",
-        f"| {' | '.join(_COLUMNS)} |",
-        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
+    build = version.strip().splitlines()[-1]
+    lines = [_HEAD.rstrip().format(command=command, day=_today(), commit=commit or "unknown", build=build)]
     for key, f in rows.items():
         numbers = (f.files, f.compiled, f.kernels, f.functions, f.instructions)
         cells = (*key, *numbers, f.unknown.total(), f.failures.total())

@@ -16,6 +16,7 @@ from warpwatt.core.program import (
     Vector,
 )
 from warpwatt.isa.ptx import storage
+from warpwatt.isa.ptx.descriptors import resolve_descriptors
 from warpwatt.isa.ptx.effects import CARRY, Use, use
 from warpwatt.isa.ptx.lines import Lines
 from warpwatt.isa.ptx.names import rename, rename_guard, renamed, unique_names
@@ -107,6 +108,7 @@ class _Lowering:
         scopes = unique_names(statements)
         self._find_tables(statements, scopes)
         self._flatten(statements, scopes)
+        resolve_descriptors(self.instructions)
         used = [storage.core_variable(v) for v in storage.reachable(self.symbols, variables)]
         program = Program(
             name=self.function.name,
@@ -128,6 +130,7 @@ class _Lowering:
                 label = renamed(statement.name, suffixes)
             elif isinstance(statement, Targets) and label:
                 self.tables[label] = tuple(renamed(name, suffixes) for name in statement.names)
+                self.symbols.update(dict.fromkeys(self.tables[label]))
             elif isinstance(statement, Prototype) and label:
                 self.tables[label] = ()
 

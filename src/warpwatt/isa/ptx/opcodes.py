@@ -40,8 +40,8 @@ class Meaning:
         Operand that holds the number of bytes, or None.
     flow
         Where control goes.
-    descriptor
-        Whether the shape of a matrix multiply-add stands in a descriptor operand (``tcgen05.mma``).
+    kind
+        Of a matrix multiply-add whose shape stands in a descriptor operand (``tcgen05.mma``): its ``.kind``.
     known
         False if the table lacks the opcode.
     """
@@ -58,7 +58,7 @@ class Meaning:
     bytes: int = 0
     bytes_operand: int | None = None
     flow: Flow = Flow.NEXT
-    descriptor: bool = False
+    kind: str = ""
     known: bool = True
 
 
@@ -97,14 +97,28 @@ def meaning(opcode: str) -> Meaning:
         bytes=size,
         bytes_operand=operand,
         flow=Flow(row.get("flow", "next")),
-        descriptor=row.get("type") == "kind",
+        kind=_deciding(row, words, types) if row.get("type") == "kind" else "",
     )
+
+
+def descriptor_operations(kind: str, descriptor: int) -> float:
+    """Return the multiply and add operations of one ``tcgen05.mma`` by its instruction descriptor.
+
+    >>> descriptor_operations("f16", 128 // 16 << 24 | 256 // 8 << 17) == 2 * 128 * 256 * 16
+    True
+    """
+    row: dict[str, int] | None = _table()["descriptor"].get(kind)
+    if row is None:
+        return 0.0
+    n = (descriptor >> 17 & 0x3F) * 8
+    m = (descriptor >> row["m_bit"] & (1 << row["m_bits"]) - 1) * row["m_unit"]
+    return 2.0 * m * n * row["k"]
 
 
 def _row(words: list[str]) -> dict[str, Any] | None:
     """Return the row of the longest prefix in the table, of its sparse form if a word says ``sp``."""
     table: dict[str, dict[str, Any]] = _table()["opcode"]
-    words = [word.partition("::")[0] if word.startswith("sp::") else word for word in words]
+    words = [word.partition("::")[0] for word in words]
     for length in range(min(len(words), _MOST_WORDS), 0, -1):
         prefix = ".".join(words[:length])
         if prefix in table:
@@ -240,14 +254,14 @@ def _wmma_bytes(words: list[str], types: list[str]) -> int:
     return elements * _bits(types[-1]) // 8 // 32
 
 
-_LANES = re.compile(r"(\d+)x(\d+)b", re.ASCII)
+_LANES = re.compile(r"(\d+)x(\d+)b(?:x(\d))?", re.ASCII)
 
 
 def _tensor_memory_bytes(words: list[str], types: list[str]) -> int:  # noqa: ARG001 - one signature for all rules
     """``tcgen05.ld.32x32b.x4``: lanes times bits times repeats, shared by 32 threads."""
     shape = next((m for word in words if (m := _LANES.fullmatch(word))), None)
     repeats = next((int(word[1:]) for word in words if re.fullmatch(r"x\d+", word)), 1)
-    return 0 if shape is None else int(shape[1]) * int(shape[2]) * repeats // 8 // 32
+    return 0 if shape is None else int(shape[1]) * int(shape[2]) * int(shape[3] or 1) * repeats // 8 // 32
 
 
 def _tensor_copy_bytes(words: list[str], types: list[str]) -> int:  # noqa: ARG001 - one signature for all rules
