@@ -119,7 +119,7 @@ def compiled_entries(
     def make(name: str) -> Kernel:
         program = with_source_names(ptx.lower(module, name), compiled.parameters)
         resources = compiled.resources.get(name) or _from_liveness(program, limits.get(name))
-        machine = sass.programs.get(name)
+        machine = sass.program(name)
         return Kernel(
             name=name,
             demangled=demangle(name),
