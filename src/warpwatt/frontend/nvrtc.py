@@ -125,12 +125,10 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
 
 def _refusal(log: str, flags: Sequence[str], file: str) -> CompileError:
     target = next((flag.partition("=")[2] for flag in flags if "arch" in flag), "")
-    missing = re.search(r"could not open source file|cannot open source file|namespace \"std", log)
-    hint = (
-        "NVRTC has no host headers; install g++ or clang++ so that nvcc can compile the file"
-        if missing
-        else ""
-    )
+    header = re.search(r"cannot open source file", log)
+    host = "install g++ or clang++ so that nvcc can compile the file: NVRTC has no host headers"
+    hint = f"name the folder that holds the header with -I DIR, or {host}" if header else ""
+    hint = host if re.search(r'namespace "std|"std::', log) else hint
     return compile_error(log, "NVRTC", target, file=file, hint=hint)
 
 
