@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from warpwatt.core.errors import CompileError, ToolchainError
+from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import compilation, cuda, nvrtc, toolchain
 from warpwatt.frontend.compilation import assemble_ptx, compile_cuda
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolkits import Choice, for_target
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.toolchain
 COMPILERS = [Compiler.NVCC, Compiler.NVRTC]
@@ -41,7 +44,8 @@ def test_ptx_cubin_resources_and_names(saxpy_source: Source, choice: Choice, com
 def test_options_reach_the_compiler(tmp_path: Path, choice: Choice, compiler: Compiler):
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "size.h").write_text("#define SIZE 96\n")
-    text = b"#include <size.h>\n__global__ void k(NAME *x) { __shared__ NAME s[SIZE]; s[threadIdx.x] = x[0]; x[1] = s[3]; }"
+    body = b"__shared__ NAME s[SIZE]; s[threadIdx.x] = x[0]; x[1] = s[3];"
+    text = b"#include <size.h>\n__global__ void k(NAME *x) { " + body + b" }"
     source = Source("k.cu", text, tmp_path / "k.cu")
     (tmp_path / "k.cu").write_bytes(text)
     options = CompileOptions(
@@ -55,11 +59,19 @@ def test_options_reach_the_compiler(tmp_path: Path, choice: Choice, compiler: Co
     assert any("size.h" in file for file in made.dependencies)
 
 
-def test_register_limit(saxpy_source: Source, choice: Choice):
-    text = b"__global__ void k(float *x) { float a[64]; for (int i = 0; i < 64; ++i) a[i] = x[i * 9]; \n" \
-           b"__syncthreads(); for (int i = 0; i < 64; ++i) x[i * 7] = a[63 - i] * a[i]; }"  # fmt: skip
-    free = compile_cuda(Source("k.cu", text), choice, CompileOptions())
-    tight = compile_cuda(Source("k.cu", text), choice, CompileOptions(max_registers=24))
+MANY_VALUES = b"""
+__global__ void k(float *x) {
+    float a[64];
+    for (int i = 0; i < 64; ++i) a[i] = x[i * 9];
+    __syncthreads();
+    for (int i = 0; i < 64; ++i) x[i * 7] = a[63 - i] * a[i];
+}
+"""
+
+
+def test_register_limit(choice: Choice):
+    free = compile_cuda(Source("k.cu", MANY_VALUES), choice, CompileOptions())
+    tight = compile_cuda(Source("k.cu", MANY_VALUES), choice, CompileOptions(max_registers=24))
     assert next(iter(free.resources.values())).registers > 24
     (resources,) = tight.resources.values()
     assert resources.registers <= 24
@@ -87,6 +99,26 @@ def test_a_missing_header_is_named(choice: Choice, compiler: Compiler):
         compile_cuda(source, choice, CompileOptions(compiler=compiler))
     assert caught.value.line == 1
     assert "-I" in caught.value.hint
+
+
+def test_the_users_own_architecture_flag(choice: Choice):
+    source = Source(
+        "k.cu", b"__global__ void k(int *x) {\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n*x = 1;\n#endif\n}"
+    )
+    for compiler in COMPILERS:
+        options = CompileOptions(flags=("-arch=sm_90a",), compiler=compiler)
+        made = compile_cuda(source, choice, options)
+        assert made.target == "sm_90a"
+        assert "st.global" in made.ptx
+    with pytest.raises(InputError, match="does not fit sm_90"):
+        compile_cuda(source, choice, CompileOptions(flags=("-arch=sm_80",)))
+
+
+def test_nvrtc_says_what_it_leaves_out(choice: Choice):
+    source = Source("k.cu", b"__global__ void k() {}")
+    options = CompileOptions(flags=("-O3", "-Xcompiler=-Wall", "-std=c++20"), compiler=Compiler.NVRTC)
+    warnings = compile_cuda(source, choice, options).warnings
+    assert "NVRTC does not know -O3 -Xcompiler=-Wall: left out" in warnings
 
 
 def test_flags_the_compiler_does_not_know(choice: Choice):
@@ -143,9 +175,8 @@ def test_an_edited_header_invalidates(tmp_path: Path, choice: Choice, counted: l
     header, file = tmp_path / "inner.cuh", tmp_path / "k.cu"
     (tmp_path / "outer.cuh").write_text('#include "inner.cuh"\n')
     header.write_text("#define SIZE 32\n")
-    file.write_text(
-        '#include "outer.cuh"\n__global__ void k(int *x) { __shared__ int s[SIZE]; s[*x] = 1; x[1] = s[x[2]]; }'
-    )
+    kernel = "__global__ void k(int *x) { __shared__ int s[SIZE]; s[*x] = 1; x[1] = s[x[2]]; }"
+    file.write_text(f'#include "outer.cuh"\n{kernel}')
     source, sizes = Source("k.cu", file.read_bytes(), file), []
     status = header.stat()
     for text in ("#define SIZE 32\n", "#define SIZE 64\n", "#define SIZE 64\n"):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,9 @@ from warpwatt.frontend.toolkits import (
     target_number,
     toolkits_directory,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def lay_period(version: str, patch: str = "1") -> Path:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.errors import InputError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.options import Compiler
+from warpwatt.frontend.toolkits import target_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from warpwatt.frontend.toolchain import Toolkit
     from warpwatt.frontend.toolkits import Choice
 
+_ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
 FORMAT = 1
 """Version of what is stored; raise it when the content or its meaning changes."""
 
@@ -36,6 +40,7 @@ def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Com
     CompileError, ToolchainError
         As :func:`~warpwatt.frontend.cuda.compile_nvcc` and :func:`~warpwatt.frontend.nvrtc.compile_nvrtc`.
     """
+    choice, options = with_arch_flag(choice, options)
     compiler = choose_compiler(choice.toolkit, options)
 
     def make() -> Compiled:
@@ -66,6 +71,26 @@ def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Com
         )
 
     return _through_cache(_key("ptx", "ptxas", source, choice, options), choice, options, make)
+
+
+def with_arch_flag(choice: Choice, options: CompileOptions) -> tuple[Choice, CompileOptions]:
+    """Move the user's own ``-arch=sm_90a`` from the flags into the choice of target.
+
+    Raises
+    ------
+    InputError
+        If it names another architecture than the GPU's.
+    """
+    given = [flag for flag in options.flags if _ARCH_FLAG.match(flag)]
+    for flag in given:
+        target = "sm_" + flag.rpartition("_")[2]
+        if target_number(target) != target_number(choice.target):
+            raise InputError(
+                f"{flag} does not fit {choice.target}", hint="leave it out, or choose another --gpu"
+            )
+        choice = replace(choice, target=target)
+    kept = tuple(flag for flag in options.flags if flag not in given)
+    return choice, replace(options, flags=kept)
 
 
 def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:

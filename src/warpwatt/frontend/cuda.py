@@ -44,7 +44,7 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as name:
         scratch = Path(name)
         file = source.path.resolve() if source.path is not None else _write(source, scratch)
-        command = [nvcc, "-x", "cu", *flags(source, target, options), "-ccbin", host, file]
+        command: list[str | Path] = [nvcc, "-x", "cu", *flags(source, target, options), "-ccbin", host, file]
         command += ["-cubin", "-o", scratch / "out.cubin", "--keep", "--keep-dir", scratch]
         command += ["-MD", "-MF", scratch / "out.d", "-Xptxas", "-v"]
         outcome = process.run(command, timeout=options.timeout, memory=options.memory)
@@ -65,10 +65,8 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
 
 
 def flags(source: Source, target: str, options: CompileOptions) -> list[str]:
-    """Return nvcc's flags for these options; the user's own ``-arch`` goes before ours."""
-    arch = [] if any(re.match(r"-?-(arch|gencode|gpu-arch)", flag) for flag in options.flags) else [target]
-    result = [f"-arch={name}" for name in arch]
-    result += ["-lineinfo", "-allow-unsupported-compiler"]
+    """Return nvcc's flags for these options."""
+    result = [f"-arch={target}", "-lineinfo", "-allow-unsupported-compiler"]
     result += [f"-D{define}" for define in options.defines]
     result += [f"-I{Path(folder).resolve()}" for folder in options.include]
     result += [] if source.path is not None else [f"-I{source.folder}"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
@@ -112,7 +113,7 @@ def compiled_entries(
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:
         compiled = replace(compiled, cubin=b"", resources=assumed(compiled).resources)
-    sass = Disassembly(compiled.cubin, choice.target, options)
+    sass = Disassembly(compiled.cubin, compiled.target, options)
     limits = max_threads(compiled.ptx)
     warnings = (*choice.warnings, *compiled.warnings)
 
@@ -132,7 +133,7 @@ def compiled_entries(
             warnings=(*warnings, *sass.warnings),
         )
 
-    return tuple(Entry(n, demangle(n), lambda n=n: make(n)) for n in ptx.entries(module))
+    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
 def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> Program:
