@@ -173,13 +173,15 @@ def _tensor_widths(opcode: str, operands: Sequence[Operand]) -> tuple[int, ...]:
 def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
     """Return registers of a texture or surface access: results by the component mask, then coordinates."""
     mask = operands[-1] if operands else None
-    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 1
+    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
     results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(entry.writes, (max(access_bytes(modifiers) // 4, 1),))
     symbols = [o.name for o in operands if isinstance(o, Symbol)]
     needed = sum(int(m[1]) for m in map(_DIMENSIONS.search, symbols) if m) or 3 * ("CUBE" in symbols) or 1
     needed += sum(m in ("LL", "LB", "DC", "AOFFI") for m in modifiers) + any("ARRAY" in s for s in symbols)
     if entry.writes != "two":
         return (*results, max(access_bytes(modifiers) // 4, 1)) if results else (max(access_bytes(modifiers) // 4, 1), 1)
+    if "SCR" in modifiers:  # coordinates scattered over two operands
+        return (*results, max(needed - needed // 2, 1), max(needed // 2, 1))
     sources = sum(isinstance(o, Register) and o.name.startswith("R") for o in operands) - 2
     return (*results, max(needed - max(sources - 1, 0), 1), 1)
 
