@@ -12,10 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Kernel, Program, Resources
+from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.pressure import assumed_resources
 from warpwatt.frontend.resources import max_threads
 from warpwatt.frontend.select import plain_name, select
 from warpwatt.frontend.source import Kind, kind_of, read_source
@@ -37,7 +38,6 @@ except ImportError:  # until the room next door has landed
 
 
 DEFAULT_OPTIONS = CompileOptions()
-ASSUMED_REGISTERS = 32
 
 __all__ = ["load", "load_kernel", "select"]
 
@@ -119,7 +119,7 @@ def compiled_entries(
 
     def make(name: str) -> Kernel:
         program = with_source_names(ptx.lower(module, name), compiled.parameters)
-        resources = compiled.resources.get(name) or _from_liveness(program, limits.get(name))
+        resources = compiled.resources.get(name) or assumed_resources(program, limits.get(name))
         machine = sass.program(name)
         return Kernel(
             name=name,
@@ -172,8 +172,3 @@ def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
 
 def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
     raise NotImplementedError
-
-
-def _from_liveness(program: Program, limit: int | None) -> Resources:
-    """Return assumed resources where no compiler reported them."""
-    return Resources(registers=ASSUMED_REGISTERS, max_threads=limit, assumed=True)
