@@ -3,3 +3,8 @@
 Public names: ``parse(text, file=None) -> Module``, ``print_module(module) -> str``,
 ``lower(module, entry) -> Program``, ``entries(module) -> tuple[str, ...]``.
 """
+
+from warpwatt.isa.ptx.lower import lower
+from warpwatt.isa.ptx.parser import entries, parse
+
+__all__ = ["entries", "lower", "parse"]

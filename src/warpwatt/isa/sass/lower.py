@@ -34,7 +34,7 @@ from warpwatt.isa.sass.registers import (
 from warpwatt.isa.sass.tensor import tile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from warpwatt.isa.sass.cubin import Cubin, CubinKernel
@@ -57,7 +57,9 @@ class _Range:
     stop: int
 
 
-def programs(cubin: Cubin, nvdisasm: Path) -> Mapping[str, Program]:
+def programs(
+    cubin: Cubin, nvdisasm: Path | Callable[[bytes], str | bytes]
+) -> Mapping[str, Program]:
     """Return the program of each kernel, by the linker's name.
 
     Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_`` and the offset in

@@ -1,0 +1,109 @@
+"""Operands as a program holds them, and the registers in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
+from warpwatt.core.program import Operand as CoreOperand
+from warpwatt.isa.ptx.syntax import Bracket, Group, Operand, Pair, SymbolOffset
+
+CARRY = "%cc"
+"""Name given to the carry flag, which PTX never names."""
+_SPECIAL_VECTORS = frozenset(
+    {
+        "%tid",
+        "%ntid",
+        "%ctaid",
+        "%nctaid",
+        "%clusterid",
+        "%nclusterid",
+        "%cluster_ctaid",
+        "%cluster_nctaid",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One written operand.
+
+    Attributes
+    ----------
+    operands
+        What it becomes: one operand, or several for an address with coordinates (address, then the rest).
+    registers
+        Registers in it; of a vector component ``%v.x`` the whole ``%v``.
+    symbols
+        Names of variables, functions and labels in it.
+    address
+        Whether it stands in square brackets, so that its registers are read even where it comes first.
+    partial
+        Whether it names a part of a register, so that writing it keeps the rest.
+    """
+
+    operands: tuple[CoreOperand, ...]
+    registers: tuple[str, ...]
+    symbols: tuple[str, ...] = ()
+    address: bool = False
+    partial: bool = False
+
+
+def use(operand: Operand) -> Use:
+    """Return what an operand becomes and mentions.
+
+    >>> use(Pair(Register("%r1"), Register("_"))).registers
+    ('%r1',)
+    >>> use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
+    (Address(base=Symbol(name='image'), offset=0, index=None, scale=1), Vector(elements=(Register(name='%f1', ...),)))
+    """
+    operands = core(operand)
+    leaves = [leaf for item in operands for leaf in _leaves(item)]
+    names = [leaf.name for leaf in leaves if isinstance(leaf, Register) and leaf.name != "_"]
+    return Use(
+        operands,
+        tuple(_whole(name) for name in names),
+        tuple(leaf.name for leaf in leaves if isinstance(leaf, Symbol)),
+        isinstance(operand, Address | Bracket),
+        any(_whole(name) != name for name in names),
+    )
+
+
+def core(operand: Operand) -> tuple[CoreOperand, ...]:
+    """Return the operand without the types that only the syntax has.
+
+    ``a|b`` and ``(a, b)`` become vectors, ``name + 4`` an address.
+    """
+    match operand:
+        case Pair(first, second):
+            return (Vector((*core(first), *core(second))),)
+        case Group(elements):
+            return (Vector(tuple(c for element in elements for c in core(element))),)
+        case SymbolOffset(name, offset):
+            return (Address(Symbol(name), offset),)
+        case Bracket(elements):
+            base = elements[0]
+            first = Address(base) if isinstance(base, Register | Symbol) else core(base)[0]
+            return (first, *(c for element in elements[1:] for c in core(element)))
+        case Vector(elements):
+            return (Vector(tuple(c for element in elements for c in core(element))),)
+    return (operand,)
+
+
+def _leaves(operand: CoreOperand) -> list[Register | Symbol | Immediate]:
+    """Return the registers, symbols and literals in an operand."""
+    if isinstance(operand, Vector):
+        return [leaf for element in operand.elements for leaf in _leaves(element)]
+    if isinstance(operand, Address):
+        return [] if operand.base is None else [operand.base]
+    return [operand]
+
+
+def _whole(name: str) -> str:
+    """Return the register a component belongs to; components of special registers stand for themselves.
+
+    >>> _whole("%v1.x"), _whole("%tid.x"), _whole("%r1")
+    ('%v1', '%tid.x', '%r1')
+    """
+    base, dot, _ = name.partition(".")
+    return name if not dot or base in _SPECIAL_VECTORS else base
