@@ -57,9 +57,7 @@ class _Range:
     stop: int
 
 
-def programs(
-    cubin: Cubin, nvdisasm: Path | Callable[[bytes], str | bytes]
-) -> Mapping[str, Program]:
+def programs(cubin: Cubin, nvdisasm: Path | Callable[[bytes], str | bytes]) -> Mapping[str, Program]:
     """Return the program of each kernel, by the linker's name.
 
     Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_`` and the offset in
@@ -71,14 +69,17 @@ def programs(
         See :func:`~warpwatt.isa.sass.disassemble.disassemble`; also where text and code do not fit.
     """
     listing = disassemble(cubin, nvdisasm)
-    return {kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels}
+    return {
+        kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels
+    }
 
 
 def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Program:
     """Return the program of one kernel with the functions behind it."""
     if len(lines) * _WORD != len(kernel.code):
         raise ParseError(
-            f"damaged cubin: nvdisasm prints {len(lines)} instructions for the {len(kernel.code)} bytes of {kernel.name}"
+            f"damaged cubin: nvdisasm prints {len(lines)} instructions for {kernel.name}, "
+            f"which has {len(kernel.code)} bytes"
         )
     own, *called = _ranges(kernel)
     functions = {r.name: _part(kernel, r, lines, target) for r in called}
@@ -124,7 +125,7 @@ def _without_padding(part: _Range, lines: tuple[Line, ...]) -> _Range:
 
 
 def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -> Instruction:
-    """Return the instruction at a position: text from nvdisasm, control code and source line from the cubin."""
+    """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
     operands = parse_operands(line.operands)
     entry = lookup(line.opcode)
