@@ -160,7 +160,14 @@ def test_whatever_matters_is_part_of_the_key(saxpy_source: Source, choice: Choic
         options = CompileOptions(**changed)  # type: ignore[arg-type]
         return compilation._key("cuda", Compiler.NVCC, saxpy_source, choice, options)
 
-    keys = [key(), key(defines=("A",)), key(include=("a",)), key(flags=("-G",)), key(max_registers=8)]
+    keys = [
+        key(),
+        key(compiler=Compiler.NVCC),
+        key(defines=("A",)),
+        key(include=("a",)),
+        key(flags=("-G",)),
+        key(max_registers=8),
+    ]
     other = Source("saxpy.cu", saxpy_source.data + b"\n", saxpy_source.path)
     keys += [
         compilation._key("cuda", Compiler.NVCC, other, choice, CompileOptions()),
@@ -246,3 +253,12 @@ def test_ptx_that_ptxas_refuses_has_no_resources(choice: Choice):
     good = assemble_ptx(Source("k.ptx", ptx.replace(b"no.such.thing; ", b"")), choice, CompileOptions())
     assert list(good.resources) == ["k"]
     assert good.warnings == ()
+
+
+def test_broken_host_code_does_not_hide_the_kernels(choice: Choice):
+    text = b"__global__ void k(float *x) { *x = 1; }\nint main() { cudaThreadSynchronize(); }\n"
+    made = compile_cuda(Source("old.cu", text), choice, CompileOptions())
+    assert list(made.resources) == ["_Z1kPf"]
+    assert made.warnings[0].startswith("host code refused: old.cu:2:")
+    with pytest.raises(CompileError):
+        compile_cuda(Source("old.cu", text), choice, CompileOptions(compiler=Compiler.NVCC))
