@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import assumed_resources
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warpwatt.frontend.compiled import Compiled, Source
-
-try:
-    from warpwatt.frontend.demangle import demangle
-except ImportError:  # until the room next door has landed
-
-    def demangle(name: str) -> str:
-        """Return the name unchanged."""
-        return name
-
 
 DEFAULT_OPTIONS = CompileOptions()
 
@@ -171,4 +163,6 @@ def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
 
 
 def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    raise NotImplementedError
+    from warpwatt.frontend.binary import binary_entries  # noqa: PLC0415 - it builds on this module
+
+    return binary_entries(source, target, options)

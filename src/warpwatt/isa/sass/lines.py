@@ -228,9 +228,7 @@ def _standard(opcode: int, reader: _Reader, header: _Header, rows: _Rows, state:
                 reader.uleb()
 
 
-def _extended(
-    reader: _Reader, rows: _Rows, state: _State, addresses: dict[int, tuple[int, int]]
-) -> _State:
+def _extended(reader: _Reader, rows: _Rows, state: _State, addresses: dict[int, tuple[int, int]]) -> _State:
     """Execute an extended opcode (DWARF 3, section 6.2.5.3, and NVIDIA's); return the state after it."""
     after = reader.uleb() + reader.at
     match reader.byte():

@@ -78,7 +78,8 @@ def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Progr
     """Return the program of one kernel with the functions behind it."""
     if len(lines) * _WORD != len(kernel.code):
         raise ParseError(
-            f"damaged cubin: nvdisasm prints {len(lines)} instructions for the {len(kernel.code)} bytes of {kernel.name}"
+            f"damaged cubin: nvdisasm prints {len(lines)} instructions for {kernel.name}, "
+            f"which has {len(kernel.code)} bytes"
         )
     own, *called = _ranges(kernel)
     functions = {r.name: _part(kernel, r, lines, target) for r in called}
@@ -124,7 +125,7 @@ def _without_padding(part: _Range, lines: tuple[Line, ...]) -> _Range:
 
 
 def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -> Instruction:
-    """Return the instruction at a position: text from nvdisasm, control code and source line from the cubin."""
+    """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
     operands = parse_operands(line.operands)
     entry = lookup(line.opcode)

@@ -81,9 +81,7 @@ def written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[st
     return tuple(dict.fromkeys(names))
 
 
-def read(
-    opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None
-) -> tuple[str, ...]:
+def read(opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None) -> tuple[str, ...]:
     """Return the names of the registers read: sources, addresses, guard; a guarded write's old value."""
     count = destination_count(entry.writes, operands)
     widths = _widths(opcode, entry, operands)
@@ -128,7 +126,7 @@ def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int
 
 
 def _is_flag(operand: Operand) -> bool:
-    """Tell whether an operand is a predicate (negated or not), an address other than a constant, or a name."""
+    """Tell whether an operand is a predicate (negated or not), an address but no constant, or a name."""
     if isinstance(operand, Register):
         return bool(_PREDICATE.match(operand.name))
     if isinstance(operand, Address):
@@ -174,21 +172,25 @@ def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Oper
     """Return registers of a texture or surface access: results by the component mask, then coordinates."""
     mask = operands[-1] if operands else None
     count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
-    results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(entry.writes, (max(access_bytes(modifiers) // 4, 1),))
+    results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(
+        entry.writes, (max(access_bytes(modifiers) // 4, 1),)
+    )
     symbols = [o.name for o in operands if isinstance(o, Symbol)]
     needed = sum(int(m[1]) for m in map(_DIMENSIONS.search, symbols) if m) or 3 * ("CUBE" in symbols) or 1
     needed += sum(m in ("LL", "LB", "DC", "AOFFI") for m in modifiers) + any("ARRAY" in s for s in symbols)
     if entry.writes != "two":
-        return (*results, max(access_bytes(modifiers) // 4, 1)) if results else (max(access_bytes(modifiers) // 4, 1), 1)
+        return (
+            (*results, max(access_bytes(modifiers) // 4, 1))
+            if results
+            else (max(access_bytes(modifiers) // 4, 1), 1)
+        )
     if "SCR" in modifiers:  # coordinates scattered over two operands
         return (*results, max(needed - needed // 2, 1), max(needed // 2, 1))
     sources = sum(isinstance(o, Register) and o.name.startswith("R") for o in operands) - 2
     return (*results, max(needed - max(sources - 1, 0), 1), 1)
 
 
-def _address_registers(
-    opcode: str, entry: Opcode, operands: Sequence[Operand], position: int
-) -> list[str]:
+def _address_registers(opcode: str, entry: Opcode, operands: Sequence[Operand], position: int) -> list[str]:
     """Return the registers of an address operand: descriptor, base and index."""
     address = operands[position]
     assert isinstance(address, Address)
