@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.compiled import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SAXPY = """\
 #include <cstdio>

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from warpwatt.core.errors import InputError
 from warpwatt.frontend.cache import MAGIC, TEMPORARY, Cache, default_cache, digest, parse_size
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEY = digest(b"key")
 

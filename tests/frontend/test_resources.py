@@ -7,7 +7,8 @@ ptxas info    : 24 bytes gmem, 8 bytes cmem[3]
 ptxas info    : Compiling entry function 'first' for 'sm_70'
 ptxas info    : Function properties for first
     40 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
-ptxas info    : Used 255 registers, used 2 barriers, 40 bytes cumulative stack size, 1024 bytes smem, 380 bytes cmem[0], 16 bytes cmem[2]
+ptxas info    : Used 255 registers, used 2 barriers, 40 bytes cumulative stack size, 1024 bytes smem, \
+380 bytes cmem[0], 16 bytes cmem[2]
 ptxas info    : Compiling entry function 'second' for 'sm_70'
 ptxas info    : Function properties for helper
     96 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
@@ -33,5 +34,5 @@ def test_entries_without_numbers_are_assumed():
 
 
 def test_limits_are_read_from_directives():
-    text = ".visible .entry a(\n.param .u32 p\n)\n.reqntid 32\n{ }\n.entry b() { .maxntid }\n.entry c()\n{ ret; }"
+    text = ".visible .entry a(\n.param .u32 p\n)\n.reqntid 32\n{ }\n.entry b() { .maxntid }\n"
     assert max_threads(text) == {"a": 32}

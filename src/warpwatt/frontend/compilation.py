@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.options import Compiler
+from warpwatt.frontend.toolkits import target_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from warpwatt.frontend.toolchain import Toolkit
     from warpwatt.frontend.toolkits import Choice
 
+_ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
 FORMAT = 1
 """Version of what is stored; raise it when the content or its meaning changes."""
 
@@ -36,6 +40,7 @@ def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Com
     CompileError, ToolchainError
         As :func:`~warpwatt.frontend.cuda.compile_nvcc` and :func:`~warpwatt.frontend.nvrtc.compile_nvrtc`.
     """
+    choice, options = with_arch_flag(choice, options)
     compiler = choose_compiler(choice.toolkit, options)
 
     def make() -> Compiled:
@@ -43,10 +48,32 @@ def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Com
         from warpwatt.frontend.cuda import compile_nvcc  # noqa: PLC0415
         from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415
 
-        run = compile_nvcc if compiler is Compiler.NVCC else compile_nvrtc
-        return run(source, choice.target, choice.toolkit, options)
+        if compiler is Compiler.NVRTC:
+            return compile_nvrtc(source, choice.target, choice.toolkit, options)
+        try:
+            return compile_nvcc(source, choice.target, choice.toolkit, options)
+        except CompileError as refusal:
+            # A refusal without a line is about flags or tools, not about host code.
+            if options.compiler is Compiler.NVCC or refusal.line is None:
+                raise
+            return _device_code_only(source, choice, options, refusal)
 
     return _through_cache(_key("cuda", compiler, source, choice, options), choice, options, make)
+
+
+def _device_code_only(
+    source: Source, choice: Choice, options: CompileOptions, refusal: CompileError
+) -> Compiled:
+    """Compile without host code, which may use what this toolkit no longer has; else raise nvcc's refusal."""
+    from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415 - seldom needed
+
+    try:
+        made = compile_nvrtc(source, choice.target, choice.toolkit, options)
+    except (CompileError, ToolchainError):
+        raise refusal from None
+    if not made.resources:
+        raise refusal
+    return replace(made, warnings=(f"host code refused: {refusal}", *made.warnings))
 
 
 def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
@@ -66,6 +93,26 @@ def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Com
         )
 
     return _through_cache(_key("ptx", "ptxas", source, choice, options), choice, options, make)
+
+
+def with_arch_flag(choice: Choice, options: CompileOptions) -> tuple[Choice, CompileOptions]:
+    """Move the user's own ``-arch=sm_90a`` from the flags into the choice of target.
+
+    Raises
+    ------
+    InputError
+        If it names another architecture than the GPU's.
+    """
+    given = [flag for flag in options.flags if _ARCH_FLAG.match(flag)]
+    for flag in given:
+        target = "sm_" + flag.rpartition("_")[2]
+        if target_number(target) != target_number(choice.target):
+            raise InputError(
+                f"{flag} does not fit {choice.target}", hint="leave it out, or choose another --gpu"
+            )
+        choice = replace(choice, target=target)
+    kept = tuple(flag for flag in options.flags if flag not in given)
+    return choice, replace(options, flags=kept)
 
 
 def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
@@ -91,7 +138,7 @@ def _key(kind: str, compiler: str, source: Source, choice: Choice, options: Comp
         source.name,
         str(source.path.resolve() if source.path is not None else source.folder),
         [options.defines, [str(Path(folder).resolve()) for folder in options.include], options.flags],
-        [options.max_registers, options.instantiate],
+        [options.max_registers, options.instantiate, options.compiler],
         str(Path.cwd()) if options.flags else "",
     ]
     return digest(json.dumps(facts).encode(), source.data)
@@ -117,7 +164,10 @@ def _record(files: Iterable[str], toolkit: Toolkit) -> list[Dependency]:
 
 
 def _state(file: str, toolkit: Toolkit) -> Dependency:
-    status = os.stat(file)  # noqa: PTH116 - hundreds of files; a Path each costs milliseconds
+    try:
+        status = os.stat(file)  # noqa: PTH116 - hundreds of files; a Path each costs milliseconds
+    except OSError:
+        return file, -1, -1, ""  # gone since: this never holds again
     content = "" if toolchain.is_system(file, toolkit) else digest(Path(file).read_bytes())
     return file, status.st_size, status.st_mtime_ns, content
 

@@ -1,7 +1,7 @@
 """CUDA C++ to PTX and cubin with nvcc: one call that leaves PTX, cubin, ptxas's report and dependencies.
 
-``nvcc --keep -MD -Xptxas -v`` costs about a fifth more than ``nvcc -cubin`` alone (one further
-preprocessor run for the dependencies); two calls, ``-ptx`` and then ptxas, cost more.
+``nvcc --keep -Xptxas -v`` costs what ``nvcc -cubin`` costs; the dependencies are read off the kept output
+of the preprocessor (``-MD`` would run it once more), and ``-ptx`` followed by ptxas costs a fifth more.
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as name:
         scratch = Path(name)
         file = source.path.resolve() if source.path is not None else _write(source, scratch)
-        command = [nvcc, "-x", "cu", *flags(source, target, options), "-ccbin", host, file]
+        command: list[str | Path] = [nvcc, "-x", "cu", *flags(source, target, options), "-ccbin", host, file]
         command += ["-cubin", "-o", scratch / "out.cubin", "--keep", "--keep-dir", scratch]
-        command += ["-MD", "-MF", scratch / "out.d", "-Xptxas", "-v"]
+        command += ["-Xptxas", "-v"]
         outcome = process.run(command, timeout=options.timeout, memory=options.memory)
         messages = outcome.messages.replace(str(file), source.name)
         if outcome.status:
             raise compile_error(messages, "nvcc", target, file=source.name)
         ptx = "".join(path.read_text() for path in sorted(scratch.glob("*.ptx")))
-        dependencies = read_dependencies((scratch / "out.d").read_text(), file)
+        preprocessed = b"".join(path.read_bytes() for path in scratch.glob("*.cpp1.ii"))
+        dependencies = read_dependencies(preprocessed, file)
         return Compiled(
             target=target,
             toolkit=toolkit.version,
@@ -65,10 +66,8 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
 
 
 def flags(source: Source, target: str, options: CompileOptions) -> list[str]:
-    """Return nvcc's flags for these options; the user's own ``-arch`` goes before ours."""
-    arch = [] if any(re.match(r"-?-(arch|gencode|gpu-arch)", flag) for flag in options.flags) else [target]
-    result = [f"-arch={name}" for name in arch]
-    result += ["-lineinfo", "-allow-unsupported-compiler"]
+    """Return nvcc's flags for these options."""
+    result = [f"-arch={target}", "-lineinfo", "-allow-unsupported-compiler"]
     result += [f"-D{define}" for define in options.defines]
     result += [f"-I{Path(folder).resolve()}" for folder in options.include]
     result += [] if source.path is not None else [f"-I{source.folder}"]
@@ -76,15 +75,23 @@ def flags(source: Source, target: str, options: CompileOptions) -> list[str]:
     return [*result, *options.flags]
 
 
-def read_dependencies(text: str, source: Path) -> tuple[str, ...]:
-    r"""Return the files of a make rule, the source itself left out.
+def read_dependencies(preprocessed: bytes, source: Path) -> tuple[str, ...]:
+    r"""Return the files named by a preprocessor's line markers, the source itself left out.
 
-    >>> read_dependencies("out.cubin : a.cu \\\n  my\\ own.h", Path("a.cu"))
+    >>> read_dependencies(b'# 1 "a.cu"\n# 1 "<built-in>"\n# 1 "my own.h" 1 3\nint x;\n', Path("a.cu"))
     ('my own.h',)
     """
-    _, _, files = text.replace("\\\n", " ").partition(" : ")
-    names = [name.replace("\\ ", " ") for name in re.split(r"(?<!\\)\s+", files) if name]
-    return tuple(dict.fromkeys(name for name in names if name != str(source)))
+    names = dict.fromkeys(_LINE_MARKER.findall(preprocessed))
+    files = [name.decode("utf-8", "surrogateescape") for name in names if not name.startswith(b"<")]
+    own = str(source)
+    if own not in files:
+        return ("",)  # markers are switched off: a dependency that never holds, so nothing is reused
+    return tuple(
+        re.sub(r'\\(["\\])', r"\1", file) for file in files if file not in (own, "") and file[-1] != "/"
+    )
+
+
+_LINE_MARKER = re.compile(rb'^# \d+ "((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 
 
 def source_parameters(
@@ -93,7 +100,7 @@ def source_parameters(
     """Return parameter names of every kernel declared in the source and in the user's own headers."""
     names = parameter_names(source.text)
     for file in dependencies:
-        if not toolchain.is_system(file, toolkit):
+        if not toolchain.is_system(file, toolkit) and Path(file).is_file():
             names = {**parameter_names(Path(file).read_text(errors="replace")), **names}
     return names
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import ParseError, ToolchainError
+from warpwatt.core.errors import ParseError, ToolchainError, UnsupportedGpuError
 from warpwatt.core.program import Level
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.toolkits import target_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from warpwatt.core.program import Program
@@ -38,6 +36,7 @@ class Disassembly:
     _text: bytes | None = field(default=None, init=False, repr=False)
     _worker: threading.Thread | None = field(default=None, init=False, repr=False)
     _key: str = field(default="", init=False, repr=False)
+    _programs: dict[str, Program] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.cubin or Level.SASS not in self.options.levels:
@@ -52,20 +51,30 @@ class Disassembly:
             self._worker = threading.Thread(target=self._run, daemon=True)
             self._worker.start()
 
-    @cached_property
-    def programs(self) -> Mapping[str, Program]:
-        """SASS programs by kernel; empty, with a warning, where nvdisasm is missing or fails."""
+    def program(self, name: str) -> Program | None:
+        """Return a kernel's SASS; None, with a warning, where nvdisasm is missing or fails.
+
+        The first call translates only that kernel, a call for another one all of them.
+        """
         if self._worker is not None:
             self._worker.join()
         if self._text is None:
-            return {}
+            return None
+        if name not in self._programs:
+            self._translate(None if self._programs else name)
+        return self._programs.get(name)
+
+    def _translate(self, name: str | None) -> None:
         from warpwatt.isa import sass  # noqa: PLC0415 - a prediction from PTX alone does without
 
+        text = self._text or b""
         try:
-            return sass.programs(sass.read_cubin(self.cubin), self._text)
-        except ParseError as error:
+            cubin = sass.read_cubin(self.cubin)
+            chosen = tuple(kernel for kernel in cubin.kernels if name in (None, kernel.name))
+            self._programs |= sass.programs(replace(cubin, kernels=chosen), lambda _: text)
+        except (ParseError, ToolchainError, UnsupportedGpuError) as error:
+            self._text = None
             self._refuse(error.message)
-            return {}
 
     def _run(self) -> None:
         try:

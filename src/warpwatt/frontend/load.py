@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Kernel, Program, Resources
+from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.pressure import assumed_resources
 from warpwatt.frontend.resources import max_threads
 from warpwatt.frontend.select import plain_name, select
 from warpwatt.frontend.source import Kind, kind_of, read_source
@@ -26,17 +29,7 @@ if TYPE_CHECKING:
 
     from warpwatt.frontend.compiled import Compiled, Source
 
-try:
-    from warpwatt.frontend.demangle import demangle
-except ImportError:  # until the room next door has landed
-
-    def demangle(name: str) -> str:
-        """Return the name unchanged."""
-        return name
-
-
 DEFAULT_OPTIONS = CompileOptions()
-ASSUMED_REGISTERS = 32
 
 __all__ = ["load", "load_kernel", "select"]
 
@@ -112,14 +105,14 @@ def compiled_entries(
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:
         compiled = replace(compiled, cubin=b"", resources=assumed(compiled).resources)
-    sass = Disassembly(compiled.cubin, choice.target, options)
+    sass = Disassembly(compiled.cubin, compiled.target, options)
     limits = max_threads(compiled.ptx)
     warnings = (*choice.warnings, *compiled.warnings)
 
     def make(name: str) -> Kernel:
         program = with_source_names(ptx.lower(module, name), compiled.parameters)
-        resources = compiled.resources.get(name) or _from_liveness(program, limits.get(name))
-        machine = sass.programs.get(name)
+        resources = compiled.resources.get(name) or assumed_resources(program, limits.get(name))
+        machine = sass.program(name)
         return Kernel(
             name=name,
             demangled=demangle(name),
@@ -132,7 +125,7 @@ def compiled_entries(
             warnings=(*warnings, *sass.warnings),
         )
 
-    return tuple(Entry(n, demangle(n), lambda n=n: make(n)) for n in ptx.entries(module))
+    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
 def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> Program:
@@ -170,9 +163,6 @@ def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
 
 
 def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    raise NotImplementedError
+    from warpwatt.frontend.binary import binary_entries  # noqa: PLC0415 - it builds on this module
 
-
-def _from_liveness(program: Program, limit: int | None) -> Resources:
-    """Return assumed resources where no compiler reported them."""
-    return Resources(registers=ASSUMED_REGISTERS, max_threads=limit, assumed=True)
+    return binary_entries(source, target, options)

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
 from warpwatt.frontend import hostcode, process
@@ -19,7 +19,7 @@ from warpwatt.frontend.messages import Message, compile_error, errors
 from warpwatt.frontend.ptxas import assemble
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
@@ -29,6 +29,25 @@ ATTEMPTS = 12
 """How often host declarations that stand in the way are blanked before we give up."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+
+
+class Request(TypedDict):
+    """What :mod:`~warpwatt.frontend.nvrtc_worker` is asked; the path of the library comes on top."""
+
+    source: str
+    name: str
+    headers: dict[str, str]
+    options: list[str]
+    expressions: list[str]
+
+
+class Answer(TypedDict):
+    """What it answers; ``ptx`` only where ``status`` is 0."""
+
+    status: int
+    error: str
+    log: str
+    ptx: str
 
 
 @dataclass(slots=True)
@@ -68,6 +87,8 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     texts = _read(source, options)
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
     made = assemble(answer["ptx"], target, toolkit, options)
+    ignored = ignored_flags(options)
+    notes = (f"NVRTC does not know {' '.join(ignored)}: left out",) if ignored else ()
     included = tuple(path for path in texts.texts if path != texts.name)
     return Compiled(
         target=target,
@@ -77,20 +98,25 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
         resources=made.resources,
         parameters=source_parameters(source, included, toolkit),
         dependencies=included,
-        warnings=("compiled with NVRTC: host code left out", *made.warnings),
+        warnings=("compiled with NVRTC: host code left out", *notes, *made.warnings),
     )
 
 
 def _compile_blanking(
     texts: _Texts, source: Source, flags: Sequence[str], toolkit: Toolkit, options: CompileOptions
-) -> Mapping[str, str]:
+) -> Answer:
     """Compile, blanking host declarations that NVRTC refuses, until it accepts or none is left."""
     expressions = [*options.instantiate, *hostcode.launched_templates(source.text)]
     log = ""
     for _ in range(ATTEMPTS):
-        answer = call(
-            texts.texts[texts.name], texts.name, flags, toolkit, options, expressions, texts.virtual_headers()
+        request = Request(
+            source=texts.texts[texts.name],
+            name=texts.name,
+            headers=texts.virtual_headers(),
+            options=list(flags),
+            expressions=expressions,
         )
+        answer = call(request, toolkit, options)
         if answer["status"] == 0:
             return answer
         log = answer["log"] or answer["error"]
@@ -125,45 +151,33 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
 
 def _refusal(log: str, flags: Sequence[str], file: str) -> CompileError:
     target = next((flag.partition("=")[2] for flag in flags if "arch" in flag), "")
-    missing = re.search(r"could not open source file|cannot open source file|namespace \"std", log)
-    hint = (
-        "NVRTC has no host headers; install g++ or clang++ so that nvcc can compile the file"
-        if missing
-        else ""
-    )
+    header = re.search(r"cannot open source file", log)
+    host = "install g++ or clang++ so that nvcc can compile the file: NVRTC has no host headers"
+    hint = f"name the folder that holds the header with -I DIR, or {host}" if header else ""
+    hint = host if re.search(r'namespace "std|"std::', log) else hint
     return compile_error(log, "NVRTC", target, file=file, hint=hint)
 
 
-def call(
-    text: str,
-    name: str,
-    flags: Sequence[str],
-    toolkit: Toolkit,
-    options: CompileOptions,
-    expressions: Sequence[str] = (),
-    headers: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """Run NVRTC in a process of its own and return its answer (see :mod:`nvrtc_worker`)."""
+def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:
+    """Run NVRTC in a process of its own and return its answer.
+
+    Raises
+    ------
+    ToolchainError
+        If NVRTC is missing, cannot be loaded, crashes or runs out of time.
+    """
     library = toolkit.require("nvrtc")
-    request = {
-        "library": str(library),
-        "source": text,
-        "name": name,
-        "headers": HOST_HEADERS if headers is None else headers,
-        "options": list(flags),
-        "expressions": list(expressions),
-    }
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
         outcome = process.run(
             [sys.executable, "-I", "-S", WORKER],
             cwd=Path(scratch),
-            stdin=json.dumps(request).encode(),
+            stdin=json.dumps({"library": str(library), **request}).encode(),
             timeout=options.timeout,
             memory=options.memory,
             extra_environment={"LD_LIBRARY_PATH": str(library.parent)},
         )
     try:
-        answer: dict[str, str] = json.loads(outcome.stdout)
+        answer: Answer = json.loads(outcome.stdout)
     except ValueError:
         detail = outcome.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no answer"]
         raise ToolchainError(
@@ -175,19 +189,22 @@ def call(
 
 def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileOptions) -> list[str]:
     """Return NVRTC's flags for these options; those it does not know (``-Xcompiler``) are left out."""
-    arch = target.replace("sm_", "compute_")
-    result = [f"--gpu-architecture={arch}", "-lineinfo", "-default-device", "-std=c++17"]
+    result = [f"--gpu-architecture={target.replace('sm_', 'compute_')}", "-lineinfo", "-default-device"]
     result += [f"-D{define}" for define in options.defines]
     folders = [Path(folder).resolve() for folder in options.include]
     result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
     result += [] if options.max_registers is None else [f"--maxrregcount={options.max_registers}"]
-    return [*result, *_known_flags(options.flags)]
+    known = [flag for flag in options.flags if _NVRTC_FLAGS.match(flag)]
+    result += [] if any("std=" in flag for flag in known) else ["-std=c++17"]
+    return [*result, *(flag for flag in known if flag not in result)]
+
+
+def ignored_flags(options: CompileOptions) -> tuple[str, ...]:
+    """Return the user's flags that NVRTC does not know."""
+    return tuple(flag for flag in options.flags if not _NVRTC_FLAGS.match(flag))
 
 
 _NVRTC_FLAGS = re.compile(
-    r"^-?-(std|use_fast_math|ftz|prec-|fmad|D|U|I|extra-device-vectorization|dopt|G|restrict|rdc|dlto)"
+    r"^-?-(std=|use_fast_math|ftz|prec-|fmad|D|U|I|extra-device-vectorization|dopt|device-debug|G|restrict"
+    r"|relocatable-device-code|rdc|device-as-default|default-device|diag-|pre-include|maxrregcount)"
 )
-
-
-def _known_flags(flags: Sequence[str]) -> list[str]:
-    return [flag for flag in flags if _NVRTC_FLAGS.match(flag)]

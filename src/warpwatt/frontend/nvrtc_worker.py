@@ -4,8 +4,7 @@ Run as a script by :mod:`warpwatt.frontend.nvrtc`, so that a crash or a runaway 
 cannot take the caller with it. Standard library only: it starts without site packages.
 
 Request: ``library`` (path), ``source``, ``name``, ``headers`` (name to text), ``options``, ``expressions``.
-Answer: ``status`` (0 good), ``error``, ``log``, ``ptx``, ``lowered`` (expression to mangled name) and
-``version``.
+Answer: ``status`` (0 good), ``error``, ``log``, ``ptx``.
 """
 
 from __future__ import annotations
@@ -45,11 +44,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         "status": status,
         "error": nvrtc.nvrtcGetErrorString(status).decode(),
         "log": _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program),
-        "version": _version(nvrtc),
     }
     if status == 0:
         result["ptx"] = _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
-        result["lowered"] = {e: _lowered(nvrtc, program, e) for e in request["expressions"]}
     return result
 
 
@@ -65,18 +62,6 @@ def _text(size_of: Any, read: Any, program: ctypes.c_void_p) -> str:
     buffer = ctypes.create_string_buffer(size.value)
     read(program, buffer)
     return buffer.value.decode("utf-8", "replace")
-
-
-def _lowered(nvrtc: Any, program: ctypes.c_void_p, expression: str) -> str:
-    name = ctypes.c_char_p()
-    status = nvrtc.nvrtcGetLoweredName(program, expression.encode(), ctypes.byref(name))
-    return (name.value or b"").decode() if status == 0 else ""
-
-
-def _version(nvrtc: Any) -> str:
-    major, minor = ctypes.c_int(), ctypes.c_int()
-    nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-    return f"{major.value}.{minor.value}"
 
 
 if __name__ == "__main__":

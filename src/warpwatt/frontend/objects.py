@@ -155,10 +155,11 @@ def _numba_ptx(definition: Any, target: str) -> str:
 
 def _numba_names(obj: Any, definition: Any) -> list[str]:
     """Names of a kernel's PTX parameters: Numba passes an array as its structure, field by field."""
-    code = getattr(getattr(obj, "py_func", None), "__code__", None)
-    types = getattr(definition, "argument_types", None) or getattr(definition, "argtypes", ())
+    code: Any = getattr(getattr(obj, "py_func", None), "__code__", None)
+    types: Any = getattr(definition, "argument_types", None) or getattr(definition, "argtypes", ())
+    arguments: tuple[str, ...] = getattr(code, "co_varnames", ())
     names: list[str] = []
-    for argument, kind in zip(code.co_varnames if code else (), types, strict=False):
+    for argument, kind in zip(arguments, types, strict=False):
         dimensions = getattr(kind, "ndim", None)
         names += [argument] if dimensions is None else _array_fields(argument, dimensions)
     return names

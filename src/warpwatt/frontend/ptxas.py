@@ -45,10 +45,9 @@ def assemble(
         scratch = Path(name)
         (scratch / "in.ptx").write_text(ptx)
         limit = [] if options.max_registers is None else [f"-maxrregcount={options.max_registers}"]
-        command = [toolkit.require("ptxas"), "-v", "-lineinfo", f"-arch={target}", *limit, "in.ptx"]
-        outcome = process.run(
-            [*command, "-o", "out.cubin"], cwd=scratch, timeout=options.timeout, memory=options.memory
-        )
+        command: list[str | Path] = [toolkit.require("ptxas"), "-v", "-lineinfo", f"-arch={target}", *limit]
+        command += ["in.ptx", "-o", "out.cubin"]
+        outcome = process.run(command, cwd=scratch, timeout=options.timeout, memory=options.memory)
         if outcome.status:
             messages = outcome.messages.replace("in.ptx", file or "in.ptx")
             raise compile_error(messages, "ptxas", target, file=file)

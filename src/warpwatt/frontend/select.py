@@ -61,7 +61,8 @@ def plain_name(demangled: str) -> str:
     >>> plain_name("void ns::axpy<float, (int)4>(int, float const*)")
     'axpy'
     """
-    depth, kept = 0, []
+    depth = 0
+    kept: list[str] = []
     for character in demangled.replace("(anonymous namespace)", ""):
         depth -= character in ">)"
         if character == "(" and depth == 0 and kept:

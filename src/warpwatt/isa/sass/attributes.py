@@ -42,10 +42,10 @@ _NO_VALUE, _BYTE_VALUE, _HALF_VALUE, _SIZED_VALUE = 1, 2, 3, 4
 
 
 def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (attribute number, value bytes) of an ``.nv.info`` section; stops at the first damaged entry.
+    r"""Yield (attribute number, value bytes) of an ``.nv.info`` section; stops at the first damaged entry.
 
     >>> list(attributes(bytes([4, 0x2F, 8, 0, 6, 0, 0, 0, 32, 0, 0, 0])))
-    [(47, b'\\x06\\x00\\x00\\x00 \\x00\\x00\\x00')]
+    [(47, b'\x06\x00\x00\x00 \x00\x00\x00')]
     """
     at = 0
     while at + 4 <= len(data):
@@ -79,7 +79,7 @@ def number(data: bytes, attribute: Attribute) -> int | None:
 
 
 def kernel_parameters(data: bytes) -> tuple[KernelParameter, ...]:
-    """Return a kernel's parameters by ordinal, from ``KPARAM_INFO``: index, ordinal and offset, flags and size.
+    """Return a kernel's parameters by ordinal, from ``KPARAM_INFO``: offset, flags, size.
 
     The size stands in bits 18 and above of the third word; a parameter of 16 KiB or more uses
     ``KPARAM_INFO_V2``, whose third word is the size.

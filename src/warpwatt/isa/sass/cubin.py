@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _TEXT = ".text."
 _FUNCTION = 2
+_RELOCATABLE = 1
 _RESERVED_SHARED = 1024
 """Bytes at the start of shared memory that the system keeps for itself from sm_90 on."""
 
@@ -68,7 +69,7 @@ class CubinKernel:
     parameter_base: int = 0
     functions: tuple[Function, ...] = ()
     branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    lines: LineTable = LineTable()
+    lines: LineTable = field(default_factory=LineTable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class Cubin:
     data: bytes
     """The whole file, for tools that read it."""
     toolkit: str = ""
+    relocatable: bool = False
+    """Not device-linked: what its functions call in other files is missing."""
 
     def kernel(self, name: str) -> CubinKernel:
         """Return the kernel of that name; raises ``KeyError`` if there is none."""
@@ -106,7 +109,7 @@ def read_cubin(data: bytes) -> Cubin:
     sm = _architecture(elf)
     lines = line_tables(elf)
     kernels = tuple(_kernel(elf, i, s, sm, lines) for i, s in enumerate(elf.symbols) if _is_entry(elf, s))
-    return Cubin(f"sm_{sm}", kernels, data, _toolkit(elf))
+    return Cubin(f"sm_{sm}", kernels, data, _toolkit(elf), elf.kind == _RELOCATABLE)
 
 
 def _architecture(elf: Elf) -> int:

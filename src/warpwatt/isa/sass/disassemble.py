@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.errors import ParseError, ToolchainError, UnsupportedGpuError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from warpwatt.isa.sass.cubin import Cubin
 
@@ -30,8 +30,12 @@ class Line:
     predicate: str = ""
 
 
-def disassemble(cubin: Cubin, nvdisasm: Path) -> Mapping[str, tuple[Line, ...]]:
+def disassemble(
+    cubin: Cubin, nvdisasm: Path | Callable[[bytes], str | bytes]
+) -> Mapping[str, tuple[Line, ...]]:
     """Return the instructions of each code section by kernel name; number i lies at byte 16·i.
+
+    ``nvdisasm`` is the tool, or a function that returns what ``nvdisasm -json`` prints for a cubin (a cache).
 
     Raises
     ------
@@ -47,12 +51,12 @@ def disassemble(cubin: Cubin, nvdisasm: Path) -> Mapping[str, tuple[Line, ...]]:
             f"nvdisasm 13 does not read machine code for {cubin.target}, only sm_{OLDEST} and later",
             hint="pass the PTX of the kernel, or compile it for sm_75 or later",
         )
-    text = _run(cubin.data, nvdisasm)
+    text = nvdisasm(cubin.data) if callable(nvdisasm) else _run(cubin.data, nvdisasm)
     try:
         functions = json.loads(text)[1]
         return {_text(f, "function-name"): _lines(f["sass-instructions"]) for f in functions}
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise ToolchainError(f"{nvdisasm.name} printed JSON of an unknown form: {error!r}") from error
+        raise ToolchainError(f"nvdisasm printed JSON of an unknown form: {error!r}") from error
 
 
 def _run(data: bytes, nvdisasm: Path) -> str:

@@ -41,7 +41,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` the STT number (2: function)."""
+    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` 2 a function."""
 
     name: str
     kind: int
@@ -61,8 +61,9 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """Contents of an ELF file."""
+    """Contents of an ELF file; ``kind`` 1 is relocatable, 2 linked."""
 
+    kind: int
     machine: int
     flags: int
     abi_version: int
@@ -96,7 +97,7 @@ def read_elf(data: bytes) -> Elf:
     if len(data) < _HEADER.size:
         raise ParseError(f"truncated ELF header: {len(data)} of {_HEADER.size} bytes")
     header = _HEADER.unpack_from(data)
-    ident, machine, section_offset, flags = header[0], header[2], header[6], header[7]
+    ident, kind, machine, section_offset, flags = header[0], header[1], header[2], header[6], header[7]
     entry_size, count, names_index = header[11], header[12], header[13]
     if ident[4:6] != b"\x02\x01":
         raise ParseError("not a 64-bit little-endian ELF file")
@@ -106,7 +107,7 @@ def read_elf(data: bytes) -> Elf:
     rows = [_SECTION.unpack_from(data, section_offset + i * entry_size) for i in range(count)]
     names = _names(data, rows, names_index)
     sections = tuple(_section(data, row, names) for row in rows)
-    return Elf(machine, flags, ident[8], sections, _symbols(sections))
+    return Elf(kind, machine, flags, ident[8], sections, _symbols(sections))
 
 
 def _check(data: bytes, offset: int, size: int, what: str) -> None:
@@ -153,6 +154,6 @@ def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
 
 
 def _string(table: bytes, offset: int) -> str:
-    """Return the zero-terminated string at ``offset``; bytes that are not UTF-8 become ``\\ufffd``."""
+    """Return the zero-terminated string at ``offset``; bytes that are not UTF-8 become question marks."""
     end = table.find(b"\0", offset)
     return table[offset : end if end >= 0 else len(table)].decode(errors="replace")

@@ -18,6 +18,7 @@ from warpwatt.core.program import (
     Program,
     Register,
     Symbol,
+    Unit,
 )
 from warpwatt.isa.sass.control import decode_control
 from warpwatt.isa.sass.disassemble import Line, disassemble
@@ -33,13 +34,18 @@ from warpwatt.isa.sass.registers import (
 from warpwatt.isa.sass.tensor import tile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from warpwatt.isa.sass.cubin import Cubin, CubinKernel
 
 _WORD = 16
 """Bytes of an instruction."""
+_TRUE = ("PT", "UPT")
+_DIRECT = ("BRA", "JMP")
+"""Jumps to an offset; the others go through a register."""
+_UNKNOWN = Opcode(Unit.MOVE)
+"""What is assumed of an opcode that the table lacks: the first operand is written, the others are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +57,7 @@ class _Range:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Decoded:
-    """An instruction and the positions in the kernel's code that it may go to."""
-
-    instruction: Instruction
-    targets: tuple[int, ...]
-
-
-def programs(cubin: Cubin, nvdisasm: Path) -> Mapping[str, Program]:
+def programs(cubin: Cubin, nvdisasm: Path | Callable[[bytes], str | bytes]) -> Mapping[str, Program]:
     """Return the program of each kernel, by the linker's name.
 
     Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_`` and the offset in
@@ -80,12 +78,12 @@ def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Progr
     """Return the program of one kernel with the functions behind it."""
     if len(lines) * _WORD != len(kernel.code):
         raise ParseError(
-            f"damaged cubin: nvdisasm prints {len(lines)} instructions for the {len(kernel.code)} bytes of {kernel.name}"
+            f"damaged cubin: nvdisasm prints {len(lines)} instructions for {kernel.name}, "
+            f"which has {len(kernel.code)} bytes"
         )
-    code = [_decode(kernel, i, line) for i, line in enumerate(lines)]
     own, *called = _ranges(kernel)
-    functions = {r.name: _part(kernel, r, code, target) for r in called}
-    return replace(_part(kernel, own, code, target), parameters=_parameters(kernel), functions=functions)
+    functions = {r.name: _part(kernel, r, lines, target) for r in called}
+    return replace(_part(kernel, own, lines, target), parameters=_parameters(kernel), functions=functions)
 
 
 def _ranges(kernel: CubinKernel) -> list[_Range]:
@@ -107,106 +105,102 @@ def _parameters(kernel: CubinKernel) -> tuple[Parameter, ...]:
     )  # fmt: skip
 
 
-def _part(kernel: CubinKernel, part: _Range, code: list[_Decoded], target: str) -> Program:
+def _part(kernel: CubinKernel, part: _Range, lines: tuple[Line, ...], target: str) -> Program:
     """Return one range of a kernel's instructions as a program of its own, with the labels it uses."""
-    stop = _without_padding(code, part)
-    names = {f.offset // _WORD: f.name for f in kernel.functions} | {0: kernel.name}
-    body: list[Instruction] = []
-    used: set[int] = set()
-    for one in code[part.start : stop]:
-        inside = [t for t in one.targets if part.start <= t < stop]
-        instruction = replace(one.instruction, index=len(body))
-        if instruction.flow is Flow.CALL and one.targets:
-            instruction = replace(instruction, targets=tuple(names.get(t, _label(t)) for t in one.targets))
-        elif instruction.flow is Flow.JUMP and inside:
-            used.update(inside)
-            instruction = replace(instruction, targets=tuple(map(_label, inside)))
-        elif instruction.flow is Flow.JUMP:
-            # Out of this function, or through a register to where no table tells: control does not come back.
-            instruction = replace(instruction, flow=Flow.RETURN)
-        body.append(instruction)
-    labels = {_label(t): t - part.start for t in sorted(used)}
-    return Program(part.name, Level.SASS, target, tuple(body), labels)
+    part = _without_padding(part, lines)
+    body = tuple(_instruction(kernel, part, i, lines[i]) for i in range(part.start, part.stop))
+    used = {t for i in body if i.flow is Flow.JUMP for t in i.targets}
+    labels = {label: int(label[2:], 16) // _WORD - part.start for label in sorted(used)}
+    return Program(part.name, Level.SASS, target, body, labels)
 
 
-def _label(position: int) -> str:
-    """Return the label of the instruction at a position: its byte offset in hexadecimal."""
-    return f"L_{position * _WORD:04x}"
-
-
-def _without_padding(code: list[_Decoded], part: _Range) -> int:
-    """Return the end of a range without the NOPs, and the jump to itself, that fill up its last lines."""
+def _without_padding(part: _Range, lines: tuple[Line, ...]) -> _Range:
+    """Return a range without the NOPs, and the jump to itself, that fill up its last lines."""
     stop = part.stop
-    while stop > part.start and code[stop - 1].instruction.opcode == "NOP":
+    while stop > part.start and lines[stop - 1].opcode == "NOP":
         stop -= 1
-    last = code[stop - 1] if stop > part.start + 1 else None
-    if last and last.instruction.guard is None and last.targets == (stop - 1,):
+    if stop > part.start + 1 and lines[stop - 1] == Line("BRA", hex((stop - 1) * _WORD)):
         stop -= 1
-    return stop
+    return replace(part, stop=stop)
 
 
-def _decode(kernel: CubinKernel, position: int, line: Line) -> _Decoded:
-    """Return the instruction at a position: text from nvdisasm, control code and source line from the cubin."""
+def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -> Instruction:
+    """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
     operands = parse_operands(line.operands)
     entry = lookup(line.opcode)
+    known = entry is not None
+    entry = entry or _UNKNOWN
     guard = _guard(line, operands, entry)
-    word = int.from_bytes(kernel.code[offset : offset + _WORD], "little")
-    instruction = Instruction(
-        index=position, opcode=line.opcode, operands=operands, guard=guard,
-        line=kernel.lines.at(offset), control=decode_control(word), known=entry is not None,
-    )  # fmt: skip
-    if entry is None:
-        return _Decoded(instruction, ())
-    instruction = replace(
-        instruction,
+    flow, targets = _flow(kernel, part, offset, line.opcode, operands)
+    return Instruction(
+        index=position - part.start,
+        opcode=line.opcode,
+        operands=operands,
+        guard=guard,
         writes=written(line.opcode, entry, operands),
         reads=read(line.opcode, entry, operands, guard),
         unit=entry.unit,
         throughput_class=entry.throughput,
         flops=_flops(line.opcode, entry, operands),
         memory=_memory(line.opcode, entry, operands),
-        flow=entry.flow,
-        targets=_callee(entry, operands),
+        flow=flow,
+        targets=targets,
+        line=kernel.lines.at(offset),
+        control=decode_control(int.from_bytes(kernel.code[offset : offset + _WORD], "little")),
+        known=known,
     )
-    return _Decoded(instruction, _targets(kernel, offset, entry, operands))
 
 
-def _guard(line: Line, operands: tuple[Operand, ...], entry: Opcode | None) -> Guard | None:
+def _flow(
+    kernel: CubinKernel, part: _Range, offset: int, opcode: str, operands: tuple[Operand, ...]
+) -> tuple[Flow, tuple[str, ...]]:
+    """Return where control goes: labels of a jump, names of the functions of a call.
+
+    A jump that leaves its function, or goes through a register to where no table tells, is a return:
+    control does not come back.
+    """
+    flow = entry.flow if (entry := lookup(opcode)) else Flow.NEXT
+    if flow is Flow.CALL:
+        return flow, _callee(kernel, operands)
+    if flow is not Flow.JUMP:
+        return flow, ()
+    inside = [t for t in _targets(kernel, offset, opcode, operands) if part.start <= t // _WORD < part.stop]
+    return (Flow.JUMP, tuple(f"L_{t:04x}" for t in inside)) if inside else (Flow.RETURN, ())
+
+
+def _targets(kernel: CubinKernel, offset: int, opcode: str, operands: tuple[Operand, ...]) -> tuple[int, ...]:
+    """Return the byte offsets that a jump may go to; none for a jump through a register of unknown value."""
+    if offset in kernel.branches:
+        return tuple(sorted(set(kernel.branches[offset])))
+    last = operands[-1] if operands else None
+    return (int(last.value),) if isinstance(last, Immediate) and opcode.startswith(_DIRECT) else ()
+
+
+def _callee(kernel: CubinKernel, operands: tuple[Operand, ...]) -> tuple[str, ...]:
+    """Return the name of the function that a call goes to; none for a call through a register."""
+    only = operands[0] if len(operands) == 1 else None
+    if isinstance(only, Symbol):
+        return (only.name,)
+    at = only.value if isinstance(only, Immediate) else None
+    return tuple(f.name for f in kernel.functions if f.offset == at)
+
+
+def _guard(line: Line, operands: tuple[Operand, ...], entry: Opcode) -> Guard | None:
     """Return the predicate in front, or the condition among the operands of a jump.
 
     A jump on convergence (``BRA.DIV``, ``BRA.CONV``) falls through as well: its mask register, or the
     word ``convergence``, stands in for a predicate.
     """
-    name = line.predicate.removeprefix("@")
-    if name and name.removeprefix("!") not in ("PT", "UPT"):
-        return Guard(name.removeprefix("!"), name.startswith("!"))
-    if entry is None or entry.flow is not Flow.JUMP or not line.opcode.startswith("BRA"):
+    if line.predicate.startswith("@"):  # nvdisasm also puts the PR of P2R here
+        name = line.predicate[1:].removeprefix("!")
+        return None if name in _TRUE and name == line.predicate[1:] else Guard(name, line.predicate[1] == "!")
+    if entry.flow is not Flow.JUMP or not line.opcode.startswith("BRA"):
         return None
-    condition = next((o for o in operands if isinstance(o, Register) and o.name not in ("PT", "UPT")), None)
+    condition = next((o for o in operands if isinstance(o, Register) and o.name not in _TRUE), None)
     if condition is not None:
         return Guard(condition.name, condition.negated or "not" in condition.modifiers)
     return Guard("convergence") if {"DIV", "CONV"} & set(line.opcode.split(".")) else None
-
-
-def _targets(
-    kernel: CubinKernel, offset: int, entry: Opcode, operands: tuple[Operand, ...]
-) -> tuple[int, ...]:
-    """Return the positions that a jump or call may go to."""
-    if entry.flow not in (Flow.JUMP, Flow.CALL):
-        return ()
-    if offset in kernel.branches:
-        return tuple(sorted({t // _WORD for t in kernel.branches[offset]}))
-    if any(isinstance(o, Register) and "R" in o.name for o in operands[:1]) and entry.width == (2,):
-        return ()  # through a register
-    last = operands[-1] if operands else None
-    return (int(last.value) // _WORD,) if isinstance(last, Immediate) else ()
-
-
-def _callee(entry: Opcode, operands: tuple[Operand, ...]) -> tuple[str, ...]:
-    """Return the name of the function that a call names, if it does not go through a register."""
-    named = entry.flow is Flow.CALL and len(operands) == 1 and isinstance(operands[0], Symbol)
-    return (operands[0].name,) if named and isinstance(operands[0], Symbol) else ()
 
 
 def _flops(opcode: str, entry: Opcode, operands: tuple[Operand, ...]) -> float:
@@ -233,7 +227,7 @@ def _memory(opcode: str, entry: Opcode, operands: tuple[Operand, ...]) -> Memory
             size = 0
         case "texture" if entry.writes == "two":
             mask = operands[-1] if operands else None
-            size = 4 * (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
+            size = 4 * (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 16
         case _:
             size = access_bytes(modifiers)
     return MemoryAccess(entry.space, entry.access, size)

@@ -1,4 +1,4 @@
-"""Operands of SASS instructions as nvdisasm prints them, parsed into the operand types of ``core.program``."""
+"""Operands of SASS instructions as nvdisasm prints them, parsed into the types of ``core.program``."""
 
 from __future__ import annotations
 

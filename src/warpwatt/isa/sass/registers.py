@@ -126,7 +126,7 @@ def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int
 
 
 def _is_flag(operand: Operand) -> bool:
-    """Tell whether an operand is a predicate (negated or not), an address other than a constant, or a name."""
+    """Tell whether an operand is a predicate (negated or not), an address but no constant, or a name."""
     if isinstance(operand, Register):
         return bool(_PREDICATE.match(operand.name))
     if isinstance(operand, Address):
@@ -171,7 +171,7 @@ def _tensor_widths(opcode: str, operands: Sequence[Operand]) -> tuple[int, ...]:
 def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
     """Return registers of a texture or surface access: results by the component mask, then coordinates."""
     mask = operands[-1] if operands else None
-    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 1
+    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
     results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(
         entry.writes, (max(access_bytes(modifiers) // 4, 1),)
     )
@@ -184,6 +184,8 @@ def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Oper
             if results
             else (max(access_bytes(modifiers) // 4, 1), 1)
         )
+    if "SCR" in modifiers:  # coordinates scattered over two operands
+        return (*results, max(needed - needed // 2, 1), max(needed // 2, 1))
     sources = sum(isinstance(o, Register) and o.name.startswith("R") for o in operands) - 2
     return (*results, max(needed - max(sources - 1, 0), 1), 1)
 
