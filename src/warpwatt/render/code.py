@@ -95,11 +95,19 @@ def _source_rows(costs: Mapping[int, LineCost], texts: Sequence[str], file: str)
 def shown_lines(costly: set[int], total: int) -> list[int]:
     """Return the line numbers to show: the costly ones and, in a file of ``total`` lines, those around them.
 
-    >>> shown_lines({2}, 4), shown_lines({7, 9}, 0)
-    ([1, 2, 3, 4], [7, 9])
+    A gap as short as the row that would say so is shown instead.
+
+    >>> shown_lines({2}, 4), shown_lines({7, 9}, 0), shown_lines({7}, 8)
+    ([1, 2, 3, 4], [7, 9], [1, 2, 3, 4, 5, 6, 7, 8])
     """
     near = {n for line in costly for n in range(line - AROUND, line + AROUND + 1) if 1 <= n <= total}
-    return sorted(costly | near)
+    shown = costly | near
+    return sorted(n for n in shown | set(range(1, total + 1)) if n in shown or _lone(n, shown, total))
+
+
+def _lone(number: int, shown: set[int], total: int) -> bool:
+    """Return whether hiding this one line would take as much room as showing it."""
+    return (number == 1 or number - 1 in shown) and (number == total or number + 1 in shown)
 
 
 def _source_row(number: int, text: str, key: str, cost: LineCost | None) -> CodeRow:

@@ -48,8 +48,10 @@ def operand_text(operand: Operand) -> str:
 def address_text(address: Address) -> str:
     """Return an address in brackets.
 
-    >>> address_text(Address(Register("%rd1"), -4)), address_text(Address(Register("R2"), 0, Register("R3"), 4))
-    ('[%rd1-4]', '[R2+R3*4]')
+    >>> address_text(Address(Register("%rd1"), -4))
+    '[%rd1-4]'
+    >>> address_text(Address(Register("R2"), 0, Register("R3"), 4))
+    '[R2+R3*4]'
     """
     parts = [operand_text(address.base)] if address.base is not None else []
     if address.index is not None:

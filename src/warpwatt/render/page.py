@@ -169,15 +169,14 @@ def _row(prediction: Prediction, anchor: str, time: Figure, power: Figure, energ
 def _figures(name: str, estimates: Sequence[Estimate], mark: int | None) -> list[Figure]:
     """Return figures on one scale, the one at ``mark`` as the best."""
     full = max(estimate.high for estimate in estimates)
-    return [_figure(name, estimate, full, best=i == mark) for i, estimate in enumerate(estimates)]
+    return [_figure(name, estimate, full, marked=i == mark) for i, estimate in enumerate(estimates)]
 
 
-def _figure(name: str, estimate: Estimate, full: float, *, best: bool = False) -> Figure:
+def _figure(name: str, estimate: Estimate, full: float, *, marked: bool = False) -> Figure:
     scale = 100 / full if full > 0 else 0.0
-    places = [
-        round(min(100.0, max(0.0, x * scale)), 1) for x in (estimate.value, estimate.low, estimate.high)
-    ]
-    return Figure(name, quantity(estimate), bounds(estimate), str(estimate.source), *places, best=best)
+    ends = (estimate.value, estimate.low, estimate.high)
+    middle, low, high = (round(min(100.0, max(0.0, x * scale)), 1) for x in ends)
+    return Figure(name, quantity(estimate), bounds(estimate), str(estimate.source), middle, low, high, marked)
 
 
 def _shape(prediction: Prediction) -> str:
@@ -311,7 +310,7 @@ def _loop(loop: LoopTrips) -> tuple[str, ...]:
 def _provenance(prediction: Prediction, context: Context) -> tuple[tuple[str, str], ...]:
     case, kernel = prediction.case, prediction.case.kernel
     profile = f"measured on {case.profile.gpu}" if case.profile else "none"
-    calibration = case.gpu.calibration
+    calibration, borrowed = case.gpu.calibration, case.gpu.memory.borrowed_from
     rows = (
         ("Tool", f"WarpWatt {context.version}"),
         ("Command", context.command),
@@ -325,7 +324,7 @@ def _provenance(prediction: Prediction, context: Context) -> tuple[tuple[str, st
         ("Analysed level", str(case.workload.execution.program.level).upper()),
         ("Profile", profile),
         ("Calibration", f"{calibration.date}, {calibration.protocol}" if calibration else "none"),
-        ("Memory timings", f"measured on {case.gpu.memory.borrowed_from or case.gpu.name}"),
+        ("Memory timings", f"measured on {borrowed}" if borrowed else ""),
         ("Seed", str(context.seed)),
     )
     return tuple((name, value) for name, value in rows if value)

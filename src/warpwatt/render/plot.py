@@ -123,7 +123,7 @@ def _y_axis(roof: Roofline, x: Axis) -> Axis:
     """Return the rates: from the DRAM roof at the left edge, or the kernel below it, to above all roofs."""
     low = min(roof.low, roof.memory.peak * x.low)
     high = max(r.peak for r in roof.roofs if r.kind == "compute")
-    return Axis(_decade(low, down=True), _decade(high * 1.5, down=False), HEIGHT - BOTTOM, TOP)
+    return Axis(_decade(low, down=True), _decade(high * 1.2, down=False), HEIGHT - BOTTOM, TOP)
 
 
 def _decade(value: float, *, down: bool) -> float:
@@ -153,5 +153,6 @@ def _slope(one: Roof, roof: Roofline, x: Axis, y: Axis, *, binding: bool) -> Lin
     x1, y1, x2, y2 = x(left), y(left * one.peak), x(right), y(top)
     angle = round(math.degrees(math.atan2(y2 - y1, x2 - x1)), 1)
     label = f"{one.name} {si(one.peak, 'B/s')}"
-    middle = (round(x1 + 0.45 * (x2 - x1), 1), round(y1 + 0.45 * (y2 - y1), 1))
+    along = 0.3 if one is roof.memory else 0.6
+    middle = (round(x1 + along * (x2 - x1), 1), round(y1 + along * (y2 - y1), 1))
     return Line(one.name, label, one.kind, binding, x1, y1, x2, y2, *middle, angle)
