@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
 
 
+SMALL = 0.005
+"""Lines below this share of time and of energy stand only in the source column."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A quantity with its interval, as text and as percentages of a common scale for its bar."""
@@ -270,9 +274,9 @@ def _occupancy(prediction: Prediction) -> Bar:
 
 
 def _lines(prediction: Prediction) -> tuple[HotLine, ...]:
-    """Return the lines, hottest first, each with its accesses in words."""
+    """Return the lines that cost something, hottest first."""
     ordered = sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))
-    return tuple(_line(line) for line in ordered)
+    return tuple(_line(line) for line in ordered if max(line.time_share, line.energy_share) >= SMALL)
 
 
 def _line(line: LineCost) -> HotLine:
