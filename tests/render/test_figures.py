@@ -83,6 +83,9 @@ def test_plot_places_point_and_roofs_where_the_axes_say(saxpy, matmul):
         dram = next(line for line in plot.lines if line.name == "DRAM")
         assert math.isclose(dram.x2, x(roof.ridge), abs_tol=0.11)
         assert math.isclose(dram.y2, y(roof.compute.peak), abs_tol=0.11)
+        flat = next(line for line in plot.lines if line.kind == "compute")
+        steepest = max(r.peak for r in roof.roofs if r.kind == "memory")
+        assert math.isclose(flat.x1, x(roof.compute.peak / steepest), abs_tol=0.11)
         for line in plot.lines:
             assert x.start <= line.x1 < line.x2 <= x.end
             assert y.end <= line.y2 <= line.y1 <= y.start
