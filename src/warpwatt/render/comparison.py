@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
 
 BEST = "★"
-WIDE = 100
+WIDE = 110
 """Columns from which clock and occupancy have room and intervals stand on the same line."""
 
 
 def comparison(predictions: Sequence[Prediction], context: Context) -> Iterator[RenderableType]:
     """Yield one table per kernel and launch with its GPUs in the given order, then all warnings."""
+    if not predictions:
+        yield Text("no predictions")
+        return
     groups = by_launch(predictions)
     for number, group in enumerate(groups):
         if number:
@@ -80,11 +83,10 @@ def best(estimates: Sequence[Estimate]) -> int:
 def _row(prediction: Prediction, *, fast: bool, thrifty: bool, wide: bool) -> Iterator[Text]:
     yield Text(prediction.case.gpu.name)
     yield _cell(prediction.time, marked=fast, wide=wide)
-    yield Text(quantity(prediction.power))
+    yield Text(quantity(prediction.power) + ("*" if prediction.limited_by_power else ""))
     yield _cell(prediction.energy, marked=thrifty, wide=wide)
     if wide:
-        limited = "*" if prediction.limited_by_power else " "
-        yield Text(si(prediction.case.clocks.sm, "Hz") + limited)
+        yield Text(si(prediction.case.clocks.sm, "Hz"))
         yield Text(percent(prediction.case.workload.occupancy.theoretical))
     yield Text(plain(prediction.timing.bottleneck))
 
@@ -105,7 +107,7 @@ def _title(prediction: Prediction) -> Text:
 
 
 def _legend(predictions: Sequence[Prediction]) -> str:
-    power = " * power limit." if any(p.limited_by_power for p in predictions) else ""
+    power = " * at the power limit." if any(p.limited_by_power for p in predictions) else ""
     return f"{BEST} best. Intervals hold 80 %.{power} One --gpu gives the full account."
 
 

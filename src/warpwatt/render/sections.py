@@ -97,10 +97,10 @@ def occupancy(prediction: Prediction, _context: Context) -> list[RenderableType]
     )
     allowed = ", ".join(f"{name} {n}" for name, n in held.limits.items())
     registers = plural(resources.registers, "register") + " per thread" + " (assumed)" * resources.assumed
+    waves = f"{workload.waves:.3g} waves on {plural(workload.active_sms, 'SM')}"
     facts = [
         f"limited by {held.limiter}" + (f" (blocks per SM: {allowed})" if allowed else ""),
-        f"{registers}, {binary_bytes(held.shared_per_block)} shared per block, "
-        f"{workload.waves:.3g} waves on {plural(workload.active_sms, 'SM')}",
+        f"{registers}, {binary_bytes(held.shared_per_block)} shared per block, {waves}",
     ]
     if resources.spill_loads or resources.spill_stores:
         facts.append(f"spills {resources.spill_stores} B stored, {resources.spill_loads} B loaded per thread")

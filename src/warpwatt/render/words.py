@@ -56,10 +56,10 @@ STALL_REASONS: Mapping[Stall, str] = {
 def unit_name(key: str) -> str:
     """Return the name of a utilisation key.
 
-    >>> unit_name("dram"), unit_name("copy engine")
-    ('DRAM', 'copy engine')
+    >>> unit_name("L2"), unit_name("copy engine")
+    ('L2 cache', 'copy engine')
     """
-    return UNITS.get(key, key)
+    return UNITS.get(key.lower(), key)
 
 
 def speed_of_light_order(utilisation: Mapping[str, float]) -> list[tuple[str, float]]:
