@@ -19,14 +19,15 @@ _PART = re.compile(r"[{},]")
 
 
 def initial_bytes(variable: Variable, element: int) -> bytes:
-    r"""Return the bytes of a variable's initialiser, little-endian; ``element`` is the size of one vector.
+    """Return the bytes of a variable's initialiser, little-endian; ``element`` is the size of one vector.
 
     An element that is no number (an address) is zero. Rows of nested braces that are shorter than their
     array dimension are filled with zeros, as PTX does.
 
     >>> from warpwatt.isa.ptx.syntax import Variable
-    >>> initial_bytes(Variable("x", "const", "u16", dimensions=(2, 2), initialiser="{{1}, {2, 3}}"), 2)
-    b'\\x01\\x00\\x00\\x00\\x02\\x00\\x03\\x00'
+    >>> table = Variable("x", "const", "u16", dimensions=(2, 2), initialiser="{{1}, {2, 3}}")
+    >>> initial_bytes(table, 2).hex(" ", 2)
+    '0100 0000 0200 0300'
     """
     text = variable.initialiser
     if not text or variable.type.endswith("ref"):
