@@ -17,6 +17,7 @@ from warpwatt.program import transactions
 from warpwatt.program.arithmetic import as_type
 from warpwatt.program.binding import GLOBAL_BASE, LOCAL_BASE
 from warpwatt.program.expression import UNKNOWN
+from warpwatt.program.footprints import Reach, footprints
 from warpwatt.program.iterations import sample_iterations
 from warpwatt.program.linear import footprint, linear
 from warpwatt.program.reasons import data_source, place
@@ -26,10 +27,11 @@ from warpwatt.program.walk import Walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from warpwatt.core.execution import LoopTrips
+    from warpwatt.core.execution import Footprint, LoopTrips
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.binding import Region
     from warpwatt.program.evaluation import Evaluator
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
@@ -57,12 +59,17 @@ class AccessPatterns:
         self.symbols = evaluator.symbols
         self.patterns: dict[int, AccessPattern] = {}
         self.assumptions: list[Assumption] = []
+        self._reaches: dict[int, Reach] = {}
         self._extents = self._index_extents()
 
     def run(self) -> dict[int, AccessPattern]:
         """Return the patterns of all executed accesses to global, shared and local memory."""
         Walk(self.evaluator, TripCounts(self.evaluator), self).run()
         return self.patterns
+
+    def footprints(self) -> tuple[Footprint, ...]:
+        """Return the footprints of the off-chip accesses whose addresses are sums of indices."""
+        return footprints(self._reaches.values(), self._extents)
 
     # What the walk tells ------------------------------------------------------------------------------
 
@@ -121,6 +128,8 @@ class AccessPatterns:
         covered = self._footprint(node, size)
         if covered is not None and region is not None and region.size is not None:
             covered = min(covered, region.size)
+        if space not in (Space.SHARED, Space.LOCAL):
+            self._reach(instruction, node, region)
         self.patterns[instruction.index] = self._pattern(
             addresses, lanes, size, space, region.name if region else "", covered
         )
@@ -145,6 +154,20 @@ class AccessPatterns:
         lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))
         return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered)
+
+    def _reach(self, instruction: Instruction, node: Node, region: Region | None) -> None:
+        coefficients = linear(self.evaluator, node)
+        memory = instruction.memory
+        if coefficients is None or memory is None:
+            return
+        self._reaches[instruction.index] = Reach(
+            instruction=instruction.index,
+            buffer=region.name if region else "",
+            limit=region.size if region else None,
+            writes=memory.access is not Access.LOAD,
+            size=max(1, memory.bytes),
+            coefficients=coefficients,
+        )
 
     def _footprint(self, node: Node, size: int) -> float | None:
         coefficients = linear(self.evaluator, node)
