@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from warpwatt.core.prediction import LineCost, Prediction
-    from warpwatt.core.program import Instruction, Program, SourceLine
+    from warpwatt.core.program import Instruction, Level, Program, SourceLine
     from warpwatt.render.context import Context
 
 AROUND = 5
@@ -124,15 +124,17 @@ def program_listing(program: Program, files: Mapping[str, int], shares: Sequence
     for instruction in program.instructions:
         rows += [CodeRow("", f"{plain(label)}:", kind="label") for label in at.get(instruction.index, ())]
         share = shares[instruction.index] if instruction.index < len(shares) else 0.0
-        rows.append(_instruction_row(instruction, files, share))
+        rows.append(_instruction_row(instruction, program.level, files, share))
     name = LEVEL_NAMES[program.level]
     return Listing(f"{name} for {program.target}", tuple(rows), shares=bool(shares))
 
 
-def _instruction_row(instruction: Instruction, files: Mapping[str, int], share: float) -> CodeRow:
+def _instruction_row(
+    instruction: Instruction, level: Level, files: Mapping[str, int], share: float
+) -> CodeRow:
     time = percent(share) if share >= 0.005 else ""
     keys = " ".join(line_keys(instruction.line, files))
-    text = plain(instruction_text(instruction))
+    text = plain(instruction_text(instruction, level))
     return CodeRow(str(instruction.index), text, keys, share, time=time)
 
 
