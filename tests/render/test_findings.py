@@ -121,3 +121,9 @@ def test_double_precision_lies_under_its_own_roof(matmul):
 
 def test_no_roofline_without_flops(matmul):
     assert roofline(with_units(matmul[0], Unit.FP32, 0.0)) is None
+
+
+def test_time_below_what_dram_needs_is_called_wrong(saxpy):
+    short = dataclasses.replace(saxpy[0], time=saxpy[0].time.scaled(0.5))
+    assert texts(short, "Memory")[0].startswith("DRAM traffic alone takes 41.1 µs at full bandwidth")
+    assert not any("wrong" in text for text in texts(saxpy[0]))

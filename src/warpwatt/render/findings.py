@@ -139,8 +139,12 @@ def _conflict(pattern: AccessPattern) -> str:
 
 
 def traffic(prediction: Prediction) -> Iterator[Finding]:
-    """Yield how much of what the lanes ask for each cache level catches."""
+    """Yield how much each cache level catches, and a contradiction between traffic and time."""
     workload = prediction.case.workload
+    least = workload.dram.total / dram_peak(prediction.case)
+    if 0 < prediction.time.value < least:
+        text = f"DRAM traffic alone takes {si(least, 's')} at full bandwidth: time or traffic is wrong here."
+        yield Finding("Memory", text, fix="--model")
     if workload.l1.total > 0 and workload.l2.total > 0:
         caught_l1 = 1 - workload.l2.total / workload.l1.total
         caught_l2 = 1 - workload.dram.total / workload.l2.total
