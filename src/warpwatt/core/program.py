@@ -260,7 +260,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array."""
+    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array.
+
+    ``initial`` are the bytes it starts with, as far as they are numbers (addresses in them are zero); what
+    lies behind them starts as zero. Empty where the program says nothing.
+    """
 
     name: str
     space: Space
@@ -268,6 +272,7 @@ class Variable:
     align: int
     element: str = "b8"
     external: bool = False
+    initial: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

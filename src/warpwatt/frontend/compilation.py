@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,6 +129,7 @@ def _key(kind: str, compiler: str, source: Source, choice: Choice, options: Comp
     status = host.stat() if host is not None else None
     facts = [
         FORMAT,
+        [field.name for field in fields(Resources)],
         kind,
         compiler,
         choice.toolkit.version,

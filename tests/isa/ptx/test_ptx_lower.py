@@ -1,5 +1,7 @@
 """Lowering: data flow, names, labels, lines, calls, variables; each answer written out by hand."""
 
+import struct
+
 import pytest
 
 from warpwatt.core.errors import KernelSelectionError, ParseError
@@ -242,7 +244,7 @@ def test_variables_are_those_mentioned():
     assert found.variables == (
         Variable("dyn", Space.SHARED, 0, 16, "b8", external=True),
         Variable("coef", Space.CONST, 64, 4, "f32"),
-        Variable("table", Space.GLOBAL, 16, 8, "u64"),
+        Variable("table", Space.GLOBAL, 16, 8, "u64", initial=bytes(16)),
         Variable("far", Space.GLOBAL, 16, 16, "f32"),
         Variable("image", Space.GLOBAL, 8, 8, "texref"),
         Variable("tile", Space.SHARED, 128, 8, "b8"),
@@ -259,6 +261,28 @@ CALLS = """
 .func unused() { ret; }
 .extern .func vprintf(.param .b64 a);
 """
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expected"),
+    [
+        (".u32 x = 5", struct.pack("<I", 5)),
+        (".s32 x = -5", struct.pack("<i", -5)),
+        (".b8 x[4] = {37, 100, 0x0A}", b"\x25\x64\x0a"),
+        (".f32 x[2] = {0f3F800000, 2.5}", struct.pack("<2f", 1.0, 2.5)),
+        (".f64 x = 0d3FE0000000000000", struct.pack("<d", 0.5)),
+        (".f32 x = 0f7FC00001", b"\x01\x00\xc0\x7f"),
+        (".u16 x[2][3] = {{1, 2}, {3}}", struct.pack("<6H", 1, 2, 0, 3, 0, 0)),
+        (".v2 .u16 x[2] = {{1}, {2, 3}}", struct.pack("<4H", 1, 0, 2, 3)),
+        (".u64 x[3] = {7, generic(x)+4, 8}", struct.pack("<3Q", 7, 0, 8)),
+        (".u8 x[2] = {-1, (1 << 3) | 1}", b"\xff\x09"),
+        (".u8 x[2]", b""),
+        (".texref x = {a = b}", b""),
+    ],
+)
+def test_initial_contents(declaration, expected):
+    (variable,) = program("mov.u64 %rd1, x;", f".global {declaration};").variables
+    assert variable.initial == expected
 
 
 def test_called_functions_recursion_included():

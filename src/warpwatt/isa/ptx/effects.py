@@ -54,8 +54,9 @@ def use(operand: Operand) -> Use:
 
     >>> use(Pair(Register("%r1"), Register("_"))).registers
     ('%r1',)
-    >>> use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
-    (Address(base=Symbol(name='image'), ...), Vector(elements=(Register(name='%f1', ...),)))
+    >>> image, coordinates = use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
+    >>> image.base, coordinates.elements[0].name
+    (Symbol(name='image'), '%f1')
     """
     if isinstance(operand, Register) and "." not in operand.name and operand.name != "_":
         return Use((operand,), (operand.name,))

@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from warpwatt.core.program import Access, Flow, Space, Unit
@@ -65,8 +65,7 @@ class Meaning:
 @cache
 def _table() -> dict[str, Any]:
     """Return the opcode table as it stands in the file."""
-    text = resources.files(__package__).joinpath("opcodes.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(Path(__file__).with_name("opcodes.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1 << 16)
