@@ -51,7 +51,9 @@ def _programs(file: Path) -> Mapping[str, Program]:
 
 def run(tool: str, *arguments: str | Path, cwd: Path) -> str:
     command = [toolchain.installed().require(tool), *arguments]
-    done = subprocess.run(command, cwd=cwd, env=toolchain.environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=cwd, env=toolchain.environment(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -63,7 +65,16 @@ def compiled(tmp_path_factory: pytest.TempPathFactory):
 
     @cache
     def ptx() -> Path:
-        run("nvcc", "-ptx", "-arch=compute_75", "-lineinfo", "-o", "kernels.ptx", HERE / "kernels.cu", cwd=folder)
+        run(
+            "nvcc",
+            "-ptx",
+            "-arch=compute_75",
+            "-lineinfo",
+            "-o",
+            "kernels.ptx",
+            HERE / "kernels.cu",
+            cwd=folder,
+        )
         return folder / "kernels.ptx"
 
     @cache
@@ -71,7 +82,9 @@ def compiled(tmp_path_factory: pytest.TempPathFactory):
         file = folder / f"{target}.cubin"
         if target in SPECIAL:
             source = HERE / SPECIAL[target]
-            report = run("nvcc", "-cubin", f"-arch={target}", "-lineinfo", "-Xptxas=-v", "-o", file, source, cwd=folder)
+            report = run(
+                "nvcc", "-cubin", f"-arch={target}", "-lineinfo", "-Xptxas=-v", "-o", file, source, cwd=folder
+            )
         else:
             report = run("ptxas", f"-arch={target}", "-lineinfo", "-v", "-o", file, ptx(), cwd=folder)
         return Compiled(file, report)

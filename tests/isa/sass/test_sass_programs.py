@@ -30,7 +30,13 @@ def successors(program, index):
 
 @pytest.mark.parametrize("target", ALL)
 def test_every_opcode_is_known(compiled, target):
-    unknown = {i.opcode for p in compiled(target).programs.values() for q in parts(p) for i in q.instructions if not i.known}
+    unknown = {
+        i.opcode
+        for p in compiled(target).programs.values()
+        for q in parts(p)
+        for i in q.instructions
+        if not i.known
+    }
     assert not unknown
 
 
@@ -141,8 +147,15 @@ def test_resources_are_those_that_ptxas_reports(compiled, target):
         assert resources.registers == amount(r"Used (\d+) registers")
         assert resources.static_shared == amount(r"(\d+) bytes smem")
         assert resources.barriers == amount(r"used (\d+) barriers")
-        assert resources.local == max(amount(r"(\d+) bytes stack frame"), amount(r"(\d+) bytes cumulative stack"))
-        used = [r for p in parts(found.programs[kernel.name]) for i in p.instructions for r in (*i.writes, *i.reads)]
+        assert resources.local == max(
+            amount(r"(\d+) bytes stack frame"), amount(r"(\d+) bytes cumulative stack")
+        )
+        used = [
+            r
+            for p in parts(found.programs[kernel.name])
+            for i in p.instructions
+            for r in (*i.writes, *i.reads)
+        ]
         highest = max((int(r[1:]) for r in used if re.fullmatch(r"R\d+", r)), default=-1)
         assert highest < resources.registers
 
