@@ -12,11 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Kernel, Program, Resources
+from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.pressure import assumed_resources
 from warpwatt.frontend.resources import max_threads
 from warpwatt.frontend.select import plain_name, select
 from warpwatt.frontend.source import Kind, kind_of, read_source
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Compiled, Source
 
 DEFAULT_OPTIONS = CompileOptions()
-ASSUMED_REGISTERS = 32
 
 __all__ = ["load", "load_kernel", "select"]
 
@@ -111,7 +111,7 @@ def compiled_entries(
 
     def make(name: str) -> Kernel:
         program = with_source_names(ptx.lower(module, name), compiled.parameters)
-        resources = compiled.resources.get(name) or _from_liveness(program, limits.get(name))
+        resources = compiled.resources.get(name) or assumed_resources(program, limits.get(name))
         machine = sass.program(name)
         return Kernel(
             name=name,
@@ -166,8 +166,3 @@ def _binary_entries(source: Source, target: str, options: CompileOptions) -> tup
     from warpwatt.frontend.binary import binary_entries  # noqa: PLC0415 - it builds on this module
 
     return binary_entries(source, target, options)
-
-
-def _from_liveness(program: Program, limit: int | None) -> Resources:
-    """Return assumed resources where no compiler reported them."""
-    return Resources(registers=ASSUMED_REGISTERS, max_threads=limit, assumed=True)
