@@ -69,6 +69,16 @@ class Access(StrEnum):
     PREFETCH = "prefetch"
 
 
+class Unknown(StrEnum):
+    """What to do about instructions whose opcode is not in the tables."""
+
+    ESTIMATE = "estimate"
+    """Count them and widen the interval."""
+    ERROR = "error"
+    SKIP = "skip"
+    """Leave the interval as it is."""
+
+
 class Flow(StrEnum):
     """Where control goes after an instruction."""
 
@@ -250,7 +260,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array."""
+    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array.
+
+    ``initial`` are the bytes it starts with, as far as they are numbers (addresses in them are zero); what
+    lies behind them starts as zero. Empty where the program says nothing.
+    """
 
     name: str
     space: Space
@@ -258,6 +272,7 @@ class Variable:
     align: int
     element: str = "b8"
     external: bool = False
+    initial: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

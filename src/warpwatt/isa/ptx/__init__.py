@@ -6,5 +6,6 @@ Public names: ``parse(text, file=None) -> Module``, ``print_module(module) -> st
 
 from warpwatt.isa.ptx.lower import lower
 from warpwatt.isa.ptx.parser import entries, parse
+from warpwatt.isa.ptx.printer import print_module
 
-__all__ = ["entries", "lower", "parse"]
+__all__ = ["entries", "lower", "parse", "print_module"]

@@ -32,15 +32,16 @@ if TYPE_CHECKING:
 _STATEMENT = re.compile(
     rf"""\s*(?:
       (?:@\s*(!?)\s*({NAME}(?:\.\w+)?)\s+)?
-      ((?>[a-z]\w*(?:(?:\.|::)\w+)*))(?![\w$%.:]|\s*:(?!:))
+      ((?>[a-z]\w*(?:(?:\.|::|(?<=\d):(?=\d))\w+)*))(?![\w$%.:]|\s*:(?!:))
       ([^;"]*);
     | (?P<label>{NAME})\s*:
     | (?P<brace>[{{}}])
-    | (?P<directive>\.\w+)
+    | (?P<directive>\.[A-Za-z_]\w*)
     )""",
     re.VERBOSE | re.ASCII,
 )
-_BRACKETS = re.compile(r"[{(\[]")
+_NESTED_COMMA = re.compile(r"[{(]|\[[^\],\[]*,")
+"""Where commas may stand inside brackets, so that splitting needs care."""
 
 
 class Body:
@@ -111,6 +112,12 @@ class _Parser:
                 yield Label(match["label"])
             elif match["brace"] is not None:
                 yield self._brace(match["brace"], match.start("brace"))
+            elif match["directive"] == ".loc":
+                found = declarations.location(text, match.start("directive"))
+                if found is None:
+                    raise self._error(match.start("directive"), "malformed .loc")
+                yield found[0]
+                position = found[1]
             else:
                 cursor = Cursor(
                     text, match.start("directive"), file=self.body.file, first_line=self.body.first_line
@@ -126,7 +133,7 @@ class _Parser:
             return ()
         seen = self.seen
         try:
-            if _BRACKETS.search(text) is None:
+            if _NESTED_COMMA.search(text) is None:
                 parts = [part.strip() for part in text.split(",")] if not text.isspace() else []
             else:
                 parts = list(split(text))
@@ -161,11 +168,8 @@ class _Parser:
 
     def _directive(self, cursor: Cursor) -> Iterator[Statement]:
         """Yield what the directive at ``cursor`` declares."""
-        word = cursor.token
-        if word == ".loc":
-            cursor.take()
-            yield declarations.location(cursor)
-        elif word == ".file":
+        word = cursor.lexeme
+        if word == ".file":
             cursor.take()
             yield declarations.file_directive(cursor)
         elif word == ".section":
@@ -177,7 +181,7 @@ class _Parser:
         elif word == ".callprototype":
             cursor.take()
             yield _prototype(cursor)
-        elif word in declarations.LINKAGE or word.split("::")[0] in declarations.SPACES:
+        elif word in declarations.LINKAGE or word.partition("::")[0] in declarations.SPACES:
             yield from self._variables(cursor)
         else:
             cursor.take()
@@ -226,15 +230,15 @@ def function_directives(cursor: Cursor) -> tuple[Directive, ...]:
     while cursor.kind == "word":
         name = cursor.take()
         arguments: list[str] = []
-        if cursor.token == "(":
+        if cursor.lexeme == "(":
             arguments.append(declarations.attribute(cursor))
         while cursor.kind in {"number", "string", "name"}:
             arguments.append(cursor.take())
             if not cursor.accept(","):
                 break
-        if cursor.kind == "mark" and cursor.token == ";" and name == ".pragma":
+        if cursor.kind == "mark" and cursor.lexeme == ";" and name == ".pragma":
             cursor.take()
         found.append(Directive(name, tuple(arguments)))
-    if cursor.token != "{":
+    if cursor.lexeme != "{":
         cursor.expect(";")
     return tuple(found)

@@ -18,7 +18,7 @@ Number = int | float
 _TOKEN = re.compile(
     r"\s*(?:(0[fF][0-9a-fA-F]{8}(?!\w)|0[dD][0-9a-fA-F]{16}(?!\w))"
     r"|(\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+(?!\w))"
-    r"|(0[xX][0-9a-fA-F]+[uU]?|\d+[uU]?)(?!\w)"
+    r"|(0[xX][0-9a-fA-F]+[uU]?|0[bB][01]+[uU]?|\d+[uU]?)(?!\w)"
     r"|(WARP_SZ(?!\w))"
     r"|(\(\s*\.[su]64\s*\)|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^~!?:()]))",
     re.ASCII,
@@ -71,7 +71,7 @@ def evaluate(text: str) -> Number:
     """
     parser = _Expression(text)
     value = parser.choice(0)
-    if parser.token is not None:
+    if parser.lexeme is not None:
         raise ValueError(text[:40])
     return value
 
@@ -85,8 +85,8 @@ class _Expression:
         self.advance()
 
     def advance(self) -> None:
-        """Read the next token; None at the end."""
-        self.token: str | None = None
+        """Read the next lexeme; None at the end."""
+        self.lexeme: str | None = None
         self.value: Number | None = None
         if self.position == len(self.text):
             return
@@ -95,7 +95,7 @@ class _Expression:
             raise ValueError(self.text[self.position : self.position + 40])
         self.position = match.end()
         bits, real, whole, warp, mark = match.groups()
-        self.token = bits or real or whole or warp or mark
+        self.lexeme = bits or real or whole or warp or mark
         if bits:
             self.value = bits_to_float(bits)
         elif real:
@@ -107,15 +107,15 @@ class _Expression:
         elif warp:
             self.value = 32
 
-    def accept(self, token: str) -> bool:
-        """Move on if ``token`` stands here."""
-        if self.token != token or self.value is not None:
+    def accept(self, lexeme: str) -> bool:
+        """Move on if ``lexeme`` stands here."""
+        if self.lexeme != lexeme or self.value is not None:
             return False
         self.advance()
         return True
 
     def choice(self, depth: int) -> Number:
-        """``a ? b : c``."""
+        """Return the value of ``a ? b : c`` or what binds tighter."""
         if depth > _DEEPEST:
             raise ValueError("expression nested too deeply")
         condition = self.binary(1, depth)
@@ -128,36 +128,36 @@ class _Expression:
         return chosen if condition else other
 
     def binary(self, level: int, depth: int) -> Number:
-        """Operators of precedence ``level`` and above, left to right."""
+        """Return the value of operators of precedence ``level`` and above, left to right."""
         left = self.unary(depth)
-        while self.value is None and self.token is not None and _LEVELS.get(self.token, 0) >= level:
-            op = self.token
+        while self.value is None and self.lexeme is not None and _LEVELS.get(self.lexeme, 0) >= level:
+            op = self.lexeme
             self.advance()
             left = _apply(op, left, self.binary(_LEVELS[op] + 1, depth + 1))
         return left
 
     def unary(self, depth: int) -> Number:
-        """Signs, casts, parentheses and literals."""
+        """Return the value of a sign, cast, parenthesis or literal."""
         if depth > _DEEPEST:
             raise ValueError("expression nested too deeply")
         if self.value is not None:
             value = self.value
             self.advance()
             return value
-        token = self.token
-        if token is None:
+        lexeme = self.lexeme
+        if lexeme is None:
             raise ValueError("operand missing")
         self.advance()
-        if token == "(":
+        if lexeme == "(":
             value = self.choice(depth + 1)
             if not self.accept(")"):
                 raise ValueError("')' missing")
             return value
-        if token in _UNARY:
-            return wrap(_UNARY[token](self.unary(depth + 1)))
-        if token[0] == "(":
-            return _cast(self.unary(depth + 1), signed="s" in token)
-        raise ValueError(token)
+        if lexeme in _UNARY:
+            return wrap(_UNARY[lexeme](self.unary(depth + 1)))
+        if lexeme[0] == "(":
+            return _cast(self.unary(depth + 1), signed="s" in lexeme)
+        raise ValueError(lexeme)
 
 
 def _whole(value: Number) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from warpwatt.isa.ptx.lexer import NAME
 from warpwatt.isa.ptx.syntax import Directive, File, Location, Section, Variable
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _VECTOR = re.compile(r"\.v([248])", re.ASCII)
 def linkage(cursor: Cursor) -> tuple[str, ...]:
     """Return the linking words that stand here."""
     words = []
-    while cursor.token in LINKAGE:
+    while cursor.lexeme in LINKAGE:
         words.append(cursor.take())
     return tuple(words)
 
@@ -83,6 +84,8 @@ def _head(cursor: Cursor, linking: tuple[str, ...]) -> Variable:
             pointer = []
         elif word == ".attribute":
             attributes.append(word + attribute(cursor))
+        elif _SPACE.fullmatch(word) or _TYPE.fullmatch(word):
+            raise cursor.error(f"{word} is one space or type too many", hint="is a ';' missing before it?")
         else:
             attributes.append(word)
     if not space or not type_:
@@ -108,7 +111,7 @@ def attribute(cursor: Cursor) -> str:
     while depth:
         if cursor.kind == "end":
             raise cursor.error("attribute without an end")
-        depth += {"(": 1, ")": -1}.get(cursor.token, 0)
+        depth += {"(": 1, ")": -1}.get(cursor.lexeme, 0)
         parts.append(cursor.take())
     return "".join(parts)
 
@@ -122,7 +125,7 @@ def _one(cursor: Cursor, head: Variable) -> Variable:
         cursor.expect(">")
     dimensions: list[int | None] = []
     while cursor.accept("["):
-        dimensions.append(None if cursor.token == "]" else cursor.integer())
+        dimensions.append(None if cursor.lexeme == "]" else cursor.integer())
         cursor.expect("]")
     initialiser = _initialiser(cursor) if cursor.accept("=") else ""
     return Variable(
@@ -175,26 +178,29 @@ def file_directive(cursor: Cursor) -> File:
     return File(index, path, tuple(extra))
 
 
-def location(cursor: Cursor) -> Location:
-    """Return ``.loc`` behind its name (PTX ISA 11.5.3)."""
-    file, line = cursor.integer(), cursor.integer()
-    column = cursor.integer() if cursor.kind == "number" else 0
-    function, offset, inlined = "", 0, None
-    while cursor.accept(","):
-        if cursor.accept("function_name"):
-            function = cursor.name()
-            offset = cursor.integer() if cursor.accept("+") else 0
-        else:
-            cursor.expect("inlined_at")
-            inlined = (cursor.integer(), cursor.integer(), cursor.integer())
-    cursor.accept(";")
-    return Location(file, line, column, function, offset, inlined)
+_LOCATION = re.compile(
+    rf"\.loc\s+(\d{{1,9}}+)\s+(\d{{1,9}}+)(?:\s+(\d{{1,9}}+))?+"
+    rf"(?:\s*,\s*function_name\s+({NAME})(?:\s*\+\s*(\d{{1,9}}+))?+)?+"
+    r"(?:\s*,\s*inlined_at\s+(\d{1,9}+)\s+(\d{1,9}+)\s+(\d{1,9}+))?+(?!\w|\s*,)\s*;?",
+    re.ASCII,
+)
+
+
+def location(text: str, position: int) -> tuple[Location, int] | None:
+    """Return the ``.loc`` at ``position`` (PTX ISA 11.5.3) and where it ends, None if it is malformed."""
+    match = _LOCATION.match(text, position)
+    if match is None:
+        return None
+    file, line, column, function, offset, *site = match.groups()
+    inlined = (int(site[0]), int(site[1]), int(site[2])) if site[0] else None
+    where = Location(int(file), int(line), int(column or 0), function or "", int(offset or 0), inlined)
+    return where, match.end()
 
 
 def section(cursor: Cursor) -> Section:
     """Return ``.section`` behind its name: ``name { lines }``."""
     name = cursor.take()
-    if cursor.token != "{":
+    if cursor.lexeme != "{":
         raise cursor.error(f"expected '{{', found {cursor.shown}")
     end = cursor.text.find("}", cursor.position)
     if end < 0:
@@ -207,11 +213,11 @@ def section(cursor: Cursor) -> Section:
 def words(cursor: Cursor, name: str) -> Directive:
     """Return a directive that ends with a semicolon; ``cursor`` stands behind its name."""
     arguments = []
-    while cursor.token != ";":
-        if cursor.kind == "end" or cursor.token in {"{", "}"}:
+    while cursor.lexeme != ";":
+        if cursor.kind == "end" or cursor.lexeme in {"{", "}"}:
             raise cursor.error(f"{name} without an end", hint="end it with ';'")
-        token = cursor.take()
-        if token != ",":
-            arguments.append(token)
+        lexeme = cursor.take()
+        if lexeme != ",":
+            arguments.append(lexeme)
     cursor.take()
     return Directive(name, tuple(arguments))

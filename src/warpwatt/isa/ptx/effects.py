@@ -54,9 +54,14 @@ def use(operand: Operand) -> Use:
 
     >>> use(Pair(Register("%r1"), Register("_"))).registers
     ('%r1',)
-    >>> use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
-    (Address(base=Symbol(name='image'), offset=0, index=None, scale=1), Vector(elements=(Register(name='%f1', ...),)))
+    >>> image, coordinates = use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
+    >>> image.base, coordinates.elements[0].name
+    (Symbol(name='image'), '%f1')
     """
+    if isinstance(operand, Register) and "." not in operand.name and operand.name != "_":
+        return Use((operand,), (operand.name,))
+    if isinstance(operand, Immediate):
+        return Use((operand,), ())
     operands = core(operand)
     leaves = [leaf for item in operands for leaf in _leaves(item)]
     names = [leaf.name for leaf in leaves if isinstance(leaf, Register) and leaf.name != "_"]
@@ -85,8 +90,6 @@ def core(operand: Operand) -> tuple[CoreOperand, ...]:
             base = elements[0]
             first = Address(base) if isinstance(base, Register | Symbol) else core(base)[0]
             return (first, *(c for element in elements[1:] for c in core(element)))
-        case Vector(elements):
-            return (Vector(tuple(c for element in elements for c in core(element))),)
     return (operand,)
 
 

@@ -1,4 +1,4 @@
-"""Characters to tokens: comments, the one token pattern, and a cursor that knows where it stands.
+"""Characters to tokens: comments, the one lexeme pattern, and a cursor that knows where it stands.
 
 Every pattern is linear in the text: none can fail after a long match and start again one character later.
 """
@@ -84,7 +84,7 @@ class Cursor:
     ('.version', '9.0', '')
     """
 
-    __slots__ = ("_known", "file", "first_line", "kind", "position", "text", "token")
+    __slots__ = ("_known", "file", "first_line", "kind", "lexeme", "position", "text")
 
     def __init__(self, text: str, position: int = 0, *, file: str | None = None, first_line: int = 1) -> None:
         self.text = text
@@ -94,20 +94,20 @@ class Cursor:
         self.seek(position)
 
     def seek(self, position: int) -> None:
-        """Read the token at ``position`` into ``token`` (empty at the end) and its class into ``kind``."""
+        """Read the lexeme at ``position`` into ``lexeme`` (empty at the end) and its class into ``kind``."""
         match = _TOKEN.match(self.text, position)
         assert match is not None  # every character is at least a mark
         self.kind = match.lastgroup or "end"
-        self.token = match[self.kind]
+        self.lexeme = match[self.kind]
         self.position = match.end()
 
     @property
     def start(self) -> int:
-        """Where the current token begins."""
-        return self.position - len(self.token)
+        """Where the current lexeme begins."""
+        return self.position - len(self.lexeme)
 
     def line(self) -> int:
-        """Return the line of the current token; cheap when asked in order."""
+        """Return the line of the current lexeme; cheap when asked in order."""
         position, line = self._known
         if position > self.start:
             position, line = 0, self.first_line
@@ -116,22 +116,22 @@ class Cursor:
         return line
 
     def take(self) -> str:
-        """Return the current token and move on."""
-        token = self.token
+        """Return the current lexeme and move on."""
+        lexeme = self.lexeme
         self.seek(self.position)
-        return token
+        return lexeme
 
-    def accept(self, token: str) -> bool:
-        """Move on if the current token is ``token``; return whether it was."""
-        if self.token != token:
+    def accept(self, lexeme: str) -> bool:
+        """Move on if the current lexeme is ``lexeme``; return whether it was."""
+        if self.lexeme != lexeme:
             return False
         self.seek(self.position)
         return True
 
-    def expect(self, token: str) -> None:
-        """Move past ``token``; raise ParseError if something else stands here."""
-        if not self.accept(token):
-            raise self.error(f"expected {token!r}, found {self.shown}")
+    def expect(self, lexeme: str) -> None:
+        """Move past ``lexeme``; raise ParseError if something else stands here."""
+        if not self.accept(lexeme):
+            raise self.error(f"expected {lexeme!r}, found {self.shown}")
 
     def name(self) -> str:
         """Return an identifier and move on; raise ParseError if none stands here."""
@@ -142,7 +142,7 @@ class Cursor:
     def integer(self) -> int:
         """Return a whole number and move on; raise ParseError if none stands here."""
         try:
-            value = integer(self.token) if self.kind == "number" else None
+            value = integer(self.lexeme) if self.kind == "number" else None
         except ValueError:
             value = None
         if value is None:
@@ -152,14 +152,12 @@ class Cursor:
 
     @property
     def shown(self) -> str:
-        """The current token as a message shows it."""
-        return repr(self.token[:40]) if self.token else "the end of the text"
+        """The current lexeme as a message shows it."""
+        return repr(self.lexeme[:40]) if self.lexeme else "the end of the text"
 
     def error(self, message: str, hint: str = "") -> ParseError:
-        """Return a ParseError for the current token."""
-        return error_at(
-            self.text, self.start, message, file=self.file, first_line=self.first_line, hint=hint
-        )
+        """Return a ParseError for the current lexeme."""
+        return error_at(self.text, self.start, message, file=self.file, first_line=self.first_line, hint=hint)
 
 
 _INTEGER = re.compile(r"0[xX]([0-9a-fA-F]+)[uU]?|0[bB]([01]+)[uU]?|(0[0-7]*)[uU]?|([1-9]\d*)[uU]?", re.ASCII)

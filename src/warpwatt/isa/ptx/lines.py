@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from warpwatt.isa.ptx.syntax import Location, Module
 
 _LONGEST_CHAIN = 64
-"""Inlining deeper than this is cut: no compiler inlines so deep, and a malformed text must not grow without end."""
+"""Inlining deeper than this is cut: no compiler inlines so deep, and no text may grow chains without end."""
 
 
 class Lines:

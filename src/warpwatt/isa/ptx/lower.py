@@ -1,4 +1,4 @@
-"""A parsed kernel to a :class:`~warpwatt.core.program.Program`: flat, with unique names and complete data flow."""
+"""A parsed kernel to a :class:`~warpwatt.core.program.Program`: flat, names unique, data flow complete."""
 
 from __future__ import annotations
 
@@ -16,12 +16,22 @@ from warpwatt.core.program import (
     Vector,
 )
 from warpwatt.isa.ptx import storage
+from warpwatt.isa.ptx.descriptors import resolve_descriptors
 from warpwatt.isa.ptx.effects import CARRY, Use, use
 from warpwatt.isa.ptx.lines import Lines
 from warpwatt.isa.ptx.names import rename, rename_guard, renamed, unique_names
 from warpwatt.isa.ptx.opcodes import meaning
 from warpwatt.isa.ptx.parser import entries
-from warpwatt.isa.ptx.syntax import Group, Label, Location, Prototype, ScopeClose, ScopeOpen, Targets, Variable
+from warpwatt.isa.ptx.syntax import (
+    Group,
+    Label,
+    Location,
+    Prototype,
+    ScopeClose,
+    ScopeOpen,
+    Targets,
+    Variable,
+)
 from warpwatt.isa.ptx.syntax import Instruction as Written
 
 if TYPE_CHECKING:
@@ -70,7 +80,9 @@ def lower(module: Module, entry: str) -> Program:
     while waiting:
         name = waiting.pop()
         if name not in functions:
-            functions[name], mentioned = _Lowering(bodies[name], lines).run(module.target, variables, functions)
+            functions[name], mentioned = _Lowering(bodies[name], lines).run(
+                module.target, variables, functions
+            )
             waiting += [n for n in mentioned if n in bodies and n not in functions]
     return main
 
@@ -96,6 +108,7 @@ class _Lowering:
         scopes = unique_names(statements)
         self._find_tables(statements, scopes)
         self._flatten(statements, scopes)
+        resolve_descriptors(self.instructions)
         used = [storage.core_variable(v) for v in storage.reachable(self.symbols, variables)]
         program = Program(
             name=self.function.name,
@@ -117,6 +130,7 @@ class _Lowering:
                 label = renamed(statement.name, suffixes)
             elif isinstance(statement, Targets) and label:
                 self.tables[label] = tuple(renamed(name, suffixes) for name in statement.names)
+                self.symbols.update(dict.fromkeys(self.tables[label]))
             elif isinstance(statement, Prototype) and label:
                 self.tables[label] = ()
 
@@ -190,7 +204,7 @@ class _Lowering:
 def _with_scope(
     statements: Sequence[Statement], scopes: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[Statement, Mapping[str, str]]]:
-    """Yield every statement with the suffixes of its scope; the marks of scopes themselves are left out."""
+    """Yield every statement with the suffixes of its scope, without the marks of scopes themselves."""
     stack, opened = [scopes[0]], 0
     current = scopes[0]
     for statement in statements:
@@ -206,7 +220,7 @@ def _with_scope(
 
 
 def _call_uses(written: Sequence[Operand], uses: list[Use]) -> list[Use]:
-    """Return the operands of a call as results, callee, arguments and the rest, absent lists as empty ones."""
+    """Return the operands of a call as results, callee, arguments and the rest; absent lists are empty."""
     empty = Use((Vector(()),), ())
     if not written or not isinstance(written[0], Group):
         written, uses = (Group(()), *written), [empty, *uses]
@@ -215,7 +229,9 @@ def _call_uses(written: Sequence[Operand], uses: list[Use]) -> list[Use]:
     return uses
 
 
-def _registers(what: Meaning, uses: list[Use], guard: Guard | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _registers(
+    what: Meaning, uses: list[Use], guard: Guard | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the registers written and read, each once, in order of mention."""
     writes: list[str] = []
     reads: list[str] = []

@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 
     from warpwatt.isa.ptx.syntax import Operand, Statement
 
-Suffixes = "Mapping[str, str]"
-"""Declared name (or name of a range) to what is put behind it."""
-
 
 def unique_names(statements: Iterable[Statement]) -> list[Mapping[str, str]]:
-    """Return, for each scope in the order of opening, the suffixes of names that it or its outer scopes change.
+    """Return, for each scope in order of opening, the suffixes of names that it or its outer scopes change.
 
     The outermost scope comes first and changes nothing. The first nested declaration keeps its name if the
     outermost scope has none like it; the second of ``x`` becomes ``x@2``. No PTX name contains ``@``.
@@ -79,7 +76,7 @@ def renamed(name: str, suffixes: Mapping[str, str]) -> str:
     return name + suffix
 
 
-def rename(operand: Operand, suffixes: Mapping[str, str]) -> Operand:
+def rename(operand: Operand, suffixes: Mapping[str, str]) -> Operand:  # noqa: PLR0911 - one per kind
     """Return ``operand`` with the names of its scope."""
     match operand:
         case Register(name, negated):
@@ -94,7 +91,7 @@ def rename(operand: Operand, suffixes: Mapping[str, str]) -> Operand:
             assert isinstance(new, Register | Symbol)
             return Address(new, offset)
         case Vector(elements) | Bracket(elements) | Group(elements):
-            return type(operand)(tuple(rename(element, suffixes) for element in elements))  # type: ignore[arg-type,misc] # renaming keeps each element's kind
+            return type(operand)(tuple(rename(element, suffixes) for element in elements))  # type: ignore[misc] # renaming keeps each element's kind
         case Pair(first, second):
             return Pair(rename(first, suffixes), rename(second, suffixes))
     return operand

@@ -6,7 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from warpwatt.core.program import Access, Flow, Space, Unit
@@ -16,7 +16,6 @@ _TYPE = re.compile(
     r"|e4m3(?:x[24])?|e5m2(?:x[24])?|e2m3(?:x[24])?|e3m2(?:x[24])?|e2m1(?:x[24])?|ue8m0(?:x2)?|ue4m3",
     re.ASCII,
 )
-_BITS = re.compile(r"\D*?(\d+)", re.ASCII)
 _SHAPE = re.compile(r"m(\d+)n(\d+)(?:k(\d+))?", re.ASCII)
 _SPACES = {space.value: space for space in Space}
 _MOST_WORDS = 6
@@ -41,8 +40,8 @@ class Meaning:
         Operand that holds the number of bytes, or None.
     flow
         Where control goes.
-    descriptor
-        Whether the shape of a matrix multiply-add stands in a descriptor operand (``tcgen05.mma``).
+    kind
+        Of a matrix multiply-add whose shape stands in a descriptor operand (``tcgen05.mma``): its ``.kind``.
     known
         False if the table lacks the opcode.
     """
@@ -59,15 +58,14 @@ class Meaning:
     bytes: int = 0
     bytes_operand: int | None = None
     flow: Flow = Flow.NEXT
-    descriptor: bool = False
+    kind: str = ""
     known: bool = True
 
 
 @cache
 def _table() -> dict[str, Any]:
     """Return the opcode table as it stands in the file."""
-    text = resources.files(__package__).joinpath("opcodes.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(Path(__file__).with_name("opcodes.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -98,20 +96,32 @@ def meaning(opcode: str) -> Meaning:
         bytes=size,
         bytes_operand=operand,
         flow=Flow(row.get("flow", "next")),
-        descriptor=row.get("type") == "kind",
+        kind=_deciding(row, words, types) if row.get("type") == "kind" else "",
     )
 
 
+def descriptor_operations(kind: str, descriptor: int) -> float:
+    """Return the multiply and add operations of one ``tcgen05.mma`` by its instruction descriptor.
+
+    >>> descriptor_operations("f16", 128 // 16 << 24 | 256 // 8 << 17) == 2 * 128 * 256 * 16
+    True
+    """
+    row: dict[str, int] | None = _table()["descriptor"].get(kind)
+    if row is None:
+        return 0.0
+    n = (descriptor >> 17 & 0x3F) * 8
+    m = (descriptor >> row["m_bit"] & (1 << row["m_bits"]) - 1) * row["m_unit"]
+    return 2.0 * m * n * row["k"]
+
+
 def _row(words: list[str]) -> dict[str, Any] | None:
-    """Return the row of the longest prefix the table has; words it names may be apart (``mma.sync.sp``)."""
+    """Return the row of the longest prefix in the table, of its sparse form if a word says ``sp``."""
     table: dict[str, dict[str, Any]] = _table()["opcode"]
-    words = [word.partition("::")[0] if word.startswith("sp::") else word for word in words]
+    words = [word.partition("::")[0] for word in words]
     for length in range(min(len(words), _MOST_WORDS), 0, -1):
-        row = table.get(".".join(words[:length]))
-        if row is not None:
-            if "sp" in words and "scale" not in row:
-                return table.get(f"{'.'.join(words[:length])}.sp", row)
-            return row
+        prefix = ".".join(words[:length])
+        if prefix in table:
+            return table.get(f"{prefix}.sp", table[prefix]) if "sp" in words else table[prefix]
     return None
 
 
@@ -175,15 +185,21 @@ def _conversion(types: list[str]) -> tuple[Unit, str]:
 def _flops(row: dict[str, Any], words: list[str], types: list[str]) -> float:
     """Return floating-point (or, of matrix instructions, multiply and add) operations per thread."""
     if "tensor" in row:
-        shape = next((m for word in words if (m := _SHAPE.fullmatch(word)) and m[3]), None)
-        if shape is None:
-            return 0.0
-        m, n, k = (int(extent) for extent in shape.groups())
+        m, n, k = _extents(words)
         return float(2 * m * n * k * row.get("scale", 1.0) / row["tensor"])
     deciding = types[-1] if types else ""
     if not deciding or (deciding[0] != "f" and not deciding.startswith("bf16")):
         return 0.0
     return float(row.get("flops", 0) * _packed(deciding))
+
+
+def _extents(words: list[str]) -> tuple[int, int, int]:
+    """Return M, N and K of a shape such as ``m16n8k16``; zeros if no word is one."""
+    for word in words:
+        shape = _SHAPE.fullmatch(word)
+        if shape is not None and shape[3]:
+            return int(shape[1]), int(shape[2]), int(shape[3])
+    return 0, 0, 0
 
 
 def _space(row: dict[str, Any], words: list[str]) -> Space:
@@ -207,7 +223,7 @@ def _bytes(row: dict[str, Any], words: list[str], types: list[str]) -> tuple[int
 
 
 def _typed_bytes(words: list[str], types: list[str]) -> int:
-    """Type times vector: ``ld.v2.f64`` moves 16 bytes. ``tex`` and ``tld4`` name the type of the result first."""
+    """Type times vector: ``ld.v2.f64`` moves 16 bytes. ``tex`` and ``tld4`` name the result's type first."""
     if not types:
         return 0
     texture = words[0] in {"tex", "tld4"}
@@ -230,22 +246,21 @@ def _matrix_bytes(words: list[str], types: list[str]) -> int:
 
 def _wmma_bytes(words: list[str], types: list[str]) -> int:
     """``wmma.load.a`` and its like: one matrix, shared by 32 threads."""
-    shape = next((m for word in words if (m := _SHAPE.fullmatch(word)) and m[3]), None)
-    if shape is None or not types:
+    if not types:
         return 0
-    m, n, k = (int(extent) for extent in shape.groups())
+    m, n, k = _extents(words)
     elements = {"a": m * k, "b": k * n}.get(words[2], m * n)
     return elements * _bits(types[-1]) // 8 // 32
 
 
-_LANES = re.compile(r"(\d+)x(\d+)b", re.ASCII)
+_LANES = re.compile(r"(\d+)x(\d+)b(?:x(\d))?", re.ASCII)
 
 
 def _tensor_memory_bytes(words: list[str], types: list[str]) -> int:  # noqa: ARG001 - one signature for all rules
     """``tcgen05.ld.32x32b.x4``: lanes times bits times repeats, shared by 32 threads."""
     shape = next((m for word in words if (m := _LANES.fullmatch(word))), None)
     repeats = next((int(word[1:]) for word in words if re.fullmatch(r"x\d+", word)), 1)
-    return 0 if shape is None else int(shape[1]) * int(shape[2]) * repeats // 8 // 32
+    return 0 if shape is None else int(shape[1]) * int(shape[2]) * int(shape[3] or 1) * repeats // 8 // 32
 
 
 def _tensor_copy_bytes(words: list[str], types: list[str]) -> int:  # noqa: ARG001 - one signature for all rules

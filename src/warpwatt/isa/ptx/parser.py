@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import ParseError
 from warpwatt.isa.ptx import declarations
 from warpwatt.isa.ptx.body import Body, function_directives
 from warpwatt.isa.ptx.lexer import Cursor, strip_comments
@@ -14,6 +13,7 @@ from warpwatt.isa.ptx.syntax import Directive, Function, Module
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from warpwatt.core.errors import ParseError
     from warpwatt.isa.ptx.syntax import Item
 
 _BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*"')
@@ -63,15 +63,13 @@ def _items(cursor: Cursor) -> Iterator[Item]:
 
 def _item(cursor: Cursor) -> Iterator[Item]:
     """Yield what the directive at ``cursor`` declares."""
-    word = cursor.token
+    word = cursor.lexeme
     if word in declarations.LINKAGE or word in {".entry", ".func"} or _is_space(word):
         yield from _linked(cursor)
         return
     cursor.take()
     if word == ".file":
         yield declarations.file_directive(cursor)
-    elif word == ".loc":
-        declarations.location(cursor)  # outside a function it says nothing
     elif word == ".section":
         yield declarations.section(cursor)
     elif word in {".version", ".target", ".address_size"}:
@@ -92,7 +90,7 @@ def _unknown(cursor: Cursor, word: str) -> ParseError:
 
 def _is_space(word: str) -> bool:
     """Tell whether a directive begins the declaration of a variable."""
-    return word.split("::")[0] in declarations.SPACES
+    return word.partition("::")[0] in declarations.SPACES
 
 
 def _header(cursor: Cursor, word: str) -> Directive:
@@ -108,7 +106,7 @@ def _header(cursor: Cursor, word: str) -> Directive:
 def _linked(cursor: Cursor) -> Iterator[Item]:
     """Yield the function or the variables that begin here, linking words first."""
     linking = declarations.linkage(cursor)
-    if cursor.token in {".entry", ".func"}:
+    if cursor.lexeme in {".entry", ".func"}:
         yield _function(cursor, linking)
         return
     yield from declarations.variables(cursor, linking)
@@ -121,12 +119,12 @@ def _function(cursor: Cursor, linking: tuple[str, ...]) -> Function:
     attributes = []
     while cursor.kind == "word":
         word = cursor.take()
-        attributes.append(word + declarations.attribute(cursor) if cursor.token == "(" else word)
+        attributes.append(word + declarations.attribute(cursor) if cursor.lexeme == "(" else word)
     returns = declarations.parameters(cursor)
     name = cursor.name()
     params = declarations.parameters(cursor)
     directives = function_directives(cursor)
-    body = _body(cursor) if cursor.token == "{" else None
+    body = _body(cursor) if cursor.lexeme == "{" else None
     return Function(kind, name, params, returns, linking, tuple(attributes), directives, body)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Parameter, Space
 from warpwatt.core.program import Variable as CoreVariable
+from warpwatt.isa.ptx.initialisers import initial_bytes
 from warpwatt.isa.ptx.lexer import NAME
 from warpwatt.isa.ptx.syntax import Variable
 
@@ -40,8 +41,8 @@ def element_bytes(variable: Variable) -> int:
 def size(variable: Variable) -> int:
     """Return the size in bytes; 0 for an array without extent and without initialiser.
 
-    >>> size(Variable("x", "shared", "f32", dimensions=(4, 8))), size(Variable("x", "shared", "b8", dimensions=(None,)))
-    (128, 0)
+    >>> size(Variable("x", "shared", "f32", dimensions=(4, 8)))
+    128
     >>> size(Variable("x", "const", "u16", dimensions=(None,), initialiser="{1, 2, 3}"))
     6
     """
@@ -73,6 +74,7 @@ def core_variable(variable: Variable, name: str | None = None) -> CoreVariable:
         align=variable.align or element_bytes(variable),
         element=variable.type,
         external=".extern" in variable.linkage,
+        initial=initial_bytes(variable, element_bytes(variable)),
     )
 
 
@@ -89,7 +91,7 @@ def module_variables(module: Module) -> dict[str, Variable]:
 
 
 def reachable(names: Iterable[str], variables: Mapping[str, Variable]) -> list[Variable]:
-    """Return the variables among ``names``, and those whose address their initialisers hold, in order of mention."""
+    """Return the variables among ``names`` and those whose address their initialisers hold, as mentioned."""
     waiting = [name for name in names if name in variables][::-1]
     found: dict[str, Variable] = {}
     while waiting:

@@ -89,7 +89,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A directive that is kept as it stands: ``.pragma "nounroll";``, ``.alias f, g;``, ``.maxntid 128, 1, 1``.
+    """A directive kept as it stands: ``.pragma "nounroll";``, ``.alias f, g;``, ``.maxntid 128, 1, 1``.
 
     ``arguments`` are its words, numbers and strings without the commas.
     """
@@ -217,7 +217,9 @@ class Module:
 
     def words(self, directive: str) -> tuple[str, ...]:
         """Return the arguments of the last module directive of that name, or ``()``."""
-        found = (i.arguments for i in reversed(self.items) if isinstance(i, Directive) and i.name == directive)
+        found = (
+            i.arguments for i in reversed(self.items) if isinstance(i, Directive) and i.name == directive
+        )
         return next(found, ())
 
     @property

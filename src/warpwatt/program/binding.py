@@ -1,0 +1,203 @@
+"""Arguments of a launch bound to the parameters of a program: by source name, program name or position.
+
+Buffers get distinct made-up addresses, aligned to 256 bytes as ``cudaMalloc`` does, and so do pointers the
+user said nothing about: what matters is only how lanes spread around them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.arguments import Buffer, Scalar
+from warpwatt.core.errors import ArgumentError
+from warpwatt.core.program import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.arguments import Argument
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Parameter, Program, Variable
+
+ALIGNMENT = 256
+"""Alignment of ``cudaMalloc`` (CUDA C++ Programming Guide, "Device Memory Accesses")."""
+GLOBAL_BASE = 1 << 40
+"""First made-up address of a buffer; shared variables lie near 0, so that generic addresses tell them apart."""
+LOCAL_BASE = 1 << 32
+_GAP = 1 << 20
+_UNKNOWN_SIZE = 1 << 36
+"""Room left behind a pointer of unknown size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A stretch of addresses and the name the user knows it by."""
+
+    name: str
+    base: int
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """What the launch says about the leaves of symbolic values.
+
+    ``values`` maps ``NAME+OFFSET`` of parameters and constant symbols to numbers, ``addresses`` variables to
+    made-up addresses, ``regions`` lists buffers by address.
+    """
+
+    values: Mapping[str, int | float]
+    addresses: Mapping[str, int]
+    regions: tuple[Region, ...]
+
+    def region(self, address: int) -> Region | None:
+        """Return the buffer or variable an address lies in, or None."""
+        found = [r for r in self.regions if r.base <= address < r.base + (r.size or _UNKNOWN_SIZE)]
+        return found[-1] if found else None
+
+
+def spoken_name(parameter: Parameter, index: int) -> str:
+    """Return the name to use for a parameter with the user: their own, or its position."""
+    return parameter.source_name or str(index)
+
+
+def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset()) -> Bindings:
+    """Return what the arguments of a launch mean for a program.
+
+    Parameters
+    ----------
+    pointers
+        Parameters (``NAME+OFFSET``) that addresses are built on, whether or not the program marks them.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument matches no parameter or constant symbol, is of the wrong kind, or does not fit its type.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> from warpwatt.core.launch import Launch as L
+    >>> from warpwatt.core.program import Level, Parameter, Program
+    >>> p = Program("k", Level.PTX, "sm_90", (), parameters=(Parameter("k_param_0", "u32", 4, 4),))
+    >>> bind(p, L(Dim3(), Dim3(), arguments={"0": Scalar(7)})).values
+    {'k_param_0+0': 7}
+    """
+    regions: list[Region] = []
+    addresses = _variable_addresses(program, regions)
+    given = _matched(program, launch.arguments)
+    values: dict[str, int | float] = {
+        k: a.value for k, a in given.items() if "+" in k and isinstance(a, Scalar)
+    }
+    buffers: dict[str, int | None] = {
+        k: a.nbytes for k, a in given.items() if "+" in k and isinstance(a, Buffer)
+    }
+    for index, parameter in enumerate(program.parameters):
+        argument, key = given.get(parameter.name), f"{parameter.name}+0"
+        if isinstance(argument, Buffer):
+            buffers[key] = _check_buffer(parameter, argument, index)
+        elif argument is not None:
+            values[key] = _scalar(parameter, argument, index)
+        elif parameter.pointer and parameter.size == 8:
+            buffers[key] = None
+    buffers = {p: None for p in sorted(pointers) if p not in values} | buffers
+    following = GLOBAL_BASE
+    for key, size in buffers.items():
+        values[key] = following
+        regions.append(Region(_spoken(program, key), following, size))
+        following += -(-(size or _UNKNOWN_SIZE) // ALIGNMENT) * ALIGNMENT + _GAP
+    return Bindings(values, addresses, tuple(regions))
+
+
+def _spoken(program: Program, key: str) -> str:
+    name, _, offset = key.rpartition("+")
+    source = next((p.source_name for p in program.parameters if p.name == name), "") or name
+    return source if offset == "0" else f"{source}+{offset}"
+
+
+def _matched(program: Program, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return arguments by program name; constant symbols and fields of structures as ``NAME+OFFSET``."""
+    by_name: dict[str, str] = {}
+    for index, p in enumerate(program.parameters):
+        by_name |= {str(index): p.name, p.name: p.name}
+    by_name |= {p.source_name: p.name for p in program.parameters if p.source_name}
+    symbols = {v.name: v for v in program.variables if v.space in (Space.CONST, Space.GLOBAL)}
+    result: dict[str, Argument] = {}
+    for key, argument in arguments.items():
+        base, plus, offset = key.rpartition("+")
+        if key in by_name:
+            target = by_name[key]
+        elif key in symbols:
+            target = f"{key}+0"
+        elif plus and offset.isdigit() and (base in by_name or base in symbols):
+            target = f"{by_name.get(base, base)}+{int(offset)}"
+        else:
+            raise _no_such(program, key, [*by_name, *symbols])
+        if target in result:
+            raise ArgumentError(f"kernel {program.name}: {key!r} names an argument that was given before")
+        result[target] = argument
+    return result
+
+
+def _no_such(program: Program, key: str, names: list[str]) -> ArgumentError:
+    near = difflib.get_close_matches(key, names, n=1)
+    spoken = ", ".join(f"{spoken_name(p, i)} ({_kind(p)})" for i, p in enumerate(program.parameters))
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return ArgumentError(
+        f"kernel {program.name} has no argument {key!r}",
+        hint=f"{hint}its arguments are: {spoken or '(none)'}",
+    )
+
+
+def _kind(parameter: Parameter) -> str:
+    return "pointer" if parameter.pointer else parameter.type
+
+
+def _check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
+    if parameter.size != 8:
+        raise ArgumentError(
+            f"argument {spoken_name(parameter, index)!r} is a {parameter.type}, not a pointer",
+            hint=f"write --arg {spoken_name(parameter, index)}=NUMBER",
+        )
+    return max(1, buffer.nbytes)
+
+
+def _scalar(parameter: Parameter, argument: Argument, index: int) -> int | float:
+    assert isinstance(argument, Scalar)
+    value, name = argument.value, spoken_name(parameter, index)
+    if parameter.pointer and value != 0:
+        raise ArgumentError(
+            f"argument {name!r} is a pointer, not a number", hint=f"write --arg {name}=f32[1024], for example"
+        )
+    if parameter.size > 8:
+        raise ArgumentError(
+            f"argument {name!r} is a structure of {parameter.size} bytes",
+            hint=f"give its fields by offset, for example --arg {name}+0=VALUE",
+        )
+    if parameter.type[0] == "f":
+        return float(value)
+    if isinstance(value, float) and not value.is_integer():
+        if parameter.type[0] == "b":
+            return value
+        raise ArgumentError(f"argument {name!r} is a {parameter.type}: {value} is not a whole number")
+    bits = parameter.size * 8
+    low, high = -(1 << (bits - 1)), (1 << bits) - 1
+    high = high >> 1 if parameter.type[0] == "s" else high
+    if not low <= value <= high:
+        raise ArgumentError(f"argument {name!r} is a {parameter.type}: {int(value)} does not fit")
+    return int(value)
+
+
+def _variable_addresses(program: Program, regions: list[Region]) -> dict[str, int]:
+    """Lay variables out: shared from 0 (dynamic last), local from 4 GiB, the others below the buffers."""
+    following = {Space.SHARED: 0, Space.LOCAL: LOCAL_BASE}
+    result: dict[str, int] = {}
+    ordered: list[Variable] = sorted(program.variables, key=lambda v: v.size == 0)
+    for variable in ordered:
+        space = variable.space if variable.space in following else Space.GLOBAL
+        align = max(1, variable.align)
+        base = -(-following.setdefault(space, GLOBAL_BASE // 2) // align) * align
+        result[variable.name] = base
+        regions.append(Region(variable.name, base, variable.size or None))
+        following[space] = base + variable.size
+    return result

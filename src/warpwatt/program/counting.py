@@ -1,0 +1,217 @@
+"""How often each instruction executes: :func:`static_execution`, without running anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.execution import Assumption, Execution, LoopTrips
+from warpwatt.core.launch import WARP_SIZE
+from warpwatt.program.binding import bind
+from warpwatt.program.evaluation import Evaluator
+from warpwatt.program.iterations import count_iterations
+from warpwatt.program.pointers import pointer_parameters
+from warpwatt.program.reasons import Demands, data_source, place
+from warpwatt.program.sampling import sample_warps
+from warpwatt.program.spoken import trip_formula
+from warpwatt.program.symbolic import expressions
+from warpwatt.program.trips import TripCounts
+from warpwatt.program.walk import Walk, budgeted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Instruction, Program
+    from warpwatt.program.arithmetic import Array
+    from warpwatt.program.expression import Node
+    from warpwatt.program.iterations import Iterations
+    from warpwatt.program.symbolic import Symbols
+    from warpwatt.program.trips import ExitTest
+    from warpwatt.program.walk import Context, LoopEntry
+
+DEFAULT_TRIPS = 10
+"""Iterations of a loop whose count depends on data, unless the user says otherwise."""
+LOOP_SPREAD = 1.0
+"""Standard deviation of the logarithm of such a count: a factor of e either way is likely."""
+EXIT_SPREAD = 0.5
+"""The same for a loop with a known limit that may be left earlier depending on data."""
+BRANCH_SPREAD = 0.3
+"""The same for the time behind a branch that depends on data."""
+_ELEMENTS = 1 << 18
+"""Elements of one array in a walk: iterations beyond are taken in strata."""
+
+
+def static_execution(
+    program: Program, launch: Launch, loop_counts: Mapping[int, float] | None = None
+) -> Execution:
+    """Return how often warps execute each instruction in a launch, loop trip counts and access patterns.
+
+    Parameters
+    ----------
+    program
+        A kernel; device functions it calls are not expanded (see :mod:`warpwatt.program.inlining`).
+    launch
+        Grid, block and arguments.
+    loop_counts
+        Source line of a loop to its iterations per entry (``--loop LINE=COUNT``); they win over analysis.
+
+    Raises
+    ------
+    ArgumentError
+        If a trip count or branch needs an argument that was not given, or an argument does not fit.
+    """
+    symbols = expressions(program)
+    bindings = bind(program, launch, pointer_parameters(symbols))
+    evaluator = Evaluator(symbols, sample_warps(launch), bindings)
+    counts = _Counts(evaluator, dict(loop_counts or {}))
+    Walk(evaluator, counts.trips, counts).run()
+    counts.demands.check()
+    return counts.execution(launch)
+
+
+class _Counts:
+    """The visitor that counts."""
+
+    def __init__(self, evaluator: Evaluator, loop_counts: dict[int, float]) -> None:
+        self.evaluator = evaluator
+        self.symbols: Symbols = evaluator.symbols
+        self.trips = TripCounts(evaluator)
+        self.loop_counts = loop_counts
+        self.demands = Demands(self.symbols.program)
+        self.assumptions: dict[str, Assumption] = {}
+        size = len(self.symbols.program.instructions)
+        self.counts, self.lanes = [0.0] * size, [0.0] * size
+        self.loops: dict[int, LoopTrips] = {}
+        self._weights = evaluator.sample.weights
+        self._total = float(self._weights.sum())
+
+    def execution(self, launch: Launch) -> Execution:
+        """Return what was counted. A warp that executes has at least one lane."""
+        active = [
+            min(max(lanes / count, 1.0), WARP_SIZE) if count > 0 else 0.0
+            for count, lanes in zip(self.counts, self.lanes, strict=True)
+        ]
+        loops = tuple(self.loops[loop] for loop in sorted(self.loops))
+        program = self.symbols.program
+        assumptions = tuple(self.assumptions.values())
+        return Execution(program, launch, tuple(self.counts), tuple(active), loops, {}, assumptions)
+
+    # What the walk tells ------------------------------------------------------------------------------
+
+    def block(self, block: int, presence: Array, context: Context) -> None:
+        """Add the executions of one block."""
+        b = self.symbols.flow.blocks[block]
+        count = self._weigh(presence.max(axis=-1, keepdims=True) > 0, context.weight)
+        lanes = self._weigh(_lane_sum(presence), context.weight)
+        last = self.symbols.flow.terminator(block)
+        for index in range(b.start, b.stop):
+            self.counts[index] += count
+            guard = self.symbols.guards.get(index)
+            if guard is None or (last is not None and last.index == index):
+                self.lanes[index] += lanes
+                continue
+            on = self.evaluator.value(guard, context.environment)
+            some = lanes / 2 if on is None else self._weigh(_lane_sum(presence * on), context.weight)
+            self.lanes[index] += some
+
+    def enter(self, entry: LoopEntry, context: Context) -> Iterations:
+        """Record the trip count of a loop; choose the iterations to count."""
+        last = entry.leaving.iteration
+        assert last is not None
+        active = entry.presence > 0
+        self._record(entry, context, np.where(active, last + (0 if entry.top else 1), 0))
+        limit = budgeted(_ELEMENTS, entry.traits, len(self._weights), context.size)
+        return count_iterations(
+            last, active, bottom=entry.bottom, varies=entry.varies, depth=context.depth, limit=limit
+        )
+
+    def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
+        """Return the user's count, or the default where analysis found none."""
+        given = [self.loop_counts[n] for n in self._lines(loop) if n in self.loop_counts]
+        if given:
+            return round(given[0])
+        if known:
+            return None
+        this = self.symbols.forest.loops[loop]
+        where = place(this.line, self.symbols.flow.blocks[this.header].start)
+        lacking = [
+            self.demands.note(self.symbols.algebra, t.predicate, self.evaluator.bindings, f"loop at {where}")
+            for t in tests
+            if t.predicate is not None
+        ]
+        if not any(lacking):
+            fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
+            message = f"the loop at {where} is taken to run {DEFAULT_TRIPS} times: its count depends on "
+            message += self._why([t.predicate for t in tests])
+            self._assume(Assumption(message, f"trips of loop at {where}", LOOP_SPREAD, this.line, fix))
+        return DEFAULT_TRIPS
+
+    def undecided(self, node: Node, terminator: Instruction) -> None:
+        """Record a branch that depends on data, or on an argument that was not given."""
+        where = place(terminator.line, terminator.index)
+        bindings = self.evaluator.bindings
+        if self.demands.note(self.symbols.algebra, node, bindings, f"branch at {where}"):
+            return
+        message = f"both sides of the branch at {where} are taken by half of each warp: it depends on "
+        message += self._why([node])
+        self._assume(Assumption(message, f"branch at {where}", BRANCH_SPREAD, terminator.line))
+
+    # ---------------------------------------------------------------------------------------------------
+
+    def _record(self, entry: LoopEntry, context: Context, trips: Array) -> None:
+        this = self.symbols.forest.loops[entry.loop]
+        entered = self._weigh(entry.presence.max(axis=-1, keepdims=True) > 0, context.weight)
+        longest = self._weigh(trips.max(axis=-1, keepdims=True), context.weight)
+        lanes = self._weigh(_lane_sum(entry.presence), context.weight)
+        total = self._weigh(_lane_sum(entry.presence * trips), context.weight)
+        known = entry.leaving.complete
+        if not known and entry.forced is None:
+            where = place(this.line, self.symbols.flow.blocks[this.header].start)
+            message = (
+                f"the loop at {where} is taken to run to its limit: it may be left earlier depending on "
+            )
+            message += self._why([t.predicate for t in self.trips.tests(entry.loop)])
+            fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
+            self._assume(Assumption(message, f"trips of loop at {where}", EXIT_SPREAD, this.line, fix))
+        formula = trip_formula(self.symbols, self.trips, entry.loop) if entry.forced is None else ""
+        self.loops[entry.loop] = LoopTrips(
+            self.symbols.flow.blocks[this.header].start,
+            longest / entered if entered else 0.0,
+            total / lanes if lanes else 0.0,
+            known,
+            formula,
+            this.line,
+        )
+
+    def _lines(self, loop: int) -> list[int]:
+        """Return the source lines a user may know a loop by: its test's, its latches', its head's."""
+        this, flow = self.symbols.forest.loops[loop], self.symbols.flow
+        ends = [flow.terminator(b) for b in (*this.latches, *(s for s, _ in this.exits))]
+        lines = [this.line, *[i.line for i in ends if i is not None], flow.line(this.header)]
+        return list(dict.fromkeys(line.line for line in lines if line is not None))
+
+    def _why(self, nodes: list[Node | None]) -> str:
+        reason, source = "paths too many to follow", None
+        for node in nodes:
+            if node is not None:
+                reason, source = data_source(self.symbols.algebra, node)
+                if source is not None:
+                    break
+        return f"data ({reason} at {place(source.line, source.index)})" if source is not None else reason
+
+    def _assume(self, assumption: Assumption) -> None:
+        self.assumptions.setdefault(assumption.parameter, assumption)
+
+    def _weigh(self, per_warp: Array, weight: Array) -> float:
+        """Sum a value per warp over all warps of the launch and all iterations."""
+        weighted = per_warp * weight
+        rows = weighted.sum(axis=(*range(weighted.ndim - 2), -1))
+        return float(rows @ self._weights) if len(rows) > 1 else float(rows[0]) * self._total
+
+
+def _lane_sum(presence: Array) -> Array:
+    """Sum over lanes; a single column stands for all of them."""
+    total = presence.sum(axis=-1, keepdims=True)
+    return total if presence.shape[-1] > 1 else total * WARP_SIZE

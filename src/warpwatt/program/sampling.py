@@ -1,0 +1,113 @@
+"""Which warps of a launch are looked at, and how many each of them stands for.
+
+Small launches are taken whole. In large ones every axis of the grid is cut into its first block, its last
+block and slices in between, one block of each slice is drawn with a fixed seed, and all warps of the drawn
+blocks are taken: boundary checks, which treat the last blocks of an axis apart, stay exact.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.launch import WARP_SIZE
+
+if TYPE_CHECKING:
+    from warpwatt.core.launch import Dim3, Launch
+    from warpwatt.program.arithmetic import Array
+
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarpSample:
+    """Sampled warps ("rows") and what they know about themselves.
+
+    Attributes
+    ----------
+    registers
+        Special register to its values, ``uint32`` of shape (rows or 1, 32 or 1).
+    weights
+        Warps of the launch each row stands for, shape (rows,); they sum to ``launch.warps``.
+    valid
+        Whether lanes exist, shape (rows, 32), or (1, 1) where all do.
+    """
+
+    registers: dict[str, Array]
+    weights: Array
+    valid: Array
+
+    @property
+    def rows(self) -> int:
+        """Number of sampled warps."""
+        return len(self.weights)
+
+
+def sample_warps(launch: Launch, limit: int = 256) -> WarpSample:
+    """Return about ``limit`` warps of a launch (a few more where every axis has boundaries).
+
+    >>> from warpwatt.core.launch import Dim3, Launch
+    >>> s = sample_warps(Launch(Dim3(1000, 1000), Dim3(16, 16)))
+    >>> s.rows < 400, float(s.weights.sum()) == 1000 * 1000 * 8
+    (True, True)
+    """
+    per_block = launch.warps_per_block
+    axes = _axes(launch.grid, max(1, limit // per_block))
+    blocks = [((x, y, z), wx * wy * wz) for z, wz in axes[2] for y, wy in axes[1] for x, wx in axes[0]]
+    coordinates = np.array([b for b, _ in blocks], np.uint32)
+    warp = np.tile(np.arange(per_block), len(blocks))
+    block = np.repeat(np.arange(len(blocks)), per_block)
+    thread = warp[:, None] * WARP_SIZE + np.arange(WARP_SIZE)[None, :]
+    valid = thread < launch.block.count
+    registers: dict[str, Array] = {
+        "%tid.x": thread % launch.block.x,
+        "%tid.y": thread // launch.block.x % launch.block.y,
+        "%tid.z": thread // (launch.block.x * launch.block.y),
+        "%laneid": np.arange(WARP_SIZE)[None, :],
+        "%warpid": warp[:, None],
+    }
+    for position, axis in enumerate("xyz"):
+        registers[f"%ctaid.{axis}"] = coordinates[block, position][:, None]
+        registers[f"%ntid.{axis}"] = np.array([[getattr(launch.block, axis)]])
+        registers[f"%nctaid.{axis}"] = np.array([[getattr(launch.grid, axis)]])
+    return WarpSample(
+        {name: _narrow(values.astype(np.uint32)) for name, values in registers.items()},
+        np.repeat(np.array([w for _, w in blocks], float), per_block),
+        np.ones((1, 1), bool) if valid.all() else valid,
+    )
+
+
+def _narrow(values: Array) -> Array:
+    """Drop axes along which nothing changes: numpy's broadcasting then does the work once."""
+    if values.shape[1] > 1 and (values[:, :1] == values).all():
+        values = values[:, :1]
+    if values.shape[0] > 1 and (values[:1] == values).all():
+        values = values[:1]
+    return values
+
+
+def _axes(grid: Dim3, blocks: int) -> list[list[tuple[int, int]]]:
+    """Return ``(coordinate, weight)`` pairs for x, y and z, about ``blocks`` combinations in all."""
+    extents = [grid.x, grid.y, grid.z]
+    if grid.count <= blocks:
+        return [[(i, 1) for i in range(extent)] for extent in extents]
+    points = [1, 1, 1]
+    remaining = blocks
+    for left, axis in zip((3, 2, 1), sorted(range(3), key=lambda a: extents[a]), strict=True):
+        share = max(3, round(remaining ** (1 / left)))
+        points[axis] = min(extents[axis], share)
+        remaining = max(1, remaining // points[axis])
+    return [_axis(extent, count) for extent, count in zip(extents, points, strict=True)]
+
+
+def _axis(extent: int, points: int) -> list[tuple[int, int]]:
+    if extent <= points:
+        return [(i, 1) for i in range(extent)]
+    draw = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
+    edges = [1 + (extent - 2) * i // (points - 2) for i in range(points - 1)]
+    inner = [(draw.randrange(a, b), b - a) for a, b in pairwise(edges) if b > a]
+    return [(0, 1), *inner, (extent - 1, 1)]
