@@ -3,7 +3,15 @@ from __future__ import annotations
 from warpwatt.frontend.pressure import ABI_REGISTERS, assumed_resources
 from warpwatt.isa import ptx
 
-HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<20>;\n.reg .b64 %rd<9>;\n.reg .pred %p<3>;\n"
+HEAD = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+.reg .b32 %r<20>;
+.reg .b64 %rd<9>;
+.reg .pred %p<3>;
+"""
 
 
 def registers(body: str) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from warpwatt.core.execution import Assumption, Execution, LoopTrips
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.iterations import count_iterations
@@ -22,6 +23,7 @@ from warpwatt.program.walk import Walk, budgeted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program
     from warpwatt.program.arithmetic import Array
@@ -51,7 +53,7 @@ def static_execution(
     Parameters
     ----------
     program
-        A kernel; device functions it calls are not expanded (see :mod:`warpwatt.program.inlining`).
+        A kernel; device functions it calls are not expanded (see below).
     launch
         Grid, block and arguments.
     loop_counts
@@ -65,10 +67,14 @@ def static_execution(
     symbols = expressions(program)
     bindings = bind(program, launch, pointer_parameters(symbols))
     evaluator = Evaluator(symbols, sample_warps(launch), bindings)
-    counts = _Counts(evaluator, dict(loop_counts or {}))
-    Walk(evaluator, counts.trips, counts).run()
-    counts.demands.check()
-    return counts.execution(launch)
+    with np.errstate(all="ignore"):  # wrap-around is what machines do
+        counts = _Counts(evaluator, dict(loop_counts or {}))
+        Walk(evaluator, counts.trips, counts).run()
+        counts.demands.check()
+        few = Evaluator(symbols, sample_warps(launch, SAMPLED_WARPS, SAMPLED_PER_BLOCK), bindings)
+        accesses = AccessPatterns(few, launch, counts.loops, counts.assumed_last)
+        patterns = accesses.run()
+    return counts.execution(launch, patterns, accesses.assumptions)
 
 
 class _Counts:
@@ -87,7 +93,9 @@ class _Counts:
         self._weights = evaluator.sample.weights
         self._total = float(self._weights.sum())
 
-    def execution(self, launch: Launch) -> Execution:
+    def execution(
+        self, launch: Launch, patterns: Mapping[int, AccessPattern], more: list[Assumption]
+    ) -> Execution:
         """Return what was counted. A warp that executes has at least one lane."""
         active = [
             min(max(lanes / count, 1.0), WARP_SIZE) if count > 0 else 0.0
@@ -95,8 +103,10 @@ class _Counts:
         ]
         loops = tuple(self.loops[loop] for loop in sorted(self.loops))
         program = self.symbols.program
+        for assumption in more:
+            self._assume(assumption)
         assumptions = tuple(self.assumptions.values())
-        return Execution(program, launch, tuple(self.counts), tuple(active), loops, {}, assumptions)
+        return Execution(program, launch, tuple(self.counts), tuple(active), loops, patterns, assumptions)
 
     # What the walk tells ------------------------------------------------------------------------------
 
@@ -214,4 +224,4 @@ class _Counts:
 def _lane_sum(presence: Array) -> Array:
     """Sum over lanes; a single column stands for all of them."""
     total = presence.sum(axis=-1, keepdims=True)
-    return total if presence.shape[-1] > 1 else total * WARP_SIZE
+    return np.asarray(total if presence.shape[-1] > 1 else total * WARP_SIZE)

@@ -52,7 +52,7 @@ class Node:
     of
         Type the operands are read as, where it differs from ``type`` (comparisons, conversions).
     payload
-        Literal value; name of a parameter, register or symbol; loop of a ``phi`` or ``exit``; table of ``lop3``.
+        Literal; name of a parameter, register or symbol; loop of a ``phi`` or ``exit``; table of ``lop3``.
     source
         Instruction an ``unknown`` comes from.
     """

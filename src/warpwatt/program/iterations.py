@@ -1,7 +1,7 @@
 """Which iterations of a loop a walk looks at, and how many each of them stands for.
 
-All lanes of a warp run a loop in step: in iteration ``k`` those lanes are active that leave in iteration ``k`` or
-later. Iterations with the same active lanes and the same behaviour are looked at once.
+All lanes of a warp run a loop in step: in iteration ``k`` those lanes are active that leave in iteration
+``k`` or later. Iterations with the same active lanes and the same behaviour are looked at once.
 """
 
 from __future__ import annotations

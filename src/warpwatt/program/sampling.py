@@ -1,7 +1,7 @@
 """Which warps of a launch are looked at, and how many each of them stands for.
 
-Small launches are taken whole. In large ones every axis of the grid is cut into its first block, its last
-block and slices in between, one block of each slice is drawn with a fixed seed, and all warps of the drawn
+Small launches are taken whole. In large ones every axis of the grid is cut into its first blocks, its last
+blocks and slices in between, one block of each slice is drawn with a fixed seed, and all warps of the drawn
 blocks are taken: boundary checks, which treat the last blocks of an axis apart, stay exact.
 """
 
@@ -47,19 +47,22 @@ class WarpSample:
         return len(self.weights)
 
 
-def sample_warps(launch: Launch, limit: int = 256) -> WarpSample:
+def sample_warps(launch: Launch, limit: int = 256, per_block: int = WARP_SIZE) -> WarpSample:
     """Return about ``limit`` warps of a launch (a few more where every axis has boundaries).
+
+    ``per_block`` bounds the warps taken of each block: the first, the last and some in between.
 
     >>> from warpwatt.core.launch import Dim3, Launch
     >>> s = sample_warps(Launch(Dim3(1000, 1000), Dim3(16, 16)))
     >>> s.rows < 400, float(s.weights.sum()) == 1000 * 1000 * 8
     (True, True)
     """
-    per_block = launch.warps_per_block
+    chosen = _axis(launch.warps_per_block, max(3, per_block))
+    per_block = len(chosen)
     axes = _axes(launch.grid, max(1, limit // per_block))
     blocks = [((x, y, z), wx * wy * wz) for z, wz in axes[2] for y, wy in axes[1] for x, wx in axes[0]]
     coordinates = np.array([b for b, _ in blocks], np.uint32)
-    warp = np.tile(np.arange(per_block), len(blocks))
+    warp = np.tile([w for w, _ in chosen], len(blocks))
     block = np.repeat(np.arange(len(blocks)), per_block)
     thread = warp[:, None] * WARP_SIZE + np.arange(WARP_SIZE)[None, :]
     valid = thread < launch.block.count
@@ -76,7 +79,7 @@ def sample_warps(launch: Launch, limit: int = 256) -> WarpSample:
         registers[f"%nctaid.{axis}"] = np.array([[getattr(launch.grid, axis)]])
     return WarpSample(
         {name: _narrow(values.astype(np.uint32)) for name, values in registers.items()},
-        np.repeat(np.array([w for _, w in blocks], float), per_block),
+        np.outer([w for _, w in blocks], [w for _, w in chosen]).ravel().astype(float),
         np.ones((1, 1), bool) if valid.all() else valid,
     )
 
@@ -108,6 +111,9 @@ def _axis(extent: int, points: int) -> list[tuple[int, int]]:
     if extent <= points:
         return [(i, 1) for i in range(extent)]
     draw = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
-    edges = [1 + (extent - 2) * i // (points - 2) for i in range(points - 1)]
+    ends = 2 if points >= 7 else 1
+    slices = points - 2 * ends
+    edges = [ends + (extent - 2 * ends) * i // slices for i in range(slices + 1)]
     inner = [(draw.randrange(a, b), b - a) for a, b in pairwise(edges) if b > a]
-    return [(0, 1), *inner, (extent - 1, 1)]
+    first = [(i, 1) for i in range(ends)]
+    return [*first, *inner, *((extent - 1 - i, 1) for i in reversed(range(ends)))]

@@ -1,9 +1,9 @@
 """Symbolic values of guards and addresses: value numbering over the control-flow graph.
 
-Only what control and addresses need is built (a slice by register name). Values meet at joins as selections by
-the predicates of the paths, at loop heads as recurrences. Phis stand where Cytron et al. place them (iterated
-dominance frontiers), pruned by liveness; blocks are visited so that every operand but the loop-carried ones
-is there before its use, without recursion.
+Only what control and addresses need is built (a slice by register name). Values meet at joins as
+selections by the predicates of the paths, at loop heads as recurrences. Phis stand where Cytron et al.
+place them (iterated dominance frontiers), pruned by liveness; blocks are visited so that every operand but
+the loop-carried ones is there before its use, without recursion.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Flow, Register
+from warpwatt.core.program import Access, Address, Flow, Register
 from warpwatt.program.algebra import Algebra
 from warpwatt.program.cfg import ControlFlow, control_flow
 from warpwatt.program.expression import Node, loop_trait
@@ -51,7 +51,7 @@ class Symbols:
     paths: _Paths
 
     def edge(self, source: int, target: int) -> Node | None:
-        """Return the predicate under which control goes from one block to the next; None if it always does."""
+        """Return the predicate under which control takes an edge; None if it always does."""
         return self.paths.edge(source, target)
 
     def reach(self, above: int, block: int) -> Node | None:
@@ -189,8 +189,9 @@ class _Builder:
                 value = self.algebra.unknown("pred", instruction, f"{guard.register} is never set")
             self.guards[instruction.index] = self.algebra.negate(value) if guard.negated else value
         if instruction.memory is not None:
-            address = next((o for o in instruction.operands if isinstance(o, Address)), None)
-            if address is not None:
+            found = [o for o in instruction.operands if isinstance(o, Address)]
+            if found:  # a copy names its destination first; what it reads lies in global memory
+                address = found[-1] if instruction.memory.access is Access.COPY else found[0]
                 self.addresses[instruction.index] = self.semantics.address(address, instruction)
         if not any(name in self.wanted for name in instruction.writes):
             return

@@ -1,9 +1,9 @@
 """How often loops run: the iteration in which each lane leaves, by induction analysis.
 
 A loop may have several exits; a lane leaves by the first one whose test holds. For a test that compares an
-affine value with an invariant one the iteration is computed in closed form, wrap-around included. Other tests
-that only depend on arguments and indices are followed iteration by iteration up to a limit. A test that
-depends on data stays unknown.
+affine value with an invariant one the iteration is computed in closed form, wrap-around included. Other
+tests that only depend on arguments and indices are followed iteration by iteration up to a limit. A test
+that depends on data stays unknown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ExitTest:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """Iteration in which lanes leave a loop (``int64``), None if unknown; ``complete`` if no test is unknown."""
+    """Iteration in which lanes leave (``int64``), None if unknown; ``complete`` if no test is unknown."""
 
     iteration: Array | None
     complete: bool

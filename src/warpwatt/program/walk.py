@@ -1,9 +1,9 @@
 """One pass of the sampled warps over the control-flow graph.
 
-Every block gets the *presence* of each lane, a number from 0 to 1. Predicates that follow from arguments and
-indices send a lane one way or the other. Where a predicate depends on data, both sides are taken and each lane
-is half on either (the thesis' assumption, chapter 7: every branch is taken by at least one thread of every
-warp). Loops are passed once, with the iterations that matter as an axis of their own.
+Every block gets the *presence* of each lane, a number from 0 to 1. Predicates that follow from arguments
+and indices send a lane one way or the other. Where a predicate depends on data, both sides are taken and
+each lane is half on either (the thesis' assumption, chapter 7: every branch is taken by at least one
+thread of every warp). Loops are passed once, with the iterations that matter as an axis of their own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """Where a walk is: the iterations of the loops around, how many each stands for, how many axes they are."""
+    """Where a walk is: the iterations of the loops around, how many each stands for, their axes."""
 
     environment: Environment
     weight: Array
@@ -141,7 +141,7 @@ class Walk:
     def _scattered(
         self, block: int, targets: list[int], presence: Array, last: Instruction
     ) -> list[tuple[int, Array]]:
-        """An indirect branch: all targets alike."""
+        """Send the lanes of an indirect branch to all targets alike."""
         node = self.evaluator.symbols.edge(block, targets[0])
         if node is not None:
             self.visitor.undecided(node, last)
@@ -166,8 +166,9 @@ class Walk:
             return [(t, presence if c.all() else presence * c) for t, c in sides if c.any()]
         out = [t for t in targets if self._leaves(context.loop, t)]
         if len(out) == 1:
-            # When lanes leave is the loop's affair (see TripCounts): the others stay in full.
-            return [(t, presence) for t in targets]
+            # When lanes leave is the loop's affair (see TripCounts): until then all stay.
+            once = presence if context.last is None else presence * (context.iteration == context.last)
+            return [(t, once if t == out[0] else presence) for t in targets]
         self.visitor.undecided(node, last)
         return [(t, presence / 2) for t in targets]
 

@@ -162,12 +162,16 @@ def _thread_picojoules(instruction: Instruction) -> dict[str, float]:
 
 
 def memory_picojoules(case: Case) -> dict[str, float]:
-    """Return the energy of moving the launch's bytes through L1, L2 and DRAM."""
+    """Return the energy of moving the launch's bytes, each counted at the level that serves it.
+
+    The published energy of a DRAM bit holds its way through L2 and L1, and that of an L2 bit its way
+    through L1.
+    """
     work = case.workload
     dram_bit = _number("dram_pj_per_bit", case.gpu.memory_type, "default")
     moved = {
-        "L1": work.l1.total * 8 * _energy("l1_bit"),
-        "L2": work.l2.total * 8 * _energy("l2_bit"),
+        "L1": max(0.0, work.l1.total - work.l2.total) * 8 * _energy("l1_bit"),
+        "L2": max(0.0, work.l2.total - work.dram.total) * 8 * _energy("l2_bit"),
         "DRAM": work.dram.total * 8 * dram_bit,
     }
     return {name: energy for name, energy in moved.items() if energy > 0}
