@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -73,8 +76,8 @@ def test_what_is_no_cubin_is_a_parse_error(data):
 
 
 def test_an_executable_is_no_cubin():
-    with open("/proc/self/exe", "rb") as file, pytest.raises(ParseError, match="not a cubin"):
-        read_cubin(file.read())
+    with pytest.raises(ParseError, match="not a cubin"):
+        read_cubin(Path(sys.executable).read_bytes())
 
 
 @FUZZ
@@ -95,10 +98,8 @@ def test_flipped_bits_raise_nothing_but_parse_errors(compiled, data):
     sections = st.integers(table * 8, len(cubin) * 8 - 1)
     for bit in data.draw(st.lists(st.one_of(anywhere, header, sections), min_size=1, max_size=8)):
         cubin[bit // 8] ^= 1 << bit % 8
-    try:
+    with suppress(ParseError):
         read_cubin(bytes(cubin))
-    except ParseError as error:
-        assert error.message
 
 
 @FUZZ
@@ -111,10 +112,8 @@ def test_damaged_line_tables_and_attributes_raise_nothing_else(compiled, data):
         start = original.index(section.data)
         for offset in data.draw(st.lists(st.integers(0, len(section.data) - 1), max_size=4)):
             cubin[start + offset] = data.draw(st.integers(0, 255))
-    try:
+    with suppress(ParseError):
         read_cubin(bytes(cubin))
-    except ParseError as error:
-        assert error.message
 
 
 def test_old_architectures_are_refused(compiled):

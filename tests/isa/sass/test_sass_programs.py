@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from .conftest import SPECIAL, TARGETS
 
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.program.cfg import control_flow
+
+from .conftest import SPECIAL, TARGETS
 
 ALL = (*TARGETS, *SPECIAL)
 
