@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from warpwatt.core.program import Access, Flow, Space, Unit
+from warpwatt.core.program import Access, Flow, MemoryAccess, Space, Unit
 from warpwatt.isa.ptx.opcodes import descriptor_operations, meaning
 
 TABLE = tomllib.loads(resources.files("warpwatt.isa.ptx").joinpath("opcodes.toml").read_text())
@@ -174,8 +174,7 @@ def test_arithmetic(opcode, unit, throughput_class, flops):
     ],
 )
 def test_memory(opcode, space, access, size):
-    what = meaning(opcode)
-    assert (what.space, what.access, what.bytes) == (space, access, size)
+    assert meaning(opcode).memory == MemoryAccess(space, access, size)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_flow(opcode, flow):
 def test_unknown_opcodes_are_marked_and_nothing_more():
     what = meaning("frobnicate.v2.f32")
     assert not what.known
-    assert what.access is None
+    assert what.memory is None
 
 
 def test_descriptor_of_tcgen05():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
 from warpwatt.core.program import Operand as CoreOperand
@@ -24,9 +24,8 @@ _SPECIAL_VECTORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """One written operand.
+class Use(NamedTuple):
+    """One written operand (a tuple: thousands are made on the way to every prediction).
 
     Attributes
     ----------

@@ -169,9 +169,7 @@ class _Lowering:
         what = meaning(opcode)
         writes, reads = _registers(what, uses, guard)
         operands = tuple([operand for u in uses for operand in u.operands])
-        memory = None
-        if what.access is not None:
-            memory = MemoryAccess(what.space, what.access, _bytes(what, operands))
+        memory = what.memory if what.bytes_operand is None else _sized(what, operands)
         self.instructions.append(
             Instruction(
                 len(self.instructions),
@@ -258,10 +256,10 @@ def _once(names: list[str]) -> tuple[str, ...]:
     return tuple(names) if len(names) < 2 else tuple(dict.fromkeys(names))
 
 
-def _bytes(what: Meaning, operands: Sequence[object]) -> int:
-    """Return the bytes per thread; 0 where a register holds their number."""
+def _sized(what: Meaning, operands: Sequence[object]) -> MemoryAccess | None:
+    """Return the memory side with the bytes that stand in an operand; 0 where a register holds them."""
     position = what.bytes_operand
-    if position is None:
-        return what.bytes
-    operand = operands[position] if position < len(operands) else None
-    return operand.value if isinstance(operand, Immediate) and isinstance(operand.value, int) else 0
+    operand = operands[position] if position is not None and position < len(operands) else None
+    if what.memory is None or not isinstance(operand, Immediate) or not isinstance(operand.value, int):
+        return what.memory
+    return MemoryAccess(what.memory.space, what.memory.access, operand.value)

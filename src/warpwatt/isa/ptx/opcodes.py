@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from warpwatt.core.program import Access, Flow, Space, Unit
+from warpwatt.core.program import Access, Flow, MemoryAccess, Space, Unit
 
 _TYPE = re.compile(
     r"(?:b|u|s|i)(?:1|2|4|8|16|32|64|128)|f(?:16|32|64)(?:x2)?|bf16(?:x2)?|tf32|pred"
@@ -34,8 +34,8 @@ class Meaning:
         Leading operands that are written.
     updates, reads_carry, writes_carry
         Whether the destination is read too, and what happens to the carry flag.
-    access, space, bytes
-        The memory side; ``access`` is None without one. ``bytes`` per thread.
+    memory
+        What it touches, or None; 0 bytes where they stand in an operand or are unknown.
     bytes_operand
         Operand that holds the number of bytes, or None.
     flow
@@ -53,9 +53,7 @@ class Meaning:
     updates: bool = False
     reads_carry: bool = False
     writes_carry: bool = False
-    access: Access | None = None
-    space: Space = Space.GENERIC
-    bytes: int = 0
+    memory: MemoryAccess | None = None
     bytes_operand: int | None = None
     flow: Flow = Flow.NEXT
     kind: str = ""
@@ -72,7 +70,7 @@ def _table() -> dict[str, Any]:
 def meaning(opcode: str) -> Meaning:
     """Return what ``opcode`` does; an opcode the table lacks gets defaults and ``known=False``.
 
-    >>> meaning("fma.rn.f32").flops, meaning("ld.global.v4.f32").bytes, meaning("frob.x").known
+    >>> meaning("fma.rn.f32").flops, meaning("ld.global.v4.f32").memory.bytes, meaning("frob.x").known
     (2.0, 16, False)
     """
     words = opcode.split(".")
@@ -81,8 +79,10 @@ def meaning(opcode: str) -> Meaning:
         return Meaning(known=False)
     types = [word for word in words[1:] if _TYPE.fullmatch(word)]
     unit, throughput_class = _kind(row, words, types)
-    access = Access(row["memory"]) if "memory" in row else None
-    size, operand = _bytes(row, words, types) if access is not None else (0, None)
+    memory, operand = None, None
+    if "memory" in row:
+        size, operand = _bytes(row, words, types)
+        memory = MemoryAccess(_space(row, words), Access(row["memory"]), size)
     return Meaning(
         unit=unit,
         throughput_class=throughput_class,
@@ -91,9 +91,7 @@ def meaning(opcode: str) -> Meaning:
         updates=row.get("updates", False),
         reads_carry=row.get("carry", False),
         writes_carry="cc" in words,
-        access=access,
-        space=_space(row, words),
-        bytes=size,
+        memory=memory,
         bytes_operand=operand,
         flow=Flow(row.get("flow", "next")),
         kind=_deciding(row, words, types) if row.get("type") == "kind" else "",
