@@ -150,7 +150,9 @@ def test_no_launch_is_a_command_line_error(run, file):
 
 
 @pytest.mark.parametrize("name", ["garbage.ptx", "garbage.cubin", "garbage.fatbin", "garbage.o"])
-@pytest.mark.parametrize("content", [b"", b"\x7fELF\x02\x01\x01" + b"\x00" * 40, bytes(range(256)) * 20, b"\x00" * 99])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x7fELF\x02\x01\x01" + b"\x00" * 40, bytes(range(256)) * 20, b"\x00" * 99]
+)
 def test_garbage_is_refused(run, file, name, content):
     code, _, err = run("predict", file(name, content), *LAUNCH)
     assert code == 1

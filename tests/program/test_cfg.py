@@ -158,4 +158,3 @@ def test_work_is_about_linear(shape):
         assert len(forest.loops) == (count - 1 if shape == "loops in a row" else 0)
 
     assert grows_linearly(analyse, 100, 8)
-

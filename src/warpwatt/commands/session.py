@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
+    from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.launches import Request
-    from warpwatt.frontend.source import Source
 
 MEGA = 1e6
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from warpwatt.frontend.compiled import Compiled, Source
+    from warpwatt.frontend.compiled import Compiled
 
 DEFAULT_OPTIONS = CompileOptions()
 
@@ -43,7 +44,9 @@ class Entry:
     make: Callable[[], Kernel]
 
 
-def load(source: Path | str | Source, target: str, options: CompileOptions = DEFAULT_OPTIONS) -> tuple[Kernel, ...]:
+def load(
+    source: Path | str | Source, target: str, options: CompileOptions = DEFAULT_OPTIONS
+) -> tuple[Kernel, ...]:
     """Return every kernel of a file, compiled for a target such as ``sm_90``; ``-`` is standard input.
 
     Raises

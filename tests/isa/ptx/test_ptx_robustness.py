@@ -1,6 +1,5 @@
 """On any text at all, the parser either succeeds or raises ParseError, in linear time."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

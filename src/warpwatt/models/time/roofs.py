@@ -83,7 +83,9 @@ def l2_bandwidth(case: Case) -> tuple[float, float]:
     gpu = case.gpu
     measured = gpu.memory.l2_bandwidth
     if measured:
-        return measured * case.clocks.sm / gpu.boost_clock, 0.25 if gpu.memory.borrowed("l2_bandwidth") else 0.10
+        return measured * case.clocks.sm / gpu.boost_clock, 0.25 if gpu.memory.borrowed(
+            "l2_bandwidth"
+        ) else 0.10
     return L2_BYTES_PER_SM_CLOCK * gpu.sm_count * case.clocks.sm, 0.35
 
 
