@@ -6,6 +6,7 @@ iterations of the loops around it. A warp executes a mark once per distinct set 
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections import defaultdict
 from dataclasses import dataclass
@@ -132,10 +133,8 @@ class _ReturnError(Exception):
 
 def _events(nest, values, when):
     events: list = []
-    try:
+    with contextlib.suppress(_ReturnError):
         _execute(nest, values, when, events)
-    except _ReturnError:
-        pass
     return events
 
 
@@ -146,7 +145,12 @@ def _execute(nest, values, when, events):
         if isinstance(statement, Mark):
             events.append((statement.number, when))
         elif isinstance(statement, If):
-            _execute(statement.then if _holds(statement.test, values) else statement.otherwise, values, when, events)
+            _execute(
+                statement.then if _holds(statement.test, values) else statement.otherwise,
+                values,
+                when,
+                events,
+            )
         elif isinstance(statement, Leave):
             if _holds(statement.test, values):
                 raise _ReturnError if statement.returns else _BreakError
@@ -234,7 +238,9 @@ class _Writer:
         if not what.name:
             self.lines.append(f"mov.u32 {target}, {what.constant};")
         else:
-            self.lines.append(f"mad.lo.s32 {target}, {self.names[what.name]}, {what.factor}, {what.constant};")
+            self.lines.append(
+                f"mad.lo.s32 {target}, {self.names[what.name]}, {what.factor}, {what.constant};"
+            )
         return target
 
     def compare(self, left: str, compare: str, right: str, signed: bool) -> str:
@@ -294,7 +300,17 @@ class _Writer:
 # Generation -------------------------------------------------------------------------------------------------
 
 constants = st.integers(-3, 12)
-STEPS = [("add", 1), ("add", 2), ("add", 5), ("sub", 1), ("sub", 3), ("mul", 2), ("shl", 1), ("shr", 1), ("div", 3)]
+STEPS = [
+    ("add", 1),
+    ("add", 2),
+    ("add", 5),
+    ("sub", 1),
+    ("sub", 3),
+    ("mul", 2),
+    ("shl", 1),
+    ("shr", 1),
+    ("div", 3),
+]
 
 
 @st.composite
