@@ -32,15 +32,6 @@ def in_axes(values: Array, depth: int) -> Array:
     return values.reshape((1,) * (2 + depth - values.ndim) + values.shape)
 
 
-def reduce_axis(values: Array, depth: int) -> Array:
-    """Sum over the loop axis that is ``depth`` axes before rows and lanes, where there is one.
-
-    >>> reduce_axis(np.ones((3, 1, 32)), 1).shape
-    (1, 32)
-    """
-    return values.sum(axis=0) if values.ndim == 2 + depth else values
-
-
 def count_iterations(
     last: Array, active: Array, *, bottom: bool, varies: bool, depth: int, limit: int
 ) -> Iterations:

@@ -35,7 +35,7 @@ _SCAN_ELEMENTS = 1 << 24
 class ExitTest:
     """A way out of a loop: the edge (target -1: the thread ends) and the predicate of taking it.
 
-    ``predicate`` is None where it is not known: an exit out of an inner loop, or too many paths.
+    ``predicate`` is None where the paths to it are too many.
     """
 
     source: int
@@ -64,16 +64,10 @@ def exit_tests(symbols: Symbols, loop: int) -> tuple[ExitTest, ...]:
 
 def _leaving_predicate(symbols: Symbols, loop: int, source: int, target: int) -> Node | None:
     this = symbols.forest.loops[loop]
-    if symbols.forest.innermost[source] != loop:
-        return None
-    last = symbols.flow.terminator(source)
-    condition = symbols.guards.get(last.index) if target < 0 and last else symbols.edge(source, target)
-    if condition is None:
-        return None
-    if all(symbols.flow.dominates(source, latch) for latch in this.latches):
-        return condition
-    reached = symbols.reach(this.header, source)
-    return None if reached is None else symbols.algebra.apply("and", "pred", reached, condition)
+    directly = symbols.forest.innermost[source] == loop
+    if directly and all(symbols.flow.dominates(source, latch) for latch in this.latches):
+        return symbols.edge(source, target)  # tested in every iteration
+    return symbols.along(this.header, source, target)
 
 
 class TripCounts:

@@ -16,7 +16,6 @@ import numpy as np
 from warpwatt.core.program import Flow
 from warpwatt.program.evaluation import Iteration
 from warpwatt.program.expression import LANE, ROW, UNKNOWN, loop_trait
-from warpwatt.program.iterations import reduce_axis
 from warpwatt.program.trips import Leaving
 
 if TYPE_CHECKING:
@@ -197,7 +196,7 @@ class Walk:
         here = presence * (chosen.number <= last) if chosen.axis or not entry.bottom else presence
         left = self._region(loop, {header: here}, inside)
         if chosen.axis:
-            left = {target: reduce_axis(part, depth) for target, part in left.items()}
+            left = {target: (part * (chosen.weight > 0)).sum(axis=0) for target, part in left.items()}
         return self._shared(left, presence, entry)
 
     def _entry(self, loop: int, presence: Array, context: Context) -> LoopEntry:
