@@ -48,6 +48,12 @@ def column_registers(modifiers: Sequence[str]) -> int:
     return count * factor
 
 
+def component_count(operands: Sequence[Operand]) -> int:
+    """Return how many components a texture access returns: by its mask, which comes last; without one, 4."""
+    mask = operands[-1] if operands else None
+    return (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
+
+
 def destination_count(rule: str, operands: Sequence[Operand]) -> int:
     """Return how many leading operands are destinations, by a ``writes`` rule of the opcode table."""
     leading = 0
@@ -149,7 +155,9 @@ def _value_widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> It
             case "fragments" | "group":
                 widths = _tensor_widths(opcode, operands)
             case "texture":
-                widths = _texture_widths(entry, modifiers, operands)
+                widths = _texture_widths(modifiers, operands)
+            case "surface":
+                widths = (max(access_bytes(modifiers) // 4, 1), 1)
             case _:
                 widths = (1,)
     yield from widths
@@ -168,22 +176,13 @@ def _tensor_widths(opcode: str, operands: Sequence[Operand]) -> tuple[int, ...]:
     return (found.d, found.a, found.d, 1) if from_registers else (found.d, found.d, 1)
 
 
-def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
-    """Return registers of a texture or surface access: results by the component mask, then coordinates."""
-    mask = operands[-1] if operands else None
-    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
-    results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(
-        entry.writes, (max(access_bytes(modifiers) // 4, 1),)
-    )
+def _texture_widths(modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
+    """Return registers of a texture access: third and fourth component, first and second, coordinates."""
+    count = component_count(operands)
+    results = (max(count - 2, 0), min(count, 2))
     symbols = [o.name for o in operands if isinstance(o, Symbol)]
     needed = sum(int(m[1]) for m in map(_DIMENSIONS.search, symbols) if m) or 3 * ("CUBE" in symbols) or 1
     needed += sum(m in ("LL", "LB", "DC", "AOFFI") for m in modifiers) + any("ARRAY" in s for s in symbols)
-    if entry.writes != "two":
-        return (
-            (*results, max(access_bytes(modifiers) // 4, 1))
-            if results
-            else (max(access_bytes(modifiers) // 4, 1), 1)
-        )
     if "SCR" in modifiers:  # coordinates scattered over two operands
         return (*results, max(needed - needed // 2, 1), max(needed // 2, 1))
     sources = sum(isinstance(o, Register) and o.name.startswith("R") for o in operands) - 2
