@@ -139,7 +139,8 @@ class AccessPatterns:
     ) -> AccessPattern:
         if space is Space.LOCAL:  # the hardware interleaves lanes: always coalesced
             return _coalesced(int(lanes.sum(axis=-1).max()), size, space, buffer)
-        weights = self.evaluator.sample.weights * lanes.any(axis=-1)
+        sample = self.evaluator.sample
+        weights = np.outer(sample.block_weights, sample.warp_weights) * lanes.any(axis=-1)
 
         def mean(values: Array) -> float:
             return float((values * weights).sum() / weights.sum())

@@ -12,6 +12,7 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
 from warpwatt.program.evaluation import Evaluator
+from warpwatt.program.expression import BLOCK, THREAD
 from warpwatt.program.iterations import count_iterations
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
@@ -19,7 +20,7 @@ from warpwatt.program.sampling import sample_warps
 from warpwatt.program.spoken import trip_formula
 from warpwatt.program.symbolic import expressions
 from warpwatt.program.trips import TripCounts
-from warpwatt.program.walk import Walk, budgeted
+from warpwatt.program.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +45,8 @@ BRANCH_SPREAD = 0.3
 """The same for the time behind a branch that depends on data."""
 _ELEMENTS = 1 << 18
 """Elements of one array in a walk: iterations beyond are taken in strata."""
+_FEWEST = 4
+"""Strata a loop gets even so."""
 
 
 def static_execution(
@@ -92,8 +95,6 @@ class _Counts:
         size = len(self.symbols.program.instructions)
         self.counts, self.lanes = [0.0] * size, [0.0] * size
         self.loops: dict[int, LoopTrips] = {}
-        self._weights = evaluator.sample.weights
-        self._total = float(self._weights.sum())
 
     def execution(
         self, launch: Launch, patterns: Mapping[int, AccessPattern], more: list[Assumption]
@@ -134,7 +135,7 @@ class _Counts:
         assert last is not None
         active = entry.presence > 0
         self._record(entry, context, np.where(active, last + (0 if entry.top else 1), 0))
-        limit = budgeted(_ELEMENTS, entry.traits, len(self._weights), context.size)
+        limit = self._affordable(entry, context)
         return count_iterations(
             last, active, bottom=entry.bottom, varies=entry.varies, depth=context.depth, limit=limit
         )
@@ -219,8 +220,18 @@ class _Counts:
     def _weigh(self, per_warp: Array, weight: Array) -> float:
         """Sum a value per warp over all warps of the launch and all iterations."""
         weighted = per_warp * weight
-        rows = weighted.sum(axis=(*range(weighted.ndim - 2), -1))
-        return float(rows @ self._weights) if len(rows) > 1 else float(rows[0]) * self._total
+        blocks = weighted.sum(axis=(*range(weighted.ndim - 3), -1))
+        sample = self.evaluator.sample
+        warps = blocks @ sample.warp_weights if blocks.shape[1] > 1 else blocks[:, 0] * sample.warp_total
+        return float(warps @ sample.block_weights if len(warps) > 1 else warps[0] * sample.block_total)
+
+    def _affordable(self, entry: LoopEntry, context: Context) -> int:
+        """Return how many iterations to look at one by one so that no array exceeds the budget."""
+        sample = self.evaluator.sample
+        threads = len(sample.warp_weights) * WARP_SIZE if entry.traits & THREAD else 1
+        blocks = len(sample.block_weights) if entry.traits & BLOCK else 1
+        room = _ELEMENTS / (threads * blocks * context.size)
+        return max(_FEWEST, int(room ** (1 / max(1, entry.height))))
 
 
 def _lane_sum(presence: Array) -> Array:

@@ -1,6 +1,6 @@
 """Values of symbolic nodes for the sampled warps, vectorised and exact.
 
-Arrays have the axes (..., rows, lanes), each of length 1 where nothing changes along it; loops whose
+Arrays have the axes (..., blocks, warps, lanes), each of length 1 where nothing changes along it; loops whose
 iterations are looked at one by one add axes in front. An :class:`Iteration` pins a loop to iteration
 numbers, an environment maps loops to iterations. A value is cached under the iterations of those loops
 only that it depends on.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.program.arithmetic import DTYPES, as_type, calculate
+from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type, calculate
 from warpwatt.program.expression import UNKNOWN, is_float, loop_trait
 
 if TYPE_CHECKING:
@@ -113,12 +113,12 @@ class Evaluator:
     def _leaf(self, node: Node) -> Array | None:
         dtype = DTYPES[node.type]
         if node.op == "const":
-            return np.full((1, 1), node.payload, dtype)
+            return np.full(SCALAR, node.payload, dtype)
         if node.op == "special":
             return self.sample.registers[str(node.payload)]
         if node.op == "symbol":
             address = self.bindings.addresses.get(str(node.payload))
-            return None if address is None else np.full((1, 1), address, np.uint64).astype(dtype)
+            return None if address is None else np.full(SCALAR, address, np.uint64).astype(dtype)
         if node.op in ("param", "constant"):
             found = self.bindings.values.get(str(node.payload))
             return None if found is None else _literal(found, node.type)
@@ -201,7 +201,7 @@ class Evaluator:
     def _next_state(
         self, loop: int, outer: Environment, state: dict[int, Array], number: int
     ) -> dict[int, Array]:
-        environment = {**outer, loop: Iteration(np.full((1, 1), number), state)}
+        environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
         before = len(self._cache)
         following: dict[int, Array] = {}
         for phi in state:
@@ -228,9 +228,9 @@ class Evaluator:
 def _literal(value: int | float, kind: str) -> Array:
     """Return a bound argument as an array of its type; integers wrap, floats of bit types keep their bits."""
     if is_float(kind):
-        return np.full((1, 1), value, DTYPES[kind])
+        return np.full(SCALAR, value, DTYPES[kind])
     bits = np.dtype(DTYPES[kind]).itemsize * 8
     if isinstance(value, float):
-        return as_type(np.full((1, 1), value, f"f{bits // 8}"), kind)
-    wrapped = np.full((1, 1), int(value) & ((1 << bits) - 1), f"u{bits // 8}")
+        return as_type(np.full(SCALAR, value, f"f{bits // 8}"), kind)
+    wrapped = np.full(SCALAR, int(value) & ((1 << bits) - 1), f"u{bits // 8}")
     return as_type(wrapped, kind)

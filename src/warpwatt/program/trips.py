@@ -15,7 +15,7 @@ import numpy as np
 
 from warpwatt.core.program import Flow
 from warpwatt.program.affine import Affine, affine
-from warpwatt.program.arithmetic import DTYPES, as_type
+from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type
 from warpwatt.program.evaluation import STEP_LIMIT, Iteration
 from warpwatt.program.expression import UNKNOWN, Node, is_float, loop_trait, width
 from warpwatt.program.progression import NEVER, first_comparison
@@ -238,8 +238,8 @@ class TripCounts:
         self, tests: list[Node], loop: int, outer: Environment, active: Array | None, limit: Array | None
     ) -> Array | None:
         """Follow a loop until every active lane has left; None if that takes too long or is not known."""
-        pending = np.ones((1, 1), bool) if active is None else active
-        found = np.full((1, 1), NEVER)
+        pending = np.ones(SCALAR, bool) if active is None else active
+        found = np.full(SCALAR, NEVER)
         seen = 0
         for number in range(STEP_LIMIT):
             if limit is not None:
@@ -248,7 +248,7 @@ class TripCounts:
                 return found
             states = self.evaluator.history(loop, outer, number + 1)
             state = states[number] if number < len(states) else {}
-            environment = {**outer, loop: Iteration(np.full((1, 1), number), state)}
+            environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
             leaves = self._any(tests, environment)
             if leaves is None:
                 return None
@@ -260,7 +260,7 @@ class TripCounts:
         return None
 
     def _any(self, tests: list[Node], environment: Environment) -> Array | None:
-        result = np.zeros((1, 1), bool)
+        result = np.zeros(SCALAR, bool)
         for test in tests:
             value = self.evaluator.value(test, environment)
             if value is None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from warpwatt.core.program import Flow
+from warpwatt.program.arithmetic import SCALAR
 from warpwatt.program.evaluation import Iteration
-from warpwatt.program.expression import LANE, ROW, UNKNOWN, loop_trait
+from warpwatt.program.expression import loop_trait
 from warpwatt.program.trips import Leaving
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class LoopEntry:
 
     ``leaving`` says when lanes leave; ``forced`` is the exit they are sent to where that is assumed;
     ``bottom`` whether lanes leave only at the end of an iteration, ``varies`` whether what happens inside
-    depends on the iteration, and ``traits`` on which indices.
+    depends on the iteration, ``traits`` on what else; ``height`` counts such loops from this one inwards.
     """
 
     loop: int
@@ -58,6 +59,7 @@ class LoopEntry:
     top: bool
     varies: bool
     traits: int
+    height: int
 
 
 class Visitor(Protocol):
@@ -98,7 +100,7 @@ class Walk:
     def run(self) -> None:
         """Start all lanes at the entry and follow them to the end."""
         valid = self.evaluator.sample.valid.astype(float)
-        context = Context({}, np.ones((1, 1)), 0, 1)
+        context = Context({}, np.ones(SCALAR), 0, 1)
         self._region(None, {0: valid}, context)
 
     def _region(self, loop: int | None, arrivals: Arrivals, context: Context) -> Arrivals:
@@ -214,11 +216,18 @@ class Walk:
             forced = _controlling(tests, this.header, this.latches)
             if not top or (forced is not None and forced.source != this.header):
                 decreed -= 1
-            leaving = Leaving(np.full((1, 1), decreed), complete=False)
+            leaving = Leaving(np.full(SCALAR, decreed), complete=False)
             self.trips.settle(loop, context.environment, leaving)
         controls = self._controls_of(loop)
         varies = bool(controls & loop_trait(loop))
-        return LoopEntry(loop, presence, leaving, forced, bottom, top, varies, controls)
+        height = self._height(loop)
+        return LoopEntry(loop, presence, leaving, forced, bottom, top, varies, controls, height)
+
+    def _height(self, loop: int) -> int:
+        """Return how many loops, one inside the other, have iterations that differ."""
+        varies = bool(self._controls_of(loop) & loop_trait(loop))
+        children = self.evaluator.symbols.forest.loops[loop].children
+        return varies + max((self._height(c) for c in children), default=0)
 
     def _controls_of(self, loop: int) -> int:
         """Return what branches, guards and loops inside a loop depend on, its own exits apart."""
@@ -242,7 +251,7 @@ class Walk:
             return [(tests[0].target, presence)] if tests else []
         if len(left) == 1:
             return [(target, presence) for target in left]
-        total = sum(left.values(), start=np.zeros((1, 1)))
+        total = sum(left.values(), start=np.zeros(SCALAR))
         safe = np.where(total > 0, total, 1.0)
         main = (
             entry.forced.target
@@ -261,14 +270,3 @@ def _controlling(tests: tuple[ExitTest, ...], header: int, latches: tuple[int, .
         if found:
             return found[0]
     return tests[0] if tests else None
-
-
-def budgeted(limit: int, traits: int, rows: int, size: int) -> int:
-    """Return how many iterations may be looked at so that no array exceeds about ``limit`` elements."""
-    per_iteration = (rows if traits & (ROW | LANE) else 1) * (32 if traits & LANE else 1) * size
-    return max(8, limit // per_iteration)
-
-
-def depends_on_data(traits: int) -> bool:
-    """Whether traits say that a value depends on data."""
-    return bool(traits & UNKNOWN)
