@@ -30,14 +30,10 @@ def affine(algebra: Algebra, node: Node, loop: int, depth: int = 0) -> Affine | 
     """Return the affine form of an integer value in a loop, or None if it has none that we find."""
     if is_float(node.type) or node.type == "pred" or depth > _DEPTH:
         return None
-    varying = loop_trait(loop)
-    if not algebra.traits_of(node) & varying:
+    if not algebra.traits_of(node) & loop_trait(loop):
         return Affine(node, algebra.const(0, f"s{width(node.type)}"))
     if node.op == "phi":
-        recurrence = algebra.recurrences[node.number]
-        if recurrence.loop != loop or recurrence.step is None:
-            return None
-        return Affine(recurrence.first, recurrence.step)
+        return _recurring(algebra, node, loop)
     if node.op == "cvt":
         return _converted(algebra, node, loop, depth)
     parts = [affine(algebra, a, loop, depth + 1) for a in node.args]
@@ -46,6 +42,13 @@ def affine(algebra: Algebra, node: Node, loop: int, depth: int = 0) -> Affine | 
     if len(known) < len(parts) or any(width(p.base.type) != width(node.type) for p in summed):
         return None
     return _combined(algebra, node, known)
+
+
+def _recurring(algebra: Algebra, phi: Node, loop: int) -> Affine | None:
+    recurrence = algebra.recurrences[phi.number]
+    if recurrence.loop != loop or recurrence.step is None:
+        return None
+    return Affine(recurrence.first, recurrence.step)
 
 
 def _combined(algebra: Algebra, node: Node, parts: list[Affine]) -> Affine | None:

@@ -140,7 +140,7 @@ class Algebra:
         return self._make("select", yes.type, (condition, yes, no), "pred")
 
     def increment(self, node: Node, phi: Node, varying: int) -> Node | None:
-        """Return ``s`` such that ``node = phi + s`` and ``s`` lacks the trait ``varying``; None if there is none."""
+        """Return ``s`` such that ``node = phi + s``, without the trait ``varying``; None if there is none."""
         total = self.const(0, f"s{width(phi.type)}") if not is_float(phi.type) else None
         while total is not None and node is not phi:
             if node.op not in ("add", "sub") or is_float(node.type) or width(node.type) != width(phi.type):
@@ -155,27 +155,34 @@ class Algebra:
         return total
 
     def _simplify(self, op: str, kind: str, args: Sequence[Node], of: str) -> Node | None:
+        """Return a simpler equal of a whole-number operation, or None."""
         if is_float(kind) or is_float(of or kind) or op in ("cvt", "lop3"):
             return None
         if kind == "pred" and not of:
             return self._simplify_logic(op, args)
         if len(args) != 2:
             return None
-        a, b = args
+        return self._simplify_sum(op, kind, *args) or self._neutral(op, kind, *args)
+
+    def _simplify_sum(self, op: str, kind: str, a: Node, b: Node) -> Node | None:
         if op == "sub" and a is b:
             return self.const(0, kind)
         if op == "sub" and is_const(b):
             return self.apply("add", kind, a, self.const(-int(b.payload), kind))
-        if op in ("add", "or", "xor", "shl", "shr", "sub") and is_const(b, 0):
-            return a
-        if op in ("mul", "div") and is_const(b, 1):
-            return a
-        if op in ("mul", "and") and is_const(b, 0):
-            return b
         if op == "add" and is_const(b) and a.op == "add" and is_const(a.args[1]) and a.type[1:] == kind[1:]:
             total = int(a.args[1].payload) + int(b.payload)
             return self.apply("add", kind, a.args[0], self.const(total, kind))
         return None
+
+    @staticmethod
+    def _neutral(op: str, kind: str, a: Node, b: Node) -> Node | None:
+        if width(a.type) != width(kind):
+            return None
+        if is_const(b, 0) and op in ("add", "or", "xor", "shl", "shr"):
+            return a
+        if is_const(b, 1) and op in ("mul", "div"):
+            return a
+        return b if is_const(b, 0) and op in ("mul", "and") else None
 
     def _simplify_logic(self, op: str, args: Sequence[Node]) -> Node | None:
         if op == "not":
@@ -217,7 +224,7 @@ class Algebra:
         return node
 
     def settle(self) -> None:
-        """Complete the traits of all nodes once every recurrence is: until then phis lack their ``next``'s."""
+        """Complete the traits of all nodes: until now phis lack those of their ``next``."""
         changed = True
         while changed:
             changed = False

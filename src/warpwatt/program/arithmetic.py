@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+SCALAR = (1, 1, 1)
+"""Shape of a value that is the same for all blocks, warps and lanes."""
+
 DTYPES: dict[str, type[np.generic]] = {
     "pred": np.bool_,
     "s8": np.int8,
@@ -66,7 +69,7 @@ def divide(a: Array, b: Array) -> Array:
 
 def remainder(a: Array, b: Array) -> Array:
     """Remainder with the sign of the dividend."""
-    return a - divide(a, b) * np.where(b == 0, b.dtype.type(1), b)
+    return np.asarray(a - divide(a, b) * np.where(b == 0, b.dtype.type(1), b))
 
 
 def shift_left(a: Array, b: Array) -> Array:
@@ -74,7 +77,7 @@ def shift_left(a: Array, b: Array) -> Array:
     bits = a.dtype.itemsize * 8
     amount = as_type(b, "u32") if b.dtype.itemsize == 4 else b
     small = np.minimum(amount.astype(np.uint64), np.uint64(bits - 1)).astype(a.dtype)
-    return np.where(amount.astype(np.uint64) >= bits, a.dtype.type(0), a << small)
+    return np.asarray(np.where(amount.astype(np.uint64) >= bits, a.dtype.type(0), a << small))
 
 
 def shift_right(a: Array, b: Array) -> Array:
@@ -82,7 +85,7 @@ def shift_right(a: Array, b: Array) -> Array:
     bits = a.dtype.itemsize * 8
     amount = as_type(b, "u32").astype(np.uint64) if b.dtype.itemsize == 4 else b.astype(np.uint64)
     shifted = a >> np.minimum(amount, np.uint64(bits - 1)).astype(a.dtype)
-    return shifted if a.dtype.kind == "i" else np.where(amount >= bits, a.dtype.type(0), shifted)
+    return np.asarray(shifted if a.dtype.kind == "i" else np.where(amount >= bits, a.dtype.type(0), shifted))
 
 
 def multiply_high(a: Array, b: Array) -> Array:
@@ -139,7 +142,7 @@ def population(a: Array) -> Array:
 
 
 def leading_zeros(a: Array) -> Array:
-    """Number of leading zero bits, as ``u32``.
+    """Return the number of leading zero bits, as ``u32``.
 
     >>> leading_zeros(np.array([1, 0], np.uint32))
     array([31, 32], dtype=uint32)
@@ -249,7 +252,7 @@ OPERATIONS: dict[str, Callable[..., Array]] = {
 
 
 def calculate(op: str, kind: str, of: str, args: list[Array], payload: float | str) -> Array:
-    """Return an operation of a node on arrays of any types (see :class:`warpwatt.program.expression.Node`)."""
+    """Return the value of a node (see :class:`warpwatt.program.expression.Node`) from its operands'."""
     if op == "select":
         condition, yes, no = args
         return np.where(condition, as_type(yes, kind), as_type(no, kind))

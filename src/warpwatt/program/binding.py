@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ALIGNMENT = 256
 """Alignment of ``cudaMalloc`` (CUDA C++ Programming Guide, "Device Memory Accesses")."""
 GLOBAL_BASE = 1 << 40
-"""First made-up address of a buffer; shared variables lie near 0, so that generic addresses tell them apart."""
+"""First made-up address of a buffer; shared variables lie near 0: generic addresses tell them apart."""
 LOCAL_BASE = 1 << 32
 _GAP = 1 << 20
 _UNKNOWN_SIZE = 1 << 36
@@ -74,7 +74,7 @@ def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset(
     Raises
     ------
     ArgumentError
-        If an argument matches no parameter or constant symbol, is of the wrong kind, or does not fit its type.
+        If an argument matches no parameter or constant symbol, is of the wrong kind, or does not fit.
 
     >>> from warpwatt.core.launch import Dim3
     >>> from warpwatt.core.launch import Launch as L
@@ -100,7 +100,8 @@ def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset(
             values[key] = _scalar(parameter, argument, index)
         elif parameter.pointer and parameter.size == 8:
             buffers[key] = None
-    buffers = {p: None for p in sorted(pointers) if p not in values} | buffers
+    unsaid: dict[str, int | None] = {p: None for p in sorted(pointers) if p not in values}
+    buffers = unsaid | buffers
     following = GLOBAL_BASE
     for key, size in buffers.items():
         values[key] = following

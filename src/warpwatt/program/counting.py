@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.execution import Assumption, Execution, LoopTrips
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
 from warpwatt.program.evaluation import Evaluator
+from warpwatt.program.expression import BLOCK, THREAD
 from warpwatt.program.iterations import count_iterations
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
@@ -17,11 +20,12 @@ from warpwatt.program.sampling import sample_warps
 from warpwatt.program.spoken import trip_formula
 from warpwatt.program.symbolic import expressions
 from warpwatt.program.trips import TripCounts
-from warpwatt.program.walk import Walk, budgeted
+from warpwatt.program.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program
     from warpwatt.program.arithmetic import Array
@@ -41,6 +45,8 @@ BRANCH_SPREAD = 0.3
 """The same for the time behind a branch that depends on data."""
 _ELEMENTS = 1 << 18
 """Elements of one array in a walk: iterations beyond are taken in strata."""
+_FEWEST = 4
+"""Strata a loop gets even so."""
 
 
 def static_execution(
@@ -51,7 +57,7 @@ def static_execution(
     Parameters
     ----------
     program
-        A kernel; device functions it calls are not expanded (see :mod:`warpwatt.program.inlining`).
+        A kernel; device functions it calls are not expanded (see below).
     launch
         Grid, block and arguments.
     loop_counts
@@ -65,10 +71,15 @@ def static_execution(
     symbols = expressions(program)
     bindings = bind(program, launch, pointer_parameters(symbols))
     evaluator = Evaluator(symbols, sample_warps(launch), bindings)
-    counts = _Counts(evaluator, dict(loop_counts or {}))
-    Walk(evaluator, counts.trips, counts).run()
-    counts.demands.check()
-    return counts.execution(launch)
+    with np.errstate(all="ignore"):  # wrap-around is what machines do
+        counts = _Counts(evaluator, dict(loop_counts or {}))
+        Walk(evaluator, counts.trips, counts).run()
+        counts.demands.check()
+        few = Evaluator(symbols, sample_warps(launch, SAMPLED_WARPS, SAMPLED_PER_BLOCK), bindings)
+        accesses = AccessPatterns(few, launch, counts.loops, counts.assumed_last)
+        patterns = accesses.run()
+    execution = counts.execution(launch, patterns, accesses.assumptions)
+    return replace(execution, footprints=accesses.footprints())
 
 
 class _Counts:
@@ -84,10 +95,10 @@ class _Counts:
         size = len(self.symbols.program.instructions)
         self.counts, self.lanes = [0.0] * size, [0.0] * size
         self.loops: dict[int, LoopTrips] = {}
-        self._weights = evaluator.sample.weights
-        self._total = float(self._weights.sum())
 
-    def execution(self, launch: Launch) -> Execution:
+    def execution(
+        self, launch: Launch, patterns: Mapping[int, AccessPattern], more: list[Assumption]
+    ) -> Execution:
         """Return what was counted. A warp that executes has at least one lane."""
         active = [
             min(max(lanes / count, 1.0), WARP_SIZE) if count > 0 else 0.0
@@ -95,8 +106,10 @@ class _Counts:
         ]
         loops = tuple(self.loops[loop] for loop in sorted(self.loops))
         program = self.symbols.program
+        for assumption in more:
+            self._assume(assumption)
         assumptions = tuple(self.assumptions.values())
-        return Execution(program, launch, tuple(self.counts), tuple(active), loops, {}, assumptions)
+        return Execution(program, launch, tuple(self.counts), tuple(active), loops, patterns, assumptions)
 
     # What the walk tells ------------------------------------------------------------------------------
 
@@ -122,7 +135,7 @@ class _Counts:
         assert last is not None
         active = entry.presence > 0
         self._record(entry, context, np.where(active, last + (0 if entry.top else 1), 0))
-        limit = budgeted(_ELEMENTS, entry.traits, len(self._weights), context.size)
+        limit = self._affordable(entry, context)
         return count_iterations(
             last, active, bottom=entry.bottom, varies=entry.varies, depth=context.depth, limit=limit
         )
@@ -207,11 +220,21 @@ class _Counts:
     def _weigh(self, per_warp: Array, weight: Array) -> float:
         """Sum a value per warp over all warps of the launch and all iterations."""
         weighted = per_warp * weight
-        rows = weighted.sum(axis=(*range(weighted.ndim - 2), -1))
-        return float(rows @ self._weights) if len(rows) > 1 else float(rows[0]) * self._total
+        blocks = weighted.sum(axis=(*range(weighted.ndim - 3), -1))
+        sample = self.evaluator.sample
+        warps = blocks @ sample.warp_weights if blocks.shape[1] > 1 else blocks[:, 0] * sample.warp_total
+        return float(warps @ sample.block_weights if len(warps) > 1 else warps[0] * sample.block_total)
+
+    def _affordable(self, entry: LoopEntry, context: Context) -> int:
+        """Return how many iterations to look at one by one so that no array exceeds the budget."""
+        sample = self.evaluator.sample
+        threads = len(sample.warp_weights) * WARP_SIZE if entry.traits & THREAD else 1
+        blocks = len(sample.block_weights) if entry.traits & BLOCK else 1
+        room = _ELEMENTS / (threads * blocks * context.size)
+        return max(_FEWEST, int(room ** (1 / max(1, entry.height))))
 
 
 def _lane_sum(presence: Array) -> Array:
     """Sum over lanes; a single column stands for all of them."""
     total = presence.sum(axis=-1, keepdims=True)
-    return total if presence.shape[-1] > 1 else total * WARP_SIZE
+    return np.asarray(total if presence.shape[-1] > 1 else total * WARP_SIZE)

@@ -1,9 +1,9 @@
 """Values of symbolic nodes for the sampled warps, vectorised and exact.
 
-Arrays have the axes (..., rows, lanes), each of length 1 where nothing changes along it; loops whose iterations
-are looked at one by one add axes in front. An :class:`Iteration` pins a loop to iteration numbers, an
-environment maps loops to iterations. A value is cached under the iterations of those loops only that it
-depends on.
+Arrays have the axes (..., blocks, warps, lanes), each of length 1 where nothing changes along it; loops whose
+iterations are looked at one by one add axes in front. An :class:`Iteration` pins a loop to iteration
+numbers, an environment maps loops to iterations. A value is cached under the iterations of those loops
+only that it depends on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.program.arithmetic import DTYPES, as_type, calculate
+from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type, calculate
 from warpwatt.program.expression import UNKNOWN, is_float, loop_trait
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ Environment = dict[int, Iteration]
 class Evaluator:
     """Evaluates nodes of one program for one launch.
 
-    ``exit_iteration`` is set by :mod:`warpwatt.program.trips`: it returns the iteration in which lanes leave a
-    loop, or None.
+    ``exit_iteration`` is set by :mod:`warpwatt.program.trips`: it returns the iteration in which lanes leave
+    a loop, or None.
     """
 
     def __init__(self, symbols: Symbols, sample: WarpSample, bindings: Bindings) -> None:
@@ -113,12 +113,12 @@ class Evaluator:
     def _leaf(self, node: Node) -> Array | None:
         dtype = DTYPES[node.type]
         if node.op == "const":
-            return np.full((1, 1), node.payload, dtype)
+            return np.full(SCALAR, node.payload, dtype)
         if node.op == "special":
             return self.sample.registers[str(node.payload)]
         if node.op == "symbol":
             address = self.bindings.addresses.get(str(node.payload))
-            return None if address is None else np.full((1, 1), address, np.uint64).astype(dtype)
+            return None if address is None else np.full(SCALAR, address, np.uint64).astype(dtype)
         if node.op in ("param", "constant"):
             found = self.bindings.values.get(str(node.payload))
             return None if found is None else _literal(found, node.type)
@@ -149,16 +149,13 @@ class Evaluator:
             return None
         if iteration.values is not None and node.number in iteration.values:
             return as_type(iteration.values[node.number], node.type)
-        if recurrence.step is not None:
-            first, step = self.value(recurrence.first, environment), self.value(recurrence.step, environment)
-            if first is None or step is None:
-                return None
-            if is_float(node.type):
-                return None
-            return as_type(first, node.type) + as_type(step, node.type) * iteration.number.astype(
-                DTYPES[node.type]
-            )
-        return self._followed(node, environment, iteration)
+        if recurrence.step is None:
+            return self._followed(node, environment, iteration)
+        first, step = self.value(recurrence.first, environment), self.value(recurrence.step, environment)
+        if first is None or step is None:
+            return None
+        number = iteration.number.astype(DTYPES[node.type])
+        return np.asarray(as_type(first, node.type) + as_type(step, node.type) * number)
 
     def _followed(self, node: Node, environment: Environment, iteration: Iteration) -> Array | None:
         """Return a phi without closed form by following its loop from the start."""
@@ -180,7 +177,7 @@ class Evaluator:
     def history(self, loop: int, environment: Environment, length: int) -> list[dict[int, Array]]:
         """Return the values of the phis of a loop that have no closed form, iteration by iteration.
 
-        Starts at iteration 0 and holds at least ``length`` iterations, fewer where the loop cannot be followed.
+        Starts at iteration 0 and holds at least ``length`` iterations, fewer where they cannot be followed.
         A phi that depends on data is left out.
         """
         outer = {o: i for o, i in environment.items() if o != loop}
@@ -204,7 +201,7 @@ class Evaluator:
     def _next_state(
         self, loop: int, outer: Environment, state: dict[int, Array], number: int
     ) -> dict[int, Array]:
-        environment = {**outer, loop: Iteration(np.full((1, 1), number), state)}
+        environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
         before = len(self._cache)
         following: dict[int, Array] = {}
         for phi in state:
@@ -228,12 +225,12 @@ class Evaluator:
         return None if iteration is None else self.value(node.args[0], {**outer, loop: iteration})
 
 
-def _literal(value: float, kind: str) -> Array:
+def _literal(value: int | float, kind: str) -> Array:
     """Return a bound argument as an array of its type; integers wrap, floats of bit types keep their bits."""
     if is_float(kind):
-        return np.full((1, 1), value, DTYPES[kind])
+        return np.full(SCALAR, value, DTYPES[kind])
     bits = np.dtype(DTYPES[kind]).itemsize * 8
     if isinstance(value, float):
-        return as_type(np.full((1, 1), value, f"f{bits // 8}"), kind)
-    wrapped = np.full((1, 1), int(value) & ((1 << bits) - 1), f"u{bits // 8}")
+        return as_type(np.full(SCALAR, value, f"f{bits // 8}"), kind)
+    wrapped = np.full(SCALAR, int(value) & ((1 << bits) - 1), f"u{bits // 8}")
     return as_type(wrapped, kind)

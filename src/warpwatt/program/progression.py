@@ -41,8 +41,9 @@ def first_comparison(op: str, first: Array, step: Array, bound: Array, bits: int
         low = r
     else:
         low, high = r, r
-    parts = np.broadcast_arrays(x, s, low, high, empty)
-    return np.where(parts[4], NEVER, _first_in(*parts[:4], bits))
+    shape = np.broadcast_shapes(x.shape, s.shape, r.shape)
+    x, s, low, high = (np.broadcast_to(a, shape) for a in (x, s, low, high))
+    return np.where(empty, NEVER, _first_in(x, s, low, high, bits))
 
 
 def _first_in(x: Array, s: Array, low: Array, high: Array, bits: int) -> Array:

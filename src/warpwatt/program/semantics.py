@@ -1,8 +1,8 @@
 """What PTX instructions compute, as symbolic values (PTX ISA, chapter 9).
 
-Covered are the instructions that trip counts, branches and addresses are made of: integer arithmetic, logic,
-shifts, bit fields, comparisons, selections, conversions and plain floating-point arithmetic. Anything else is
-an unknown that names its instruction, never a guess.
+Covered are the instructions that trip counts, branches and addresses are made of: integer arithmetic,
+logic, shifts, bit fields, comparisons, selections, conversions and plain floating-point arithmetic.
+Anything else is an unknown that names its instruction, never a guess.
 """
 
 from __future__ import annotations
@@ -21,30 +21,9 @@ if TYPE_CHECKING:
     from warpwatt.program.algebra import Algebra
     from warpwatt.program.expression import Node
 
-_TYPES = frozenset(
-    [
-        "pred",
-        "b8",
-        "b16",
-        "b32",
-        "b64",
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "s8",
-        "s16",
-        "s32",
-        "s64",
-        "f16",
-        "f32",
-        "f64",
-    ]
-)
-_TWO = {"add": "add", "sub": "sub", "div": "div", "rem": "rem", "min": "min", "max": "max"} | {
-    name: name for name in ("and", "or", "xor", "shl", "shr")
-}
-_ONE = {name: name for name in ("neg", "abs", "not", "popc", "clz", "brev", "sqrt")}
+_TYPES = frozenset(["pred", "f16", "f32", "f64", *(f"{k}{bits}" for k in "bus" for bits in (8, 16, 32, 64))])
+_TWO = frozenset({"add", "sub", "div", "rem", "min", "max", "and", "or", "xor", "shl", "shr"})
+_ONE = frozenset({"neg", "abs", "not", "popc", "clz", "brev", "sqrt"})
 _COMPARE = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"} | {
     name: name for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
@@ -192,18 +171,23 @@ class Semantics:
         handler = _HANDLERS.get(how.name)
         if handler is not None:
             return handler(self, instruction, how)
-        kind = how.types[0]
+        return self._plain(instruction, how)
+
+    def _plain(self, instruction: Instruction, how: Spelling) -> Node | None:
+        """Return operations of one or two operands of the same type."""
+        kind, algebra = how.types[0], self.algebra
         inputs = instruction.operands[1:]
-        if how.name in _ONE and len(inputs) == 1 and not (how.name == "sqrt" and kind == "f16"):
+        if how.name in _ONE and len(inputs) == 1 and kind != "f16":
             a = self.operand(inputs[0], kind, instruction)
-            counts = how.name in ("popc", "clz")
-            if how.name == "not" and kind == "pred":
-                return self.algebra.negate(a)
-            return self.algebra.apply(_ONE[how.name], "u32" if counts else kind, a, of=kind if counts else "")
+            if how.name in ("popc", "clz"):
+                return algebra.apply(how.name, "u32", a, of=kind)
+            return (
+                algebra.negate(a) if (how.name, kind) == ("not", "pred") else algebra.apply(how.name, kind, a)
+            )
         if how.name in _TWO and len(inputs) == 2:
             a = self.operand(inputs[0], kind, instruction)
             b = self.operand(inputs[1], "u32" if how.name in ("shl", "shr") else kind, instruction)
-            return self.algebra.apply(_TWO[how.name], kind, a, b)
+            return algebra.apply(how.name, kind, a, b)
         return None
 
     def _load(self, instruction: Instruction, how: Spelling) -> Node | None:

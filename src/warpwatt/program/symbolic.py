@@ -1,9 +1,9 @@
 """Symbolic values of guards and addresses: value numbering over the control-flow graph.
 
-Only what control and addresses need is built (a slice by register name). Values meet at joins as selections by
-the predicates of the paths, at loop heads as recurrences. Phis stand where Cytron et al. place them (iterated
-dominance frontiers), pruned by liveness; blocks are visited so that every operand but the loop-carried ones
-is there before its use, without recursion.
+Only what control and addresses need is built (a slice by register name). Values meet at joins as
+selections by the predicates of the paths, at loop heads as recurrences. Phis stand where Cytron et al.
+place them (iterated dominance frontiers), pruned by liveness; blocks are visited so that every operand but
+the loop-carried ones is there before its use, without recursion.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Flow, Register
+from warpwatt.core.program import Access, Address, Flow, Register
 from warpwatt.program.algebra import Algebra
 from warpwatt.program.cfg import ControlFlow, control_flow
 from warpwatt.program.expression import Node, loop_trait
@@ -51,15 +51,15 @@ class Symbols:
     paths: _Paths
 
     def edge(self, source: int, target: int) -> Node | None:
-        """Return the predicate under which control goes from one block to the next; None if it always does."""
+        """Return the predicate under which control takes an edge; None if it always does."""
         return self.paths.edge(source, target)
 
-    def reach(self, above: int, block: int) -> Node | None:
-        """Return the predicate under which lanes at ``above`` come to ``block``, which it dominates.
+    def along(self, above: int, source: int, target: int) -> Node | None:
+        """Return the predicate under which lanes at ``above`` take an edge below; None where not known.
 
-        None where that is not known. Inside the same iteration of all loops around ``above``.
+        Within the same iteration of all loops around ``above``.
         """
-        return self.paths.reach(above, block)
+        return self.paths.along(above, source, target)
 
 
 @lru_cache(maxsize=32)
@@ -79,10 +79,12 @@ class _Paths:
         self._reached: dict[tuple[int, int], Node | None] = {}
 
     def edge(self, source: int, target: int) -> Node | None:
-        """Return the predicate of an edge, None if control always takes it."""
+        """Return the predicate of an edge, None if control always takes it; target -1 ends the thread."""
         last = self.flow.terminator(source)
         if last is None:
             return None
+        if target < 0:
+            return self.guards.get(last.index)
         if last.flow is Flow.JUMP and len(set(last.targets)) != 1:
             return self.algebra.unknown("pred", last, f"indirect branch to block {target}")
         guard = self.flow.edge_guard(source, target)
@@ -100,16 +102,19 @@ class _Paths:
 
     def along(self, above: int, source: int, target: int, depth: int = 0) -> Node | None:
         """Return the predicate of coming from ``above`` through the edge ``source`` to ``target``."""
-        left = [o for o in self.forest.around(source) if not self.forest.contains(o, target)]
-        left = [o for o in left if not self.forest.contains(o, above) or self.forest.loops[o].header == above]
-        if left and not self.forest.contains(left[-1], above):
-            loop = self.forest.loops[left[-1]]
-            return self.reach(above, loop.header, depth + 1) if len(loop.exits) == 1 else None
+        inside = [o for o in self.forest.around(source) if not self.forest.contains(o, above)]
+        if inside and target >= 0 and len(self.forest.loops[inside[-1]].exits) == 1:
+            return self.reach(above, self.forest.loops[inside[-1]].header, depth + 1)
+        taken = self.edge(source, target) or self.algebra.const(1, "pred")
+        for loop in inside:  # the exit of an inner loop is taken if it is in the iteration that leaves
+            header = self.forest.loops[loop].header
+            way = self.reach(header, source, depth + 1)
+            if way is None:
+                return None
+            taken = self.algebra.exit(self.algebra.apply("and", "pred", way, taken), loop)
+            source = header
         reached = self.reach(above, source, depth + 1)
-        condition = self.edge(source, target)
-        if reached is None or condition is None:
-            return reached
-        return self.algebra.apply("and", "pred", reached, condition)
+        return None if reached is None else self.algebra.apply("and", "pred", reached, taken)
 
     def _reach(self, above: int, block: int, depth: int) -> Node | None:
         if block == above:
@@ -189,8 +194,9 @@ class _Builder:
                 value = self.algebra.unknown("pred", instruction, f"{guard.register} is never set")
             self.guards[instruction.index] = self.algebra.negate(value) if guard.negated else value
         if instruction.memory is not None:
-            address = next((o for o in instruction.operands if isinstance(o, Address)), None)
-            if address is not None:
+            found = [o for o in instruction.operands if isinstance(o, Address)]
+            if found:  # a copy names its destination first; what it reads lies in global memory
+                address = found[-1] if instruction.memory.access is Access.COPY else found[0]
                 self.addresses[instruction.index] = self.semantics.address(address, instruction)
         if not any(name in self.wanted for name in instruction.writes):
             return

@@ -1,9 +1,9 @@
 """How often loops run: the iteration in which each lane leaves, by induction analysis.
 
 A loop may have several exits; a lane leaves by the first one whose test holds. For a test that compares an
-affine value with an invariant one the iteration is computed in closed form, wrap-around included. Other tests
-that only depend on arguments and indices are followed iteration by iteration up to a limit. A test that
-depends on data stays unknown.
+affine value with an invariant one the iteration is computed in closed form, wrap-around included. Other
+tests that only depend on arguments and indices are followed iteration by iteration up to a limit. A test
+that depends on data stays unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from warpwatt.core.program import Flow
 from warpwatt.program.affine import Affine, affine
-from warpwatt.program.arithmetic import DTYPES, as_type
+from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type
 from warpwatt.program.evaluation import STEP_LIMIT, Iteration
 from warpwatt.program.expression import UNKNOWN, Node, is_float, loop_trait, width
 from warpwatt.program.progression import NEVER, first_comparison
@@ -35,7 +35,7 @@ _SCAN_ELEMENTS = 1 << 24
 class ExitTest:
     """A way out of a loop: the edge (target -1: the thread ends) and the predicate of taking it.
 
-    ``predicate`` is None where it is not known: an exit out of an inner loop, or too many paths.
+    ``predicate`` is None where the paths to it are too many.
     """
 
     source: int
@@ -45,7 +45,7 @@ class ExitTest:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """Iteration in which lanes leave a loop (``int64``), None if unknown; ``complete`` if no test is unknown."""
+    """Iteration in which lanes leave (``int64``), None if unknown; ``complete`` if no test is unknown."""
 
     iteration: Array | None
     complete: bool
@@ -64,16 +64,10 @@ def exit_tests(symbols: Symbols, loop: int) -> tuple[ExitTest, ...]:
 
 def _leaving_predicate(symbols: Symbols, loop: int, source: int, target: int) -> Node | None:
     this = symbols.forest.loops[loop]
-    if symbols.forest.innermost[source] != loop:
-        return None
-    last = symbols.flow.terminator(source)
-    condition = symbols.guards.get(last.index) if target < 0 and last else symbols.edge(source, target)
-    if condition is None:
-        return None
-    if all(symbols.flow.dominates(source, latch) for latch in this.latches):
-        return condition
-    reached = symbols.reach(this.header, source)
-    return None if reached is None else symbols.algebra.apply("and", "pred", reached, condition)
+    directly = symbols.forest.innermost[source] == loop
+    if directly and all(symbols.flow.dominates(source, latch) for latch in this.latches):
+        return symbols.edge(source, target)  # tested in every iteration
+    return symbols.along(this.header, source, target)
 
 
 class TripCounts:
@@ -244,8 +238,8 @@ class TripCounts:
         self, tests: list[Node], loop: int, outer: Environment, active: Array | None, limit: Array | None
     ) -> Array | None:
         """Follow a loop until every active lane has left; None if that takes too long or is not known."""
-        pending = np.ones((1, 1), bool) if active is None else active
-        found = np.full((1, 1), NEVER)
+        pending = np.ones(SCALAR, bool) if active is None else active
+        found = np.full(SCALAR, NEVER)
         seen = 0
         for number in range(STEP_LIMIT):
             if limit is not None:
@@ -254,7 +248,7 @@ class TripCounts:
                 return found
             states = self.evaluator.history(loop, outer, number + 1)
             state = states[number] if number < len(states) else {}
-            environment = {**outer, loop: Iteration(np.full((1, 1), number), state)}
+            environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
             leaves = self._any(tests, environment)
             if leaves is None:
                 return None
@@ -266,7 +260,7 @@ class TripCounts:
         return None
 
     def _any(self, tests: list[Node], environment: Environment) -> Array | None:
-        result = np.zeros((1, 1), bool)
+        result = np.zeros(SCALAR, bool)
         for test in tests:
             value = self.evaluator.value(test, environment)
             if value is None:

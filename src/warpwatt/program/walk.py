@@ -1,9 +1,9 @@
 """One pass of the sampled warps over the control-flow graph.
 
-Every block gets the *presence* of each lane, a number from 0 to 1. Predicates that follow from arguments and
-indices send a lane one way or the other. Where a predicate depends on data, both sides are taken and each lane
-is half on either (the thesis' assumption, chapter 7: every branch is taken by at least one thread of every
-warp). Loops are passed once, with the iterations that matter as an axis of their own.
+Every block gets the *presence* of each lane, a number from 0 to 1. Predicates that follow from arguments
+and indices send a lane one way or the other. Where a predicate depends on data, both sides are taken and
+each lane is half on either (the thesis' assumption, chapter 7: every branch is taken by at least one
+thread of every warp). Loops are passed once, with the iterations that matter as an axis of their own.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from warpwatt.core.program import Flow
+from warpwatt.program.arithmetic import SCALAR
 from warpwatt.program.evaluation import Iteration
-from warpwatt.program.expression import LANE, ROW, UNKNOWN, loop_trait
-from warpwatt.program.iterations import reduce_axis
+from warpwatt.program.expression import loop_trait
 from warpwatt.program.trips import Leaving
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """Where a walk is: the iterations of the loops around, how many each stands for, how many axes they are."""
+    """Where a walk is: the iterations of the loops around, how many each stands for, their axes."""
 
     environment: Environment
     weight: Array
@@ -48,7 +48,7 @@ class LoopEntry:
 
     ``leaving`` says when lanes leave; ``forced`` is the exit they are sent to where that is assumed;
     ``bottom`` whether lanes leave only at the end of an iteration, ``varies`` whether what happens inside
-    depends on the iteration, and ``traits`` on which indices.
+    depends on the iteration, ``traits`` on what else; ``height`` counts such loops from this one inwards.
     """
 
     loop: int
@@ -59,6 +59,7 @@ class LoopEntry:
     top: bool
     varies: bool
     traits: int
+    height: int
 
 
 class Visitor(Protocol):
@@ -99,7 +100,7 @@ class Walk:
     def run(self) -> None:
         """Start all lanes at the entry and follow them to the end."""
         valid = self.evaluator.sample.valid.astype(float)
-        context = Context({}, np.ones((1, 1)), 0, 1)
+        context = Context({}, np.ones(SCALAR), 0, 1)
         self._region(None, {0: valid}, context)
 
     def _region(self, loop: int | None, arrivals: Arrivals, context: Context) -> Arrivals:
@@ -141,7 +142,7 @@ class Walk:
     def _scattered(
         self, block: int, targets: list[int], presence: Array, last: Instruction
     ) -> list[tuple[int, Array]]:
-        """An indirect branch: all targets alike."""
+        """Send the lanes of an indirect branch to all targets alike."""
         node = self.evaluator.symbols.edge(block, targets[0])
         if node is not None:
             self.visitor.undecided(node, last)
@@ -166,8 +167,9 @@ class Walk:
             return [(t, presence if c.all() else presence * c) for t, c in sides if c.any()]
         out = [t for t in targets if self._leaves(context.loop, t)]
         if len(out) == 1:
-            # When lanes leave is the loop's affair (see TripCounts): the others stay in full.
-            return [(t, presence) for t in targets]
+            # When lanes leave is the loop's affair (see TripCounts): until then all stay.
+            once = presence if context.last is None else presence * (context.iteration == context.last)
+            return [(t, once if t == out[0] else presence) for t in targets]
         self.visitor.undecided(node, last)
         return [(t, presence / 2) for t in targets]
 
@@ -196,7 +198,7 @@ class Walk:
         here = presence * (chosen.number <= last) if chosen.axis or not entry.bottom else presence
         left = self._region(loop, {header: here}, inside)
         if chosen.axis:
-            left = {target: reduce_axis(part, depth) for target, part in left.items()}
+            left = {target: (part * (chosen.weight > 0)).sum(axis=0) for target, part in left.items()}
         return self._shared(left, presence, entry)
 
     def _entry(self, loop: int, presence: Array, context: Context) -> LoopEntry:
@@ -214,11 +216,18 @@ class Walk:
             forced = _controlling(tests, this.header, this.latches)
             if not top or (forced is not None and forced.source != this.header):
                 decreed -= 1
-            leaving = Leaving(np.full((1, 1), decreed), complete=False)
+            leaving = Leaving(np.full(SCALAR, decreed), complete=False)
             self.trips.settle(loop, context.environment, leaving)
         controls = self._controls_of(loop)
         varies = bool(controls & loop_trait(loop))
-        return LoopEntry(loop, presence, leaving, forced, bottom, top, varies, controls)
+        height = self._height(loop)
+        return LoopEntry(loop, presence, leaving, forced, bottom, top, varies, controls, height)
+
+    def _height(self, loop: int) -> int:
+        """Return how many loops, one inside the other, have iterations that differ."""
+        varies = bool(self._controls_of(loop) & loop_trait(loop))
+        children = self.evaluator.symbols.forest.loops[loop].children
+        return varies + max((self._height(c) for c in children), default=0)
 
     def _controls_of(self, loop: int) -> int:
         """Return what branches, guards and loops inside a loop depend on, its own exits apart."""
@@ -242,7 +251,7 @@ class Walk:
             return [(tests[0].target, presence)] if tests else []
         if len(left) == 1:
             return [(target, presence) for target in left]
-        total = sum(left.values(), start=np.zeros((1, 1)))
+        total = sum(left.values(), start=np.zeros(SCALAR))
         safe = np.where(total > 0, total, 1.0)
         main = (
             entry.forced.target
@@ -261,14 +270,3 @@ def _controlling(tests: tuple[ExitTest, ...], header: int, latches: tuple[int, .
         if found:
             return found[0]
     return tests[0] if tests else None
-
-
-def budgeted(limit: int, traits: int, rows: int, size: int) -> int:
-    """Return how many iterations may be looked at so that no array exceeds about ``limit`` elements."""
-    per_iteration = (rows if traits & (ROW | LANE) else 1) * (32 if traits & LANE else 1) * size
-    return max(8, limit // per_iteration)
-
-
-def depends_on_data(traits: int) -> bool:
-    """Whether traits say that a value depends on data."""
-    return bool(traits & UNKNOWN)

@@ -1,0 +1,220 @@
+"""How the lanes of a warp spread over memory: :class:`~warpwatt.core.execution.AccessPattern` by instruction.
+
+Symbolic addresses are evaluated for a few warps and a few iterations of each loop around. An address that
+depends on data, or on an argument that was not given, is taken to be coalesced, which is stated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.execution import AccessPattern, Assumption
+from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Access, Space
+from warpwatt.program import transactions
+from warpwatt.program.arithmetic import as_type
+from warpwatt.program.binding import GLOBAL_BASE, LOCAL_BASE
+from warpwatt.program.expression import UNKNOWN
+from warpwatt.program.footprints import Reach, footprints
+from warpwatt.program.iterations import sample_iterations
+from warpwatt.program.linear import footprint, linear
+from warpwatt.program.reasons import data_source, place
+from warpwatt.program.trips import TripCounts
+from warpwatt.program.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from warpwatt.core.execution import Footprint, LoopTrips
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Instruction
+    from warpwatt.program.arithmetic import Array
+    from warpwatt.program.binding import Region
+    from warpwatt.program.evaluation import Evaluator
+    from warpwatt.program.expression import Node
+    from warpwatt.program.iterations import Iterations
+    from warpwatt.program.trips import ExitTest
+    from warpwatt.program.walk import Context, LoopEntry
+
+SAMPLED_WARPS, SAMPLED_PER_BLOCK = 24, 3
+SAMPLED_ITERATIONS = 4
+COALESCED_SPREAD = 0.7
+"""Standard deviation of the logarithm of the time of an access whose addresses are not known."""
+_SPACES = (Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.GENERIC)
+
+
+class AccessPatterns:
+    """Collects the patterns of one launch; ``decree`` gives iterations of loops where analysis finds none."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        launch: Launch,
+        loops: Mapping[int, LoopTrips],
+        decree: Callable[..., int | None],
+    ) -> None:
+        self.evaluator, self.launch, self.loops, self.decree = evaluator, launch, loops, decree
+        self.symbols = evaluator.symbols
+        self.patterns: dict[int, AccessPattern] = {}
+        self.assumptions: list[Assumption] = []
+        self._reaches: dict[int, Reach] = {}
+        self._extents = self._index_extents()
+
+    def run(self) -> dict[int, AccessPattern]:
+        """Return the patterns of all executed accesses to global, shared and local memory."""
+        Walk(self.evaluator, TripCounts(self.evaluator), self).run()
+        return self.patterns
+
+    def footprints(self) -> tuple[Footprint, ...]:
+        """Return the footprints of the off-chip accesses whose addresses are sums of indices."""
+        return footprints(self._reaches.values(), self._extents)
+
+    # What the walk tells ------------------------------------------------------------------------------
+
+    def block(self, block: int, presence: Array, context: Context) -> None:
+        """Look at the accesses of one block."""
+        for instruction in self.symbols.flow.instructions(block):
+            memory = instruction.memory
+            if (
+                memory is None
+                or memory.space not in _SPACES
+                or instruction.index not in self.symbols.addresses
+            ):
+                continue
+            active = presence > 0
+            guard = self.symbols.guards.get(instruction.index)
+            on = None if guard is None else self.evaluator.value(guard, context.environment)
+            if on is not None:
+                active = active & on
+            if active.any():
+                self._access(instruction, active, context)
+
+    def enter(self, entry: LoopEntry, context: Context) -> Iterations:
+        """Choose a few iterations."""
+        last = entry.leaving.iteration
+        assert last is not None
+        depth = len(context.environment)
+        return sample_iterations(
+            last, entry.presence > 0, bottom=not entry.top, depth=depth, samples=SAMPLED_ITERATIONS
+        )
+
+    def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
+        """Return what counting took the loop to run."""
+        return self.decree(loop, tests, known=known)
+
+    def undecided(self, node: Node, terminator: Instruction) -> None:
+        """Do nothing: counting has taken note."""
+
+    # ---------------------------------------------------------------------------------------------------
+
+    def _access(self, instruction: Instruction, active: Array, context: Context) -> None:
+        node = self.symbols.addresses[instruction.index]
+        value = self.evaluator.value(node, context.environment)
+        memory = instruction.memory
+        assert memory is not None
+        size = max(1, memory.bytes)
+        if value is None:
+            self._assume(instruction, node)
+            lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
+            self.patterns[instruction.index] = _coalesced(int(lanes), size, memory.space)
+            return
+        addresses = as_type(value, "u64").astype(np.int64)
+        lanes = np.broadcast_to(active, np.broadcast_shapes(active.shape, addresses.shape, (1, WARP_SIZE)))
+        base = int(np.broadcast_to(addresses, lanes.shape)[lanes][0])
+        space = _space(memory.space, memory.access, base)
+        region = self.evaluator.bindings.region(base)
+        covered = self._footprint(node, size)
+        if covered is not None and region is not None and region.size is not None:
+            covered = min(covered, region.size)
+        if space not in (Space.SHARED, Space.LOCAL):
+            self._reach(instruction, node, region)
+        self.patterns[instruction.index] = self._pattern(
+            addresses, lanes, size, space, region.name if region else "", covered
+        )
+
+    def _pattern(
+        self, addresses: Array, lanes: Array, size: int, space: Space, buffer: str, covered: float | None
+    ) -> AccessPattern:
+        if space is Space.LOCAL:  # the hardware interleaves lanes: always coalesced
+            return _coalesced(int(lanes.sum(axis=-1).max()), size, space, buffer)
+        sample = self.evaluator.sample
+        weights = np.outer(sample.block_weights, sample.warp_weights) * lanes.any(axis=-1)
+
+        def mean(values: Array) -> float:
+            return float((values * weights).sum() / weights.sum())
+
+        stride = transactions.lane_stride(addresses, lanes)
+        useful = transactions.distinct(addresses, lanes) * size
+        if space is Space.SHARED:
+            ideal = np.maximum(1, -(-useful // (transactions.BANKS * transactions.WORD)))
+            passes = mean(transactions.wavefronts(addresses, size, lanes))
+            return AccessPattern(0.0, 0.0, passes, mean(ideal), stride, buffer, covered)
+        sectors = mean(transactions.blocks_touched(addresses, size, lanes, transactions.SECTOR))
+        lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
+        ideal = np.maximum(1, -(-useful // transactions.SECTOR))
+        return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered)
+
+    def _reach(self, instruction: Instruction, node: Node, region: Region | None) -> None:
+        coefficients = linear(self.evaluator, node)
+        memory = instruction.memory
+        if coefficients is None or memory is None:
+            return
+        self._reaches[instruction.index] = Reach(
+            instruction=instruction.index,
+            buffer=region.name if region else "",
+            limit=region.size if region else None,
+            writes=memory.access is not Access.LOAD,
+            size=max(1, memory.bytes),
+            coefficients=coefficients,
+        )
+
+    def _footprint(self, node: Node, size: int) -> float | None:
+        coefficients = linear(self.evaluator, node)
+        if coefficients is None:
+            return None
+        terms = [(c, self._extents.get(name, 1.0)) for name, c in coefficients.items() if name]
+        return footprint(size, terms)
+
+    def _index_extents(self) -> dict[str, float]:
+        extents: dict[str, float] = {f"loop {loop}": t.trips for loop, t in self.loops.items()}
+        for axis in "xyz":
+            extents[f"%tid.{axis}"] = getattr(self.launch.block, axis)
+            extents[f"%ctaid.{axis}"] = getattr(self.launch.grid, axis)
+        return extents
+
+    def _assume(self, instruction: Instruction, node: Node) -> None:
+        where = place(instruction.line, instruction.index)
+        reason, source = "an argument that was not given", None
+        if self.symbols.algebra.traits_of(node) & UNKNOWN:
+            reason, source = data_source(self.symbols.algebra, node)
+            origin = f" at {place(source.line, source.index)}" if source is not None else ""
+            reason = f"data ({reason}{origin})"
+        message = f"the access at {where} is taken to be coalesced: its address depends on {reason}"
+        self.assumptions.append(
+            Assumption(message, f"coalescing at {where}", COALESCED_SPREAD, instruction.line)
+        )
+
+
+def _coalesced(lanes: int, size: int, space: Space, buffer: str = "") -> AccessPattern:
+    """Return the pattern of neighbouring lanes at neighbouring addresses."""
+    useful = max(1, lanes) * size
+    known = bool(buffer) or space is Space.LOCAL
+    if space is Space.SHARED:
+        passes = float(-(-useful // (transactions.BANKS * transactions.WORD)))
+        return AccessPattern(0.0, 0.0, passes, passes, None, buffer, None, known)
+    sectors = float(-(-useful // transactions.SECTOR))
+    lines = float(-(-useful // transactions.LINE))
+    return AccessPattern(sectors, lines, 0.0, sectors, None, buffer, None, known)
+
+
+def _space(space: Space, access: Access, address: int) -> Space:
+    """Return the space a generic address lies in, by the numbering of :mod:`warpwatt.program.binding`."""
+    if access is Access.COPY:
+        return Space.GLOBAL if address >= GLOBAL_BASE // 2 else Space.SHARED
+    if space is not Space.GENERIC:
+        return space
+    if address < LOCAL_BASE:
+        return Space.SHARED
+    return Space.LOCAL if address < GLOBAL_BASE // 2 else Space.GLOBAL

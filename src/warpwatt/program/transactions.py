@@ -1,0 +1,108 @@
+"""How the addresses of a warp become memory transactions: sectors, lines and shared-memory wavefronts.
+
+Global memory moves in 32-byte sectors of 128-byte lines (CUDA C++ Programming Guide, compute capability
+5.x and later). Shared memory has 32 banks of 4 bytes; lanes that read the same word share it. Accesses of
+8 and 16 bytes are served by half and quarter warps, unless no bank sees two different words in the whole
+warp.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from warpwatt.program.arithmetic import Array
+
+SECTOR = 32
+LINE = 128
+BANKS = 32
+WORD = 4
+
+
+def distinct(values: Array, active: Array) -> Array:
+    """Return how many different values the active lanes of each warp hold, shape (..., 1) reduced to (...).
+
+    >>> distinct(np.array([[7, 7, 9]]), np.array([[True, True, False]]))
+    array([1])
+    """
+    shape = np.broadcast_shapes(values.shape, active.shape)
+    absent = np.iinfo(np.int64).max
+    ordered = np.sort(np.where(active, np.broadcast_to(values, shape), absent), axis=-1)
+    fresh = (ordered[..., 1:] != ordered[..., :-1]) & (ordered[..., 1:] != absent)
+    return np.asarray(fresh.sum(axis=-1) + (ordered[..., 0] != absent))
+
+
+def blocks_touched(addresses: Array, size: int, active: Array, block: int) -> Array:
+    """Return the number of aligned ``block``-byte pieces a warp touches with ``size`` bytes per lane.
+
+    >>> blocks_touched(np.arange(32)[None] * 4, 4, np.ones((1, 32), bool), 32)
+    array([4])
+    """
+    if size <= block:
+        first = addresses // block
+        last = (addresses + (size - 1)) // block
+        if (first == last).all():
+            return distinct(first, active)
+        both = np.concatenate(np.broadcast_arrays(first, last), axis=-1)
+        lanes = np.broadcast_to(active, np.broadcast_shapes(active.shape, first.shape))
+        return distinct(both, np.concatenate([lanes, lanes], axis=-1))
+    pieces = np.arange(-(-size // block))
+    spread = (addresses[..., None] + pieces * block) // block
+    lanes = np.broadcast_to(
+        active[..., None], (*np.broadcast_shapes(active.shape, addresses.shape), len(pieces))
+    )
+    flat = (*np.broadcast_shapes(spread.shape, lanes.shape)[:-2], -1)
+    return distinct(np.broadcast_to(spread, lanes.shape).reshape(flat), lanes.reshape(flat))
+
+
+def wavefronts(addresses: Array, size: int, active: Array) -> Array:
+    """Return the passes of each warp through shared memory; 1 without bank conflicts for 4-byte accesses.
+
+    >>> lanes = np.arange(32)[None]
+    >>> full = np.ones((1, 32), bool)
+    >>> [int(wavefronts(lanes * stride, 4, full)[0]) for stride in (0, 4, 8, 128, 132)]
+    [1, 1, 2, 32, 1]
+    """
+    shape = np.broadcast_shapes(addresses.shape, active.shape)
+    addresses, active = np.broadcast_to(addresses, shape), np.broadcast_to(active, shape)
+    words = max(1, size // WORD)
+    everything = _fullest_bank(addresses, words, active)
+    groups = min(words, 4)
+    if groups == 1:
+        return everything
+    per_group = shape[-1] // groups
+    parts = [slice(i * per_group, (i + 1) * per_group) for i in range(groups)]
+    total = sum(_fullest_bank(addresses[..., p], words, active[..., p]) for p in parts)
+    return np.where(everything <= 1, everything, total)
+
+
+def _fullest_bank(addresses: Array, words: int, active: Array) -> Array:
+    """Most different words that one bank must deliver."""
+    first = addresses // WORD
+    touched = np.concatenate([first + i for i in range(words)], axis=-1)
+    lanes = np.concatenate([active] * words, axis=-1)
+    touched = np.where(lanes, touched, -1)
+    ordered = np.sort(touched, axis=-1)
+    fresh = np.concatenate([ordered[..., :1] >= 0, ordered[..., 1:] != ordered[..., :-1]], axis=-1)
+    fresh &= ordered >= 0
+    rows = np.arange(ordered[..., 0].size)[:, None] * BANKS
+    banks = (ordered % BANKS).reshape(len(rows), -1) + rows
+    counts = np.bincount(banks[fresh.reshape(banks.shape)], minlength=len(rows) * BANKS)
+    return np.asarray(counts.reshape(*ordered.shape[:-1], BANKS).max(axis=-1))
+
+
+def lane_stride(addresses: Array, active: Array) -> int | None:
+    """Return the distance of neighbouring lanes in bytes where it is always the same, else None.
+
+    >>> lane_stride(np.array([[0, 8, 16]]), np.ones((1, 3), bool))
+    8
+    """
+    shape = np.broadcast_shapes(addresses.shape, active.shape)
+    if shape[-1] == 1:
+        return 0
+    steps = np.diff(np.broadcast_to(addresses, shape), axis=-1)
+    lanes = np.broadcast_to(active, shape)
+    steps = steps[lanes[..., 1:] & lanes[..., :-1]]
+    return int(steps[0]) if steps.size and (steps == steps[0]).all() else None
