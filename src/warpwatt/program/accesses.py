@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.controls import ExitTest
     from warpwatt.program.evaluation import Evaluator
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
-    from warpwatt.program.trips import ExitTest
     from warpwatt.program.walk import Context, LoopEntry
 
 SAMPLED_WARPS, SAMPLED_PER_BLOCK = 24, 3
@@ -56,6 +56,7 @@ class AccessPatterns:
         self.evaluator, self.launch, self.loops, self.decree = evaluator, launch, loops, decree
         self.symbols = evaluator.symbols
         self.patterns: dict[int, AccessPattern] = {}
+        self._alike: dict[tuple[int, ...], AccessPattern] = {}
         self.assumptions: list[Assumption] = []
         self._extents = self._index_extents()
 
@@ -82,7 +83,7 @@ class AccessPatterns:
             if on is not None:
                 active = active & on
             if active.any():
-                self._access(instruction, active, context)
+                self._access(instruction, active, context, (block, -1 if guard is None else guard.number))
 
     def enter(self, entry: LoopEntry, context: Context) -> Iterations:
         """Choose a few iterations."""
@@ -90,7 +91,7 @@ class AccessPatterns:
         assert last is not None
         depth = len(context.environment)
         return sample_iterations(
-            last, entry.presence > 0, bottom=not entry.top, depth=depth, samples=SAMPLED_ITERATIONS
+            last, entry.presence > 0, bottom=not entry.control.top, depth=depth, samples=SAMPLED_ITERATIONS
         )
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
@@ -102,12 +103,21 @@ class AccessPatterns:
 
     # ---------------------------------------------------------------------------------------------------
 
-    def _access(self, instruction: Instruction, active: Array, context: Context) -> None:
+    def _access(
+        self, instruction: Instruction, active: Array, context: Context, when: tuple[int, int]
+    ) -> None:
+        """Record the pattern of one access; those of a block that only differ by whole lines are alike."""
         node = self.symbols.addresses[instruction.index]
-        value = self.evaluator.value(node, context.environment)
         memory = instruction.memory
         assert memory is not None
         size = max(1, memory.bytes)
+        root, offset = _split_offset(node)
+        around = transactions.WORD if memory.space is Space.SHARED else transactions.LINE
+        key = (*when, root.number, offset % around, size, list(Space).index(memory.space))
+        if key in self._alike:
+            self.patterns[instruction.index] = self._alike[key]
+            return
+        value = self.evaluator.value(node, context.environment)
         if value is None:
             self._assume(instruction, node)
             lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
@@ -121,9 +131,9 @@ class AccessPatterns:
         covered = self._footprint(node, size)
         if covered is not None and region is not None and region.size is not None:
             covered = min(covered, region.size)
-        self.patterns[instruction.index] = self._pattern(
-            addresses, lanes, size, space, region.name if region else "", covered
-        )
+        name = region.name if region else ""
+        pattern = self._pattern(addresses, lanes, size, space, name, covered)
+        self.patterns[instruction.index] = self._alike[key] = pattern
 
     def _pattern(
         self, addresses: Array, lanes: Array, size: int, space: Space, buffer: str, covered: float | None
@@ -172,6 +182,13 @@ class AccessPatterns:
         self.assumptions.append(
             Assumption(message, f"coalescing at {where}", COALESCED_SPREAD, instruction.line)
         )
+
+
+def _split_offset(node: Node) -> tuple[Node, int]:
+    """Return an address as a value and a constant offset from it."""
+    if node.op == "add" and node.args[1].op == "const":
+        return node.args[0], int(node.args[1].payload)
+    return node, 0
 
 
 def _coalesced(lanes: int, size: int, space: Space, buffer: str = "") -> AccessPattern:

@@ -10,6 +10,7 @@ from warpwatt.core.execution import Assumption, Execution, LoopTrips
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
+from warpwatt.program.controls import loop_controls
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK, THREAD
 from warpwatt.program.iterations import count_iterations
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.controls import ExitTest
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
     from warpwatt.program.symbolic import Symbols
-    from warpwatt.program.trips import ExitTest
     from warpwatt.program.walk import Context, LoopEntry
 
 DEFAULT_TRIPS = 10
@@ -42,6 +43,8 @@ EXIT_SPREAD = 0.5
 """The same for a loop with a known limit that may be left earlier depending on data."""
 BRANCH_SPREAD = 0.3
 """The same for the time behind a branch that depends on data."""
+_WARPS = 256
+"""Warps sampled; a quarter for every loop beyond the first whose iterations differ, one inside the other."""
 _ELEMENTS = 1 << 18
 """Elements of one array in a walk: iterations beyond are taken in strata."""
 _FEWEST = 4
@@ -69,7 +72,8 @@ def static_execution(
     """
     symbols = expressions(program)
     bindings = bind(program, launch, pointer_parameters(symbols))
-    evaluator = Evaluator(symbols, sample_warps(launch), bindings)
+    height = max((c.height for c in loop_controls(symbols)), default=0)
+    evaluator = Evaluator(symbols, sample_warps(launch, _WARPS >> max(0, 2 * (height - 1))), bindings)
     with np.errstate(all="ignore"):  # wrap-around is what machines do
         counts = _Counts(evaluator, dict(loop_counts or {}))
         Walk(evaluator, counts.trips, counts).run()
@@ -132,10 +136,15 @@ class _Counts:
         last = entry.leaving.iteration
         assert last is not None
         active = entry.presence > 0
-        self._record(entry, context, np.where(active, last + (0 if entry.top else 1), 0))
+        self._record(entry, context, np.where(active, last + (0 if entry.control.top else 1), 0))
         limit = self._affordable(entry, context)
         return count_iterations(
-            last, active, bottom=entry.bottom, varies=entry.varies, depth=context.depth, limit=limit
+            last,
+            active,
+            bottom=entry.control.bottom,
+            varies=entry.control.varies,
+            depth=context.depth,
+            limit=limit,
         )
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
@@ -183,10 +192,10 @@ class _Counts:
             message = (
                 f"the loop at {where} is taken to run to its limit: it may be left earlier depending on "
             )
-            message += self._why([t.predicate for t in self.trips.tests(entry.loop)])
+            message += self._why([t.predicate for t in entry.control.tests])
             fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
             self._assume(Assumption(message, f"trips of loop at {where}", EXIT_SPREAD, this.line, fix))
-        formula = trip_formula(self.symbols, self.trips, entry.loop) if entry.forced is None else ""
+        formula = trip_formula(self.symbols, entry.loop) if entry.forced is None else ""
         self.loops[entry.loop] = LoopTrips(
             self.symbols.flow.blocks[this.header].start,
             longest / entered if entered else 0.0,
@@ -226,10 +235,13 @@ class _Counts:
     def _affordable(self, entry: LoopEntry, context: Context) -> int:
         """Return how many iterations to look at one by one so that no array exceeds the budget."""
         sample = self.evaluator.sample
-        threads = len(sample.warp_weights) * WARP_SIZE if entry.traits & THREAD else 1
-        blocks = len(sample.block_weights) if entry.traits & BLOCK else 1
+        blocks, warps, lanes = entry.presence.shape[-3:]
+        threads = len(sample.warp_weights) * WARP_SIZE if entry.control.traits & THREAD else warps * lanes
+        blocks = len(sample.block_weights) if entry.control.traits & BLOCK else blocks
         room = _ELEMENTS / (threads * blocks * context.size)
-        return max(_FEWEST, int(room ** (1 / max(1, entry.height))))
+        if entry.forced is not None:
+            return _FEWEST
+        return max(_FEWEST, int(room ** (1 / max(1, entry.control.height))))
 
 
 def _lane_sum(presence: Array) -> Array:
