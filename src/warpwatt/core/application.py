@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from warpwatt.core.launch import Launch
 
 
@@ -22,13 +24,15 @@ class CopyKind(StrEnum):
 class KernelNode:
     """A kernel launch: ``source`` and ``kernel`` select it; ``repeats`` back-to-back launches.
 
-    ``children`` are nodes launched from the device by every one of these launches (dynamic parallelism).
+    ``children`` are launched from the device by every one of these launches (dynamic parallelism), each
+    ``repeats`` times, and finish before the parent counts as finished.
     """
 
     name: str
-    source: str
-    kernel: str
+    source: Path
+    kernel: str | None
     launch: Launch
+    loop_counts: tuple[tuple[int, float], ...] = ()
     stream: str = "default"
     repeats: int = 1
     after: tuple[str, ...] = ()
@@ -37,15 +41,18 @@ class KernelNode:
 
 @dataclass(frozen=True, slots=True)
 class CopyNode:
-    """A copy of ``bytes`` bytes; ``pinned`` host memory is faster."""
+    """A copy of ``size`` bytes; ``pinned`` host memory is faster."""
 
     name: str
     kind: CopyKind
-    bytes: int
+    size: int
     pinned: bool = False
     stream: str = "default"
     repeats: int = 1
     after: tuple[str, ...] = ()
+
+
+Node = KernelNode | CopyNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,6 @@ class Application:
     """Nodes in submission order. Nodes of one stream run in order; ``after`` adds edges across streams."""
 
     name: str
-    nodes: tuple[KernelNode | CopyNode, ...]
+    nodes: tuple[Node, ...]
     idle: float = 0.0
     """Seconds of GPU idle time around the work that count towards its energy."""

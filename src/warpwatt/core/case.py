@@ -93,11 +93,16 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Power:
-    """What a power model says: mean board power in watts and its components in watts."""
+    """What a power model says: mean board power in watts and its components in watts.
+
+    ``shares`` is the share of the energy attributed to each instruction, as in :class:`Timing`; empty where
+    the model cannot tell.
+    """
 
     model: str
     power: Estimate
     components: Mapping[str, float]
+    shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

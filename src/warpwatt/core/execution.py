@@ -62,6 +62,8 @@ class AccessPattern:
     buffer: str = ""
     footprint: float | None = None
     """Distinct bytes the whole launch touches through this instruction, None if unknown."""
+    block_footprint: float | None = None
+    """Distinct bytes one block touches through this instruction, None if unknown."""
     known: bool = True
 
 
@@ -95,17 +97,28 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Resident blocks and warps per SM and what limits them (NVIDIA's occupancy calculator)."""
+    """Resident blocks and warps per SM and what limits them (NVIDIA's occupancy calculator).
+
+    ``blocks_per_sm`` is what an SM can hold, as NVIDIA's calculator reports it. A grid with fewer blocks
+    does not lower it: it makes ``limiter`` ``"grid"``, and ``resident_blocks`` is what an SM really gets.
+    """
 
     blocks_per_sm: int
     warps_per_sm: int
     max_warps_per_sm: int
     limiter: str
-    """``"warps"``, ``"blocks"``, ``"registers"``, ``"shared memory"`` or ``"grid"``."""
+    """``"warps"``, ``"blocks"``, ``"registers"``, ``"shared memory"``, ``"barriers"`` or ``"grid"``."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Blocks per SM that each resource alone would allow."""
     shared_per_block: int = 0
     registers_per_block: int = 0
+    shared_carveout: int = 0
+    """Shared memory the driver configures per SM, in bytes; the rest of a unified pool is L1."""
+
+    @property
+    def resident_blocks(self) -> int:
+        """Blocks on the fullest SM once the grid is spread over all of them."""
+        return min(self.blocks_per_sm, self.limits.get("grid", self.blocks_per_sm))
 
     @property
     def theoretical(self) -> float:

@@ -50,6 +50,8 @@ class Capability:
     tensor_cores: int
     throughput: Mapping[str, float] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    barriers_per_sm: int | None = None
+    """Named barriers an SM can hold, None where they never limit occupancy (before 9.0)."""
 
     @property
     def target(self) -> str:
@@ -89,6 +91,10 @@ class MemoryTimings:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     borrowed_from: str = ""
     """Name of the nearest measured relative the values come from, empty if they are this GPU's."""
+    dram_copy_bandwidth: float | None = None
+    """Bytes per second read and written together by a copy kernel; ``dram_bandwidth`` is reads alone."""
+    dram_latency_clock: float | None = None
+    """SM clock in hertz at which ``dram_latency`` was counted: its nanoseconds, not its cycles, stay put."""
 
 
 @dataclass(frozen=True, slots=True)

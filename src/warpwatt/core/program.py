@@ -69,6 +69,16 @@ class Access(StrEnum):
     PREFETCH = "prefetch"
 
 
+class Unknown(StrEnum):
+    """What to do about instructions whose opcode is not in the tables."""
+
+    ESTIMATE = "estimate"
+    """Count them and widen the interval."""
+    ERROR = "error"
+    SKIP = "skip"
+    """Leave the interval as it is."""
+
+
 class Flow(StrEnum):
     """Where control goes after an instruction."""
 
@@ -104,10 +114,15 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A virtual (PTX) or machine (SASS) register, special registers such as ``%tid.x`` included."""
+    """A virtual (PTX) or machine (SASS) register, special registers such as ``%tid.x`` included.
+
+    ``negated`` stands for ``-x`` and ``!p``. ``modifiers`` (SASS only) are what else stands around the
+    name: ``abs`` for ``|x|``, ``not`` for ``~x``, then its suffixes: ``64``, ``H0_H0``, ``X4``, ``reuse``.
+    """
 
     name: str
     negated: bool = False
+    modifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +142,18 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """``[base + index * scale + offset]``: base is a register, a variable's name, or absent."""
+    """``[base + index * scale + offset]``: base is a register, a variable's name, or absent.
+
+    In SASS the base of a constant is the name of its bank, ``c[0x0]``, and ``modifiers`` are what stands
+    around it: ``neg``, ``abs`` or ``not`` as for a register, ``desc[UR4]`` for the descriptor in front of
+    a global address, ``gdesc``, ``idesc`` or ``tmem`` for the operands of tensor instructions.
+    """
 
     base: Register | Symbol | None
     offset: int = 0
     index: Register | None = None
     scale: int = 1
+    modifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +260,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array."""
+    """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array.
+
+    ``initial`` are the bytes it starts with, as far as they are numbers (addresses in them are zero); what
+    lies behind them starts as zero. Empty where the program says nothing.
+    """
 
     name: str
     space: Space
@@ -247,6 +272,7 @@ class Variable:
     align: int
     element: str = "b8"
     external: bool = False
+    initial: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

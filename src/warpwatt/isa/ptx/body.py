@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 _STATEMENT = re.compile(
     rf"""\s*(?:
       (?:@\s*(!?)\s*({NAME}(?:\.\w+)?)\s+)?
-      ((?>[a-z]\w*(?:(?:\.|::)\w+)*))(?![\w$%.:]|\s*:(?!:))
+      ((?>[a-z]\w*(?:(?:\.|::|(?<=\d):(?=\d))\w+)*))(?![\w$%.:]|\s*:(?!:))
       ([^;"]*);
     | (?P<label>{NAME})\s*:
     | (?P<brace>[{{}}])
-    | (?P<directive>\.\w+)
+    | (?P<directive>\.[A-Za-z_]\w*)
     )""",
     re.VERBOSE | re.ASCII,
 )

@@ -84,6 +84,8 @@ def _head(cursor: Cursor, linking: tuple[str, ...]) -> Variable:
             pointer = []
         elif word == ".attribute":
             attributes.append(word + attribute(cursor))
+        elif _SPACE.fullmatch(word) or _TYPE.fullmatch(word):
+            raise cursor.error(f"{word} is one space or type too many", hint="is a ';' missing before it?")
         else:
             attributes.append(word)
     if not space or not type_:

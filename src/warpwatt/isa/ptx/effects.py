@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
 from warpwatt.core.program import Operand as CoreOperand
@@ -24,9 +24,8 @@ _SPECIAL_VECTORS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """One written operand.
+class Use(NamedTuple):
+    """One written operand (a tuple: thousands are made on the way to every prediction).
 
     Attributes
     ----------
@@ -54,8 +53,9 @@ def use(operand: Operand) -> Use:
 
     >>> use(Pair(Register("%r1"), Register("_"))).registers
     ('%r1',)
-    >>> use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
-    (Address(base=Symbol(name='image'), ...), Vector(elements=(Register(name='%f1', ...),)))
+    >>> image, coordinates = use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
+    >>> image.base, coordinates.elements[0].name
+    (Symbol(name='image'), '%f1')
     """
     if isinstance(operand, Register) and "." not in operand.name and operand.name != "_":
         return Use((operand,), (operand.name,))

@@ -16,6 +16,7 @@ from warpwatt.core.program import (
     Vector,
 )
 from warpwatt.isa.ptx import storage
+from warpwatt.isa.ptx.descriptors import resolve_descriptors
 from warpwatt.isa.ptx.effects import CARRY, Use, use
 from warpwatt.isa.ptx.lines import Lines
 from warpwatt.isa.ptx.names import rename, rename_guard, renamed, unique_names
@@ -107,6 +108,7 @@ class _Lowering:
         scopes = unique_names(statements)
         self._find_tables(statements, scopes)
         self._flatten(statements, scopes)
+        resolve_descriptors(self.instructions)
         used = [storage.core_variable(v) for v in storage.reachable(self.symbols, variables)]
         program = Program(
             name=self.function.name,
@@ -128,6 +130,7 @@ class _Lowering:
                 label = renamed(statement.name, suffixes)
             elif isinstance(statement, Targets) and label:
                 self.tables[label] = tuple(renamed(name, suffixes) for name in statement.names)
+                self.symbols.update(dict.fromkeys(self.tables[label]))
             elif isinstance(statement, Prototype) and label:
                 self.tables[label] = ()
 
@@ -166,9 +169,7 @@ class _Lowering:
         what = meaning(opcode)
         writes, reads = _registers(what, uses, guard)
         operands = tuple([operand for u in uses for operand in u.operands])
-        memory = None
-        if what.access is not None:
-            memory = MemoryAccess(what.space, what.access, _bytes(what, operands))
+        memory = what.memory if what.bytes_operand is None else _sized(what, operands)
         self.instructions.append(
             Instruction(
                 len(self.instructions),
@@ -217,7 +218,7 @@ def _with_scope(
 
 
 def _call_uses(written: Sequence[Operand], uses: list[Use]) -> list[Use]:
-    """Return the operands of a call as results, callee, arguments and the rest, absent lists as empty ones."""
+    """Return the operands of a call as results, callee, arguments and the rest; absent lists are empty."""
     empty = Use((Vector(()),), ())
     if not written or not isinstance(written[0], Group):
         written, uses = (Group(()), *written), [empty, *uses]
@@ -255,10 +256,10 @@ def _once(names: list[str]) -> tuple[str, ...]:
     return tuple(names) if len(names) < 2 else tuple(dict.fromkeys(names))
 
 
-def _bytes(what: Meaning, operands: Sequence[object]) -> int:
-    """Return the bytes per thread; 0 where a register holds their number."""
+def _sized(what: Meaning, operands: Sequence[object]) -> MemoryAccess | None:
+    """Return the memory side with the bytes that stand in an operand; 0 where a register holds them."""
     position = what.bytes_operand
-    if position is None:
-        return what.bytes
-    operand = operands[position] if position < len(operands) else None
-    return operand.value if isinstance(operand, Immediate) and isinstance(operand.value, int) else 0
+    operand = operands[position] if position is not None and position < len(operands) else None
+    if what.memory is None or not isinstance(operand, Immediate) or not isinstance(operand.value, int):
+        return what.memory
+    return MemoryAccess(what.memory.space, what.memory.access, operand.value)

@@ -37,7 +37,6 @@ def unique_names(statements: Iterable[Statement]) -> list[Mapping[str, str]]:
         for name in declared[scope]:
             count = uses.get(name, 1 if range_name(name) in uses else 0) + 1
             uses[name] = count
-            own.pop(name, None)
             if count > 1:
                 own[name] = f"@{count}"
         suffixes.append(own)

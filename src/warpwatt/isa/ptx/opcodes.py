@@ -6,10 +6,10 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from warpwatt.core.program import Access, Flow, Space, Unit
+from warpwatt.core.program import Access, Flow, MemoryAccess, Space, Unit
 
 _TYPE = re.compile(
     r"(?:b|u|s|i)(?:1|2|4|8|16|32|64|128)|f(?:16|32|64)(?:x2)?|bf16(?:x2)?|tf32|pred"
@@ -34,14 +34,14 @@ class Meaning:
         Leading operands that are written.
     updates, reads_carry, writes_carry
         Whether the destination is read too, and what happens to the carry flag.
-    access, space, bytes
-        The memory side; ``access`` is None without one. ``bytes`` per thread.
+    memory
+        What it touches, or None; 0 bytes where they stand in an operand or are unknown.
     bytes_operand
         Operand that holds the number of bytes, or None.
     flow
         Where control goes.
-    descriptor
-        Whether the shape of a matrix multiply-add stands in a descriptor operand (``tcgen05.mma``).
+    kind
+        Of a matrix multiply-add whose shape stands in a descriptor operand (``tcgen05.mma``): its ``.kind``.
     known
         False if the table lacks the opcode.
     """
@@ -53,27 +53,24 @@ class Meaning:
     updates: bool = False
     reads_carry: bool = False
     writes_carry: bool = False
-    access: Access | None = None
-    space: Space = Space.GENERIC
-    bytes: int = 0
+    memory: MemoryAccess | None = None
     bytes_operand: int | None = None
     flow: Flow = Flow.NEXT
-    descriptor: bool = False
+    kind: str = ""
     known: bool = True
 
 
 @cache
 def _table() -> dict[str, Any]:
     """Return the opcode table as it stands in the file."""
-    text = resources.files(__package__).joinpath("opcodes.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(Path(__file__).with_name("opcodes.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1 << 16)
 def meaning(opcode: str) -> Meaning:
     """Return what ``opcode`` does; an opcode the table lacks gets defaults and ``known=False``.
 
-    >>> meaning("fma.rn.f32").flops, meaning("ld.global.v4.f32").bytes, meaning("frob.x").known
+    >>> meaning("fma.rn.f32").flops, meaning("ld.global.v4.f32").memory.bytes, meaning("frob.x").known
     (2.0, 16, False)
     """
     words = opcode.split(".")
@@ -82,8 +79,10 @@ def meaning(opcode: str) -> Meaning:
         return Meaning(known=False)
     types = [word for word in words[1:] if _TYPE.fullmatch(word)]
     unit, throughput_class = _kind(row, words, types)
-    access = Access(row["memory"]) if "memory" in row else None
-    size, operand = _bytes(row, words, types) if access is not None else (0, None)
+    memory, operand = None, None
+    if "memory" in row:
+        size, operand = _bytes(row, words, types)
+        memory = MemoryAccess(_space(row, words), Access(row["memory"]), size)
     return Meaning(
         unit=unit,
         throughput_class=throughput_class,
@@ -92,19 +91,31 @@ def meaning(opcode: str) -> Meaning:
         updates=row.get("updates", False),
         reads_carry=row.get("carry", False),
         writes_carry="cc" in words,
-        access=access,
-        space=_space(row, words),
-        bytes=size,
+        memory=memory,
         bytes_operand=operand,
         flow=Flow(row.get("flow", "next")),
-        descriptor=row.get("type") == "kind",
+        kind=_deciding(row, words, types) if row.get("type") == "kind" else "",
     )
+
+
+def descriptor_operations(kind: str, descriptor: int) -> float:
+    """Return the multiply and add operations of one ``tcgen05.mma`` by its instruction descriptor.
+
+    >>> descriptor_operations("f16", 128 // 16 << 24 | 256 // 8 << 17) == 2 * 128 * 256 * 16
+    True
+    """
+    row: dict[str, int] | None = _table()["descriptor"].get(kind)
+    if row is None:
+        return 0.0
+    n = (descriptor >> 17 & 0x3F) * 8
+    m = (descriptor >> row["m_bit"] & (1 << row["m_bits"]) - 1) * row["m_unit"]
+    return 2.0 * m * n * row["k"]
 
 
 def _row(words: list[str]) -> dict[str, Any] | None:
     """Return the row of the longest prefix in the table, of its sparse form if a word says ``sp``."""
     table: dict[str, dict[str, Any]] = _table()["opcode"]
-    words = [word.partition("::")[0] if word.startswith("sp::") else word for word in words]
+    words = [word.partition("::")[0] for word in words]
     for length in range(min(len(words), _MOST_WORDS), 0, -1):
         prefix = ".".join(words[:length])
         if prefix in table:
@@ -240,14 +251,14 @@ def _wmma_bytes(words: list[str], types: list[str]) -> int:
     return elements * _bits(types[-1]) // 8 // 32
 
 
-_LANES = re.compile(r"(\d+)x(\d+)b", re.ASCII)
+_LANES = re.compile(r"(\d+)x(\d+)b(?:x(\d))?", re.ASCII)
 
 
 def _tensor_memory_bytes(words: list[str], types: list[str]) -> int:  # noqa: ARG001 - one signature for all rules
     """``tcgen05.ld.32x32b.x4``: lanes times bits times repeats, shared by 32 threads."""
     shape = next((m for word in words if (m := _LANES.fullmatch(word))), None)
     repeats = next((int(word[1:]) for word in words if re.fullmatch(r"x\d+", word)), 1)
-    return 0 if shape is None else int(shape[1]) * int(shape[2]) * repeats // 8 // 32
+    return 0 if shape is None else int(shape[1]) * int(shape[2]) * int(shape[3] or 1) * repeats // 8 // 32
 
 
 def _tensor_copy_bytes(words: list[str], types: list[str]) -> int:  # noqa: ARG001 - one signature for all rules

@@ -86,8 +86,9 @@ def parse_operand(text: str, registers: Collection[str], *, group: bool = False)
     ValueError
         If the text is no operand.
 
-    >>> parse_operand("[%rd1+-8]", ())
-    Address(base=Register(name='%rd1', negated=False), offset=-8, index=None, scale=1)
+    >>> address = parse_operand("[%rd1+-8]", ())
+    >>> address.base.name, address.offset
+    ('%rd1', -8)
     >>> parse_operand("0f3F800000", ())
     Immediate(value=1.0, text='0f3F800000')
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Parameter, Space
 from warpwatt.core.program import Variable as CoreVariable
+from warpwatt.isa.ptx.initialisers import initial_bytes
 from warpwatt.isa.ptx.lexer import NAME
 from warpwatt.isa.ptx.syntax import Variable
 
@@ -73,6 +74,7 @@ def core_variable(variable: Variable, name: str | None = None) -> CoreVariable:
         align=variable.align or element_bytes(variable),
         element=variable.type,
         external=".extern" in variable.linkage,
+        initial=initial_bytes(variable, element_bytes(variable)),
     )
 
 

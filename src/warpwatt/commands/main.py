@@ -1,0 +1,74 @@
+"""The command line's entry point: verbs, errors, exit codes.
+
+Verbs are loaded when they are named; nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt import __version__
+from warpwatt.core.errors import WarpWattError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERBS: Mapping[str, str] = {
+    "predict": "warpwatt.commands.predict:predict",
+    "explain": "warpwatt.commands.explain:explain",
+    "gpus": "warpwatt.commands.gpus:gpus",
+    "models": "warpwatt.commands.models:models",
+    "doctor": "warpwatt.commands.doctor:doctor",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a verb's module when the verb is used or listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        path = VERBS.get(cmd_name)
+        if path is None:
+            return None
+        module, _, attribute = path.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 good, 1 bad input, 2 command line, 3 GPU or toolchain, 4 budget exceeded.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="warpwatt")
+def app() -> None:
+    """Time, power and energy of CUDA kernels, predicted without running them and without a GPU."""
+
+
+def main() -> None:
+    """Run the command line and end the process with the right exit code."""
+    try:
+        app.main(standalone_mode=True)
+    except WarpWattError as error:
+        report(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # the reader of our output has gone (``| head``): not an error of ours
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def report(error: WarpWattError) -> None:
+    """Write an expected failure to stderr: what, the compiler's own lines, and what to do."""
+    click.secho(f"error: {error}", fg="red", err=True)
+    if error.details:
+        click.echo(error.details.rstrip(), err=True)
+    if error.hint:
+        click.echo(f"  fix: {error.hint}", err=True)

@@ -1,0 +1,19 @@
+"""``warpwatt models``: which models there are and what they need."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+def models() -> None:
+    """List the time and power models."""
+    from warpwatt.models import registry  # noqa: PLC0415 - verbs load lazily
+
+    for kind, names, make, default in (
+        ("time", registry.time_models(), registry.time_model, registry.DEFAULT_TIME),
+        ("power", registry.power_models(), registry.power_model, registry.DEFAULT_POWER),
+    ):
+        for name in names:
+            mark = " (default)" if name == default else ""
+            click.echo(f"{kind}={name}{mark}\n    {make(name).summary}")

@@ -1,0 +1,109 @@
+"""Where results go: the chosen renderer, stdout or a file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands.options import Format
+from warpwatt.core.errors import InputError, OutputExistsError
+from warpwatt.render.context import Context, text_width, wants_colour
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.commands.options import OutputOptions
+    from warpwatt.core.prediction import ApplicationPrediction, Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A checked destination and format."""
+
+    format: Format
+    output: Path | None
+    verbose: bool
+
+    @classmethod
+    def prepare(cls, options: OutputOptions) -> Writer:
+        """Check the destination before any work is done.
+
+        Raises
+        ------
+        OutputExistsError
+            If the file exists and ``--force`` was not given.
+        """
+        output = options.output
+        if output is not None and output.exists() and not options.force:
+            raise OutputExistsError("the output file exists", file=output, hint="--force overwrites it")
+        if output is not None and not output.parent.is_dir():
+            raise InputError("no such folder", file=output.parent)
+        return cls(options.format or _format_of(output), output, options.verbose)
+
+    def write_predictions(self, predictions: Sequence[Prediction]) -> None:
+        """Render and write predictions."""
+        from warpwatt.render.registry import renderer  # noqa: PLC0415 - only the chosen format is loaded
+
+        context = prediction_context(predictions, verbose=self.verbose, colour=self.output is None)
+        self._write(renderer(self.format)(predictions, context))
+
+    def write_applications(self, applications: Sequence[ApplicationPrediction]) -> None:
+        """Render and write applications; only text and JSON know them."""
+        from warpwatt.render.registry import application_renderer  # noqa: PLC0415
+
+        context = _context({}, {}, verbose=self.verbose, colour=self.output is None)
+        self._write(application_renderer(self.format)(applications, context))
+
+    def _write(self, text: str) -> None:
+        if self.output is None:
+            click.echo(text, nl=not text.endswith("\n"))
+        else:
+            self.output.write_text(text, encoding="utf-8")
+
+
+def prediction_context(
+    predictions: Sequence[Prediction], *, verbose: bool = False, colour: bool = True
+) -> Context:
+    """Return what renderers know beside the predictions: provenance, sources, the terminal."""
+    toolkits = dict.fromkeys(p.case.kernel.toolkit for p in predictions if p.case.kernel.toolkit)
+    return _context({"CUDA": ", ".join(toolkits)}, _sources(predictions), verbose=verbose, colour=colour)
+
+
+def _context(toolkits: dict[str, str], sources: dict[str, str], *, verbose: bool, colour: bool) -> Context:
+    return Context(
+        command=command_line(),
+        toolkits=toolkits,
+        verbosity=int(verbose),
+        width=text_width(sys.stdout),
+        colour=colour and wants_colour(sys.stdout, os.environ),
+        sources=sources,
+    )
+
+
+def command_line() -> str:
+    """Return the command as typed, for the record in results."""
+    return shlex.join(["warpwatt", *sys.argv[1:]])
+
+
+def _format_of(output: Path | None) -> Format:
+    suffix = output.suffix.lstrip(".").lower() if output is not None else ""
+    return {"json": Format.JSON, "html": Format.HTML, "htm": Format.HTML, "csv": Format.CSV}.get(
+        suffix, Format.TEXT
+    )
+
+
+def _sources(predictions: Sequence[Prediction]) -> dict[str, str]:
+    """Return the text of every source file a prediction's lines name, where it can be read."""
+    texts = {}
+    for name in dict.fromkeys(line.file for p in predictions for line in p.lines):
+        try:
+            texts[name] = Path(name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+    return texts

@@ -1,0 +1,44 @@
+"""``warpwatt predict``: time, power and energy of a kernel launch, or of a whole application."""
+
+from __future__ import annotations
+
+import click
+
+from warpwatt.commands import options as o
+
+
+@click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
+@o.input_argument
+@o.gpu_option
+@o.launch_options
+@o.compilation_options
+@o.model_options
+@o.output_options
+def predict(
+    source: str,
+    gpu: str,
+    launch: o.LaunchOptions,
+    compilation: o.CompilationOptions,
+    modelling: o.ModelOptions,
+    writing: o.OutputOptions,
+) -> None:
+    """Predict time, power and energy of a kernel launch, on one or many GPUs.
+
+    INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
+    """
+    from warpwatt.commands.output import Writer  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.commands.session import Session  # noqa: PLC0415
+
+    writer = Writer.prepare(writing)
+    session = Session(source, gpu, compilation, modelling, machine_code=writing_machine_code(writer.format))
+    if source.endswith(".toml"):
+        from warpwatt.commands.applications import run_application  # noqa: PLC0415
+
+        writer.write_applications(run_application(session))
+    else:
+        writer.write_predictions(session.run(launch))
+
+
+def writing_machine_code(output_format: o.Format) -> bool:
+    """Return whether an output shows machine code; without it the disassembler need not run."""
+    return output_format == o.Format.HTML

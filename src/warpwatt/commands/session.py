@@ -1,0 +1,175 @@
+"""What ``predict`` and ``explain`` share: from command-line values to predictions."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError
+from warpwatt.core.gpu import Clocks
+from warpwatt.core.program import Level
+from warpwatt.frontend.directives import read_directives
+from warpwatt.frontend.launches import LaunchText, from_table, read_toml
+from warpwatt.frontend.load import load
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.select import select
+from warpwatt.gpus import find_many, missing
+from warpwatt.models.registry import split_choice
+from warpwatt.predict import Choice, predict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from warpwatt.commands.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.core.program import Kernel
+    from warpwatt.frontend.launches import Request
+
+MEGA = 1e6
+SOURCE_SUFFIXES = (".cu", ".cuh", ".cpp", ".h", ".hpp", ".ptx")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Everything that stays the same over the kernels and GPUs of one command.
+
+    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly.
+    """
+
+    source: str
+    gpus: str
+    compilation: CompilationOptions
+    modelling: ModelOptions
+    machine_code: bool = False
+
+    def run(self, launch: LaunchOptions) -> tuple[Prediction, ...]:
+        """Return predictions for every launch asked for and every GPU, launches first.
+
+        A GPU that cannot run a launch is an error when it was named, and a note on stderr under ``all``.
+        """
+        wanted = requests(self.source, launch)
+        gpus = complete_gpus(self.gpus)
+        kernels = load_targets(self.source, gpus, self.compile_options())
+        predictions = []
+        for request in wanted:
+            for gpu in gpus:
+                try:
+                    predictions.append(self._predict(request, kernels[gpu.target], gpu))
+                except (LaunchError, UnsupportedGpuError) as error:
+                    if self.gpus != "all":
+                        raise
+                    note(f"{gpu.name} left out: {error}")
+        return tuple(predictions)
+
+    def _predict(self, request: Request, kernels: Sequence[Kernel], gpu: Gpu) -> Prediction:
+        choice = model_choice(self.modelling, request.loop_counts)
+        kernel = select(kernels, request.kernel or "")
+        clocks = parse_clocks(self.modelling.clock, gpu)
+        return predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
+
+    def compile_options(self) -> CompileOptions:
+        """Return the front end's options."""
+        said = self.compilation
+        levels = {Level.PTX, Level.SASS} if self.machine_code else {Level.PTX}
+        return CompileOptions(
+            defines=said.define,
+            include=said.include,
+            flags=said.flags,
+            max_registers=said.maxrregcount,
+            toolkit=said.toolkit,
+            levels=frozenset(levels),
+        )
+
+
+def complete_gpus(names: str) -> tuple[Gpu, ...]:
+    """Return the GPUs named; one that lacks data a prediction needs is an error, under ``all`` a note."""
+    found = find_many(names)
+    complete = []
+    for gpu in found:
+        lacking = missing(gpu)
+        if not lacking:
+            complete.append(gpu)
+        elif names == "all":
+            note(f"{gpu.name} left out: {', '.join(lacking)} not known")
+        else:
+            hint = "put a user file with these fields into the folder that `warpwatt gpus check` names"
+            raise UnsupportedGpuError(f"{gpu.name} lacks {', '.join(lacking)}", hint=hint)
+    return tuple(complete)
+
+
+def load_targets(
+    source: str, gpus: Iterable[Gpu], options: CompileOptions
+) -> Mapping[str, tuple[Kernel, ...]]:
+    """Compile once per target, several at a time."""
+    targets = list(dict.fromkeys(gpu.target for gpu in gpus))
+    if len(targets) == 1:
+        return {targets[0]: load(source, targets[0], options)}
+    with ThreadPoolExecutor() as pool:
+        return dict(
+            zip(targets, pool.map(lambda target: load(source, target, options), targets), strict=True)
+        )
+
+
+def requests(source: str, launch: LaunchOptions) -> tuple[Request, ...]:
+    """Return the launches to predict: the command line's over a file's over the source's own.
+
+    A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
+    line names a kernel or a whole launch.
+    """
+    typed = LaunchText(
+        launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared, launch.arg, launch.loop
+    )
+    if launch.args is not None:
+        typed = typed.over(from_table(read_toml(launch.args), launch.args))
+    written = [text for text in _directives(source) if _same_kernel(text.kernel, typed.kernel)]
+    if not written:
+        return (typed.read(),)
+    if typed.complete:
+        written = written[:1]
+    return tuple(typed.over(text).read() for text in written)
+
+
+def _directives(source: str) -> tuple[LaunchText, ...]:
+    path = Path(source)
+    if path.suffix not in SOURCE_SUFFIXES or not path.is_file():
+        return ()
+    return read_directives(path.read_text(encoding="utf-8", errors="replace"), source)
+
+
+def _same_kernel(written: str | None, wanted: str | None) -> bool:
+    return written is None or wanted is None or wanted in written or written in wanted
+
+
+def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
+    """Read ``SM[,MEM]`` in MHz; None for the default."""
+    if text is None:
+        return None
+    sm, _, memory = text.partition(",")
+    try:
+        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else gpu.memory_clock)
+    except ValueError:
+        raise InputError(
+            f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"
+        ) from None
+    if not 50 * MEGA <= clocks.sm <= 5000 * MEGA or not 50 * MEGA <= clocks.memory <= 30000 * MEGA:
+        boost = round(gpu.boost_clock / MEGA)
+        raise InputError(f"impossible clock: {text} MHz", hint=f"{gpu.name} runs up to {boost} MHz")
+    return clocks
+
+
+def model_choice(modelling: ModelOptions, loop_counts: tuple[tuple[int, float], ...] = ()) -> Choice:
+    """Return the models named by ``--model`` options, defaults for the rest."""
+    choice = Choice(loop_counts=loop_counts, unknown=modelling.unknown)
+    for text in modelling.model:
+        time, power = split_choice(text)
+        choice = replace(choice, time=time or choice.time, power=power or choice.power)
+    return choice
+
+
+def note(text: str) -> None:
+    """Write a remark to stderr."""
+    print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr

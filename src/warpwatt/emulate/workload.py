@@ -1,0 +1,279 @@
+"""From an :class:`Execution` to a :class:`Workload`: occupancy, waves, and bytes at L1, L2 and DRAM.
+
+Reuse is decided by footprints. What one block touches more than once is caught by L1 as far as its working
+set fits, what several blocks share is caught by L2; what does not fit misses along a Gompertz curve of the
+oversubscription ``O`` = footprint / capacity, ``miss = a·exp(−b·exp(−c·O))``. Curves from Ernst, Holzer,
+Hager and Wellein, "Analytical performance estimation during code generation on modern GPUs" (2022).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.arguments import Buffer
+from warpwatt.core.errors import InputError
+from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
+from warpwatt.core.launch import L2State
+from warpwatt.core.program import Access, Space, Unknown
+from warpwatt.gpus.occupancy import occupancy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from warpwatt.core.case import Case
+    from warpwatt.core.execution import Execution, Occupancy
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Instruction, Program, Resources
+
+SECTOR = 32
+"""Bytes of the smallest piece L1 asks L2 for."""
+REUSE_WINDOW = 8
+"""Iterations over which a block's warps drift apart, hence the depth of the working set of a loop."""
+OFF_CHIP = frozenset({Space.GLOBAL, Space.GENERIC, Space.LOCAL, Space.TEXTURE, Space.SURFACE})
+_READS = frozenset({Access.LOAD, Access.COPY, Access.ATOMIC, Access.REDUCTION})
+_WRITES = frozenset({Access.STORE, Access.ATOMIC, Access.REDUCTION})
+
+
+def gompertz(oversubscription: float, a: float, b: float, c: float) -> float:
+    """Return the share of capacity misses among accesses that could have hit.
+
+    >>> round(gompertz(0.2, 0.66, 6.77, 1.45), 3), round(gompertz(10, 0.66, 6.77, 1.45), 3)
+    (0.004, 0.66)
+    """
+    return a * math.exp(-b * math.exp(-c * oversubscription))
+
+
+def l1_miss(oversubscription: float) -> float:
+    """Return the capacity-miss share of L1 reads."""
+    return gompertz(oversubscription, 0.66, 6.77, 1.45)
+
+
+def l2_miss(oversubscription: float) -> float:
+    """Return the capacity-miss share of L2 reads."""
+    return gompertz(oversubscription, 0.2, 7.56, 0.67)
+
+
+def l2_store_miss(oversubscription: float) -> float:
+    """Return the share of repeated L2 stores that reach DRAM again."""
+    return gompertz(oversubscription, 0.38, 3.79, 0.55)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One off-chip memory instruction over the whole grid; all quantities in bytes except the name."""
+
+    buffer: str
+    requested: float
+    footprint: float
+    block_footprint: float
+    executions_per_warp: float
+    reads: bool
+    writes: bool
+    cached_in_l1: bool
+
+
+def workload(
+    execution: Execution, gpu: Gpu, resources: Resources, unknown: Unknown = Unknown.ESTIMATE
+) -> Workload:
+    """Return what the memory hierarchy and the SMs of ``gpu`` see of an execution.
+
+    Raises
+    ------
+    LaunchError
+        If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
+    """
+    launch = execution.launch
+    seats = occupancy(gpu, resources, launch)
+    streams = tuple(_streams(execution))
+    l1, l2 = _l1_and_l2(streams, gpu, seats, launch)
+    dram = _dram(streams, l2, gpu, launch)
+    resident = max(1, seats.blocks_per_sm) * gpu.sm_count
+    return Workload(
+        execution=execution,
+        occupancy=seats,
+        active_sms=min(gpu.sm_count, launch.grid.count),
+        waves=launch.grid.count / resident,
+        shared_wavefronts=_shared_wavefronts(execution),
+        l1=l1,
+        l2=l2,
+        dram=dram,
+        assumptions=(
+            *execution.assumptions,
+            *_fill_assumptions(launch),
+            *_unknown_assumptions(execution, unknown),
+        ),
+    )
+
+
+def pattern_of(execution: Execution, instruction: Instruction) -> AccessPattern:
+    """Return the known access pattern, or the coalesced one where nothing is known.
+
+    Coalesced means neighbouring lanes on neighbouring elements; :func:`static_execution` has already listed
+    the assumption for instructions it could not follow.
+    """
+    known = execution.accesses.get(instruction.index)
+    if known is not None:
+        return known
+    assert instruction.memory is not None
+    lanes = execution.lanes[instruction.index]
+    touched = instruction.memory.bytes * lanes
+    sectors = max(1.0, touched / SECTOR)
+    return AccessPattern(
+        sectors, max(1.0, touched / 128), max(1.0, touched / 128), sectors, None, known=False
+    )
+
+
+def off_chip_bytes(case: Case) -> tuple[float, ...]:
+    """Return the bytes each instruction requests beyond shared memory in the whole grid, whole sectors."""
+    execution = case.workload.execution
+    loads = [0.0] * len(execution.counts)
+    for instruction in execution.program.instructions:
+        count = execution.counts[instruction.index]
+        if instruction.memory is not None and instruction.memory.space in OFF_CHIP and count:
+            loads[instruction.index] = pattern_of(execution, instruction).sectors * SECTOR * count
+    return tuple(loads)
+
+
+def _streams(execution: Execution) -> Iterator[Stream]:
+    launch = execution.launch
+    for instruction in execution.program.instructions:
+        memory = instruction.memory
+        count = execution.counts[instruction.index]
+        if memory is None or memory.space not in OFF_CHIP or count == 0 or memory.access == Access.PREFETCH:
+            continue
+        pattern = pattern_of(execution, instruction)
+        requested = pattern.sectors * SECTOR * count
+        footprint = _footprint(pattern, requested, launch)
+        blocks = launch.grid.count
+        per_block = pattern.block_footprint if pattern.block_footprint is not None else requested / blocks
+        yield Stream(
+            buffer=pattern.buffer or f"#{instruction.index}",
+            requested=requested,
+            footprint=footprint,
+            block_footprint=min(_in_sectors(pattern, per_block), requested / blocks),
+            executions_per_warp=count / launch.warps,
+            reads=memory.access in _READS,
+            writes=memory.access in _WRITES,
+            cached_in_l1=memory.access in (Access.LOAD, Access.COPY),
+        )
+
+
+def _in_sectors(pattern: AccessPattern, distinct_bytes: float) -> float:
+    """Return the bytes moved for ``distinct_bytes`` of data when whole sectors travel."""
+    waste = pattern.sectors / pattern.ideal if pattern.ideal > 0 else 1.0
+    return distinct_bytes * max(1.0, waste)
+
+
+def _footprint(pattern: AccessPattern, requested: float, launch: Launch) -> float:
+    """Return the distinct sector bytes of the whole launch, at most those requested and the buffer's size."""
+    distinct = requested if pattern.footprint is None else _in_sectors(pattern, pattern.footprint)
+    argument = launch.arguments.get(pattern.buffer)
+    if isinstance(argument, Buffer) and argument.nbytes > 0:
+        distinct = min(distinct, float(argument.nbytes))
+    return min(distinct, requested)
+
+
+def _l1_and_l2(
+    streams: Iterable[Stream], gpu: Gpu, seats: Occupancy, launch: Launch
+) -> tuple[Traffic, Traffic]:
+    """Return bytes requested from L1 and bytes L1 exchanges with L2 (L1 writes through)."""
+    capacity = _l1_capacity(gpu, seats)
+    l1_read = l1_written = l2_read = l2_written = 0.0
+    for stream in streams:
+        if stream.writes:
+            l1_written += stream.requested
+            l2_written += stream.requested
+        if stream.reads:
+            l1_read += stream.requested
+            l2_read += _l2_reads(stream, capacity, max(1, seats.blocks_per_sm), launch.grid.count)
+    return Traffic(l1_read, l1_written), Traffic(l2_read, l2_written)
+
+
+def _l2_reads(stream: Stream, capacity: float, resident_blocks: int, blocks: int) -> float:
+    if not stream.cached_in_l1 or capacity <= 0:
+        return stream.requested
+    compulsory = min(stream.requested, stream.block_footprint * blocks)
+    window = min(1.0, REUSE_WINDOW / max(1.0, stream.executions_per_warp))
+    oversubscription = resident_blocks * stream.block_footprint * window / capacity
+    return compulsory + (stream.requested - compulsory) * l1_miss(oversubscription)
+
+
+def _l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
+    """Return the bytes of L1 left beside the resident blocks' shared memory; 0 where loads bypass L1."""
+    if gpu.capability.version.startswith(("3.0", "3.2")) or gpu.l1_shared_per_sm is None:
+        return 0.0
+    if not gpu.l1_shared_unified:
+        return float(gpu.l1_shared_per_sm - gpu.capability.max_shared_per_sm)
+    used = seats.blocks_per_sm * seats.shared_per_block
+    carveout = min((c for c in gpu.capability.shared_carveouts if c >= used), default=used)
+    return float(max(0, gpu.l1_shared_per_sm - carveout))
+
+
+def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> Traffic:
+    """Return DRAM bytes: each buffer once, plus what does not fit in L2."""
+    footprints: dict[str, tuple[float, float]] = {}
+    for stream in streams:
+        read, written = footprints.get(stream.buffer, (0.0, 0.0))
+        if stream.reads:
+            read = max(read, stream.footprint)
+        if stream.writes:
+            written = max(written, stream.footprint)
+        footprints[stream.buffer] = read, written
+    first_read = min(sum(read for read, _ in footprints.values()), l2.read)
+    first_written = min(sum(written for _, written in footprints.values()), l2.written)
+    oversubscription = (first_read + first_written) / gpu.l2_size
+    read = first_read + (l2.read - first_read) * l2_miss(oversubscription)
+    written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
+    if launch.l2 == L2State.WARM:
+        resident = min(1.0, 1.0 / oversubscription) if oversubscription > 0 else 1.0
+        read, written = read * (1 - resident), written * (1 - resident)
+    return Traffic(read, written)
+
+
+def _shared_wavefronts(execution: Execution) -> float:
+    total = 0.0
+    for instruction in execution.program.instructions:
+        if instruction.memory is not None and instruction.memory.space == Space.SHARED:
+            total += pattern_of(execution, instruction).wavefronts * execution.counts[instruction.index]
+    return total
+
+
+def _fill_assumptions(launch: Launch) -> Iterator[Assumption]:
+    for name, argument in launch.arguments.items():
+        if isinstance(argument, Buffer) and argument.assumed_fill:
+            message = f"buffer {name} holds random numbers (seed {argument.seed})"
+            fix = f"--arg {name}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
+            yield Assumption(message, f"fill:{name}", 0.0, fix=fix)
+
+
+def check_known(program: Program, unknown: Unknown) -> None:
+    """Raise :class:`InputError` for the first unknown opcode if the user wants that."""
+    if unknown != Unknown.ERROR:
+        return
+    for instruction in program.instructions:
+        if not instruction.known:
+            where = instruction.line
+            raise InputError(
+                f"unknown opcode {instruction.opcode}",
+                file=where.file if where else None,
+                line=where.line if where else None,
+                hint="--unknown=estimate counts it and widens the interval",
+            )
+
+
+def _unknown_assumptions(execution: Execution, unknown: Unknown) -> Iterator[Assumption]:
+    instructions = execution.program.instructions
+    missing = sorted({i.opcode for i in instructions if not i.known})
+    if not missing:
+        return
+    executed = sum(execution.counts[i.index] for i in instructions if not i.known)
+    share = executed / (execution.warp_instructions or 1.0)
+    names = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+    message = f"{execution.program.unknown} instructions with unknown opcodes ({names}) counted as moves"
+    spread = 0.0 if unknown == Unknown.SKIP else min(1.0, 0.1 + share)
+    yield Assumption(
+        message, "unknown opcodes", spread, fix="--unknown=error stops, --unknown=skip does not widen"
+    )

@@ -1,0 +1,223 @@
+"""Compile CUDA and assemble PTX through the cache: the same input is compiled once per machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import CompileError, InputError, ToolchainError
+from warpwatt.core.program import Resources
+from warpwatt.frontend import toolchain
+from warpwatt.frontend.cache import default_cache, digest
+from warpwatt.frontend.compiled import Compiled, Source
+from warpwatt.frontend.options import Compiler
+from warpwatt.frontend.toolkits import target_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from warpwatt.frontend.options import CompileOptions
+    from warpwatt.frontend.toolchain import Toolkit
+    from warpwatt.frontend.toolkits import Choice
+
+_ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
+FORMAT = 1
+"""Version of what is stored; raise it when the content or its meaning changes."""
+
+Dependency = tuple[str, int, int, str]
+"""Path, size, modification time in ns, digest; the digest of a system header is empty (time decides)."""
+
+
+def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
+    """Return what the compiler makes of a CUDA source, from the cache if nothing it read has changed.
+
+    Raises
+    ------
+    CompileError, ToolchainError
+        As :func:`~warpwatt.frontend.cuda.compile_nvcc` and :func:`~warpwatt.frontend.nvrtc.compile_nvrtc`.
+    """
+    choice, options = with_arch_flag(choice, options)
+    compiler = choose_compiler(choice.toolkit, options)
+
+    def make() -> Compiled:
+        # Imported here because a warm run, which must start fast, needs neither.
+        from warpwatt.frontend.cuda import compile_nvcc  # noqa: PLC0415
+        from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415
+
+        if compiler is Compiler.NVRTC:
+            return compile_nvrtc(source, choice.target, choice.toolkit, options)
+        try:
+            return compile_nvcc(source, choice.target, choice.toolkit, options)
+        except CompileError as refusal:
+            # A refusal without a line is about flags or tools, not about host code.
+            if options.compiler is Compiler.NVCC or refusal.line is None:
+                raise
+            return _device_code_only(source, choice, options, refusal)
+
+    return _through_cache(_key("cuda", compiler, source, choice, options), choice, options, make)
+
+
+def _device_code_only(
+    source: Source, choice: Choice, options: CompileOptions, refusal: CompileError
+) -> Compiled:
+    """Compile without host code, which may use what this toolkit no longer has; else raise nvcc's refusal."""
+    from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415 - seldom needed
+
+    try:
+        made = compile_nvrtc(source, choice.target, choice.toolkit, options)
+    except (CompileError, ToolchainError):
+        raise refusal from None
+    if not made.resources:
+        raise refusal
+    return replace(made, warnings=(f"host code refused: {refusal}", *made.warnings))
+
+
+def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
+    """Return PTX with the cubin and resources ptxas makes of it; without them where ptxas refuses."""
+
+    def make() -> Compiled:
+        from warpwatt.frontend.ptxas import try_assemble  # noqa: PLC0415 - as above
+
+        made = try_assemble(source.text, choice.target, choice.toolkit, options, file=source.name)
+        return Compiled(
+            choice.target,
+            choice.toolkit.version,
+            source.text,
+            made.cubin,
+            made.resources,
+            warnings=made.warnings,
+        )
+
+    return _through_cache(_key("ptx", "ptxas", source, choice, options), choice, options, make)
+
+
+def with_arch_flag(choice: Choice, options: CompileOptions) -> tuple[Choice, CompileOptions]:
+    """Move the user's own ``-arch=sm_90a`` from the flags into the choice of target.
+
+    Raises
+    ------
+    InputError
+        If it names another architecture than the GPU's.
+    """
+    given = [flag for flag in options.flags if _ARCH_FLAG.match(flag)]
+    for flag in given:
+        target = "sm_" + flag.rpartition("_")[2]
+        if target_number(target) != target_number(choice.target):
+            raise InputError(
+                f"{flag} does not fit {choice.target}", hint="leave it out, or choose another --gpu"
+            )
+        choice = replace(choice, target=target)
+    kept = tuple(flag for flag in options.flags if flag not in given)
+    return choice, replace(options, flags=kept)
+
+
+def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
+    """Return nvcc where it can run, else NVRTC; the user's choice wins."""
+    if options.compiler is not Compiler.AUTO:
+        return options.compiler
+    runs = toolkit.nvcc is not None and toolchain.host_compiler() is not None
+    return Compiler.NVCC if runs else Compiler.NVRTC
+
+
+def _key(kind: str, compiler: str, source: Source, choice: Choice, options: CompileOptions) -> str:
+    """Digest of everything that decides the result, headers excepted: those are checked one by one."""
+    host = toolchain.host_compiler() if compiler == Compiler.NVCC else None
+    status = host.stat() if host is not None else None
+    facts = [
+        FORMAT,
+        kind,
+        compiler,
+        choice.toolkit.version,
+        str(choice.toolkit.root),
+        choice.target,
+        [str(host), status.st_size, status.st_mtime_ns] if status is not None else None,
+        source.name,
+        str(source.path.resolve() if source.path is not None else source.folder),
+        [options.defines, [str(Path(folder).resolve()) for folder in options.include], options.flags],
+        [options.max_registers, options.instantiate, options.compiler],
+        str(Path.cwd()) if options.flags else "",
+    ]
+    return digest(json.dumps(facts).encode(), source.data)
+
+
+def _through_cache(
+    key: str, choice: Choice, options: CompileOptions, make: Callable[[], Compiled]
+) -> Compiled:
+    if not options.cached:
+        return make()
+    cache = default_cache()
+    payload = cache.get(key)
+    compiled = _unpack(payload) if payload is not None else None
+    if compiled is None:
+        compiled = make()
+        cache.put(key, _pack(compiled, _record(compiled.dependencies, choice.toolkit)))
+    return compiled
+
+
+def _record(files: Iterable[str], toolkit: Toolkit) -> list[Dependency]:
+    """Note the state of every header; the toolkit's own are covered by its version."""
+    return [_state(file, toolkit) for file in files if not file.startswith(f"{toolkit.root}/")]
+
+
+def _state(file: str, toolkit: Toolkit) -> Dependency:
+    try:
+        status = os.stat(file)  # noqa: PTH116 - hundreds of files; a Path each costs milliseconds
+    except OSError:
+        return file, -1, -1, ""  # gone since: this never holds again
+    content = "" if toolchain.is_system(file, toolkit) else digest(Path(file).read_bytes())
+    return file, status.st_size, status.st_mtime_ns, content
+
+
+def _unchanged(dependency: Dependency) -> bool:
+    file, size, modified, content = dependency
+    try:
+        status = os.stat(file)  # noqa: PTH116 - as above
+        if status.st_size != size:
+            return False
+        return digest(Path(file).read_bytes()) == content if content else status.st_mtime_ns == modified
+    except OSError:
+        return False
+
+
+def _pack(compiled: Compiled, dependencies: list[Dependency]) -> bytes:
+    """Serialise: one line of JSON, then PTX and cubin as they are."""
+    ptx = compiled.ptx.encode()
+    head = {
+        "target": compiled.target,
+        "toolkit": compiled.toolkit,
+        "resources": {name: asdict(resources) for name, resources in compiled.resources.items()},
+        "parameters": compiled.parameters,
+        "warnings": compiled.warnings,
+        "dependencies": dependencies,
+        "ptx": len(ptx),
+    }
+    return b"\n".join([json.dumps(head).encode(), ptx + compiled.cubin])
+
+
+def _unpack(payload: bytes) -> Compiled | None:
+    """Read what :func:`_pack` wrote; None where a header has changed since."""
+    line, _, blobs = payload.partition(b"\n")
+    head: dict[str, Any] = json.loads(line)
+    dependencies = [(file, size, time, text) for file, size, time, text in head["dependencies"]]
+    if not all(map(_unchanged, dependencies)):
+        return None
+    return Compiled(
+        target=head["target"],
+        toolkit=head["toolkit"],
+        ptx=blobs[: head["ptx"]].decode(),
+        cubin=blobs[head["ptx"] :],
+        resources={name: Resources(**fields) for name, fields in head["resources"].items()},
+        parameters={name: tuple(names) for name, names in head["parameters"].items()},
+        dependencies=tuple(file for file, *_ in dependencies),
+        warnings=tuple(head["warnings"]),
+    )
+
+
+def assumed(compiled: Compiled) -> Compiled:
+    """Flag every resource as assumed: it was compiled for a stand-in target."""
+    resources = {name: replace(r, assumed=True) for name, r in compiled.resources.items()}
+    return replace(compiled, resources=resources)

@@ -1,0 +1,113 @@
+"""SASS programs of a cubin through nvdisasm, run beside the other work and cached."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import ParseError, ToolchainError, UnsupportedGpuError
+from warpwatt.core.program import Level
+from warpwatt.frontend import toolchain
+from warpwatt.frontend.cache import default_cache, digest
+from warpwatt.frontend.toolkits import target_number
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warpwatt.core.program import Program
+    from warpwatt.frontend.options import CompileOptions
+
+OLDEST_TARGET = 75
+"""nvdisasm 13 refuses SASS of older targets."""
+
+
+@dataclass(eq=False)
+class Disassembly:
+    """The SASS of a cubin; nvdisasm (a third of a second) starts at once, its result is awaited when needed.
+
+    ``warnings`` says why there is no SASS where there is none. Empty ``cubin``: no SASS and no warning.
+    """
+
+    cubin: bytes
+    target: str
+    options: CompileOptions
+    warnings: tuple[str, ...] = ()
+    _text: bytes | None = field(default=None, init=False, repr=False)
+    _worker: threading.Thread | None = field(default=None, init=False, repr=False)
+    _key: str = field(default="", init=False, repr=False)
+    _programs: dict[str, Program] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.cubin or Level.SASS not in self.options.levels:
+            return
+        if target_number(self.target) < OLDEST_TARGET:
+            self._refuse(f"nvdisasm does not know {self.target}")
+            return
+        toolkit = toolchain.installed()
+        self._key = digest(b"nvdisasm -json", toolkit.version.encode(), self.cubin)
+        self._text = default_cache().get(self._key) if self.options.cached else None
+        if self._text is None:
+            self._worker = threading.Thread(target=self._run, daemon=True)
+            self._worker.start()
+
+    def program(self, name: str) -> Program | None:
+        """Return a kernel's SASS; None, with a warning, where nvdisasm is missing or fails.
+
+        The first call translates only that kernel, a call for another one all of them.
+        """
+        if self._worker is not None:
+            self._worker.join()
+        if self._text is None:
+            return None
+        if name not in self._programs:
+            self._translate(None if self._programs else name)
+        return self._programs.get(name)
+
+    def _translate(self, name: str | None) -> None:
+        from warpwatt.isa import sass  # noqa: PLC0415 - a prediction from PTX alone does without
+
+        text = self._text or b""
+        try:
+            cubin = sass.read_cubin(self.cubin)
+            chosen = tuple(kernel for kernel in cubin.kernels if name in (None, kernel.name))
+            self._programs |= sass.programs(replace(cubin, kernels=chosen), lambda _: text)
+        except (ParseError, ToolchainError, UnsupportedGpuError) as error:
+            self._text = None
+            self._refuse(error.message)
+
+    def _run(self) -> None:
+        try:
+            self._text = disassemble(self.cubin, toolchain.installed().require("nvdisasm"), self.options)
+        except ToolchainError as error:
+            self._refuse(error.message)
+            return
+        if self.options.cached:
+            default_cache().put(self._key, self._text)
+
+    def _refuse(self, reason: str) -> None:
+        self.warnings = (*self.warnings, f"no SASS: {reason}")
+
+
+def disassemble(cubin: bytes, tool: Path, options: CompileOptions) -> bytes:
+    """Return what ``nvdisasm -json`` prints for a cubin.
+
+    Raises
+    ------
+    ToolchainError
+        If nvdisasm runs out of time or refuses the cubin.
+    """
+    # Imported here because a warm run, which must start fast, does not need them.
+    import tempfile  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    from warpwatt.frontend import process  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
+        file = Path(scratch) / "in.cubin"
+        file.write_bytes(cubin)
+        outcome = process.run([tool, "-json", file], timeout=options.timeout, memory=options.memory)
+    if outcome.status:
+        lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise ToolchainError(f"nvdisasm fails: {lines[-1]}", hint="use --level ptx")
+    return outcome.stdout

@@ -1,0 +1,89 @@
+"""Install a period toolkit: NVIDIA's wheels of one version into a folder of the user's cache."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import ToolchainError
+from warpwatt.frontend.toolkits import release_of, toolkits_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PERIOD_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
+
+
+def install(version: str) -> Path:
+    """Download the wheels of a toolkit version into the cache and return their folder.
+
+    The newest patch version is taken. Safe when several processes ask at once: one installs, the others
+    wait; an interrupted installation leaves nothing behind that would be used.
+
+    Raises
+    ------
+    ToolchainError
+        If pip is missing or fails; ``details`` holds its last lines.
+    """
+    major, minor = release_of(version)
+    folder = toolkits_directory() / f"{major}.{minor}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(folder.parent / f".{major}.{minor}.lock"):
+        if folder.is_dir():
+            return folder
+        scratch = Path(tempfile.mkdtemp(prefix=f".{major}.{minor}-", dir=folder.parent))
+        try:
+            _pip_install(period_requirements(version), scratch)
+            scratch.rename(folder)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    return folder
+
+
+def period_requirements(version: str) -> list[str]:
+    """Return what pip installs for a version.
+
+    >>> period_requirements("12.3")[0]
+    'nvidia-cuda-nvcc-cu12==12.3.*'
+    """
+    major, minor = release_of(version)
+    suffix = f"-cu{major}" if major < 13 else ""
+    return [f"{wheel}{suffix}=={major}.{minor}.*" for wheel in PERIOD_WHEELS]
+
+
+def _pip_install(requirements: list[str], folder: Path) -> None:
+    """Install with pip, or uv where this environment has no pip; both see the user's own configuration."""
+    uv = shutil.which("uv")
+    if importlib.util.find_spec("pip") is not None:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    elif uv:
+        command = [uv, "pip", "install", "--quiet", "--python", sys.executable]
+    else:
+        raise ToolchainError("pip is missing", hint=f"{sys.executable} -m ensurepip")
+    command += ["--no-deps", "--target", str(folder), *requirements]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    if outcome.returncode:
+        raise ToolchainError(
+            f"pip cannot install {' '.join(requirements)}",
+            hint="see which versions exist: pip index versions " + requirements[0].split("==")[0],
+            details="\n".join(outcome.stderr.strip().splitlines()[-12:]),
+        )
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Hold an exclusive lock; the system releases it if the process dies."""
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

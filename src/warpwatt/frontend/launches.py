@@ -1,0 +1,181 @@
+"""A launch as people write it: on the command line, in a TOML table, or in the source itself.
+
+All three give a :class:`LaunchText`; they are laid over one another and then read once.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.errors import InputError, UsageError
+from warpwatt.core.launch import Dim3, Launch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One kernel and launch to predict; ``kernel`` None means the only one in the source.
+
+    ``loop_counts`` maps source lines to iterations, as pairs so that it can be hashed.
+    """
+
+    kernel: str | None
+    launch: Launch
+    loop_counts: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchText:
+    """A launch in words; None and empty where nothing is said."""
+
+    kernel: str | None = None
+    grid: str | None = None
+    block: str | None = None
+    cluster: str | None = None
+    shared: int | None = None
+    arg: tuple[str, ...] = ()
+    loop: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether grid and block are both said."""
+        return self.grid is not None and self.block is not None
+
+    def over(self, base: LaunchText) -> LaunchText:
+        """Return this laid over ``base``: what is said here wins.
+
+        >>> LaunchText(grid="4", arg=("n=2",)).over(LaunchText(grid="8", block="32", arg=("n=1", "m=3"))).arg
+        ('n=2', 'm=3')
+        """
+        return LaunchText(
+            kernel=self.kernel or base.kernel,
+            grid=self.grid or base.grid,
+            block=self.block or base.block,
+            cluster=self.cluster or base.cluster,
+            shared=self.shared if self.shared is not None else base.shared,
+            arg=_merged(base.arg, self.arg),
+            loop=_merged(base.loop, self.loop),
+        )
+
+    def read(self) -> Request:
+        """Return the request these words describe.
+
+        Raises
+        ------
+        UsageError
+            If grid or block is not said.
+        LaunchError, ArgumentError, InputError
+            If a part cannot be read or is impossible.
+        """
+        if self.grid is None or self.block is None:
+            what = "grid" if self.grid is None else "block"
+            hint = f"give --{what} X,Y,Z, or put a line // warpwatt: --grid X --block X into the source"
+            raise UsageError(f"no launch: the {what} is not known", hint=hint)
+        launch = Launch(
+            grid=Dim3.parse(self.grid),
+            block=Dim3.parse(self.block),
+            cluster=Dim3.parse(self.cluster or "1"),
+            dynamic_shared=self.shared or 0,
+            arguments=parse_arguments(self.arg),
+        )
+        return Request(self.kernel, launch, parse_loops(self.loop))
+
+
+def _name(text: str) -> str:
+    return text.partition("=")[0].strip()
+
+
+def _merged(base: tuple[str, ...], top: tuple[str, ...]) -> tuple[str, ...]:
+    """Return ``NAME=VALUE`` texts of both, those of ``top`` in place of the same names of ``base``.
+
+    A name given twice in ``top`` stays twice: reading the arguments then reports it.
+    """
+    texts = {_name(text): [text] for text in base}
+    for text in top:
+        texts[_name(text)] = [other for other in top if _name(other) == _name(text)]
+    return tuple(text for group in texts.values() for text in group)
+
+
+def parse_loops(texts: Iterable[str]) -> tuple[tuple[int, float], ...]:
+    """Read ``LINE=COUNT`` texts.
+
+    >>> parse_loops(["14=100", "20=2.5"])
+    ((14, 100.0), (20, 2.5))
+    """
+    counts = []
+    for text in texts:
+        line, _, count = text.partition("=")
+        try:
+            number, iterations = int(line), float(count)
+        except ValueError:
+            number, iterations = 0, -1.0
+        if number < 1 or not 0 <= iterations < float("inf"):
+            raise InputError(
+                f"not a loop count: {text!r}", hint="write --loop LINE=COUNT, for example --loop 14=100"
+            )
+        counts.append((number, iterations))
+    return tuple(counts)
+
+
+_KEYS = ("kernel", "grid", "block", "cluster", "shared", "args", "loops")
+
+
+def from_table(table: Mapping[str, Any], file: Path | str) -> LaunchText:
+    """Read a TOML table with the keys kernel, grid, block, cluster, shared, args, loops.
+
+    Dimensions are a number, a text or an array; ``args`` maps names to numbers, booleans or texts of the
+    argument grammar; ``loops`` maps source lines to iterations.
+
+    Raises
+    ------
+    InputError
+        If a key is unknown or a value of the wrong type; names the file.
+
+    >>> from_table({"grid": [8, 8], "block": 64, "args": {"n": 5}}, "a.toml").grid
+    '8,8'
+    """
+    unknown = sorted(set(table) - set(_KEYS))
+    if unknown:
+        raise InputError(f"unknown key {unknown[0]!r}", file=file, hint="keys: " + " ".join(_KEYS))
+    for key in ("args", "loops"):
+        if not isinstance(table.get(key, {}), dict):
+            raise InputError(f"{key} is not a table", file=file, hint=f"write [{key}] and NAME = VALUE lines")
+    shared = table.get("shared")
+    if shared is not None and (isinstance(shared, bool) or not isinstance(shared, int)):
+        raise InputError(f"shared is not a number of bytes: {shared!r}", file=file)
+    return LaunchText(
+        kernel=_text(table, "kernel"),
+        grid=_text(table, "grid"),
+        block=_text(table, "block"),
+        cluster=_text(table, "cluster"),
+        shared=shared,
+        arg=tuple(f"{name}={_literal(value)}" for name, value in table.get("args", {}).items()),
+        loop=tuple(f"{line}={count}" for line, count in table.get("loops", {}).items()),
+    )
+
+
+def _text(table: Mapping[str, Any], key: str) -> str | None:
+    value = table.get(key)
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return None if value is None else str(value)
+
+
+def _literal(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the contents of a TOML file, or raise :class:`InputError` that names it and the line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read it: {error.strerror}", file=path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not TOML: {error}", file=path) from None

@@ -1,0 +1,168 @@
+"""From a file to kernels: compile or read it, parse every level, join resources and names.
+
+``load`` returns every kernel; ``load_kernel`` translates only the one that is asked for, which is what a
+prediction wants from a file with hundreds of template instances.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import InputError
+from warpwatt.core.program import Kernel, Program
+from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.demangle import demangle
+from warpwatt.frontend.disassembly import Disassembly
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.pressure import assumed_resources
+from warpwatt.frontend.resources import max_threads
+from warpwatt.frontend.select import plain_name, select
+from warpwatt.frontend.source import Kind, kind_of, read_source
+from warpwatt.frontend.toolkits import Choice, for_target, target_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from warpwatt.frontend.compiled import Compiled, Source
+
+DEFAULT_OPTIONS = CompileOptions()
+
+__all__ = ["load", "load_kernel", "select"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kernel that is known by name; ``make`` parses its programs."""
+
+    name: str
+    demangled: str
+    make: Callable[[], Kernel]
+
+
+def load(source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS) -> tuple[Kernel, ...]:
+    """Return every kernel of a file, compiled for a target such as ``sm_90``; ``-`` is standard input.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is of no known kind, or holds no kernel.
+    CompileError, ParseError
+        If the compiler or a parser refuses it.
+    ToolchainError
+        If a compiler is missing.
+    """
+    return tuple(entry.make() for entry in entries(read_source(source), target, options))
+
+
+def load_kernel(
+    source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS, name: str = ""
+) -> Kernel:
+    """Return the one kernel that ``name`` means (see :func:`~warpwatt.frontend.select.select`).
+
+    Raises
+    ------
+    KernelSelectionError
+        If none or several fit.
+    InputError, CompileError, ParseError, ToolchainError
+        As :func:`load`.
+    """
+    return select(entries(read_source(source), target, options), name).make()
+
+
+def entries(source: Source, target: str, options: CompileOptions, *, cubin: bytes = b"") -> tuple[Entry, ...]:
+    """Return the kernels of a source by name, their programs not parsed yet.
+
+    ``cubin`` is what the user's own tool made of PTX; its code and resources replace ours.
+    """
+    kind = kind_of(source)
+    if kind is Kind.BINARY:
+        found = _binary_entries(source, target, options)
+    elif kind is Kind.PTX:
+        choice = _with_features(for_target(target, options.toolkit), source)
+        compiled = assemble_ptx(source, choice, options)
+        compiled = _with_cubin(compiled, cubin) if cubin else compiled
+        found = compiled_entries(compiled, source, target, choice, options)
+    else:
+        choice = for_target(target, options.toolkit)
+        compiled = compile_cuda(source, choice, options)
+        found = compiled_entries(compiled, source, target, choice, options)
+    if not found:
+        hint = "a template needs an instance: launch it, or add template __global__ void f<int>(...);"
+        raise InputError(f"no kernel for {target} in this {kind}", file=source.name, hint=hint)
+    return found
+
+
+def compiled_entries(
+    compiled: Compiled, source: Source, target: str, choice: Choice, options: CompileOptions
+) -> tuple[Entry, ...]:
+    """Return the kernels of compiled PTX and cubin."""
+    from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
+
+    module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
+    if choice.assumed:
+        compiled = replace(compiled, cubin=b"", resources=assumed(compiled).resources)
+    sass = Disassembly(compiled.cubin, compiled.target, options)
+    limits = max_threads(compiled.ptx)
+    warnings = (*choice.warnings, *compiled.warnings)
+
+    def make(name: str) -> Kernel:
+        program = with_source_names(ptx.lower(module, name), compiled.parameters)
+        resources = compiled.resources.get(name) or assumed_resources(program, limits.get(name))
+        machine = sass.program(name)
+        return Kernel(
+            name=name,
+            demangled=demangle(name),
+            target=target,
+            resources=resources,
+            ptx=program,
+            sass=machine,
+            source=source.path,
+            toolkit=compiled.toolkit,
+            warnings=(*warnings, *sass.warnings),
+        )
+
+    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
+
+
+def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> Program:
+    """Return a program whose parameters carry the user's names, where declaration and program agree."""
+    known = names.get(plain_name(demangle(program.name)), ())
+    return _named(program, known) if len(known) == len(program.parameters) else program
+
+
+def with_names(kernel: Kernel, names: Sequence[str]) -> Kernel:
+    """Return a kernel whose parameters carry these names; superfluous names at the end are dropped."""
+    if kernel.ptx is None or len(names) < len(kernel.ptx.parameters):
+        return kernel
+    return replace(kernel, ptx=_named(kernel.ptx, names))
+
+
+def _named(program: Program, names: Sequence[str]) -> Program:
+    pairs = zip(program.parameters, names, strict=False)
+    return replace(program, parameters=tuple(replace(p, source_name=name) for p, name in pairs))
+
+
+def _with_features(choice: Choice, source: Source) -> Choice:
+    """Keep the architecture-specific features PTX was written for (``sm_90a``) on the same architecture."""
+    found = re.search(r"^\s*\.target\s+(sm_\d+[af])\b", source.text, re.MULTILINE)
+    same = found is not None and target_number(found[1]) == target_number(choice.target)
+    return replace(choice, target=found[1]) if found is not None and same else choice
+
+
+def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
+    """Take code and resources from a cubin the user's own tool made."""
+    from warpwatt.isa import sass  # noqa: PLC0415 - only objects bring a cubin
+
+    cubin = sass.read_cubin(data)
+    resources = {kernel.name: kernel.resources for kernel in cubin.kernels}
+    return replace(compiled, cubin=data, resources=resources, toolkit=cubin.toolkit, warnings=())
+
+
+def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
+    from warpwatt.frontend.binary import binary_entries  # noqa: PLC0415 - it builds on this module
+
+    return binary_entries(source, target, options)

@@ -1,0 +1,79 @@
+"""The compilers' own messages: where the first error is, and what would help."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from warpwatt.core.errors import CompileError
+
+MAX_DETAIL_LINES = 60
+
+_PATTERNS = (
+    re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic |fatal )?error:? ?(?P<text>.*)$"),
+    re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$"),
+    re.compile(r"^ptxas (?P<file>[^,\n]+), line (?P<line>\d+); (?:error|fatal)\s*: (?P<text>.*)$"),
+    re.compile(r"^(?P<file>)(?P<line>)(?:ptxas|nvcc|cicc)?\s*(?:error|fatal)\s*: (?P<text>.*)$"),
+)
+_NOISE = re.compile(r"^\s*(ptxas info|\d+ bytes (stack frame|gmem)|$)")
+_HINTS = (
+    (r"not supported on \.target|requires \.target|Cannot find feature", "arch"),
+    (r"No such file or directory|could not open source file", "include"),
+)
+_HINT_TEXT = {
+    "arch": "for architecture-specific instructions add: -- -arch={target}a",
+    "include": "name the folder that holds the header with -I DIR",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One error: ``file`` is empty and ``line`` None where the compiler names none."""
+
+    text: str
+    file: str = ""
+    line: int | None = None
+
+
+def errors(output: str) -> tuple[Message, ...]:
+    """Return every error in a compiler's output, in order.
+
+    >>> errors('a.cu(3): error: identifier "x" is undefined')
+    (Message(text='identifier "x" is undefined', file='a.cu', line=3),)
+    """
+    return tuple(message for line in output.splitlines() if (message := _message(line)))
+
+
+def _message(line: str) -> Message | None:
+    for pattern in _PATTERNS:
+        if found := pattern.match(line):
+            number = int(found["line"]) if found["line"] else None
+            return Message(found["text"].strip(), found["file"], number)
+    return None
+
+
+def compile_error(output: str, compiler: str, target: str, *, file: str, hint: str = "") -> CompileError:
+    """Return the error to raise: first message up front, all lines of the compiler in ``details``.
+
+    ``file`` stands in where the compiler names none.
+    """
+    found = errors(output)
+    first = found[0] if found else Message(f"{compiler} failed")
+    lines = [line for line in output.splitlines() if not _NOISE.match(line)]
+    if len(lines) > MAX_DETAIL_LINES:
+        lines[MAX_DETAIL_LINES:] = [f"... and {len(lines) - MAX_DETAIL_LINES} more lines"]
+    more = f" (and {len(found) - 1} more errors)" if len(found) > 1 else ""
+    return CompileError(
+        f"{compiler} for {target}: {first.text}{more}",
+        file=first.file or file,
+        line=first.line,
+        hint=hint or _hint(output, target),
+        details="\n".join(lines),
+    )
+
+
+def _hint(output: str, target: str) -> str:
+    for pattern, kind in _HINTS:
+        if re.search(pattern, output):
+            return _HINT_TEXT[kind].format(target=target)
+    return ""

@@ -1,0 +1,210 @@
+"""CUDA C++ to PTX with NVRTC, for toolkits and machines without nvcc or a host compiler."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from warpwatt.core.errors import CompileError, ToolchainError
+from warpwatt.frontend import hostcode, process
+from warpwatt.frontend.compiled import Compiled, Source
+from warpwatt.frontend.cuda import source_parameters
+from warpwatt.frontend.host_headers import HOST_HEADERS
+from warpwatt.frontend.messages import Message, compile_error, errors
+from warpwatt.frontend.ptxas import assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.frontend.options import CompileOptions
+    from warpwatt.frontend.toolchain import Toolkit
+
+WORKER = Path(__file__).with_name("nvrtc_worker.py")
+ATTEMPTS = 12
+"""How often host declarations that stand in the way are blanked before we give up."""
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+
+
+class Request(TypedDict):
+    """What :mod:`~warpwatt.frontend.nvrtc_worker` is asked; the path of the library comes on top."""
+
+    source: str
+    name: str
+    headers: dict[str, str]
+    options: list[str]
+    expressions: list[str]
+
+
+class Answer(TypedDict):
+    """What it answers; ``ptx`` only where ``status`` is 0."""
+
+    status: int
+    error: str
+    log: str
+    ptx: str
+
+
+@dataclass(slots=True)
+class _Texts:
+    """The source and the user's headers, host functions blanked: path -> text, and include name -> path."""
+
+    name: str
+    texts: dict[str, str]
+    headers: dict[str, str]
+
+    def blank(self, messages: Sequence[Message]) -> bool:
+        """Blank the host declarations the messages point at; return whether anything changed."""
+        changed = False
+        for file in {message.file for message in messages} & set(self.texts):
+            lines = {m.line for m in messages if m.file == file and m.line is not None}
+            blanked = hostcode.without_lines(self.texts[file], lines)
+            changed |= blanked != self.texts[file]
+            self.texts[file] = blanked
+        return changed
+
+    def virtual_headers(self) -> dict[str, str]:
+        """Return the text of every header under the name it is included by; ``#line`` keeps its path."""
+        own = {name: f'#line 1 "{path}"\n{self.texts[path]}' for name, path in self.headers.items()}
+        return {**HOST_HEADERS, **own}
+
+
+def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: CompileOptions) -> Compiled:
+    """Compile the device code of a CUDA source for one target; host code is left out.
+
+    Raises
+    ------
+    CompileError
+        If NVRTC refuses the device code, or it depends on host headers NVRTC does not have.
+    ToolchainError
+        If NVRTC or ptxas is missing, crashes or runs out of time.
+    """
+    texts = _read(source, options)
+    answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
+    made = assemble(answer["ptx"], target, toolkit, options)
+    ignored = ignored_flags(options)
+    notes = (f"NVRTC does not know {' '.join(ignored)}: left out",) if ignored else ()
+    included = tuple(path for path in texts.texts if path != texts.name)
+    return Compiled(
+        target=target,
+        toolkit=toolkit.version,
+        ptx=answer["ptx"],
+        cubin=made.cubin,
+        resources=made.resources,
+        parameters=source_parameters(source, included, toolkit),
+        dependencies=included,
+        warnings=("compiled with NVRTC: host code left out", *notes, *made.warnings),
+    )
+
+
+def _compile_blanking(
+    texts: _Texts, source: Source, flags: Sequence[str], toolkit: Toolkit, options: CompileOptions
+) -> Answer:
+    """Compile, blanking host declarations that NVRTC refuses, until it accepts or none is left."""
+    expressions = [*options.instantiate, *hostcode.launched_templates(source.text)]
+    log = ""
+    for _ in range(ATTEMPTS):
+        request = Request(
+            source=texts.texts[texts.name],
+            name=texts.name,
+            headers=texts.virtual_headers(),
+            options=list(flags),
+            expressions=expressions,
+        )
+        answer = call(request, toolkit, options)
+        if answer["status"] == 0:
+            return answer
+        log = answer["log"] or answer["error"]
+        guessed = [e for e in expressions if e not in options.instantiate]
+        bad = {e for e in guessed if f'"{e}"' in log} or (set(guessed) if "__nv_name_map" in log else set())
+        expressions = [e for e in expressions if e not in bad]
+        if not texts.blank(errors(log)) and not bad:
+            break
+    raise _refusal(log.replace(texts.name, source.name), flags, source.name)
+
+
+def _read(source: Source, options: CompileOptions) -> _Texts:
+    """Read the source and the headers of the user's own it includes, directly or not."""
+    name = str(source.path.resolve()) if source.path is not None else source.name
+    folders = [source.folder, *(Path(folder) for folder in options.include)]
+    result = _Texts(name, {name: hostcode.without_host_functions(source.text)}, {})
+    pending = [(source.text, source.folder)]
+    while pending:
+        text, here = pending.pop()
+        for included in _INCLUDE.findall(text):
+            file = next((f for folder in (here, *folders) if (f := folder / included).is_file()), None)
+            if file is None or included in result.headers or included in HOST_HEADERS:
+                continue
+            text_of = file.read_text(errors="replace")
+            if "__CUDACC_RTC__" not in text_of:  # those know NVRTC and need no help
+                path = str(file.resolve())
+                result.headers[included] = path
+                result.texts[path] = hostcode.without_host_functions(text_of)
+            pending.append((text_of, file.parent))
+    return result
+
+
+def _refusal(log: str, flags: Sequence[str], file: str) -> CompileError:
+    target = next((flag.partition("=")[2] for flag in flags if "arch" in flag), "")
+    header = re.search(r"cannot open source file", log)
+    host = "install g++ or clang++ so that nvcc can compile the file: NVRTC has no host headers"
+    hint = f"name the folder that holds the header with -I DIR, or {host}" if header else ""
+    hint = host if re.search(r'namespace "std|"std::', log) else hint
+    return compile_error(log, "NVRTC", target, file=file, hint=hint)
+
+
+def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:
+    """Run NVRTC in a process of its own and return its answer.
+
+    Raises
+    ------
+    ToolchainError
+        If NVRTC is missing, cannot be loaded, crashes or runs out of time.
+    """
+    library = toolkit.require("nvrtc")
+    with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
+        outcome = process.run(
+            [sys.executable, "-I", "-S", WORKER],
+            cwd=Path(scratch),
+            stdin=json.dumps({"library": str(library), **request}).encode(),
+            timeout=options.timeout,
+            memory=options.memory,
+            extra_environment={"LD_LIBRARY_PATH": str(library.parent)},
+        )
+    try:
+        answer: Answer = json.loads(outcome.stdout)
+    except ValueError:
+        detail = outcome.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no answer"]
+        raise ToolchainError(
+            f"NVRTC {toolkit.version} ended with status {outcome.status}: {detail[0]}",
+            hint="reinstall the wheel, or raise the memory limit",
+        ) from None
+    return answer
+
+
+def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileOptions) -> list[str]:
+    """Return NVRTC's flags for these options; those it does not know (``-Xcompiler``) are left out."""
+    result = [f"--gpu-architecture={target.replace('sm_', 'compute_')}", "-lineinfo", "-default-device"]
+    result += [f"-D{define}" for define in options.defines]
+    folders = [Path(folder).resolve() for folder in options.include]
+    result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
+    result += [] if options.max_registers is None else [f"--maxrregcount={options.max_registers}"]
+    known = [flag for flag in options.flags if _NVRTC_FLAGS.match(flag)]
+    result += [] if any("std=" in flag for flag in known) else ["-std=c++17"]
+    return [*result, *(flag for flag in known if flag not in result)]
+
+
+def ignored_flags(options: CompileOptions) -> tuple[str, ...]:
+    """Return the user's flags that NVRTC does not know."""
+    return tuple(flag for flag in options.flags if not _NVRTC_FLAGS.match(flag))
+
+
+_NVRTC_FLAGS = re.compile(
+    r"^-?-(std=|use_fast_math|ftz|prec-|fmad|D|U|I|extra-device-vectorization|dopt|device-debug|G|restrict"
+    r"|relocatable-device-code|rdc|device-as-default|default-device|diag-|pre-include|maxrregcount)"
+)

@@ -1,0 +1,68 @@
+"""Call NVRTC in a process of its own: a request as JSON on standard input, the answer on standard output.
+
+Run as a script by :mod:`warpwatt.frontend.nvrtc`, so that a crash or a runaway compilation of the library
+cannot take the caller with it. Standard library only: it starts without site packages.
+
+Request: ``library`` (path), ``source``, ``name``, ``headers`` (name to text), ``options``, ``expressions``.
+Answer: ``status`` (0 good), ``error``, ``log``, ``ptx``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Answer the one request on standard input."""
+    json.dump(answer(json.load(sys.stdin)), sys.stdout)
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Compile as the request says and return the answer."""
+    nvrtc = ctypes.CDLL(request["library"])
+    nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
+    program = ctypes.c_void_p()
+    headers = request["headers"]
+    status = nvrtc.nvrtcCreateProgram(
+        ctypes.byref(program),
+        request["source"].encode(),
+        request["name"].encode(),
+        len(headers),
+        _strings(headers.values()),
+        _strings(headers),
+    )
+    if status:
+        return {"status": status, "error": nvrtc.nvrtcGetErrorString(status).decode(), "log": ""}
+    for expression in request["expressions"]:
+        nvrtc.nvrtcAddNameExpression(program, expression.encode())
+    options = request["options"]
+    status = nvrtc.nvrtcCompileProgram(program, len(options), _strings(options))
+    result = {
+        "status": status,
+        "error": nvrtc.nvrtcGetErrorString(status).decode(),
+        "log": _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program),
+    }
+    if status == 0:
+        result["ptx"] = _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
+    return result
+
+
+def _strings(values: Any) -> Any:
+    encoded = [value.encode() for value in values]
+    return (ctypes.c_char_p * len(encoded))(*encoded)
+
+
+def _text(size_of: Any, read: Any, program: ctypes.c_void_p) -> str:
+    size = ctypes.c_size_t()
+    if size_of(program, ctypes.byref(size)) or size.value == 0:
+        return ""
+    buffer = ctypes.create_string_buffer(size.value)
+    read(program, buffer)
+    return buffer.value.decode("utf-8", "replace")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Pick one kernel by any unambiguous part of its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from warpwatt.core.errors import KernelSelectionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Named(Protocol):
+    """Anything with a linker's and a human name, such as a ``Kernel``."""
+
+    @property
+    def name(self) -> str:
+        """The linker's name."""
+        ...
+
+    @property
+    def demangled(self) -> str:
+        """The human name."""
+        ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+def select(kernels: Sequence[N], name: str = "") -> N:
+    """Return the kernel that ``name`` means; without a name, the only one.
+
+    The first of these that fits exactly one kernel wins: the whole mangled or demangled name, the plain
+    function name, a part of either name.
+
+    Raises
+    ------
+    KernelSelectionError
+        If none or several fit; ``details`` lists the candidates.
+    """
+    if not name and len(kernels) == 1:
+        return kernels[0]
+    for fits in (_whole, _plain, _part) if name else ():
+        found = [kernel for kernel in kernels if fits(kernel, name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise _ambiguous(f"{len(found)} kernels match {name!r}", found)
+    if not kernels:
+        raise KernelSelectionError(
+            "there is no kernel", hint="the input needs a __global__ function that is compiled"
+        )
+    if name:
+        raise _ambiguous(f"no kernel matches {name!r}", kernels)
+    raise _ambiguous(f"there are {len(kernels)} kernels", kernels)
+
+
+def plain_name(demangled: str) -> str:
+    """Return a function's name without its namespace, template arguments, result and parameters.
+
+    >>> plain_name("void ns::axpy<float, (int)4>(int, float const*)")
+    'axpy'
+    """
+    depth = 0
+    kept: list[str] = []
+    for character in demangled.replace("(anonymous namespace)", ""):
+        depth -= character in ">)"
+        if character == "(" and depth == 0 and kept:
+            break
+        if depth == 0 and character not in "<>()":
+            kept.append(character)
+        depth += character in "<("
+    return "".join(kept).strip().split(" ")[-1].split("::")[-1]
+
+
+def _whole(kernel: Named, name: str) -> bool:
+    return name in (kernel.name, kernel.demangled)
+
+
+def _plain(kernel: Named, name: str) -> bool:
+    return name == plain_name(kernel.demangled)
+
+
+def _part(kernel: Named, name: str) -> bool:
+    squeezed = name.replace(" ", "")
+    return squeezed in kernel.name or squeezed in kernel.demangled.replace(" ", "")
+
+
+def _ambiguous(message: str, kernels: Sequence[Named]) -> KernelSelectionError:
+    names = "\n".join(f"  {kernel.demangled or kernel.name}" for kernel in kernels)
+    return KernelSelectionError(
+        message, hint="name one with --kernel NAME (any part that fits only one)", details=names
+    )

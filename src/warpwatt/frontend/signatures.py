@@ -1,0 +1,113 @@
+"""Names of kernel parameters from CUDA source text: a best effort that macros may defeat.
+
+Compilers keep no parameter names in PTX, and users write ``--arg n=1024``, not ``--arg 3=1024``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_COMMENT_OR_STRING = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^\s()\\]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""",
+    re.DOTALL,
+)
+_TOKEN = re.compile(r"[A-Za-z_]\w*|::|->|[<>(){}\[\],;=&*.:]|\S")
+_OPENING, _CLOSING = "(<[{", ")>]}"
+_ATTRIBUTES = {"__launch_bounds__", "__cluster_dims__", "__attribute__", "__maxnreg__", "__block_size__"}
+_NOT_NAMES = {"const", "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__"}
+
+
+def blank_comments(text: str) -> str:
+    r"""Replace comments and literals by spaces; line numbers and columns stay.
+
+    >>> blank_comments('int a; // "x"\n')
+    'int a;       \n'
+    """
+    return _COMMENT_OR_STRING.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def parameter_names(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the parameter names of every ``__global__`` function by the function's plain name.
+
+    Kernels whose declaration cannot be read are left out; overloads with different names too.
+
+    >>> parameter_names("template <int N> __global__ void f(const float *x, int (*g)(int), S<N, 2> s) {}")
+    {'f': ('x', 'g', 's')}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    overloaded = set()
+    for name, names in _declarations(blank_comments(text)):
+        if found.setdefault(name, names) != names:
+            if all(found[name]) and len(found[name]) == len(names) and not all(names):
+                continue  # a later declaration without names adds nothing
+            overloaded.add(name)
+    return {name: names for name, names in found.items() if name not in overloaded and all(names)}
+
+
+def _declarations(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for start in re.finditer(r"\b__global__\b", text):
+        # A declaration ends at its body or semicolon; 4000 characters bound a broken one.
+        tokens = _TOKEN.findall(text[start.end() : start.end() + 4000])
+        if declaration := _declaration(tokens):
+            yield declaration
+
+
+def _declaration(tokens: list[str]) -> tuple[str, tuple[str, ...]] | None:
+    """Read ``[attributes] void [attributes] name ( parameters )``."""
+    index = 0
+    while index < len(tokens) - 1:
+        word = tokens[index]
+        if word in "{;}=":
+            return None
+        if tokens[index + 1] == "(" and re.match(r"[A-Za-z_]", word):
+            end = _matching(tokens, index + 1)
+            if end is None:
+                return None
+            if word not in _ATTRIBUTES:
+                return word, tuple(_parameter_name(p) for p in _parameters(tokens[index + 2 : end]))
+            index = end
+        index += 1
+    return None
+
+
+def _matching(tokens: list[str], start: int) -> int | None:
+    """Index of the parenthesis that closes the one at ``start``."""
+    depth = 0
+    for index in range(start, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[index], 0)
+        if depth == 0:
+            return index
+    return None
+
+
+def _parameters(tokens: list[str]) -> list[list[str]]:
+    """Split at commas outside brackets; ``(void)`` and ``()`` have no parameters."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for word in tokens:
+        depth += (word in _OPENING) - (word in _CLOSING)
+        if word == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [] if parts in ([[]], [["void"]]) else parts
+
+
+def _parameter_name(tokens: list[str]) -> str:
+    """Return a parameter's name: the last identifier before an array bound or default, or in ``(*name)``."""
+    for index, word in enumerate(tokens):
+        if word == "(" and tokens[index + 1 : index + 2] in (["*"], ["&"]):
+            return next((t for t in tokens[index + 2 :] if re.match(r"[A-Za-z_]", t)), "")
+    words, depth = [], 0
+    for word in tokens:
+        if word in "=[" and depth == 0:
+            break
+        depth += (word in _OPENING) - (word in _CLOSING)
+        if depth == 0 and word not in _NOT_NAMES:
+            words.append(word)
+    has_type = len(words) > 1 and words[-2] != "::"
+    return words[-1] if has_type and re.fullmatch(r"[A-Za-z_]\w*", words[-1]) else ""

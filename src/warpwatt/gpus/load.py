@@ -1,0 +1,90 @@
+"""Finding GPUs by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.gpus import boards, catalog
+
+if TYPE_CHECKING:
+    from warpwatt.gpus.catalog import Entry
+
+# What a prediction looks at beyond the fields every Gpu has.
+_TIMINGS = ("shared_latency", "l1_latency", "l2_latency", "dram_latency", "l2_bandwidth", "dram_bandwidth")
+_FIELDS = ("l1_shared_per_sm", "power_limit")
+_RATES = ("fp32_add_mul_fma", "int32_add_sub", "fp32_special")
+
+
+def find(name: str) -> Gpu:
+    """Return the GPU called ``name``: case, blanks, punctuation and the vendor's words do not matter.
+
+    The beginning of a name is enough where only one GPU begins so.
+
+    Raises
+    ------
+    UnknownGpuError
+        If no GPU or several match; the hint names the candidates.
+    ParseError
+        If a file in the user's own directories is malformed.
+
+    >>> find("h200").name, find("a100-sxm4-40gb").name, find("NVIDIA GeForce RTX 4090").name
+    ('NVIDIA H200', 'NVIDIA A100-SXM4-40GB', 'GeForce RTX 4090')
+    """
+    return _gpu(catalog.lookup(name))
+
+
+def find_many(text: str) -> tuple[Gpu, ...]:
+    """Return the GPUs of a comma-separated list, each once, or every GPU for ``"all"``.
+
+    Raises
+    ------
+    UnknownGpuError
+        If one of the names is unknown or ambiguous, or the list is empty.
+
+    >>> [gpu.name for gpu in find_many("h200, v100")]
+    ['NVIDIA H200', 'Tesla V100 SXM2 16GB']
+    """
+    wanted = names() if text.strip().lower() == "all" else [part.strip() for part in text.split(",")]
+    return tuple(dict.fromkeys(find(name) for name in wanted))
+
+
+def names() -> tuple[str, ...]:
+    """Return the name of every GPU, oldest first, the user's own last."""
+    return catalog.names()
+
+
+def _gpu(entry: Entry) -> Gpu:
+    # A user's file, and what it inherits from, may change while a server runs: read it each time.
+    return boards.gpu(entry) if entry.user else _packaged(entry)
+
+
+@lru_cache(maxsize=256)
+def _packaged(entry: Entry) -> Gpu:
+    return boards.gpu(entry)
+
+
+def default_clocks(gpu: Gpu) -> Clocks:
+    """Return the nominal boost and memory clocks (what a power limit sustains may be lower).
+
+    >>> default_clocks(find("h200"))
+    Clocks(sm=1980000000.0, memory=3186000000.0, sustained=False)
+    """
+    return Clocks(sm=gpu.boost_clock, memory=gpu.memory_clock)
+
+
+def missing(gpu: Gpu) -> tuple[str, ...]:
+    """Return the names of what a prediction needs and nobody has supplied for this GPU; empty is good.
+
+    Borrowed measurements count as known: they are flagged by ``gpu.memory.borrowed_from``.
+
+    >>> missing(find("h200")), missing(find("gh200"))
+    ((), ('power_limit',))
+    """
+    return (
+        *(name for name in _FIELDS if getattr(gpu, name) is None),
+        *(f"memory.{name}" for name in _TIMINGS if getattr(gpu.memory, name) is None),
+        *(f"throughput.{name}" for name in _RATES if name not in gpu.capability.throughput),
+        *(() if gpu.latencies else ("latencies",)),
+    )

@@ -1,0 +1,202 @@
+"""Measured latencies and bandwidths of the memory hierarchy (``data/memory/*.toml``).
+
+A board's file lists in ``memory_from`` where its numbers come from: its own measurements first, then its
+nearest measured relatives (same die, then same capability, then same major capability, then HBM with HBM
+and the nearest architecture). For each quantity the first board that has it counts, and of several
+measurements of one board the median (the lower of the two middle ones), so that it is always a number
+somebody published. Columns a row lists as ``doubtful``, simulator settings and model parameters are never
+used.
+
+What is borrowed is carried over by what stays the same: latencies in cycles, L1 bandwidth per SM and
+cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
+bandwidth as a share of the theoretical one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.gpu import MemoryTimings
+from warpwatt.gpus.catalog import DATA
+from warpwatt.gpus.datafile import DataFile, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from warpwatt.gpus.boards import Board
+
+USED_KINDS = ("measured", "from_memory")
+MEASURED_ON = "; measured on "
+"""Stands in ``MemoryTimings.sources`` between a citation and the relative whose value it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One row: what one source says about one board."""
+
+    values: Mapping[str, float]
+    source: Source
+    kind: str
+    note: str = ""
+
+
+class _Place:
+    """The board something was measured on, or is wanted for; read only if measurements must be scaled."""
+
+    def __init__(self, name: str, read: Callable[[], Board]) -> None:
+        self.name = name
+        self._read = read
+
+    @cached_property
+    def _board(self) -> Board:
+        return self._read()
+
+    @property
+    def boost(self) -> float:
+        """Boost clock in hertz."""
+        return self._board.number("boost_clock_mhz") * 1e6
+
+    @property
+    def chip_clock(self) -> float:
+        """SMs times boost clock, in hertz."""
+        return self._board.required("sm_count").whole() * self.boost
+
+    @property
+    def peak(self) -> float:
+        """Theoretical DRAM bandwidth, B/s."""
+        return self._board.number("memory_bandwidth_gbs") * 1e9
+
+
+def _constant(_: _Place) -> float:
+    return 1.0
+
+
+def _chip_clock(place: _Place) -> float:
+    return place.chip_clock
+
+
+def _peak(place: _Place) -> float:
+    return place.peak
+
+
+def _l1_per_sm_clock(row: Mapping[str, float], place: _Place) -> float | None:
+    whole = row.get("l1_bw_gbs")
+    if "l1_bw_bytes_per_clk_per_sm" in row:
+        return row["l1_bw_bytes_per_clk_per_sm"]
+    return whole and whole * 1e9 / place.chip_clock
+
+
+def _l2_bandwidth(row: Mapping[str, float], place: _Place) -> float | None:
+    if "l2_bw_gbs" in row:
+        return row["l2_bw_gbs"] * 1e9
+    if "l2_bw_bytes_per_clk" not in row:
+        return None
+    clock = row["sm_clock_mhz"] * 1e6 if "sm_clock_mhz" in row else place.boost
+    return row["l2_bw_bytes_per_clk"] * clock
+
+
+def _column(name: str, factor: float = 1.0) -> Callable[[Mapping[str, float], _Place], float | None]:
+    return lambda row, _: row[name] * factor if name in row else None
+
+
+# Field of MemoryTimings -> how to read it from a row, and what it is proportional to on another board.
+_FIELDS: dict[
+    str, tuple[Callable[[Mapping[str, float], _Place], float | None], Callable[[_Place], float]]
+] = {
+    "shared_latency": (_column("shared_latency_cycles"), _constant),
+    "l1_latency": (_column("l1_latency_cycles"), _constant),
+    "l2_latency": (_column("l2_latency_cycles"), _constant),
+    "dram_latency": (_column("dram_latency_cycles"), _constant),
+    "l1_bandwidth_per_sm_clock": (_l1_per_sm_clock, _constant),
+    "l2_bandwidth": (_l2_bandwidth, _chip_clock),
+    "dram_bandwidth": (_column("dram_read_bw_gbs", 1e9), _peak),
+    "dram_copy_bandwidth": (_column("dram_copy_bw_gbs", 1e9), _peak),
+    "launch_interval": (_column("launch_interval_us", 1e-6), _constant),
+    "graph_launch_interval": (_column("graph_launch_interval_us", 1e-6), _constant),
+    "h2d_bandwidth": (_column("h2d_gbs", 1e9), _constant),
+}
+# A copy to the device is limited by the host's link: measured on the board itself or not at all.
+_NOT_BORROWED = frozenset({"h2d_bandwidth"})
+
+
+@lru_cache(maxsize=128)
+def measurements(stem: str) -> tuple[str, tuple[Measurement, ...]]:
+    """Return the board of ``data/memory/STEM.toml`` and every row, simulators and model parameters too."""
+    file = DataFile(DATA / "memory" / f"{stem}.toml")
+    return file.text("gpu"), tuple(
+        Measurement(
+            {
+                key: float(value)
+                for key, value in row.items()
+                if isinstance(value, int | float) and key not in row.get("doubtful", ())
+            },
+            file.source(row.get("source")),
+            str(row.get("kind")),
+            str(row.get("note", "")),
+        )
+        for row in file.tables("measurement")
+    )
+
+
+def has_measurements(stem: str) -> bool:
+    """Whether there is a file of measurements for the board of file ``stem``."""
+    return (DATA / "memory" / f"{stem}.toml").is_file()
+
+
+def timings(board: Board) -> MemoryTimings:
+    """Return the timings of a board, borrowed ones flagged by ``borrowed_from`` and in ``sources``.
+
+    Raises
+    ------
+    ParseError
+        If ``memory_from`` names a board without measurements, or ``[memory]`` holds nonsense.
+    """
+    here = _Place(board.name, lambda: board)
+    found: dict[str, float] = {}
+    sources: dict[str, str] = {}
+    lenders: dict[str, None] = {}
+    for there, rows in _lenders(board, here):
+        if _FIELDS.keys() - _NOT_BORROWED <= found.keys():
+            break
+        own = there.name == here.name
+        for name, (read, scale) in _FIELDS.items():
+            if name in found or (name in _NOT_BORROWED and not own):
+                continue
+            candidates = [(value, row) for row in rows if (value := read(row.values, there)) is not None]
+            if not candidates:
+                continue
+            value, row = _median(candidates)
+            found[name] = value if own else value * scale(here) / scale(there)
+            if name == "l2_bandwidth" and not own:
+                found[name] = max(found[name], here.peak)
+            sources[name] = str(row.source) if own else f"{row.source}{MEASURED_ON}{there.name}"
+            if name == "dram_latency":
+                clock = row.values.get("sm_clock_mhz")
+                found["dram_latency_clock"] = there.boost if clock is None else clock * 1e6
+                sources["dram_latency_clock"] = sources[name]
+            if not own:
+                lenders[there.name] = None
+    return MemoryTimings(**found, sources=sources, borrowed_from=", ".join(lenders))
+
+
+def _lenders(board: Board, here: _Place) -> Iterator[tuple[_Place, list[Measurement]]]:
+    """Yield the boards to take measurements from, with their usable rows, nearest first."""
+    from warpwatt.gpus.boards import packaged  # noqa: PLC0415 - boards and timings need each other
+
+    if board.memory:
+        row = {key: cited.number() for key, cited in board.memory.items()}
+        yield here, [Measurement(row, next(iter(board.memory.values())).source, "measured")]
+    for stem in board.memory_from:
+        if not has_measurements(stem):
+            board.file.fail(f"no measurements of {stem!r}", "memory_from", hint="see the folder data/memory")
+        name, rows = measurements(stem)
+        lender = here if name == board.name else _Place(name, partial(packaged, stem))
+        yield lender, [row for kind in USED_KINDS for row in rows if row.kind == kind]
+
+
+def _median(candidates: list[tuple[float, Any]]) -> tuple[float, Any]:
+    """Return the middle candidate by value; of an even number the lower of the two."""
+    measured = [c for c in candidates if c[1].kind == "measured"] or candidates
+    return sorted(measured, key=lambda c: c[0])[(len(measured) - 1) // 2]

@@ -1,0 +1,200 @@
+"""Cubin files: the code, resources, parameters and source lines of each kernel."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import ParseError
+from warpwatt.core.program import Resources
+from warpwatt.isa.sass.attributes import (
+    Attribute,
+    KernelParameter,
+    attributes,
+    indirect_targets,
+    kernel_parameters,
+    number,
+    per_symbol,
+    words,
+)
+from warpwatt.isa.sass.elf import MACHINE_CUDA, Elf, Section, Symbol, read_elf
+from warpwatt.isa.sass.lines import LineTable, line_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXT = ".text."
+_FUNCTION = 2
+_RELOCATABLE = 1
+_RESERVED_SHARED = 1024
+"""Bytes at the start of shared memory that the system keeps for itself from sm_90 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A device function within a kernel's code: ``size`` bytes from ``offset``."""
+
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CubinKernel:
+    """One kernel of a cubin.
+
+    Attributes
+    ----------
+    name
+        The linker's name.
+    code
+        Its instructions, 16 bytes each, functions it calls included.
+    resources
+        As ``ptxas -v`` reports them, spills excepted (a cubin does not keep those).
+    parameters, parameter_base
+        Where the parameters lie in constant bank 0: ``parameter_base`` + offset.
+    functions
+        Functions behind the kernel's own instructions, by offset.
+    branches
+        Offset of each indirect branch -> offsets that it may go to.
+    lines
+        Source line of each instruction (empty without ``-lineinfo``).
+    """
+
+    name: str
+    code: bytes
+    resources: Resources
+    parameters: tuple[KernelParameter, ...] = ()
+    parameter_base: int = 0
+    functions: tuple[Function, ...] = ()
+    branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    lines: LineTable = field(default_factory=LineTable)
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """A cubin: ``target`` such as ``sm_90``, ``toolkit`` such as ``13.5.37`` (empty if not recorded)."""
+
+    target: str
+    kernels: tuple[CubinKernel, ...]
+    data: bytes
+    """The whole file, for tools that read it."""
+    toolkit: str = ""
+    relocatable: bool = False
+    """Not device-linked: what its functions call in other files is missing."""
+
+    def kernel(self, name: str) -> CubinKernel:
+        """Return the kernel of that name; raises ``KeyError`` if there is none."""
+        found = next((k for k in self.kernels if k.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+def read_cubin(data: bytes) -> Cubin:
+    """Return the kernels of a cubin, in the order of its symbol table.
+
+    Raises
+    ------
+    ParseError
+        The bytes are not a cubin, or a truncated or damaged one.
+    """
+    elf = read_elf(data)
+    if elf.machine != MACHINE_CUDA:
+        raise ParseError(
+            f"not a cubin: an ELF file for machine {elf.machine}, not {MACHINE_CUDA} (CUDA)",
+            hint="compile with nvcc -cubin, or pass the executable itself, not one of its object files",
+        )
+    sm = _architecture(elf)
+    lines = line_tables(elf)
+    kernels = tuple(_kernel(elf, i, s, sm, lines) for i, s in enumerate(elf.symbols) if _is_entry(elf, s))
+    return Cubin(f"sm_{sm}", kernels, data, _toolkit(elf), elf.kind == _RELOCATABLE)
+
+
+def _architecture(elf: Elf) -> int:
+    """Return the number after ``sm_``: in byte 1 of the flags since ABI version 8, else in byte 0."""
+    sm = elf.flags >> 8 & 0xFF if elf.abi_version >= 8 else elf.flags & 0xFF
+    if not 10 <= sm <= 200:
+        raise ParseError(f"damaged cubin: its flags name the architecture sm_{sm}")
+    return sm
+
+
+def _is_entry(elf: Elf, symbol: Symbol) -> bool:
+    """Tell whether a symbol is a kernel: the function that a code section is named after."""
+    return (
+        symbol.kind == _FUNCTION
+        and 0 < symbol.section < len(elf.sections)
+        and elf.sections[symbol.section].name == _TEXT + symbol.name
+        and elf.section(".nv.constant0." + symbol.name) is not None
+    )
+
+
+def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, LineTable]) -> CubinKernel:
+    """Return what the cubin says about the kernel that symbol ``index`` names."""
+    text = elf.sections[symbol.section]
+    if len(text.data) % 16:
+        raise ParseError(f"damaged cubin: the code of {symbol.name} is not a multiple of 16 bytes")
+    section = elf.section(".nv.info." + symbol.name)
+    info = section.data if section is not None else b""
+    cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
+    return CubinKernel(
+        symbol.name,
+        text.data,
+        _resources(elf, index, symbol.name, text, info, sm),
+        kernel_parameters(info),
+        cbank[1] & 0xFFFF if len(cbank) == 2 else 0,
+        _functions(elf, symbol),
+        indirect_targets(info),
+        lines.get(symbol.section, LineTable()),
+    )
+
+
+def _functions(elf: Elf, kernel: Symbol) -> tuple[Function, ...]:
+    """Return the functions that share the kernel's section, by offset."""
+    found = [
+        Function(s.name, s.value, s.size)
+        for s in elf.symbols
+        if s.kind == _FUNCTION and s.section == kernel.section and s.name != kernel.name
+    ]
+    return tuple(sorted(found, key=lambda f: f.offset))
+
+
+def _resources(elf: Elf, index: int, name: str, text: Section, info: bytes, sm: int) -> Resources:
+    """Return registers, memory and barriers; older layouts keep registers and barriers in the section."""
+    whole = elf.section(".nv.info")
+    common = whole.data if whole is not None else b""
+    registers = per_symbol(common, Attribute.REGCOUNT).get(index)
+    barriers = number(info, Attribute.NUM_BARRIERS)
+    frame = per_symbol(common, Attribute.FRAME_SIZE).get(index, 0)
+    stack = per_symbol(common, Attribute.MIN_STACK_SIZE).get(index, 0)
+    constants = elf.section(".nv.constant0." + name)
+    return Resources(
+        registers=text.info >> 24 if registers is None else registers,
+        static_shared=_static_shared(elf, name, sm),
+        local=max(frame, stack),
+        constant=constants.size if constants is not None else 0,
+        barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
+        max_threads=_max_threads(info),
+    )
+
+
+def _static_shared(elf: Elf, name: str, sm: int) -> int:
+    """Return the bytes of a block's static shared memory, without the system's own from sm_90 on."""
+    section = elf.section(".nv.shared." + name)
+    size = section.size if section is not None else 0
+    return max(size - _RESERVED_SHARED, 0) if sm >= 90 else size
+
+
+def _max_threads(info: bytes) -> int | None:
+    """Return the product of the three dimensions of ``__launch_bounds__``, or None."""
+    found = next((v for key, v in attributes(info) if key in (Attribute.MAX_THREADS, Attribute.REQNTID)), b"")
+    dimensions = words(found)
+    return dimensions[0] * dimensions[1] * dimensions[2] if len(dimensions) == 3 else None
+
+
+def _toolkit(elf: Elf) -> str:
+    """Return the version of ptxas that the note ``.note.nv.tkinfo`` names, or an empty string."""
+    note = elf.section(".note.nv.tkinfo")
+    found = re.search(rb"\bV(\d+\.\d+\.\d+)", note.data) if note is not None else None
+    return found[1].decode() if found else ""

@@ -1,0 +1,159 @@
+"""A bounds-checked reader of the 64-bit little-endian ELF files that CUDA tools write.
+
+pyelftools reads these files too and is the oracle of this module's tests. It is not used here because on
+damaged files it raises exceptions of several unrelated types and allocates whatever size a section without
+contents claims to have; here every read is checked against the length of the file, and the one exception
+that leaves this module is :class:`~warpwatt.core.errors.ParseError`.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from warpwatt.core.errors import ParseError
+
+MACHINE_CUDA = 190
+"""``EM_CUDA``, the machine number of a cubin (ELF gABI registry)."""
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_RELOCATION = {9: struct.Struct("<QQ"), 4: struct.Struct("<QQq")}
+"""Rows of a relocation table by section type: SHT_REL, SHT_RELA."""
+
+_TYPE_SYMTAB = 2
+_TYPE_NOBITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section. ``data`` is empty where the file holds no bytes for it (``.nv.shared.*``)."""
+
+    name: str
+    type: int
+    flags: int
+    size: int
+    link: int
+    info: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One symbol: ``section`` is an index into :attr:`Elf.sections`, ``kind`` 2 a function."""
+
+    name: str
+    kind: int
+    section: int
+    value: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """A place (``offset`` into the section) that holds the address of ``symbol`` plus ``addend``."""
+
+    offset: int
+    symbol: int
+    addend: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """Contents of an ELF file; ``kind`` 1 is relocatable, 2 linked."""
+
+    kind: int
+    machine: int
+    flags: int
+    abi_version: int
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+
+    def section(self, name: str) -> Section | None:
+        """Return the first section of that name, or None."""
+        return next((s for s in self.sections if s.name == name), None)
+
+    def relocations(self, name: str) -> tuple[Relocation, ...]:
+        """Return the relocations of section ``name`` in file order, from ``.rela`` or ``.rel`` + name."""
+        table = self.section(".rela" + name) or self.section(".rel" + name)
+        if table is None or table.type not in _RELOCATION:
+            return ()
+        row = _RELOCATION[table.type]
+        rows = row.iter_unpack(table.data[: len(table.data) // row.size * row.size])
+        return tuple(Relocation(r[0], r[1] >> 32, r[2] if len(r) == 3 else 0) for r in rows)
+
+
+def read_elf(data: bytes) -> Elf:
+    """Return the sections and symbols of an ELF file.
+
+    Raises
+    ------
+    ParseError
+        Not a 64-bit little-endian ELF file, truncated, or with tables that point outside of it.
+    """
+    if data[:4] != b"\x7fELF":
+        raise ParseError("not an ELF file: the first four bytes are not 7f 45 4c 46")
+    if len(data) < _HEADER.size:
+        raise ParseError(f"truncated ELF header: {len(data)} of {_HEADER.size} bytes")
+    header = _HEADER.unpack_from(data)
+    ident, kind, machine, section_offset, flags = header[0], header[1], header[2], header[6], header[7]
+    entry_size, count, names_index = header[11], header[12], header[13]
+    if ident[4:6] != b"\x02\x01":
+        raise ParseError("not a 64-bit little-endian ELF file")
+    if entry_size != _SECTION.size or not count:
+        raise ParseError("ELF file without a section table")
+    _check(data, section_offset, count * entry_size, "section table")
+    rows = [_SECTION.unpack_from(data, section_offset + i * entry_size) for i in range(count)]
+    names = _names(data, rows, names_index)
+    sections = tuple(_section(data, row, names) for row in rows)
+    return Elf(kind, machine, flags, ident[8], sections, _symbols(sections))
+
+
+def _check(data: bytes, offset: int, size: int, what: str) -> None:
+    """Raise ParseError unless ``size`` bytes at ``offset`` lie within the file."""
+    if offset + size > len(data):
+        raise ParseError(
+            f"truncated or damaged ELF file: the {what} ends at byte {offset + size} of {len(data)}"
+        )
+
+
+def _names(data: bytes, rows: list[tuple[int, ...]], index: int) -> bytes:
+    """Return the contents of the string table that holds the section names."""
+    if index >= len(rows):
+        raise ParseError("damaged ELF file: no section-name table")
+    offset, size = rows[index][4], rows[index][5]
+    _check(data, offset, size, "section-name table")
+    return data[offset : offset + size]
+
+
+def _section(data: bytes, row: tuple[int, ...], names: bytes) -> Section:
+    """Return one section from its row of the section table."""
+    name_offset, kind, flags, _, offset, size, link, info, _, _ = row
+    name = _string(names, name_offset)
+    contents = b""
+    if kind not in (0, _TYPE_NOBITS):
+        _check(data, offset, size, f"section {name}")
+        contents = data[offset : offset + size]
+    return Section(name, kind, flags, size, link, info, contents)
+
+
+def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
+    """Return the rows of the first symbol table, in file order."""
+    table = next((s for s in sections if s.type == _TYPE_SYMTAB), None)
+    if table is None:
+        return ()
+    if table.link >= len(sections):
+        raise ParseError("damaged ELF file: the symbol table has no names")
+    names = sections[table.link].data
+    whole = len(table.data) // _SYMBOL.size * _SYMBOL.size
+    rows = _SYMBOL.iter_unpack(table.data[:whole])
+    return tuple(
+        Symbol(_string(names, name), kind & 15, at, value, size) for name, kind, _, at, value, size in rows
+    )
+
+
+def _string(table: bytes, offset: int) -> str:
+    """Return the zero-terminated string at ``offset``; bytes that are not UTF-8 become question marks."""
+    end = table.find(b"\0", offset)
+    return table[offset : end if end >= 0 else len(table)].decode(errors="replace")

@@ -1,0 +1,237 @@
+"""Which registers a SASS instruction writes and reads, register pairs and fragments included.
+
+``RZ``, ``PT`` and their uniform forms hold constants and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol
+from warpwatt.isa.sass.tensor import tile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from warpwatt.isa.sass.opcodes import Opcode
+
+_CONSTANTS = frozenset({"RZ", "URZ", "PT", "UPT", "SRZ"})
+_PREDICATE = re.compile(r"U?P[\dT]$")
+_NUMBERED = re.compile(r"(U?R)(\d+)$")
+_DIMENSIONS = re.compile(r"(\d)D$")
+_BANK_REGISTER = re.compile(r"cx?\[(UR\d+)\]$")
+_DESCRIPTOR = re.compile(r"desc\[(UR\d+)\]$")
+_PREDICATE_FILE = tuple(f"P{i}" for i in range(7))
+_WIDE_ADDRESSES = frozenset({Space.GLOBAL, Space.GENERIC})
+
+
+def access_bytes(modifiers: Sequence[str]) -> int:
+    """Return the bytes per thread that a memory instruction's modifiers name; 4 where they name none.
+
+    >>> access_bytes(["E", "128", "CONSTANT"]), access_bytes(["E", "U16"]), access_bytes([])
+    (16, 2, 4)
+    """
+    sizes = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "F64": 8, "96": 12, "128": 16, "256": 32}
+    return next((sizes[m] for m in modifiers if m in sizes), 4)
+
+
+def matrix_count(modifiers: Sequence[str]) -> int:
+    """Return how many 8 x 8 matrices LDSM or STSM moves: one register per thread each."""
+    return int(modifiers[-1]) if modifiers and modifiers[-1] in ("2", "4") else 1
+
+
+def column_registers(modifiers: Sequence[str]) -> int:
+    """Return the registers per thread that a tensor-memory load or store moves (``.x4``: four of 32 bits)."""
+    count = next((int(m[1:]) for m in modifiers if re.match(r"x\d+$", m)), 1)
+    factor = 4 if any("256" in m for m in modifiers) else 2 if any("128" in m for m in modifiers) else 1
+    return count * factor
+
+
+def destination_count(rule: str, operands: Sequence[Operand]) -> int:
+    """Return how many leading operands are destinations, by a ``writes`` rule of the opcode table."""
+    leading = 0
+    while leading < len(operands) and _is_predicate(operands[leading]):
+        leading += 1
+    counts = {"none": 0, "one": 1, "most": len(operands) - 1, "all": len(operands)}
+    counts |= {"predicates": min(leading, 2), "two": leading + 2}
+    return counts[rule] if rule in counts else _first(operands)
+
+
+def _first(operands: Sequence[Operand]) -> int:
+    """Return the length of: a predicate or not, a register, predicates that are not the last operand."""
+    at = 1 if operands and _is_predicate(operands[0]) else 0
+    if at < len(operands) and isinstance(operands[at], Register) and not _is_predicate(operands[at]):
+        at += 1
+        while at < len(operands) - 1 and _is_predicate(operands[at]):
+            at += 1
+    return at
+
+
+def written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[str, ...]:
+    """Return the names of the registers that an instruction writes, without duplicates, in order."""
+    base, *modifiers = opcode.split(".")
+    count = destination_count(entry.writes, operands)
+    widths = _widths(opcode, entry, operands)
+    names = [n for o, w in list(zip(operands, widths, strict=True))[:count] for n in _expand(o, w)]
+    if base == "R2P":
+        names = _masked_predicates(operands)
+    if base == "BMOV" and "CLEAR" in modifiers:
+        names += [n for o in operands[1:] for n in _expand(o, 1)]
+    return tuple(dict.fromkeys(names))
+
+
+def read(opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None) -> tuple[str, ...]:
+    """Return the names of the registers read: sources, addresses, guard; a guarded write's old value."""
+    count = destination_count(entry.writes, operands)
+    widths = _widths(opcode, entry, operands)
+    names: list[str] = []
+    if guard is not None:
+        names += [guard.register, *written(opcode, entry, operands)]
+    for position, (operand, width) in enumerate(zip(operands, widths, strict=True)):
+        if isinstance(operand, Address):
+            names += _address_registers(opcode, entry, operands, position)
+        elif position >= count:
+            names += _expand(operand, width)
+    if opcode.startswith("P2R"):
+        names += _masked_predicates(operands)
+    return tuple(dict.fromkeys(n for n in names if n not in _CONSTANTS))
+
+
+def _is_predicate(operand: Operand) -> bool:
+    return isinstance(operand, Register) and not operand.negated and bool(_PREDICATE.match(operand.name))
+
+
+def _expand(operand: Operand, width: int) -> list[str]:
+    """Return the names of ``width`` registers from the operand's own on."""
+    if not isinstance(operand, Register) or operand.name in _CONSTANTS or operand.name in ("PR", "UPR"):
+        return []
+    found = _NUMBERED.match(operand.name)
+    if found is None or "64" in operand.modifiers:
+        width = 2 if found else 1
+    return [f"{found[1]}{int(found[2]) + i}" for i in range(width)] if found else [operand.name]
+
+
+def _masked_predicates(operands: Sequence[Operand]) -> list[str]:
+    """Return the predicates that the mask, the last operand of P2R and R2P, selects."""
+    mask = operands[-1] if operands else None
+    bits = int(mask.value) if isinstance(mask, Immediate) else 0x7F
+    return [name for i, name in enumerate(_PREDICATE_FILE) if bits >> i & 1]
+
+
+def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int]:
+    """Return the registers of every operand; predicates and addresses count as 1."""
+    values = iter(_value_widths(opcode, entry, operands))
+    return [1 if _is_flag(o) else next(values) for o in operands]
+
+
+def _is_flag(operand: Operand) -> bool:
+    """Tell whether an operand is a predicate (negated or not), an address but no constant, or a name."""
+    if isinstance(operand, Register):
+        return bool(_PREDICATE.match(operand.name))
+    if isinstance(operand, Address):
+        return not (isinstance(operand.base, Symbol) and operand.base.name.startswith("c"))
+    return isinstance(operand, Symbol)
+
+
+def _value_widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> Iterator[int]:
+    """Yield the registers of each value operand, by the entry's width; endless."""
+    modifiers = opcode.split(".")[1:]
+    widths = entry.width
+    if isinstance(widths, str):
+        match widths:
+            case "memory":
+                widths = (max(access_bytes(modifiers) // 4, 1),)
+            case "matrices":
+                widths = (matrix_count(modifiers),)
+            case "columns":
+                widths = (column_registers(modifiers),)
+            case "fragments" | "group":
+                widths = _tensor_widths(opcode, operands)
+            case "texture":
+                widths = _texture_widths(entry, modifiers, operands)
+            case _:
+                widths = (1,)
+    yield from widths
+    while True:
+        yield widths[-1]
+
+
+def _tensor_widths(opcode: str, operands: Sequence[Operand]) -> tuple[int, ...]:
+    """Return registers of D, A, B, C and one for each further operand (metadata, scales)."""
+    found = tile(opcode)
+    if found is None:
+        return (1,)
+    if found.threads == 32:
+        return (found.d, found.a, found.b, found.d, 1)
+    from_registers = len(operands) > 1 and isinstance(operands[1], Register)
+    return (found.d, found.a, found.d, 1) if from_registers else (found.d, found.d, 1)
+
+
+def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
+    """Return registers of a texture or surface access: results by the component mask, then coordinates."""
+    mask = operands[-1] if operands else None
+    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
+    results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(
+        entry.writes, (max(access_bytes(modifiers) // 4, 1),)
+    )
+    symbols = [o.name for o in operands if isinstance(o, Symbol)]
+    needed = sum(int(m[1]) for m in map(_DIMENSIONS.search, symbols) if m) or 3 * ("CUBE" in symbols) or 1
+    needed += sum(m in ("LL", "LB", "DC", "AOFFI") for m in modifiers) + any("ARRAY" in s for s in symbols)
+    if entry.writes != "two":
+        return (
+            (*results, max(access_bytes(modifiers) // 4, 1))
+            if results
+            else (max(access_bytes(modifiers) // 4, 1), 1)
+        )
+    if "SCR" in modifiers:  # coordinates scattered over two operands
+        return (*results, max(needed - needed // 2, 1), max(needed // 2, 1))
+    sources = sum(isinstance(o, Register) and o.name.startswith("R") for o in operands) - 2
+    return (*results, max(needed - max(sources - 1, 0), 1), 1)
+
+
+def _address_registers(opcode: str, entry: Opcode, operands: Sequence[Operand], position: int) -> list[str]:
+    """Return the registers of an address operand: descriptor, base and index."""
+    address = operands[position]
+    assert isinstance(address, Address)
+    names: list[str] = []
+    for modifier in address.modifiers:
+        if found := _DESCRIPTOR.match(modifier):
+            names += _expand(Register(found[1]), 2)
+    if isinstance(address.base, Symbol) and (found := _BANK_REGISTER.match(address.base.name)):
+        names += _expand(Register(found[1]), 2 if address.base.name.startswith("cx") else 1)
+    for register in (address.base, address.index):
+        if isinstance(register, Register):
+            names += _expand(register, _address_width(opcode, entry, operands, position, register))
+    return names
+
+
+def _address_width(
+    opcode: str, entry: Opcode, operands: Sequence[Operand], position: int, register: Register
+) -> int:
+    """Return how many registers an address's base or index takes."""
+    address = operands[position]
+    assert isinstance(address, Address)
+    base, *modifiers = opcode.split(".")
+    if entry.width == "bulk":
+        return _bulk_width(base, modifiers, position)
+    if "gdesc" in address.modifiers:
+        both = base.endswith("GMMA") and not isinstance(operands[1], Register)
+        return 4 if both else 2
+    if isinstance(address.base, Symbol) or {"tmem", "idesc"} & set(address.modifiers):
+        return 1
+    if entry.space is Space.SURFACE:
+        return max(sum(int(m[1]) for m in map(_DIMENSIONS.search, modifiers) if m), 1)
+    if "U32" in register.modifiers or any(m.startswith("X") for m in register.modifiers):
+        return 1
+    shared_side = base == "LDGSTS" and position == 0
+    wide = (entry.space in _WIDE_ADDRESSES or base in ("CCTL", "QSPC")) and "E" in modifiers
+    return 2 if "desc" in address.modifiers or (wide and not shared_side) else 1
+
+
+def _bulk_width(base: str, modifiers: list[str], position: int) -> int:
+    """Return the uniform registers of a bulk copy's operand: addresses, barrier and tile coordinates."""
+    dimensions = next((int(m[1]) for m in map(_DIMENSIONS.match, modifiers) if m), 0)
+    if position or not dimensions:
+        return 2
+    return dimensions + {"UTMALDG": 2, "UTMAPF": 0}.get(base, 1)

@@ -1,0 +1,92 @@
+"""Models by name. Built-in models are listed here; other packages add theirs through entry points.
+
+An entry point of group ``warpwatt.time_models`` or ``warpwatt.power_models`` names a class or factory
+without arguments that returns a :class:`TimeModel` or :class:`PowerModel`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from warpwatt.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.case import PowerModel, TimeModel
+
+TIME_GROUP = "warpwatt.time_models"
+POWER_GROUP = "warpwatt.power_models"
+
+DEFAULT_TIME = "roofline"
+"""The best of the built-in models on programs nothing was fitted to: see docs/validation/time_models.md."""
+DEFAULT_POWER = "specification"
+
+_TIME: Mapping[str, str] = {
+    "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",
+    "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
+    "roofline": "warpwatt.models.time.roofline:Roofline",
+}
+_POWER: Mapping[str, str] = {
+    "specification": "warpwatt.models.power.specification:Specification",
+}
+
+
+@lru_cache
+def time_model(name: str = DEFAULT_TIME) -> TimeModel:
+    """Return the time model of that name, or raise :class:`UsageError` with the nearest names."""
+    return cast("TimeModel", _make(name, _TIME, TIME_GROUP, "time"))
+
+
+@lru_cache
+def power_model(name: str = DEFAULT_POWER) -> PowerModel:
+    """Return the power model of that name, or raise :class:`UsageError` with the nearest names."""
+    return cast("PowerModel", _make(name, _POWER, POWER_GROUP, "power"))
+
+
+def time_models() -> tuple[str, ...]:
+    """Return the names of all time models, built-in ones first."""
+    return tuple(_TIME) + tuple(sorted(_plugins(TIME_GROUP)))
+
+
+def power_models() -> tuple[str, ...]:
+    """Return the names of all power models, built-in ones first."""
+    return tuple(_POWER) + tuple(sorted(_plugins(POWER_GROUP)))
+
+
+def split_choice(text: str) -> tuple[str | None, str | None]:
+    """Read ``[time=|power=]NAME`` and return (time model, power model), None where not named.
+
+    >>> split_choice("roofline"), split_choice("power=specification")
+    (('roofline', None), (None, 'specification'))
+    """
+    kind, equals, name = text.partition("=")
+    if not equals:
+        return (None, text) if text in _POWER else (text, None)
+    if kind == "time":
+        return name, None
+    if kind == "power":
+        return None, name
+    raise UsageError(f"not a model choice: {text!r}", hint="write --model NAME, time=NAME or power=NAME")
+
+
+def _make(name: str, builtin: Mapping[str, str], group: str, kind: str) -> object:
+    path = builtin.get(name)
+    if path is not None:
+        module, _, attribute = path.partition(":")
+        return getattr(import_module(module), attribute)()
+    plugins = _plugins(group)
+    if name in plugins:
+        return plugins[name]()
+    known = [*builtin, *plugins]
+    near = difflib.get_close_matches(name, known) or known
+    raise UsageError(f"no {kind} model {name!r}", hint="models: " + ", ".join(near))
+
+
+def _plugins(group: str) -> Mapping[str, type]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 40 ms that only plug-ins need
+
+    return {point.name: point.load() for point in entry_points(group=group)}

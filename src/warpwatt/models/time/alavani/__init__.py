@@ -1,0 +1,1 @@
+"""Parts shared by the two time models of Alavani's thesis: equations, abstract GPU, Algorithms 4-8."""

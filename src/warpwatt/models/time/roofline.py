@@ -1,0 +1,76 @@
+"""``roofline``: the time of the resource that takes longest.
+
+A hierarchical roofline (Williams, Waterman and Patterson 2009; memory levels after Ilic et al. 2014;
+instruction roofs after Ding and Williams 2019) with one more roof for latency, which binds small launches.
+Nothing overlaps imperfectly here, so it is a lower bound with a fitted-to-nothing rate for each resource;
+:data:`MODEL_SPREAD` says how far real kernels stay above it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Timing
+from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
+from warpwatt.models.time.roofs import roofs
+
+if TYPE_CHECKING:
+    from warpwatt.core.case import Case
+    from warpwatt.models.time.roofs import Roof
+
+MODEL_SPREAD = 0.45
+"""Standard deviation of log(measured / predicted) over programs; see docs/validation/time_models.md."""
+MINIMUM_SECONDS = 1.0e-6
+"""No kernel ends sooner: dispatch of the first block and drain of the last take about a microsecond."""
+
+
+class Roofline:
+    """The longest of all roofs of a case."""
+
+    name = "roofline"
+    summary = "longest of DRAM, L2, L1, shared memory, issue, pipe and latency roofs; every GPU"
+
+    def predict(self, case: Case) -> Timing:
+        """Return the timing; needs nothing beyond the GPU's specification."""
+        found = sorted(roofs(case), key=lambda roof: -roof.seconds)
+        seconds = max([MINIMUM_SECONDS, *(roof.seconds for roof in found)])
+        time = Estimate.from_draws(seconds, _draws(case, found), "s", Source.MODELLED)
+        binding = found[0].name if found and found[0].seconds >= MINIMUM_SECONDS else "launch latency"
+        return Timing(
+            model=self.name,
+            time=time,
+            bottleneck=binding,
+            breakdown={roof.name: roof.seconds for roof in found},
+            utilisation={
+                roof.key: min(1.0, roof.seconds / seconds) for roof in found if roof.key != "latency"
+            },
+            shares=_shares(found, len(case.workload.execution.counts)),
+        )
+
+
+def _draws(case: Case, found: list[Roof]) -> list[float]:
+    """Return draws of the maximum: each roof with its own rate, then model and assumption spreads."""
+    per_roof = [
+        [roof.seconds * factor for factor in factor_draws({f"rate:{roof.key}:{case.gpu.name}": roof.spread})]
+        for roof in found
+    ]
+    per_roof.append([MINIMUM_SECONDS] * DRAWS)
+    spreads = {"model:roofline": MODEL_SPREAD}
+    for assumption in case.workload.assumptions:
+        spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
+    return [
+        max(column) * factor
+        for column, factor in zip(zip(*per_roof, strict=True), factor_draws(spreads), strict=True)
+    ]
+
+
+def _shares(found: list[Roof], instructions: int) -> tuple[float, ...]:
+    """Spread each roof's time over the instructions that load it, weighted by the roof; sums to 1."""
+    shares = [0.0] * instructions
+    for roof in found:
+        total = sum(roof.loads)
+        if total > 0:
+            weight = roof.seconds**4 / total  # the binding roof dominates, near ties share
+            shares = [share + weight * load for share, load in zip(shares, roof.loads, strict=True)]
+    whole = sum(shares)
+    return tuple(share / whole for share in shares) if whole > 0 else tuple(shares)

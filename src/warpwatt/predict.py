@@ -1,0 +1,132 @@
+"""``predict``: the one composition of all floors below it.
+
+>>> from warpwatt.predict import predict  # doctest: +SKIP
+>>> predict(kernel, launch, find("h200")).time  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Case
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
+from warpwatt.core.program import Unknown
+from warpwatt.emulate.workload import check_known, workload
+from warpwatt.gpus import check_launch, default_clocks
+from warpwatt.models.attribution import line_costs
+from warpwatt.models.overhead import launch_overhead, launch_transfer
+from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
+from warpwatt.program.counting import static_execution
+
+if TYPE_CHECKING:
+    from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Kernel, Program
+
+CLOCK_TOLERANCE = 0.002
+"""The sustained clock is found to this relative accuracy."""
+LOWEST_CLOCK_SHARE = 0.2
+"""No board throttles below this share of its boost clock to hold its power limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which models to use, and what the user says about loops that depend on data (source line to trips)."""
+
+    time: str = DEFAULT_TIME
+    power: str = DEFAULT_POWER
+    loop_counts: tuple[tuple[int, float], ...] = ()
+    unknown: Unknown = Unknown.ESTIMATE
+
+
+def predict(
+    kernel: Kernel,
+    launch: Launch,
+    gpu: Gpu,
+    *,
+    clocks: Clocks | None = None,
+    choice: Choice | None = None,
+    profile: Profile | None = None,
+) -> Prediction:
+    """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
+
+    Without ``clocks``, the GPU's boost clock is used, lowered to what its power limit sustains.
+
+    Raises
+    ------
+    LaunchError
+        If the GPU would refuse the launch.
+    InputError
+        If an opcode is unknown and ``choice.unknown`` says so.
+    ArgumentError
+        If a loop or branch depends on an argument that was not given.
+    UnsupportedGpuError
+        If a chosen model does not cover the GPU.
+    """
+    choice = choice or Choice()
+    check_launch(gpu, kernel.resources, launch)
+    check_known(kernel.program(), choice.unknown)
+    execution = _execution(kernel.program(), launch, choice.loop_counts)
+    work = workload(execution, gpu, kernel.resources, choice.unknown)
+    models = time_model(choice.time), power_model(choice.power)
+    case = Case(kernel, work, launch, gpu, clocks or default_clocks(gpu), profile)
+    case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
+    return _result(case, timing, power, limited_by_power=limited)
+
+
+def _settle(
+    case: Case, time: TimeModel, power: PowerModel, *, fixed: bool
+) -> tuple[Case, Timing, Power, bool]:
+    """Lower the SM clock until the board holds its power limit: the only loop between the models."""
+    timing = time.predict(case)
+    drawn = power.predict(case, timing)
+    limit = case.gpu.power_limit
+    if fixed or limit is None or drawn.power.value <= limit:
+        return case, timing, drawn, False
+    low, high = case.clocks.sm * LOWEST_CLOCK_SHARE, case.clocks.sm
+    while high - low > CLOCK_TOLERANCE * high:
+        middle = (low + high) / 2
+        case = replace(case, clocks=replace(case.clocks, sm=middle, sustained=True))
+        timing = time.predict(case)
+        drawn = power.predict(case, timing)
+        low, high = (low, middle) if drawn.power.value > limit else (middle, high)
+    return case, timing, drawn, True
+
+
+def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool) -> Prediction:
+    board = _capped(power.power, case.gpu.power_limit)
+    energy = timing.time.combine(board, lambda seconds, watts: seconds * watts, "J")
+    warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings)
+    return Prediction(
+        case=case,
+        timing=timing,
+        power_result=power,
+        time=timing.time,
+        power=board,
+        energy=energy,
+        launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
+        transfer=launch_transfer(case.gpu, case.launch),
+        lines=line_costs(case, timing, power),
+        assumptions=case.workload.assumptions,
+        warnings=tuple(dict.fromkeys(warnings)),
+        limited_by_power=limited_by_power,
+        energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
+    )
+
+
+def _capped(power: Estimate, limit: float | None) -> Estimate:
+    """Return the power with draws beyond the board's limit cut off: no board sustains more."""
+    if limit is None or power.high <= limit:
+        return power
+    draws = [min(draw, limit) for draw in power.draws]
+    return Estimate.from_draws(min(power.value, limit), draws, "W", power.source, power.warnings)
+
+
+@lru_cache(maxsize=64)
+def _execution(program: Program, launch: Launch, loop_counts: tuple[tuple[int, float], ...]) -> Execution:
+    return static_execution(program, launch, dict(loop_counts))

@@ -1,0 +1,124 @@
+"""Several predictions side by side: one row each, in the given order, the best marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from warpwatt.core.units import si
+from warpwatt.render.console import QUIET, plain
+from warpwatt.render.document import all_warnings
+from warpwatt.render.figures import bounds, dimensions, percent, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from warpwatt.core.estimate import Estimate
+    from warpwatt.core.launch import Dim3
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.render.context import Context
+
+BEST = "★"
+WIDE = 110
+"""Columns from which clock and occupancy have room and intervals stand on the same line."""
+
+
+def comparison(predictions: Sequence[Prediction], context: Context) -> Iterator[RenderableType]:
+    """Yield one table per kernel and launch with its GPUs in the given order, then all warnings."""
+    if not predictions:
+        yield Text("no predictions")
+        return
+    groups = by_launch(predictions)
+    for number, group in enumerate(groups):
+        if number:
+            yield Text("")
+        yield _title(group[0])
+        yield comparison_table(group, wide=context.width >= WIDE)
+    if context.verbosity >= 0:
+        yield Text("")
+        yield Text(_legend(predictions), style=QUIET)
+    for warning in shared_warnings(predictions):
+        yield Text(f"! {plain(warning)}", style="yellow")
+
+
+def by_launch(predictions: Sequence[Prediction]) -> list[list[Prediction]]:
+    """Return the predictions grouped by kernel and launch shape, first seen first."""
+    groups: dict[tuple[str, Dim3, Dim3], list[Prediction]] = {}
+    for prediction in predictions:
+        launch = prediction.case.launch
+        groups.setdefault((prediction.case.kernel.name, launch.grid, launch.block), []).append(prediction)
+    return list(groups.values())
+
+
+def comparison_table(group: Sequence[Prediction], *, wide: bool) -> Table:
+    """Return the table of one kernel; best time and best energy carry a star."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("GPU", overflow="fold")
+    for head in ("time", "power", "energy"):
+        table.add_column(head if head == "power" else f"  {head}", no_wrap=True)
+    if wide:
+        table.add_column("clock", justify="right", no_wrap=True)
+        table.add_column("occ.", justify="right", no_wrap=True)
+    table.add_column("limited by", overflow="fold")
+    fastest, thriftiest = best([p.time for p in group]), best([p.energy for p in group])
+    for i, prediction in enumerate(group):
+        table.add_row(*_row(prediction, fast=i == fastest, thrifty=i == thriftiest, wide=wide))
+    return table
+
+
+def best(estimates: Sequence[Estimate]) -> int:
+    """Return the index of the least value; the first of equals.
+
+    >>> from warpwatt.core.estimate import Estimate
+    >>> best([Estimate.exact(2.0, "s"), Estimate.exact(1.0, "s")])
+    1
+    """
+    return min(range(len(estimates)), key=lambda i: estimates[i].value)
+
+
+def _row(prediction: Prediction, *, fast: bool, thrifty: bool, wide: bool) -> Iterator[Text]:
+    yield Text(prediction.case.gpu.name)
+    yield _cell(prediction.time, marked=fast, wide=wide)
+    yield Text(quantity(prediction.power) + ("*" if prediction.limited_by_power else ""))
+    yield _cell(prediction.energy, marked=thrifty, wide=wide)
+    if wide:
+        yield Text(si(prediction.case.clocks.sm, "Hz"))
+        yield Text(percent(prediction.case.workload.occupancy.theoretical))
+    yield Text(plain(prediction.timing.bottleneck))
+
+
+def _cell(estimate: Estimate, *, marked: bool, wide: bool) -> Text:
+    """Return value and interval: beside each other where there is room, else below each other."""
+    value = f"{BEST if marked else ' '} {quantity(estimate)}"
+    gap = " " * max(1, 12 - len(value)) if wide else "\n  "
+    around = bounds(estimate)
+    return Text.assemble((value, "bold green" if marked else ""), (gap + around if around else "", QUIET))
+
+
+def _title(prediction: Prediction) -> Text:
+    launch = prediction.case.launch
+    shape = f"  {dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
+    name = plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
+    return Text.assemble((name, "bold cyan"), (shape, QUIET))
+
+
+def _legend(predictions: Sequence[Prediction]) -> str:
+    power = " * at the power limit." if any(p.limited_by_power for p in predictions) else ""
+    return f"{BEST} best. Intervals hold 80 %.{power} One --gpu gives the full account."
+
+
+def shared_warnings(predictions: Sequence[Prediction]) -> list[str]:
+    """Return every warning once, behind the GPUs it concerns where these are not all."""
+    gpus = list(dict.fromkeys(p.case.gpu.name for p in predictions))
+    concerned: dict[str, list[str]] = {}
+    for prediction in predictions:
+        for warning in all_warnings(prediction):
+            concerned.setdefault(warning, []).append(prediction.case.gpu.name)
+    return [
+        warning if set(names) == set(gpus) else f"{', '.join(dict.fromkeys(names))}: {warning}"
+        for warning, names in concerned.items()
+    ]

@@ -1,0 +1,123 @@
+"""CSV (RFC 4180): one row per prediction, stable columns with units in their names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import TYPE_CHECKING
+
+from warpwatt.render.document import all_warnings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.core.estimate import Estimate
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.render.context import Context
+
+Cell = str | int | float | None
+
+_FORMULA = ("=", "+", "-", "@")
+"""First characters that spreadsheets take for a formula."""
+
+
+def render(predictions: Sequence[Prediction], context: Context) -> str:
+    """Return a header line and one line per prediction, CRLF line ends as RFC 4180 asks."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({k: _cell(v) for k, v in row(p, context).items()} for p in predictions)
+    return buffer.getvalue()
+
+
+def row(prediction: Prediction, context: Context) -> dict[str, Cell]:
+    """Return one prediction as column to value; columns are added at the end, never renamed."""
+    return {**_what(prediction), **_quantities(prediction), **_why(prediction, context)}
+
+
+def _what(prediction: Prediction) -> dict[str, Cell]:
+    case, launch = prediction.case, prediction.case.launch
+    return {
+        "kernel": case.kernel.demangled or case.kernel.name,
+        "gpu": case.gpu.name,
+        "target": case.kernel.target,
+        "grid": str(launch.grid),
+        "block": str(launch.block),
+        "dynamic_shared_bytes": launch.dynamic_shared,
+        "sm_clock_hz": case.clocks.sm,
+        "memory_clock_hz": case.clocks.memory,
+        "limited_by_power": int(prediction.limited_by_power),
+    }
+
+
+def _quantities(prediction: Prediction) -> dict[str, Cell]:
+    return {
+        **_quantity("time", "s", prediction.time),
+        **_quantity("power", "w", prediction.power),
+        **_quantity("energy", "j", prediction.energy),
+        "launch_overhead_s": prediction.launch_overhead.value,
+        "transfer_s": prediction.transfer.value,
+    }
+
+
+def _quantity(name: str, unit: str, estimate: Estimate) -> dict[str, Cell]:
+    return {
+        f"{name}_{unit}": estimate.value,
+        f"{name}_low_{unit}": estimate.low,
+        f"{name}_high_{unit}": estimate.high,
+        f"{name}_source": str(estimate.source),
+    }
+
+
+def _why(prediction: Prediction, context: Context) -> dict[str, Cell]:
+    workload, resources = prediction.case.workload, prediction.case.kernel.resources
+    execution, held = workload.execution, workload.occupancy
+    return {
+        "bottleneck": prediction.timing.bottleneck,
+        "time_model": prediction.timing.model,
+        "power_model": prediction.power_result.model,
+        "occupancy": held.theoretical,
+        "occupancy_limiter": held.limiter,
+        "registers_per_thread": resources.registers,
+        "spill_bytes_per_thread": resources.spill_stores + resources.spill_loads,
+        "waves": workload.waves,
+        "warp_instructions": execution.warp_instructions,
+        "flop": execution.flops,
+        "l1_bytes": workload.l1.total,
+        "l2_bytes": workload.l2.total,
+        "dram_bytes": workload.dram.total,
+        "unknown_instructions": execution.program.unknown,
+        "assumptions": len(prediction.assumptions),
+        "warnings": "; ".join(all_warnings(prediction)),
+        "toolkit": prediction.case.kernel.toolkit,
+        "warpwatt_version": context.version,
+        "seed": context.seed,
+    }
+
+
+COLUMNS = (
+    *("kernel", "gpu", "target", "grid", "block", "dynamic_shared_bytes"),
+    *("sm_clock_hz", "memory_clock_hz", "limited_by_power"),
+    *("time_s", "time_low_s", "time_high_s", "time_source"),
+    *("power_w", "power_low_w", "power_high_w", "power_source"),
+    *("energy_j", "energy_low_j", "energy_high_j", "energy_source"),
+    *("launch_overhead_s", "transfer_s", "bottleneck", "time_model", "power_model"),
+    *("occupancy", "occupancy_limiter", "registers_per_thread", "spill_bytes_per_thread", "waves"),
+    *("warp_instructions", "flop", "l1_bytes", "l2_bytes", "dram_bytes", "unknown_instructions"),
+    *("assumptions", "warnings", "toolkit", "warpwatt_version", "seed"),
+)
+"""The columns in order. A test holds them against :func:`row`."""
+
+
+def _cell(value: Cell) -> Cell:
+    """Return the value as it goes into the file: no NaN, and no text a spreadsheet would run as a formula.
+
+    >>> _cell("=cmd()"), _cell(float("nan")), _cell(-1.5)
+    ("'=cmd()", '', -1.5)
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return ""
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value

@@ -1,0 +1,296 @@
+"""A prediction as plain dictionaries and lists: the content of the JSON output, reused by HTML and notebooks.
+
+Quantities are ``{value, low, high, unit, source}`` in SI units. Fields are added, never removed or renamed;
+``schema/prediction-1.0.json`` describes each of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.arguments import Scalar
+from warpwatt.render.findings import findings
+from warpwatt.render.roofline import roofline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.arguments import Argument
+    from warpwatt.core.case import Profile
+    from warpwatt.core.estimate import Estimate
+    from warpwatt.core.execution import AccessPattern, Assumption, LoopTrips, Occupancy, Traffic, Workload
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.launch import Dim3, Launch
+    from warpwatt.core.prediction import LineCost, Prediction
+    from warpwatt.core.program import Program, SourceLine
+    from warpwatt.render.findings import Finding
+
+Json = dict[str, Any]
+
+
+def prediction_document(prediction: Prediction) -> Json:
+    """Return one prediction as JSON-ready values (numbers may still be NaN or infinite)."""
+    return {**_identity(prediction), **_results(prediction), **_reasons(prediction)}
+
+
+def _identity(prediction: Prediction) -> Json:
+    """Return what was predicted: kernel, GPU, launch, clocks."""
+    kernel, case = prediction.case.kernel, prediction.case
+    return {
+        "kernel": kernel.demangled or kernel.name,
+        "symbol": kernel.name,
+        "gpu": case.gpu.name,
+        "target": kernel.target,
+        "toolkit": kernel.toolkit,
+        "source_file": kernel.source.as_posix() if kernel.source else None,
+        "device": device_document(case.gpu),
+        "launch": launch_document(case.launch),
+        "clocks": {
+            "sm": case.clocks.sm,
+            "memory": case.clocks.memory,
+            "sustained": case.clocks.sustained,
+            "limited_by_power": prediction.limited_by_power,
+        },
+        "resources": dataclasses.asdict(kernel.resources),
+        "profile": _profile(case.profile),
+    }
+
+
+def _results(prediction: Prediction) -> Json:
+    """Return how long, how much, and of what it consists."""
+    timing, power = prediction.timing, prediction.power_result
+    return {
+        "time": quantity_document(prediction.time),
+        "power": quantity_document(prediction.power),
+        "energy": quantity_document(prediction.energy),
+        "launch_overhead": quantity_document(prediction.launch_overhead),
+        "transfer": quantity_document(prediction.transfer),
+        "bottleneck": timing.bottleneck,
+        "models": {"time": timing.model, "power": power.model},
+        "breakdown": {
+            "time": dict(timing.breakdown),
+            "power": dict(power.components),
+            "energy": dict(prediction.energy_components),
+        },
+        "utilisation": dict(timing.utilisation),
+        "stalls": {str(stall): share for stall, share in timing.stalls.items()},
+    }
+
+
+def _reasons(prediction: Prediction) -> Json:
+    """Return why: occupancy, traffic, roofline, lines, loops, assumptions, explanation, warnings."""
+    workload = prediction.case.workload
+    program = workload.execution.program
+    return {
+        "occupancy": occupancy_document(workload.occupancy),
+        "workload": workload_document(workload),
+        "roofline": _roofline(prediction),
+        "lines": [line_document(line, program) for line in prediction.lines],
+        "loops": [_loop(loop) for loop in workload.execution.loops],
+        "assumptions": [_assumption(a) for a in prediction.assumptions],
+        "explanation": [_finding(f) for f in findings(prediction)],
+        "warnings": all_warnings(prediction),
+    }
+
+
+def all_warnings(prediction: Prediction) -> list[str]:
+    """Return the warnings of kernel, models and prediction, each once, in that order."""
+    parts = (
+        prediction.case.kernel.warnings,
+        prediction.timing.warnings,
+        prediction.power_result.warnings,
+        prediction.time.warnings,
+        prediction.power.warnings,
+        prediction.energy.warnings,
+        prediction.warnings,
+    )
+    return list(dict.fromkeys(warning for part in parts for warning in part))
+
+
+def quantity_document(estimate: Estimate) -> Json:
+    """Return ``{value, low, high, unit, source}``; low and high are the 10 % and 90 % quantiles.
+
+    >>> from warpwatt.core.estimate import Estimate
+    >>> quantity_document(Estimate.exact(2.0, "s"))
+    {'value': 2.0, 'low': 2.0, 'high': 2.0, 'unit': 's', 'source': 'modelled'}
+    """
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "unit": estimate.unit,
+        "source": str(estimate.source),
+    }
+
+
+def launch_document(launch: Launch) -> Json:
+    """Return everything the host says when it starts the kernel; shared memory in bytes."""
+    return {
+        "grid": _extent(launch.grid),
+        "block": _extent(launch.block),
+        "cluster": _extent(launch.cluster),
+        "dynamic_shared": launch.dynamic_shared,
+        "carveout": launch.carveout,
+        "cooperative": launch.cooperative,
+        "graph": launch.graph,
+        "repeats": launch.repeats,
+        "l2": str(launch.l2),
+        "threads": launch.threads,
+        "warps": launch.warps,
+        "arguments": {name: argument_document(a) for name, a in launch.arguments.items()},
+    }
+
+
+def argument_document(argument: Argument) -> Json:
+    """Return a scalar as ``{kind, value}`` and a buffer as ``{kind, dtype, shape, ...}``.
+
+    >>> argument_document(Scalar(3))
+    {'kind': 'scalar', 'value': 3}
+    """
+    if isinstance(argument, Scalar):
+        return {"kind": "scalar", "value": argument.value}
+    return {
+        "kind": "buffer",
+        "dtype": str(argument.dtype),
+        "shape": list(argument.shape),
+        "bytes": argument.nbytes,
+        "fill": str(argument.fill),
+        "seed": argument.seed,
+        "path": argument.path,
+        "assumed_fill": argument.assumed_fill,
+    }
+
+
+def device_document(gpu: Gpu) -> Json:
+    """Return the numbers of a GPU that a reader needs to judge the result."""
+    return {
+        "name": gpu.name,
+        "arch": gpu.arch or gpu.capability.arch,
+        "capability": gpu.capability.version,
+        "sm_count": gpu.sm_count,
+        "boost_clock": gpu.boost_clock,
+        "memory_clock": gpu.memory_clock,
+        "memory_bandwidth": gpu.memory_bandwidth,
+        "l2_size": gpu.l2_size,
+        "power_limit": gpu.power_limit,
+        "calibrated": gpu.calibration is not None,
+        "memory_timings_from": gpu.memory.borrowed_from or gpu.name,
+    }
+
+
+def occupancy_document(occupancy: Occupancy) -> Json:
+    """Return resident blocks and warps, the limiter, and what each resource alone would allow."""
+    return {
+        "theoretical": occupancy.theoretical,
+        "blocks_per_sm": occupancy.blocks_per_sm,
+        "warps_per_sm": occupancy.warps_per_sm,
+        "max_warps_per_sm": occupancy.max_warps_per_sm,
+        "limiter": occupancy.limiter,
+        "limits": dict(occupancy.limits),
+        "shared_per_block": occupancy.shared_per_block,
+        "registers_per_block": occupancy.registers_per_block,
+    }
+
+
+def workload_document(workload: Workload) -> Json:
+    """Return counts and traffic of the whole grid; traffic in bytes."""
+    execution = workload.execution
+    return {
+        "level": str(execution.program.level),
+        "warp_instructions": execution.warp_instructions,
+        "flops": execution.flops,
+        "unknown_instructions": execution.program.unknown,
+        "active_sms": workload.active_sms,
+        "waves": workload.waves,
+        "shared_wavefronts": workload.shared_wavefronts,
+        "l1": _traffic(workload.l1),
+        "l2": _traffic(workload.l2),
+        "dram": _traffic(workload.dram),
+    }
+
+
+def line_document(line: LineCost, program: Program) -> Json:
+    """Return one source line with its costs; ``program`` names the opcodes of its accesses."""
+    return {
+        "file": line.file,
+        "line": line.line,
+        "text": line.text,
+        "time_share": line.time_share,
+        "energy_share": line.energy_share,
+        "warp_instructions": line.warp_instructions,
+        "flops": line.flops,
+        "bytes": line.bytes,
+        "accesses": [_access(index, pattern, program) for index, pattern in line.accesses],
+    }
+
+
+def _access(index: int, pattern: AccessPattern, program: Program) -> Json:
+    opcode = program.instructions[index].opcode
+    return {"instruction": index, "opcode": opcode, **dataclasses.asdict(pattern)}
+
+
+def _loop(loop: LoopTrips) -> Json:
+    return {
+        "header": loop.header,
+        "line": _line(loop.line),
+        "trips": loop.trips,
+        "lanes": loop.lanes,
+        "known": loop.known,
+        "expression": loop.expression,
+    }
+
+
+def _assumption(assumption: Assumption) -> Json:
+    return {
+        "message": assumption.message,
+        "parameter": assumption.parameter,
+        "spread": assumption.spread,
+        "line": _line(assumption.line),
+        "fix": assumption.fix,
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    return {"topic": finding.topic, "text": finding.text, "line": _line(finding.line), "fix": finding.fix}
+
+
+def _roofline(prediction: Prediction) -> Json | None:
+    roof = roofline(prediction)
+    if roof is None:
+        return None
+    point = {"value": roof.performance, "low": roof.low, "high": roof.high, "unit": "FLOP/s"}
+    return {
+        "intensity": roof.intensity,
+        "ridge": roof.ridge,
+        "binding": roof.binding.name,
+        "performance": {**point, "source": str(prediction.time.source)},
+        "roofs": [dataclasses.asdict(r) for r in roof.roofs],
+    }
+
+
+def _profile(profile: Profile | None) -> Json | None:
+    if profile is None:
+        return None
+    return {
+        "gpu": profile.gpu,
+        "time": profile.time,
+        "power": profile.power,
+        "counters": _sorted(profile.counters),
+    }
+
+
+def _sorted(values: Mapping[str, float]) -> Json:
+    return dict(sorted(values.items()))
+
+
+def _extent(extent: Dim3) -> list[int]:
+    return [extent.x, extent.y, extent.z]
+
+
+def _traffic(traffic: Traffic) -> Json:
+    return {"read": traffic.read, "written": traffic.written}
+
+
+def _line(line: SourceLine | None) -> Json | None:
+    return None if line is None else {"file": line.file, "line": line.line}

@@ -1,0 +1,269 @@
+"""Why a prediction is what it is, as sentences with numbers: :func:`findings`.
+
+Each small function looks at one thing and yields what is worth saying about it, or nothing. Text, JSON and
+HTML show the same findings.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Stall
+from warpwatt.core.program import SourceLine, Space, Unit
+from warpwatt.core.units import binary_bytes, si
+from warpwatt.render.figures import count, interval, percent, plural
+from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
+from warpwatt.render.words import STALL_REASONS, speed_of_light_order, unit_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warpwatt.core.execution import AccessPattern
+    from warpwatt.core.prediction import Prediction
+
+WORTH_SAYING = 1.25
+"""Ratio to the ideal above which an access pattern is mentioned."""
+FULL_WARP = 32.0
+FLOP_UNITS = (Unit.FP32, Unit.FP64, Unit.FP16, Unit.TENSOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence about one topic; ``fix`` is the flag or change that helps, if one is known."""
+
+    topic: str
+    text: str
+    line: SourceLine | None = None
+    fix: str = ""
+
+
+def findings(prediction: Prediction) -> list[Finding]:
+    """Return everything worth saying, in the order of Nsight Compute's sections."""
+    memory = (accesses, traffic, spills)
+    parts = (bottleneck, roof, *memory, warps, divergence, occupancy, energy, loops, assumed)
+    return [finding for part in parts for finding in part(prediction)]
+
+
+def bottleneck(prediction: Prediction) -> Iterator[Finding]:
+    """Yield what binds, with the rate it reaches and the rate there is."""
+    name = prediction.timing.bottleneck
+    detail = _attained(prediction, name) or _busy(prediction, name)
+    yield Finding("Speed of Light", f"{name} limits the kernel{': ' + detail if detail else ''}.")
+    parts = sorted(prediction.timing.breakdown.items(), key=lambda part: -part[1])
+    if len(parts) > 1:
+        listed = ", ".join(f"{unit_name(part)} {si(seconds, 's')}" for part, seconds in parts[:4])
+        model = prediction.timing.model
+        yield Finding("Speed of Light", f"Time by component, as the {model} model sees it: {listed}.")
+
+
+def _attained(prediction: Prediction, name: str) -> str:
+    """Return amount, rate and share of the peak for the bottlenecks that have one."""
+    case, time = prediction.case, prediction.time.value
+    if not time > 0:
+        return ""
+    if "dram" in name.lower():
+        return _of_peak(case.workload.dram.total, time, dram_peak(case), "B")
+    if "l2" in name.lower() and case.gpu.memory.l2_bandwidth:
+        return _of_peak(case.workload.l2.total, time, case.gpu.memory.l2_bandwidth, "B")
+    for unit, flops in unit_flops(case.workload.execution).items():
+        if unit in FLOP_UNITS and unit in name.lower():
+            return _of_peak(flops, time, compute_roof(case, unit).peak, "FLOP")
+    return ""
+
+
+def _of_peak(amount: float, time: float, peak: float, unit: str) -> str:
+    rate = amount / time
+    if not peak > 0:
+        return f"{si(amount, unit)} in {si(time, 's')} are {si(rate, unit + '/s')}"
+    return (
+        f"{si(amount, unit)} in {si(time, 's')} are {si(rate, unit + '/s')} of {si(peak, unit + '/s')} "
+        f"({percent(rate / peak)})"
+    )
+
+
+def _busy(prediction: Prediction, name: str) -> str:
+    """Return how busy the named unit is, else which unit is busiest."""
+    order = speed_of_light_order(prediction.timing.utilisation)
+    own = next((share for unit, share in order if unit.lower() in name.lower()), None)
+    if own is not None:
+        return f"it is busy {percent(own)} of the time"
+    return f"the busiest unit is {order[0][0]} at {percent(order[0][1])}" if order else ""
+
+
+def roof(prediction: Prediction) -> Iterator[Finding]:
+    """Yield on which side of the ridge the kernel lies."""
+    line = roofline(prediction)
+    if line is None:
+        return
+    side = "left" if line.binding is line.memory else "right"
+    share = line.performance / line.ceiling(line.intensity)
+    yield Finding(
+        "Roofline",
+        f"{line.intensity:.3g} FLOP per DRAM byte lies {side} of the ridge at {line.ridge:.3g}, under the "
+        f"{line.binding.name} roof: "
+        f"{si(line.performance, 'FLOP/s')} are {percent(share)} of what the roof allows there.",
+    )
+
+
+def accesses(prediction: Prediction) -> Iterator[Finding]:
+    """Yield uncoalesced accesses and bank conflicts, costliest line first."""
+    program = prediction.case.workload.execution.program
+    for cost in sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line)):
+        for index, pattern in cost.accesses:
+            memory = program.instructions[index].memory
+            space = memory.space if memory else Space.GLOBAL
+            sentence = _conflict(pattern) if space is Space.SHARED else _scatter(pattern)
+            if sentence:
+                yield Finding("Memory", f"Line {cost.line}: {sentence}.", SourceLine(cost.file, cost.line))
+
+
+def _scatter(pattern: AccessPattern) -> str:
+    if pattern.sectors <= pattern.ideal * WORTH_SAYING:
+        return ""
+    stride = f"; stride {pattern.stride} B" if pattern.stride is not None else "; irregular addresses"
+    buffer = f" of {pattern.buffer}" if pattern.buffer else ""
+    seen = "" if pattern.known else " (assumed: the addresses depend on data)"
+    access = f"{count(pattern.sectors)} sectors per request{buffer}, {count(pattern.ideal)} would do"
+    return access + stride + seen
+
+
+def _conflict(pattern: AccessPattern) -> str:
+    if pattern.wavefronts <= pattern.ideal * WORTH_SAYING:
+        return ""
+    ways = count(pattern.wavefronts / pattern.ideal)
+    return (
+        f"{ways}-way bank conflict: {count(pattern.wavefronts)} wavefronts, {count(pattern.ideal)} would do"
+    )
+
+
+def traffic(prediction: Prediction) -> Iterator[Finding]:
+    """Yield how much of what the lanes ask for each cache level catches."""
+    workload = prediction.case.workload
+    if workload.l1.total > 0 and workload.l2.total > 0:
+        caught_l1 = 1 - workload.l2.total / workload.l1.total
+        caught_l2 = 1 - workload.dram.total / workload.l2.total
+        yield Finding(
+            "Memory",
+            f"{si(workload.l1.total, 'B')} pass L1, {si(workload.l2.total, 'B')} L2 and "
+            f"{si(workload.dram.total, 'B')} DRAM: L1 saves {percent(max(0.0, caught_l1))} of its traffic, "
+            f"L2 {percent(max(0.0, caught_l2))}.",
+        )
+
+
+def warps(prediction: Prediction) -> Iterator[Finding]:
+    """Yield the stall reasons that cost most."""
+    stalls = {s: x for s, x in prediction.timing.stalls.items() if s is not Stall.SELECTED}
+    for stall, share in sorted(stalls.items(), key=lambda pair: -pair[1])[:2]:
+        if share >= 0.1:
+            text = f"{stall} takes {percent(share)} of the warps' time: {STALL_REASONS[stall]}."
+            yield Finding("Scheduler and Warp State", text)
+
+
+def occupancy(prediction: Prediction) -> Iterator[Finding]:
+    """Yield what limits the resident warps, and how full the last wave is."""
+    workload, resources = prediction.case.workload, prediction.case.kernel.resources
+    held = workload.occupancy
+    why = {
+        "registers": f" ({plural(resources.registers, 'register')} per thread)",
+        "shared memory": f" ({binary_bytes(held.shared_per_block)} per block)",
+        "grid": f" (only {plural(prediction.case.launch.grid.count, 'block')})",
+    }.get(held.limiter, "")
+    others = [f"{name} would allow {n}" for name, n in held.limits.items() if n > held.blocks_per_sm]
+    rest = f"; {', '.join(others)}" if others and held.theoretical < 1 else ""
+    yield Finding(
+        "Occupancy",
+        f"{percent(held.theoretical)}: {held.warps_per_sm} of {held.max_warps_per_sm} warps per SM in "
+        f"{plural(held.blocks_per_sm, 'block')}, limited by {held.limiter}{why}{rest}.",
+    )
+    if resources.assumed:
+        text = f"{plural(resources.registers, 'register')} per thread are assumed: no compiler reported them."
+        yield Finding("Occupancy", text)
+    yield from _tail(prediction)
+
+
+def _tail(prediction: Prediction) -> Iterator[Finding]:
+    waves, sms = prediction.case.workload.waves, prediction.case.gpu.sm_count
+    active = prediction.case.workload.active_sms
+    if active < sms:
+        yield Finding("Occupancy", f"The grid keeps only {active} of {sms} SMs busy.")
+    last = waves - math.floor(waves)
+    if 1 < waves < 8 and 0 < last < 0.75:
+        yield Finding("Occupancy", f"{waves:.3g} waves: the last one fills {percent(last)} of the GPU.")
+
+
+def divergence(prediction: Prediction) -> Iterator[Finding]:
+    """Yield lines whose warps run with many lanes switched off."""
+    execution = prediction.case.workload.execution
+    total: dict[SourceLine, float] = {}
+    active: dict[SourceLine, float] = {}
+    for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
+        if i.line is not None and n > 0:
+            total[i.line] = total.get(i.line, 0.0) + n
+            active[i.line] = active.get(i.line, 0.0) + n * lanes
+    worst = sorted(total, key=lambda line: active[line] - FULL_WARP * total[line])[:3]
+    for line in worst:
+        mean = active[line] / total[line]
+        if mean * WORTH_SAYING < FULL_WARP:
+            text = f"Line {line.line}: on average {count(round(mean, 1))} of 32 lanes are active."
+            yield Finding("Scheduler and Warp State", text, line)
+
+
+def spills(prediction: Prediction) -> Iterator[Finding]:
+    """Yield register spills."""
+    resources = prediction.case.kernel.resources
+    if resources.spill_stores or resources.spill_loads:
+        yield Finding(
+            "Memory",
+            f"{plural(resources.registers, 'register')} per thread do not suffice: "
+            f"{resources.spill_stores} B stored and {resources.spill_loads} B loaded per thread "
+            "through local memory.",
+            fix="fewer live values, a smaller tile, or more registers (__launch_bounds__, -maxrregcount)",
+        )
+
+
+def energy(prediction: Prediction) -> Iterator[Finding]:
+    """Yield where the energy goes, and whether the power limit slows the clocks."""
+    case, parts = prediction.case, prediction.energy_components
+    whole = sum(parts.values())
+    if whole > 0:
+        ordered = sorted(parts.items(), key=lambda part: -part[1])[:4]
+        listed = ", ".join(f"{unit_name(name)} {percent(joules / whole)}" for name, joules in ordered)
+        yield Finding("Energy", f"{interval(prediction.energy)} per launch: {listed}.")
+    if prediction.limited_by_power:
+        limit = si(case.gpu.power_limit, "W") if case.gpu.power_limit else "its power limit"
+        yield Finding(
+            "Energy",
+            f"The board reaches {limit}: the SM clock falls to {si(case.clocks.sm, 'Hz')} of "
+            f"{si(case.gpu.boost_clock, 'Hz')}.",
+            fix="--clock",
+        )
+
+
+def loops(prediction: Prediction) -> Iterator[Finding]:
+    """Yield loops whose trip count is assumed, unless an assumption says so already."""
+    said = {a.line for a in prediction.assumptions if "--loop" in a.fix}
+    for loop in prediction.case.workload.execution.loops:
+        if not loop.known and loop.line not in said:
+            where = f"Line {loop.line.line}" if loop.line else "A loop"
+            text = f"{where}: {plural(loop.trips, 'iteration')} assumed; the number depends on data."
+            fix = f"--loop {loop.line.line}=COUNT" if loop.line else "--loop LINE=COUNT"
+            yield Finding("Source", text, loop.line, fix)
+
+
+def assumed(prediction: Prediction) -> Iterator[Finding]:
+    """Yield what was taken for granted, and instructions and latencies that are not the GPU's own."""
+    for assumption in prediction.assumptions:
+        yield Finding("Assumptions", _sentence(assumption.message), assumption.line, assumption.fix)
+    unknown = prediction.case.workload.execution.program.unknown
+    if unknown:
+        text = f"{plural(unknown, 'instruction')} with an unknown opcode: estimated, the interval is wider."
+        yield Finding("Assumptions", text, fix="--unknown error")
+    borrowed = prediction.case.gpu.memory.borrowed_from
+    if borrowed:
+        yield Finding("Assumptions", f"Memory latencies and bandwidths were measured on {borrowed}.")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,116 @@
+"""The roofline of one prediction: the GPU's roofs at the predicted clocks and the kernel's point under them.
+
+Williams, Waterman, Patterson: "Roofline: an insightful visual performance model", CACM 52(4), 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Unit
+
+if TYPE_CHECKING:
+    from warpwatt.core.case import Case
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.prediction import Prediction
+
+_COMPUTE = {
+    Unit.FP32: ("FP32", "fp32_add_mul_fma"),
+    Unit.FP64: ("FP64", "fp64_add_mul_fma"),
+    Unit.FP16: ("FP16", "fp16_add_mul_fma"),
+    Unit.TENSOR: ("Tensor FP16", "tensor_fp16_fma"),
+}
+"""Unit to the name of its roof and its row in the throughput table."""
+FLOPS_PER_FMA = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """One ceiling: ``peak`` in FLOP/s (compute) or B/s (memory)."""
+
+    name: str
+    kind: str
+    """``"compute"`` or ``"memory"``."""
+    peak: float
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """All roofs, the two that bind, and the kernel's point.
+
+    ``compute`` is the roof of the unit that would need longest for its share of the FLOP. ``intensity`` is
+    in FLOP per DRAM byte; ``performance`` with ``low`` and ``high`` in FLOP/s.
+    """
+
+    roofs: tuple[Roof, ...]
+    compute: Roof
+    memory: Roof
+    intensity: float
+    performance: float
+    low: float
+    high: float
+
+    def ceiling(self, intensity: float) -> float:
+        """Return the FLOP/s that the two binding roofs allow at ``intensity``."""
+        return min(self.compute.peak, self.memory.peak * intensity)
+
+    @property
+    def ridge(self) -> float:
+        """Intensity at which the two binding roofs meet, FLOP/B."""
+        return self.compute.peak / self.memory.peak
+
+    @property
+    def binding(self) -> Roof:
+        """The roof above the kernel's point."""
+        return self.memory if self.intensity < self.ridge else self.compute
+
+
+def roofline(prediction: Prediction) -> Roofline | None:
+    """Return the roofline, or None where the kernel has no FLOP, moves no DRAM byte or takes no time."""
+    case, time = prediction.case, prediction.time
+    work = unit_flops(case.workload.execution)
+    flops, traffic = sum(work.values()), case.workload.dram.total
+    compute = {unit: compute_roof(case, unit) for unit in _COMPUTE if unit is Unit.FP32 or unit in work}
+    slowest = max(work, key=lambda unit: _least_time(work[unit], compute.get(unit)), default=None)
+    binding = compute.get(slowest) if slowest else None
+    if binding is None or not (binding.peak > 0 and traffic > 0 and time.low > 0):
+        return None
+    memory = memory_roofs(case)
+    roofs = (*(roof for roof in compute.values() if roof.peak > 0), *memory)
+    point = (flops / traffic, flops / time.value, flops / time.high, flops / time.low)
+    return Roofline(roofs, binding, memory[0], *point)
+
+
+def _least_time(flops: float, roof: Roof | None) -> float:
+    return flops / roof.peak if roof is not None and roof.peak > 0 else 0.0
+
+
+def unit_flops(execution: Execution) -> dict[Unit, float]:
+    """Return the floating-point operations of the whole grid by unit, active lanes only."""
+    work: dict[Unit, float] = {}
+    for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
+        if i.flops * n > 0:
+            work[i.unit] = work.get(i.unit, 0.0) + i.flops * n * lanes
+    return work
+
+
+def compute_roof(case: Case, unit: Unit) -> Roof:
+    """Return one unit's peak at the case's SM clock: SMs x results per clock x 2 x clock; 0 if unknown."""
+    capability = case.gpu.capability
+    name, row = _COMPUTE[unit]
+    lanes = {Unit.FP32: capability.fp32_lanes, Unit.FP64: capability.fp64_lanes}.get(unit, 0)
+    per_clock = capability.throughput.get(row, lanes)
+    return Roof(name, "compute", case.gpu.sm_count * per_clock * FLOPS_PER_FMA * case.clocks.sm)
+
+
+def dram_peak(case: Case) -> float:
+    """Return the theoretical DRAM bandwidth at the case's memory clock in B/s."""
+    return case.gpu.memory_bandwidth * case.clocks.memory / case.gpu.memory_clock
+
+
+def memory_roofs(case: Case) -> tuple[Roof, ...]:
+    """Return the DRAM roof and, where somebody measured it, the L2 roof in B/s."""
+    l2 = case.gpu.memory.l2_bandwidth
+    dram = Roof("DRAM", "memory", dram_peak(case))
+    return (dram, Roof("L2", "memory", l2)) if l2 else (dram,)

@@ -1,0 +1,172 @@
+"""The sections of one prediction as text, in Nsight Compute's order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from warpwatt.core.case import Stall
+from warpwatt.core.units import binary_bytes, si
+from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
+from warpwatt.render.document import all_warnings
+from warpwatt.render.figures import bar, count, percent, plural
+from warpwatt.render.roofline import dram_peak, roofline
+from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import RenderableType
+
+    from warpwatt.core.execution import LoopTrips
+    from warpwatt.core.prediction import LineCost, Prediction
+    from warpwatt.core.program import SourceLine
+    from warpwatt.render.context import Context
+
+HOT_LINES = 5
+"""Source lines shown without ``-v``."""
+SMALL = 0.005
+"""Shares below this are left out without ``-v``."""
+
+
+def sections(prediction: Prediction, context: Context) -> list[RenderableType]:
+    """Return all sections that have something to show."""
+    parts = (speed_of_light, roof, memory, warp_state, occupancy, energy, source, assumptions)
+    return [piece for part in parts for piece in part(prediction, context)]
+
+
+def speed_of_light(prediction: Prediction, context: Context) -> list[RenderableType]:
+    """Return the utilisation of every unit, busiest first."""
+    busy = {k: v for k, v in prediction.timing.utilisation.items() if k not in SCHEDULER_UNITS}
+    rows = [(name, share, "") for name, share in speed_of_light_order(busy) if _shown(share, context)]
+    return section("Speed of Light", bars(rows)) if rows else []
+
+
+def roof(prediction: Prediction, _context: Context) -> list[RenderableType]:
+    """Return how close the kernel comes to its roof."""
+    line = roofline(prediction)
+    if line is None:
+        return section("Roofline", Text("no floating-point operations or no DRAM traffic", style=QUIET))
+    ceiling = line.ceiling(line.intensity)
+    note = f"{si(line.performance, 'FLOP/s')} of {si(ceiling, 'FLOP/s')}"
+    where = f"{line.intensity:.3g} FLOP/B, ridge at {line.ridge:.3g} FLOP/B"
+    return section(
+        "Roofline",
+        bars([(f"{line.binding.name} roof", line.performance / ceiling, note)]),
+        Text(where, style=QUIET),
+    )
+
+
+def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
+    """Return bytes and rates at each level."""
+    workload, time = prediction.case.workload, prediction.time.value
+    table = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    table.add_row("", *(Text(head, style=QUIET) for head in ("read", "written", "rate", "")))
+    for key, traffic in (("l1", workload.l1), ("l2", workload.l2), ("dram", workload.dram)):
+        rate = si(traffic.total / time, "B/s") if time > 0 else ""
+        peak = f"of {si(dram_peak(prediction.case), 'B/s')}" if key == "dram" else ""
+        table.add_row(
+            unit_name(key), si(traffic.read, "B"), si(traffic.written, "B"), rate, Text(peak, style=QUIET)
+        )
+    return section("Memory", table)
+
+
+def warp_state(prediction: Prediction, context: Context) -> list[RenderableType]:
+    """Return issue utilisation and stall reasons, costliest first."""
+    timing = prediction.timing
+    rows = [
+        (name, timing.utilisation[k], "") for k, name in SCHEDULER_UNITS.items() if k in timing.utilisation
+    ]
+    stalls = sorted(timing.stalls.items(), key=lambda pair: -pair[1])
+    waits = [(str(s), x, "") for s, x in stalls if s is not Stall.SELECTED and _shown(x, context)]
+    rows += waits if context.verbosity > 0 else waits[:4]
+    return section("Scheduler and Warp State", bars(rows)) if rows else []
+
+
+def occupancy(prediction: Prediction, _context: Context) -> list[RenderableType]:
+    """Return resident warps, what limits them, registers, shared memory and waves."""
+    workload, resources = prediction.case.workload, prediction.case.kernel.resources
+    held = workload.occupancy
+    note = (
+        f"{held.warps_per_sm} of {held.max_warps_per_sm} warps, {plural(held.blocks_per_sm, 'block')} per SM"
+    )
+    allowed = ", ".join(f"{name} {n}" for name, n in held.limits.items())
+    registers = plural(resources.registers, "register") + " per thread" + " (assumed)" * resources.assumed
+    waves = f"{workload.waves:.3g} waves on {plural(workload.active_sms, 'SM')}"
+    facts = [
+        f"limited by {held.limiter}" + (f" (blocks per SM: {allowed})" if allowed else ""),
+        f"{registers}, {binary_bytes(held.shared_per_block)} shared per block, {waves}",
+    ]
+    if resources.spill_loads or resources.spill_stores:
+        facts.append(f"spills {resources.spill_stores} B stored, {resources.spill_loads} B loaded per thread")
+    body = [Text(fact, style=QUIET) for fact in facts]
+    return section("Occupancy", bars([("Theoretical", held.theoretical, note)]), *body)
+
+
+def energy(prediction: Prediction, context: Context) -> list[RenderableType]:
+    """Return the energy by component, largest first."""
+    whole = sum(prediction.energy_components.values())
+    if not whole > 0:
+        return []
+    ordered = sorted(prediction.energy_components.items(), key=lambda part: -part[1])
+    rows = [(unit_name(k), x / whole, si(x, "J")) for k, x in ordered if _shown(x / whole, context)]
+    return section("Energy", bars(rows if context.verbosity > 0 else rows[:6]))
+
+
+def source(prediction: Prediction, context: Context) -> list[RenderableType]:
+    """Return the hottest lines with their shares of time and energy, and the loops."""
+    limit = len(prediction.lines) if context.verbosity > 0 else HOT_LINES
+    hot = sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))[:limit]
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(justify="right", width=max(4, *(len(str(line.line)) for line in hot), 0))
+    table.add_column(width=BAR_WIDTH // 2)
+    table.add_column(justify="right", width=6)
+    table.add_column(justify="right", width=6)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_row(*(Text(head, style=QUIET) for head in ("line", "", "time", "energy", "")))
+    for line in hot:
+        table.add_row(*_line_row(line))
+    loops = [_loop(loop) for loop in prediction.case.workload.execution.loops]
+    body: list[RenderableType] = [table] if hot else []
+    return section("Source", *body, *loops)
+
+
+def _line_row(line: LineCost) -> Iterable[Text]:
+    yield Text(str(line.line))
+    yield Text(bar(line.time_share, BAR_WIDTH // 2), style=heat(line.time_share))
+    yield Text(percent(line.time_share))
+    yield Text(percent(line.energy_share))
+    yield Text(plain(line.text.strip()))
+
+
+def _loop(loop: LoopTrips) -> Text:
+    where = f"loop at line {loop.line.line}" if loop.line else f"loop at instruction {loop.header}"
+    expression = f" = {plain(loop.expression)}" if loop.expression else ""
+    early = f", lanes leave after {count(loop.lanes)}" if loop.lanes < 0.99 * loop.trips else ""
+    how = "" if loop.known else f" (assumed: {_loop_fix(loop.line)})"
+    return Text(f"{where}: {plural(loop.trips, 'iteration')}{expression}{early}{how}", style=QUIET)
+
+
+def _loop_fix(line: SourceLine | None) -> str:
+    return f"--loop {line.line if line else 'LINE'}=COUNT"
+
+
+def assumptions(prediction: Prediction, _context: Context) -> list[RenderableType]:
+    """Return what was taken for granted with the flag that removes it, and the warnings."""
+    taken = [_assumption(a.message, a.line, a.fix) for a in prediction.assumptions]
+    warned = [Text(f"! {plain(w)}", style="yellow") for w in all_warnings(prediction)]
+    return [*section("Assumptions", *taken), *section("Warnings", *warned)]
+
+
+def _assumption(message: str, line: SourceLine | None, fix: str) -> Text:
+    where = f"line {line.line}: " if line else ""
+    return Text.assemble(f"· {where}{plain(message)}", (f"  {plain(fix)}" if fix else "", "bold"))
+
+
+def _shown(share: float, context: Context) -> bool:
+    return context.verbosity > 0 or share >= SMALL

@@ -1,0 +1,72 @@
+"""What units, stalls and sections are called for people, in Nsight Compute's order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Stall
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COMPUTE_UNITS = {
+    "fp32": "FP32 pipe",
+    "fp64": "FP64 pipe",
+    "fp16": "FP16 pipe",
+    "int": "Integer pipe",
+    "sfu": "SFU",
+    "tensor": "Tensor cores",
+    "uniform": "Uniform pipe",
+    "control": "Branch unit",
+    "move": "Moves",
+}
+MEMORY_UNITS = {
+    "dram": "DRAM",
+    "l2": "L2 cache",
+    "l1": "L1 cache",
+    "shared": "Shared memory",
+    "lsu": "LSU",
+    "texture": "Texture unit",
+}
+SCHEDULER_UNITS = {"issue": "Issue slots"}
+UNITS = {**MEMORY_UNITS, **COMPUTE_UNITS, **SCHEDULER_UNITS}
+"""Keys of ``Timing.utilisation`` to their names; keys that are not here are shown as they are."""
+
+STALL_REASONS: Mapping[Stall, str] = {
+    Stall.SELECTED: "issuing an instruction",
+    Stall.NOT_SELECTED: "ready, while the scheduler issued from another warp",
+    Stall.LONG_SCOREBOARD: "waiting for data from L1, L2 or DRAM",
+    Stall.SHORT_SCOREBOARD: "waiting for shared memory or a special function",
+    Stall.LG_THROTTLE: "the queue of local and global accesses is full",
+    Stall.MIO_THROTTLE: "the queue of shared-memory and special instructions is full",
+    Stall.MATH_PIPE_THROTTLE: "the arithmetic pipe it needs is busy",
+    Stall.TEX_THROTTLE: "the texture queue is full",
+    Stall.BARRIER: "waiting for other warps of the block at a barrier",
+    Stall.MEMBAR: "waiting for a memory fence",
+    Stall.WAIT: "waiting out a fixed latency between dependent instructions",
+    Stall.NO_INSTRUCTION: "waiting for instructions to be fetched",
+    Stall.BRANCH_RESOLVING: "waiting for a branch target",
+    Stall.DISPATCH: "held back by the dispatcher",
+    Stall.DRAIN: "waiting for stores to drain before it exits",
+    Stall.IMC_MISS: "waiting for constants that missed their cache",
+    Stall.SLEEPING: "asleep by its own request",
+}
+
+
+def unit_name(key: str) -> str:
+    """Return the name of a utilisation key.
+
+    >>> unit_name("L2"), unit_name("copy engine")
+    ('L2 cache', 'copy engine')
+    """
+    return UNITS.get(key.lower(), key)
+
+
+def speed_of_light_order(utilisation: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return name and share of every unit, busiest first.
+
+    >>> speed_of_light_order({"fp32": 0.1, "dram": 0.9})
+    [('DRAM', 0.9), ('FP32 pipe', 0.1)]
+    """
+    pairs = [(unit_name(key), share) for key, share in utilisation.items()]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

@@ -1,0 +1,108 @@
+"""Fixtures shared by all rooms: a toy streaming kernel, described by hand down to its execution."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warpwatt.core.case import Case
+from warpwatt.core.execution import AccessPattern, Execution
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import (
+    Access,
+    Flow,
+    Instruction,
+    Kernel,
+    Level,
+    MemoryAccess,
+    Program,
+    Resources,
+    SourceLine,
+    Space,
+    Unit,
+)
+from warpwatt.emulate.workload import workload
+from warpwatt.gpus import default_clocks, find
+
+if TYPE_CHECKING:
+    from warpwatt.core.gpu import Clocks
+
+LINE = SourceLine("toy.cu", 3)
+
+
+def _load(index: int, register: str) -> Instruction:
+    memory = MemoryAccess(Space.GLOBAL, Access.LOAD, 4)
+    return Instruction(
+        index, "ld.global.f32", writes=(register,), reads=("%rd1",), unit=Unit.LSU, memory=memory, line=LINE
+    )
+
+
+def _fma(index: int, register: str, source: str) -> Instruction:
+    return Instruction(
+        index,
+        "fma.rn.f32",
+        writes=(register,),
+        reads=(source,),
+        unit=Unit.FP32,
+        throughput_class="fp32_add_mul_fma",
+        flops=2,
+        line=LINE,
+    )
+
+
+def toy_program(fmas: int = 1) -> Program:
+    """Return a load, a chain of multiply-adds, a store and an exit."""
+    chain = [_fma(i + 1, f"%f{i + 1}", f"%f{i}") for i in range(fmas)]
+    instructions = [_load(0, "%f0"), *chain]
+    memory = MemoryAccess(Space.GLOBAL, Access.STORE, 4)
+    instructions.append(
+        Instruction(
+            fmas + 1, "st.global.f32", reads=("%rd2", f"%f{fmas}"), unit=Unit.LSU, memory=memory, line=LINE
+        )
+    )
+    instructions.append(Instruction(fmas + 2, "ret", unit=Unit.CONTROL, flow=Flow.RETURN))
+    return Program("toy", Level.PTX, "sm_90", tuple(instructions))
+
+
+def toy_execution(blocks: int = 100_000, fmas: int = 1, sectors: float = 4.0) -> Execution:
+    """Return the toy streaming over distinct data, every warp alike, ``sectors`` per request."""
+    program = toy_program(fmas)
+    launch = Launch(Dim3(blocks), Dim3(256))
+    n = len(program.instructions)
+    footprint = 128.0 * launch.warps
+
+    def pattern(buffer: str) -> AccessPattern:
+        return AccessPattern(sectors, sectors / 4, 1.0, 4.0, 4, buffer, footprint, footprint / blocks)
+
+    return Execution(
+        program,
+        launch,
+        counts=(float(launch.warps),) * n,
+        lanes=(32.0,) * n,
+        accesses={0: pattern("x"), n - 2: pattern("y")},
+    )
+
+
+def toy_case(execution: Execution | None = None, gpu: str = "h200", clocks: Clocks | None = None) -> Case:
+    """Return a case of the toy on a real GPU."""
+    execution = execution or toy_execution()
+    device = find(gpu)
+    resources = Resources(registers=16)
+    kernel = Kernel("toy", "toy", device.target, resources, ptx=execution.program)
+    work = workload(execution, device, resources)
+    return Case(kernel, work, execution.launch, device, clocks or default_clocks(device))
+
+
+@pytest.fixture
+def toy():
+    """Return the builders ``execution``, ``case`` and ``replace`` in one namespace."""
+
+    class Toy:
+        program = staticmethod(toy_program)
+        execution = staticmethod(toy_execution)
+        case = staticmethod(toy_case)
+        replace = staticmethod(replace)
+
+    return Toy

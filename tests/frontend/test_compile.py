@@ -1,0 +1,264 @@
+"""Both compilers and the cache in front of them, on one small file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warpwatt.core.errors import CompileError, InputError, ToolchainError
+from warpwatt.frontend import compilation, cuda, nvrtc, toolchain
+from warpwatt.frontend.compilation import assemble_ptx, compile_cuda
+from warpwatt.frontend.compiled import Compiled, Source
+from warpwatt.frontend.options import CompileOptions, Compiler
+from warpwatt.frontend.toolkits import Choice, for_target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.toolchain
+COMPILERS = [Compiler.NVCC, Compiler.NVRTC]
+
+
+@pytest.fixture
+def choice() -> Choice:
+    return for_target("sm_90")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_ptx_cubin_resources_and_names(saxpy_source: Source, choice: Choice, compiler: Compiler):
+    made = compile_cuda(saxpy_source, choice, CompileOptions(compiler=compiler))
+    assert made.cubin.startswith(b"\x7fELF")
+    assert ".target sm_90" in made.ptx
+    assert "saxpy.cu" in made.ptx  # line information
+    assert made.toolkit == choice.toolkit.version
+    assert len(made.resources) == 2
+    assert made.parameters == {"saxpy": ("n", "a", "x", "y"), "total": ("pair", "in", "out")}
+    total = next(r for name, r in made.resources.items() if "total" in name)
+    assert (total.static_shared, total.max_threads, total.barriers) == (512, 128, 1)
+    assert 0 < total.registers < 64
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_options_reach_the_compiler(tmp_path: Path, choice: Choice, compiler: Compiler):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "size.h").write_text("#define SIZE 96\n")
+    body = b"__shared__ NAME s[SIZE]; s[threadIdx.x] = x[0]; x[1] = s[3];"
+    text = b"#include <size.h>\n__global__ void k(NAME *x) { " + body + b" }"
+    source = Source("k.cu", text, tmp_path / "k.cu")
+    (tmp_path / "k.cu").write_bytes(text)
+    options = CompileOptions(
+        defines=("NAME=double",),
+        include=(str(tmp_path / "far"),),
+        flags=("--use_fast_math",),
+        compiler=compiler,
+    )
+    made = compile_cuda(source, choice, options)
+    assert [r.static_shared for r in made.resources.values()] == [96 * 8]
+    assert any("size.h" in file for file in made.dependencies)
+
+
+MANY_VALUES = b"""
+__global__ void k(float *x) {
+    float a[64];
+    for (int i = 0; i < 64; ++i) a[i] = x[i * 9];
+    __syncthreads();
+    for (int i = 0; i < 64; ++i) x[i * 7] = a[63 - i] * a[i];
+}
+"""
+
+
+def test_register_limit(choice: Choice):
+    free = compile_cuda(Source("k.cu", MANY_VALUES), choice, CompileOptions())
+    tight = compile_cuda(Source("k.cu", MANY_VALUES), choice, CompileOptions(max_registers=24))
+    assert next(iter(free.resources.values())).registers > 24
+    (resources,) = tight.resources.values()
+    assert resources.registers <= 24
+    assert resources.spill_stores > 0
+    assert resources.local > 0
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_errors_name_the_line(tmp_path: Path, choice: Choice, compiler: Compiler):
+    file = tmp_path / "bad.cu"
+    file.write_text(
+        "__global__ void ok() {}\n\n__global__ void bad(int *x) { x[0] = nothing; }\nint main() {}\n"
+    )
+    with pytest.raises(CompileError, match='identifier "nothing" is undefined') as caught:
+        compile_cuda(Source("bad.cu", file.read_bytes(), file), choice, CompileOptions(compiler=compiler))
+    assert (caught.value.file, caught.value.line) == ("bad.cu", 3)
+    assert "x[0] = nothing" in caught.value.details
+    assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_missing_header_is_named(choice: Choice, compiler: Compiler):
+    source = Source("<stdin>", b'#include "no_such.h"\n__global__ void k() {}')
+    with pytest.raises(CompileError, match=r"no_such\.h") as caught:
+        compile_cuda(source, choice, CompileOptions(compiler=compiler))
+    assert caught.value.line == 1
+    assert "-I" in caught.value.hint
+
+
+def test_the_users_own_architecture_flag(choice: Choice):
+    source = Source(
+        "k.cu", b"__global__ void k(int *x) {\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n*x = 1;\n#endif\n}"
+    )
+    for compiler in COMPILERS:
+        options = CompileOptions(flags=("-arch=sm_90a",), compiler=compiler)
+        made = compile_cuda(source, choice, options)
+        assert made.target == "sm_90a"
+        assert "st.global" in made.ptx
+    with pytest.raises(InputError, match="does not fit sm_90"):
+        compile_cuda(source, choice, CompileOptions(flags=("-arch=sm_80",)))
+
+
+def test_nvrtc_says_what_it_leaves_out(choice: Choice):
+    source = Source("k.cu", b"__global__ void k() {}")
+    options = CompileOptions(flags=("-O3", "-Xcompiler=-Wall", "-std=c++20"), compiler=Compiler.NVRTC)
+    warnings = compile_cuda(source, choice, options).warnings
+    assert "NVRTC does not know -O3 -Xcompiler=-Wall: left out" in warnings
+
+
+def test_flags_the_compiler_does_not_know(choice: Choice):
+    with pytest.raises(CompileError, match="no-such"):
+        compile_cuda(Source("k.cu", b"__global__ void k() {}"), choice, CompileOptions(flags=("--no-such",)))
+
+
+def test_time_limit(saxpy_source: Source, choice: Choice):
+    with pytest.raises(ToolchainError, match="did not finish"):
+        compile_cuda(saxpy_source, choice, CompileOptions(timeout=0.01))
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the compilations that really ran."""
+    ran: list[str] = []
+    real = cuda.compile_nvcc
+
+    def count(source: Source, *rest: object) -> Compiled:
+        ran.append(source.name)
+        return real(source, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cuda, "compile_nvcc", count)
+    return ran
+
+
+def test_the_cache_returns_the_same(saxpy_source: Source, choice: Choice, counted: list[str]):
+    first = compile_cuda(saxpy_source, choice, CompileOptions())
+    second = compile_cuda(saxpy_source, choice, CompileOptions())
+    assert counted == ["saxpy.cu"]
+    assert (first.ptx, first.cubin, first.resources) == (second.ptx, second.cubin, second.resources)
+    assert (first.parameters, first.toolkit) == (second.parameters, second.toolkit)
+    compile_cuda(saxpy_source, choice, CompileOptions(cached=False))
+    assert len(counted) == 2
+
+
+def test_whatever_matters_is_part_of_the_key(saxpy_source: Source, choice: Choice):
+    def key(**changed: object) -> str:
+        options = CompileOptions(**changed)  # type: ignore[arg-type]
+        return compilation._key("cuda", Compiler.NVCC, saxpy_source, choice, options)
+
+    keys = [
+        key(),
+        key(compiler=Compiler.NVCC),
+        key(defines=("A",)),
+        key(include=("a",)),
+        key(flags=("-G",)),
+        key(max_registers=8),
+    ]
+    other = Source("saxpy.cu", saxpy_source.data + b"\n", saxpy_source.path)
+    keys += [
+        compilation._key("cuda", Compiler.NVCC, other, choice, CompileOptions()),
+        compilation._key("cuda", Compiler.NVRTC, saxpy_source, choice, CompileOptions()),
+        compilation._key("cuda", Compiler.NVCC, saxpy_source, for_target("sm_80"), CompileOptions()),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(timeout=1.0, memory=2**30) == key()
+
+
+def test_an_edited_header_invalidates(tmp_path: Path, choice: Choice, counted: list[str]):
+    header, file = tmp_path / "inner.cuh", tmp_path / "k.cu"
+    (tmp_path / "outer.cuh").write_text('#include "inner.cuh"\n')
+    header.write_text("#define SIZE 32\n")
+    kernel = "__global__ void k(int *x) { __shared__ int s[SIZE]; s[*x] = 1; x[1] = s[x[2]]; }"
+    file.write_text(f'#include "outer.cuh"\n{kernel}')
+    source, sizes = Source("k.cu", file.read_bytes(), file), []
+    status = header.stat()
+    for text in ("#define SIZE 32\n", "#define SIZE 64\n", "#define SIZE 64\n"):
+        header.write_text(text)
+        os.utime(header, ns=(status.st_atime_ns, status.st_mtime_ns))  # same size, same time: content decides
+        made = compile_cuda(source, choice, CompileOptions())
+        sizes += [r.static_shared for r in made.resources.values()]
+    assert sizes == [128, 256, 256]
+    assert len(counted) == 2
+    header.unlink()
+    with pytest.raises(CompileError):
+        compile_cuda(source, choice, CompileOptions())
+
+
+def test_nvrtc_takes_over_without_a_host_compiler(
+    fresh_tools, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, saxpy_source: Source
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    made = compile_cuda(saxpy_source, for_target("sm_90"), CompileOptions())
+    assert len(made.resources) == 2
+    assert "host code left out" in made.warnings[0]
+
+
+HEADER_WITH_HOST_CODE = """\
+#pragma once
+#include <iostream>
+#include <map>
+inline void print(const std::map<int, int> &m) { std::cout << m.size(); }
+std::map<int, int> table;
+__device__ float twice(float x) { return 2 * x; }
+"""
+
+
+def test_nvrtc_leaves_host_code_out_of_headers_too(tmp_path: Path, choice: Choice):
+    (tmp_path / "util.h").write_text(HEADER_WITH_HOST_CODE)
+    text = b'#include "util.h"\n#include <cuda_runtime.h>\n__global__ void k(float *x) { *x = twice(*x); }\n'
+    made = nvrtc.compile_nvrtc(
+        Source("k.cu", text, tmp_path / "k.cu"), "sm_90", choice.toolkit, CompileOptions()
+    )
+    assert list(made.resources) == ["_Z1kPf"]
+
+
+def test_nvrtc_makes_named_instances(choice: Choice):
+    source = Source("k.cu", b"template <class T> __global__ void k(T *x) { *x = T(1); }")
+    options = CompileOptions(instantiate=("k<float>", "k<double>"))
+    made = nvrtc.compile_nvrtc(source, "sm_90", choice.toolkit, options)
+    assert sorted(made.resources) == ["_Z1kIdEvPT_", "_Z1kIfEvPT_"]
+    with pytest.raises(CompileError):
+        nvrtc.compile_nvrtc(source, "sm_90", choice.toolkit, CompileOptions(instantiate=("nothing<int>",)))
+
+
+def test_a_crash_of_nvrtc_is_an_error(tmp_path: Path, choice: Choice):
+    broken = tmp_path / "libnvrtc.so.13"
+    broken.write_bytes(b"not a library")
+    toolkit = toolchain.Toolkit("13.0.0", tmp_path, nvrtc=broken)
+    with pytest.raises(ToolchainError, match="NVRTC 13"):
+        nvrtc.compile_nvrtc(Source("k.cu", b"__global__ void k() {}"), "sm_90", toolkit, CompileOptions())
+
+
+def test_ptx_that_ptxas_refuses_has_no_resources(choice: Choice):
+    ptx = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { no.such.thing; ret; }\n"
+    made = assemble_ptx(Source("k.ptx", ptx), choice, CompileOptions())
+    assert made.cubin == b""
+    assert made.resources == {}
+    assert "assumed" in made.warnings[0]
+    good = assemble_ptx(Source("k.ptx", ptx.replace(b"no.such.thing; ", b"")), choice, CompileOptions())
+    assert list(good.resources) == ["k"]
+    assert good.warnings == ()
+
+
+def test_broken_host_code_does_not_hide_the_kernels(choice: Choice):
+    text = b"__global__ void k(float *x) { *x = 1; }\nint main() { cudaThreadSynchronize(); }\n"
+    made = compile_cuda(Source("old.cu", text), choice, CompileOptions())
+    assert list(made.resources) == ["_Z1kPf"]
+    assert made.warnings[0].startswith("host code refused: old.cu:2:")
+    with pytest.raises(CompileError):
+        compile_cuda(Source("old.cu", text), choice, CompileOptions(compiler=Compiler.NVCC))

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpwatt.core.errors import ToolchainError
+from warpwatt.frontend import doctor, toolchain
+from warpwatt.frontend.doctor import Status, examine, healthy
+from warpwatt.frontend.toolchain import Toolkit
+
+
+def by_name() -> dict[str, doctor.Check]:
+    return {check.what: check for check in examine()}
+
+
+@pytest.mark.toolchain
+def test_this_environment_is_healthy(own_cache: Path):
+    checks = by_name()
+    assert healthy(tuple(checks.values()))
+    assert checks["NVRTC compiles a kernel"].status is Status.GOOD
+    assert checks["nvcc compiles a kernel"].status is Status.GOOD
+    assert checks["ptxas"].found == toolchain.installed().version
+    assert str(own_cache) in checks["cache"].found
+
+
+def test_every_missing_piece_has_a_command(monkeypatch: pytest.MonkeyPatch):
+    def nothing() -> Toolkit:
+        raise ToolchainError("none")
+
+    monkeypatch.setattr(doctor.toolchain, "installed", nothing)
+    checks = examine()
+    missing = [check for check in checks if check.status is Status.MISSING]
+    assert not healthy(checks)
+    assert {check.what for check in missing} >= {"nvcc", "ptxas", "nvrtc", "nvdisasm", "headers (cccl)"}
+    for check in missing:
+        assert shlex.split(check.fix)[:4] == [sys.executable, "-m", "pip", "install"]
+
+
+def test_a_broken_tool_is_not_good(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    (tmp_path / "ptxas").write_text("#!/bin/sh\necho Segmentation fault\n")
+    (tmp_path / "ptxas").chmod(0o755)
+    monkeypatch.setattr(
+        doctor.toolchain, "installed", lambda: Toolkit("13.5", tmp_path, ptxas=tmp_path / "ptxas")
+    )
+    assert by_name()["ptxas"].status is Status.MISSING
+
+
+def test_no_host_compiler_is_a_note(fresh_tools, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    checks = by_name()
+    assert checks["host compiler"].status is Status.NOTE
+    assert checks["NVRTC compiles a kernel"].status is Status.GOOD
+    assert healthy(tuple(checks.values()))
+
+
+def test_a_bad_cache_size_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("WARPWATT_CACHE_SIZE", "lots")
+    assert by_name()["cache"].status is Status.MISSING

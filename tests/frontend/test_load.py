@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from warpwatt.core.errors import InputError, KernelSelectionError, ParseError
+from warpwatt.core.program import Level
+from warpwatt.frontend import disassembly, toolchain
+from warpwatt.frontend.load import load, load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.toolchain import Toolkit
+
+pytestmark = pytest.mark.toolchain
+PTX_ONLY = CompileOptions(levels=frozenset({Level.PTX}))
+
+TWO = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry good(.param .u64 p, .param .u32 n)
+{
+    .reg .b32 %r<9>;
+    mov.u32 %r1, %tid.x;
+    ret;
+}
+.visible .entry bad()
+.maxntid 64, 2, 1
+{
+    BODY
+    ret;
+}
+"""
+
+
+def test_a_cuda_file(saxpy: Path):
+    kernels = load(saxpy, "sm_90")
+    assert [kernel.demangled.partition("(")[0] for kernel in kernels] == ["ns::total", "void saxpy<float, 2>"]
+    total, axpy = kernels
+    assert [p.source_name for p in total.ptx.parameters] == ["pair", "in", "out"]
+    assert [p.size for p in total.ptx.parameters] == [16, 8, 8]
+    assert [p.source_name for p in axpy.ptx.parameters] == ["n", "a", "x", "y"]
+    for kernel in kernels:
+        assert kernel.target == "sm_90"
+        assert kernel.source == saxpy
+        assert kernel.toolkit == toolchain.installed().version
+        assert kernel.warnings == ()
+        assert not kernel.resources.assumed
+        assert {line.line.line for line in kernel.ptx.instructions if line.line} <= set(range(1, 30))
+        assert kernel.sass.level is Level.SASS
+        assert kernel.sass.unknown == 0
+    again = load(saxpy, "sm_90")
+    assert [k.resources for k in again] == [k.resources for k in kernels]
+    assert [k.sass.instructions for k in again] == [k.sass.instructions for k in kernels]
+
+
+def test_one_kernel_by_name(saxpy: Path):
+    assert load_kernel(saxpy, "sm_90", PTX_ONLY, "saxpy").resources.static_shared == 0
+    assert load_kernel(saxpy, "sm_90", PTX_ONLY, "ns::total").resources.static_shared == 512
+    with pytest.raises(KernelSelectionError):
+        load_kernel(saxpy, "sm_90", PTX_ONLY)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, saxpy: Path):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(saxpy.read_bytes())))
+    kernel = load_kernel("-", "sm_80", PTX_ONLY, "total")
+    assert kernel.source is None
+    assert kernel.sass is None
+    assert kernel.resources.registers > 0
+
+
+def test_a_ptx_file_is_assembled(tmp_path: Path):
+    file = tmp_path / "two.ptx"
+    file.write_text(TWO.replace("BODY", ""))
+    good, bad = load(file, "sm_90")
+    assert (good.name, bad.name) == ("good", "bad")
+    assert good.resources.registers > 0
+    assert not good.resources.assumed
+    assert bad.resources.max_threads == 128
+    assert good.sass is not None
+    assert good.target == "sm_90"
+
+
+@pytest.mark.parametrize("target", ["sm_90", "sm_75"])
+def test_ptx_that_ptxas_refuses_still_loads(tmp_path: Path, target: str):
+    """Once for an instruction no assembler knows, once for PTX newer than the target."""
+    file = tmp_path / "two.ptx"
+    file.write_text(TWO.replace("BODY", "no.such.instruction;" if target == "sm_90" else ""))
+    kernel = load_kernel(file, target, name="bad")
+    assert kernel.resources.assumed
+    assert kernel.resources.registers > 0
+    assert kernel.resources.max_threads == 128
+    assert kernel.sass is None
+    assert any("assumed" in warning for warning in kernel.warnings)
+
+
+def test_only_the_kernel_asked_for_is_translated(tmp_path: Path):
+    file = tmp_path / "two.ptx"
+    file.write_text(TWO.replace("BODY", "mov.u32 {{{;"))
+    with pytest.raises(ParseError):
+        load(file, "sm_90")
+    file.write_text(TWO.replace("BODY", "mov.u32 %undeclared, ;"))
+    assert load_kernel(file, "sm_90", PTX_ONLY, "good").ptx.instructions
+
+
+def test_architecture_features_of_ptx_are_kept(tmp_path: Path):
+    file = tmp_path / "two.ptx"
+    file.write_text(TWO.replace("BODY", "").replace("sm_80", "sm_90a"))
+    kernels = load(file, "sm_90", PTX_ONLY)
+    assert not any(kernel.resources.assumed for kernel in kernels)
+    assert {kernel.target for kernel in kernels} == {"sm_90"}
+    assert load(file, "sm_100", PTX_ONLY)[0].resources.assumed
+
+
+def test_an_old_target_gets_a_stand_in(saxpy: Path):
+    kernel = load_kernel(saxpy, "sm_61", name="total")
+    assert (kernel.target, kernel.ptx.target) == ("sm_61", "sm_75")
+    assert kernel.resources.assumed
+    assert kernel.resources.static_shared == 512
+    assert kernel.sass is None
+    assert "--toolkit 12.9" in kernel.warnings[0]
+
+
+def test_without_nvdisasm_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: pytest.MonkeyPatch):
+    real = toolchain.installed()
+    bare = Toolkit(real.version, real.root, nvcc=real.nvcc, ptxas=real.ptxas, nvrtc=real.nvrtc)
+    monkeypatch.setattr(disassembly.toolchain, "installed", lambda: bare)
+    kernel = load_kernel(saxpy, "sm_90", name="total")
+    assert kernel.sass is None
+    assert any("nvdisasm is missing" in warning for warning in kernel.warnings)
+    assert load_kernel(saxpy, "sm_90", PTX_ONLY, "total").warnings == ()
+
+
+def test_a_file_without_kernels(tmp_path: Path):
+    file = tmp_path / "none.cu"
+    file.write_text("template <class T> __global__ void k(T x) {}\nint main() {}\n")
+    with pytest.raises(InputError, match="no kernel") as caught:
+        load(file, "sm_90")
+    assert "template" in caught.value.hint

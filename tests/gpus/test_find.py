@@ -1,0 +1,160 @@
+"""Names, aliases, prefixes and what is said when none fits."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpwatt.core.errors import UnknownGpuError, UnsupportedGpuError, WarpWattError
+from warpwatt.gpus import capability, default_clocks, find, find_many, missing, names
+from warpwatt.gpus.catalog import entries, normalise
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("h200", "NVIDIA H200"),
+        ("H200 NVL", "NVIDIA H200 NVL"),
+        ("rtx4090", "GeForce RTX 4090"),
+        ("NVIDIA GeForce RTX 4090", "GeForce RTX 4090"),
+        ("nvidia rtx 4090", "GeForce RTX 4090"),
+        ("v100", "Tesla V100 SXM2 16GB"),
+        ("a100", "NVIDIA A100-SXM4-40GB"),
+        ("a100-sxm4-40gb", "NVIDIA A100-SXM4-40GB"),
+        ("A100_SXM4_80GB", "NVIDIA A100-SXM4-80GB"),
+        ("NVIDIA A100 80GB PCIe", "NVIDIA A100-PCIE-80GB"),
+        ("NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"),
+        ("k20", "Tesla K20"),
+        ("m60", "Tesla M60 (per GPU)"),
+        ("titan x (pascal)", "TITAN X (Pascal)"),
+        ("gb10", "NVIDIA GB10"),
+        ("grid", None),
+        ("rtx5080", "GeForce RTX 5080"),
+        ("gtx 1050 mob", "GeForce GTX 1050 Mobile"),
+        ("gv100", "Quadro GV100"),
+    ],
+)
+def test_find(asked: str, name: str | None) -> None:
+    if name is None:
+        with pytest.raises(UnknownGpuError):
+            find(asked)
+    else:
+        assert find(asked).name == name
+
+
+def test_every_name_and_alias_is_found_however_it_is_written() -> None:
+    chance = random.Random(0)
+    for entry in entries():
+        for name in (entry.name, *entry.aliases):
+            scrambled = "".join(
+                chance.choice([c.upper(), c.lower()]) for c in name.replace(" ", chance.choice(" -_"))
+            )
+            assert find(scrambled).name == entry.name
+            assert find(normalise(name)).name == entry.name
+
+
+def test_an_ambiguous_beginning_lists_the_candidates() -> None:
+    with pytest.raises(UnknownGpuError) as error:
+        find("rtx 20")
+    assert error.value.exit_code == 3
+    assert "GeForce RTX 2060" in error.value.hint
+    assert "GeForce RTX 2080 Ti" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("h20o", "H200"), ("rtx 4091", "RTX 4090"), ("tesla v10", "V100")]
+)
+def test_a_misspelt_name_gets_the_nearest(asked: str, meant: str) -> None:
+    with pytest.raises(UnknownGpuError) as error:
+        find(asked)
+    assert meant in error.value.hint
+
+
+@pytest.mark.parametrize("asked", ["", "  ", "nvidia", "!!", "geforce"])
+def test_nothing_useful_is_no_gpu(asked: str) -> None:
+    with pytest.raises(UnknownGpuError):
+        find(asked)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_found_or_refused(text: str) -> None:
+    try:
+        found, refusal = find(text), None
+    except WarpWattError as error:
+        found, refusal = None, error
+    assert (found and found.name in names()) or (refusal and refusal.exit_code == 3 and refusal.hint)
+
+
+def test_find_many() -> None:
+    assert [g.name for g in find_many("h200,a100, H200")] == ["NVIDIA H200", "NVIDIA A100-SXM4-40GB"]
+    assert tuple(g.name for g in find_many("ALL")) == names()
+    for text in ("", "h200,", "h200,nothing"):
+        with pytest.raises(UnknownGpuError):
+            find_many(text)
+
+
+def test_enough_gpus_are_complete() -> None:
+    gpus = find_many("all")
+    assert len(gpus) >= 77
+    assert sum(not missing(gpu) for gpu in gpus) >= 60
+    assert missing(find("gh200")) == ("power_limit",)
+
+
+def test_one_known_board_field_by_field() -> None:
+    gpu = find("k20")
+    assert (gpu.sm_count, gpu.boost_clock, gpu.memory_clock, gpu.memory_bandwidth) == (
+        13,
+        706e6,
+        2.6e9,
+        208e9,
+    )
+    assert (gpu.memory_size, gpu.l2_size, gpu.power_limit, gpu.capability.version) == (
+        5 * 2**30,
+        1310720,
+        225,
+        "3.5",
+    )
+    assert gpu.target == "sm_35"
+    assert default_clocks(gpu).sm == 706e6
+    assert "Alavani" in gpu.sources["sm_count"]
+
+
+def test_boards_may_differ_from_their_capability() -> None:
+    assert capability("3.5").fp64_lanes == 64
+    gpu = find("gtx 780")
+    assert (gpu.capability.fp64_lanes, gpu.capability.throughput["fp64_add_mul_fma"]) == (8, 8)
+    assert "GeForce" in gpu.capability.sources["fp64_lanes"]
+
+
+def test_capability_spellings() -> None:
+    assert capability("9.0") == capability("sm_90") == capability("90") == capability("compute_90")
+    assert capability("12.1").target == "sm_121"
+    for wrong in ("", "9.9", "sm_", "../boards/x", "٩٠", "4.0"):
+        with pytest.raises(UnsupportedGpuError):
+            capability(wrong)
+
+
+def test_finding_is_fast_and_light() -> None:
+    """Idle, one GPU takes below 5 ms and all below 250 ms; reading too many files would break even these."""
+    program = """
+import time, tomllib, platformdirs, sys
+from warpwatt.gpus import find, find_many
+start = time.process_time()
+find("h200")
+one = time.process_time()
+find_many("all")
+print(one - start, time.process_time() - one)
+assert "numpy" not in sys.modules
+"""
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        for _ in range(3)
+    ]
+    one, every = (min(float(r.stdout.split()[i]) for r in runs) for i in (0, 1))
+    assert one < 0.03
+    assert every < 0.75

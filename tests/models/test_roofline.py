@@ -1,0 +1,58 @@
+"""The roofline: never below any roof, right on kernels whose limit is plain, monotone in what binds."""
+
+import math
+
+import pytest
+
+from warpwatt.core.gpu import Clocks
+from warpwatt.models.time.roofline import Roofline
+from warpwatt.models.time.roofs import imbalance, roofs
+
+
+def test_streaming_runs_at_memory_bandwidth(toy):
+    case = toy.case()
+    timing = Roofline().predict(case)
+    assert timing.bottleneck == "DRAM bandwidth"
+    moved = 2 * 100_000 * 256 * 4
+    measured = 3.888e12  # the packaged read bandwidth of this board
+    assert timing.time.value == pytest.approx(moved / measured, rel=0.02)
+
+
+def test_long_chains_of_arithmetic_run_at_the_pipe(toy):
+    case = toy.case(toy.execution(fmas=400))
+    timing = Roofline().predict(case)
+    flops = 100_000 * 256 * 400 * 2
+    peak = 132 * 128 * 2 * case.clocks.sm
+    assert timing.bottleneck in ("FP32 pipe", "issue slots")
+    assert timing.time.value == pytest.approx(flops / peak, rel=0.05)
+
+
+def test_time_is_the_longest_roof_and_shares_sum_to_one(toy):
+    case = toy.case(toy.execution(fmas=10))
+    timing = Roofline().predict(case)
+    assert timing.time.value == max(roof.seconds for roof in roofs(case))
+    assert math.fsum(timing.shares) == pytest.approx(1.0)
+    assert all(0 <= share <= 1 for share in timing.utilisation.values())
+
+
+def test_one_block_waits_for_memory(toy):
+    timing = Roofline().predict(toy.case(toy.execution(blocks=1)))
+    assert timing.bottleneck in ("latency", "launch latency")
+    assert timing.time.value < 5e-6
+
+
+def test_a_slower_memory_clock_slows_streaming_in_proportion(toy):
+    fast = toy.case()
+    slow = toy.replace(fast, clocks=Clocks(fast.clocks.sm, fast.clocks.memory / 2))
+    ratio = Roofline().predict(slow).time.value / Roofline().predict(fast).time.value
+    assert ratio == pytest.approx(2.0, rel=1e-6)
+
+
+def test_the_tail_of_the_grid(toy):
+    assert imbalance(toy.case(toy.execution(blocks=132))) == pytest.approx(1.0)
+    assert imbalance(toy.case(toy.execution(blocks=133))) == pytest.approx(2 * 132 / 133)
+
+
+def test_the_interval_holds_the_value_and_has_width(toy):
+    time = Roofline().predict(toy.case()).time
+    assert time.low < time.value < time.high

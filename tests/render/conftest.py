@@ -1,0 +1,21 @@
+"""Fixtures: realistic predictions, built by hand in samples.py."""
+
+from __future__ import annotations
+
+import pytest
+import samples
+
+
+@pytest.fixture(scope="session")
+def saxpy():
+    return samples.saxpy_pair()
+
+
+@pytest.fixture(scope="session")
+def matmul():
+    return samples.matmul_pair()
+
+
+@pytest.fixture(scope="session")
+def application():
+    return samples.application()

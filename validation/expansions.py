@@ -1,0 +1,126 @@
+"""How many machine instructions one PTX instruction becomes: compiled probes, written as package data.
+
+Each probe is a kernel with a chain of N copies of one instruction; the slope of the machine instruction
+count over N is its expansion. Rare paths (denormals of a division) are part of the count where the compiler
+lays them inline. Writes ``src/warpwatt/models/time/expansions.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from warpwatt.frontend.toolchain import environment, installed
+
+TARGETS = ("sm_75", "sm_80", "sm_90", "sm_120")
+COPIES = (4, 12)
+OUTPUT = Path(__file__).parents[1] / "src/warpwatt/models/time/expansions.toml"
+REGISTER = {"f32": "%f", "f64": "%d", "b32": "%r", "b64": "%l", "b16": "%h", "f16": "%h"}
+
+BINARY = (
+    "div.rn.f32 div.full.f32 div.approx.f32 div.rn.f64 div.s32 div.u32 div.s64 div.u64 rem.s32 rem.u32 rem.s64 rem.u64 "
+    "mul.lo.s32 mul.hi.s32 mul.lo.s64 mul.hi.s64 mul.hi.u64 add.s64 sub.s64 and.b64 or.b64 xor.b64 min.s64 max.s64 "
+    "min.f64 max.f64 add.s32 mul.rn.f64 add.rn.f64 add.rn.f32 mul.rn.f32 min.f32 max.f32 min.s32 rem.s16 div.s16"
+).split()
+UNARY = (
+    "sqrt.rn.f32 sqrt.approx.f32 sqrt.rn.f64 rcp.rn.f32 rcp.approx.f32 rcp.rn.f64 rsqrt.approx.f32 rsqrt.approx.f64 "
+    "sin.approx.f32 cos.approx.f32 ex2.approx.f32 lg2.approx.f32 tanh.approx.f32 brev.b32 brev.b64 neg.s64 neg.f64 "
+    "abs.s32 abs.s64 abs.f64 not.b64 clz.b32"
+).split()
+TERNARY = "fma.rn.f32 fma.rn.f64 mad.lo.s32 mad.lo.s64 bfe.u32 bfe.s32".split()
+SHIFTS = "shl.b32 shr.s32 shl.b64 shr.s64 shr.u64".split()
+
+
+SUBROUTINES = ("div.s64", "div.u64", "rem.s64", "rem.u64")
+
+
+def register(suffix: str) -> str:
+    """Return the register prefix of a type suffix such as ``s64``."""
+    return REGISTER.get(suffix) or REGISTER["b" + suffix[1:]]
+
+
+def probe(opcode: str, copies: int) -> str:
+    """Return PTX of a kernel with a dependent chain of ``copies`` of an instruction."""
+    suffix = opcode.rsplit(".", 1)[1]
+    reg = register(suffix)
+    kind = "b" + suffix[1:]
+    size = int(suffix[1:]) // 8
+    if opcode in BINARY:
+        line = f"{opcode} {reg}1, {reg}1, {reg}2;"
+    elif opcode in TERNARY:
+        line = f"{opcode} {reg}1, {reg}1, {reg}2, {reg}3;" if "bfe" not in opcode else f"{opcode} {reg}1, {reg}1, %r2, %r3;"
+    elif opcode in SHIFTS:
+        line = f"{opcode} {reg}1, {reg}1, %r2;"
+    else:
+        line = f"{opcode} {reg}1, {reg}1;"
+    return f"""
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry probe(.param .u64 p) {{
+    .reg .b64 %l<8>; .reg .b32 %r<8>; .reg .f32 %f<8>; .reg .f64 %d<8>; .reg .b16 %h<8>;
+    ld.param.u64 %l7, [p];
+    ld.global.{kind} {reg}1, [%l7];
+    ld.global.{kind} {reg}2, [%l7+{size}];
+    ld.global.{kind} {reg}3, [%l7+{2 * size}];
+    ld.global.b32 %r2, [%l7+64];
+    ld.global.b32 %r3, [%l7+68];
+    {line * copies}
+    st.global.{kind} [%l7+128], {reg}1;
+    ret;
+}}
+"""
+
+
+def instructions(ptx: str, target: str, folder: Path) -> int:
+    """Return the machine instructions of a PTX kernel, padding left out."""
+    toolkit = installed()
+    source, cubin = folder / "probe.ptx", folder / "probe.cubin"
+    source.write_text(ptx, encoding="utf-8")
+    ptxas = [str(toolkit.require("ptxas")), f"-arch={target}", "-o", str(cubin), str(source)]
+    subprocess.run(ptxas, check=True, capture_output=True, env=environment())
+    text = subprocess.run(
+        [str(toolkit.require("nvdisasm")), "-c", "-plr", str(cubin)], check=True, capture_output=True, text=True
+    ).stdout
+    lines = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(.+?);", text)
+    return sum(not line.startswith(("NOP", "BRA `(.L_x")) or "@" in line for line in lines)
+
+
+def expansion(opcode: str, target: str, folder: Path) -> float:
+    """Return machine instructions per copy of ``opcode``.
+
+    A 64-bit integer division calls a shared subroutine on its usual path: all of one copy counts.
+    """
+    if opcode in SUBROUTINES:
+        return float(instructions(probe(opcode, 1), target, folder) - instructions(probe(opcode, 0), target, folder))
+    few, many = (instructions(probe(opcode, n), target, folder) for n in COPIES)
+    return (many - few) / (COPIES[1] - COPIES[0])
+
+
+def main() -> None:
+    """Probe every opcode on every target and write those that become more than one instruction."""
+    rows = {}
+    with tempfile.TemporaryDirectory() as name:
+        for opcode in (*BINARY, *UNARY, *TERNARY, *SHIFTS):
+            try:
+                counts = [expansion(opcode, target, Path(name)) for target in TARGETS]
+            except subprocess.CalledProcessError as error:
+                print(opcode, error.stderr[:200])
+                continue
+            print(f"{opcode:<20}" + " ".join(f"{count:6.2f}" for count in counts))
+            rows[opcode] = counts
+    lines = [
+        "# Machine instructions per PTX instruction: slope over chains of 4 and 12 copies, by target. Derived from",
+        f"# compiled probes (ptxas {installed().version}) by `python -m validation.expansions`; opcodes that stay single are left out.",
+        f"targets = {list(TARGETS)!r}".replace("'", '"'),
+        "",
+        "[instructions]",
+        *(f'"{op}" = {[round(c, 2) for c in counts]}' for op, counts in sorted(rows.items()) if max(counts) > 1.05),
+    ]
+    OUTPUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
