@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
-from warpwatt.program.expression import loop_trait
+from warpwatt.program.expression import UNKNOWN, loop_trait
 
 if TYPE_CHECKING:
     from warpwatt.program.expression import Node
@@ -101,3 +101,38 @@ def _inner_traits(symbols: Symbols, loop: int, tests: tuple[ExitTest, ...]) -> i
             if guard is not None and not (block in own and instruction is terminator):
                 traits |= symbols.algebra.traits_of(guard)
     return traits
+
+
+def loop_entry(symbols: Symbols, block: int) -> int | None:
+    """Return the side of a branch that enters a loop whose count depends on data, if the branch is its guard.
+
+    That is so where the loop lies behind one side only and has the source line of the branch, as the check
+    before a rotated loop does; without lines, where that side leads straight to the loop.
+    """
+    last = symbols.flow.terminator(block)
+    targets = symbols.flow.blocks[block].successors
+    if last is None or len(targets) != 2:
+        return None
+    for loop in symbols.forest.loops:
+        tests = loop_controls(symbols)[loop.index].tests
+        if not any(t.predicate is None or symbols.algebra.traits_of(t.predicate) & UNKNOWN for t in tests):
+            continue
+        behind = [t for t in targets if symbols.flow.dominates(t, loop.header)]
+        if len(behind) != 1 or symbols.flow.dominates(loop.header, block):
+            continue
+        same_line = loop.line is not None and last.line is not None and loop.line.line == last.line.line
+        if same_line or _leads_to(symbols, behind[0], loop.header):
+            return behind[0]
+    return None
+
+
+def _leads_to(symbols: Symbols, block: int, header: int) -> bool:
+    """Whether control goes from a block to a loop header without a choice."""
+    for _ in range(8):
+        if block == header:
+            return True
+        following = symbols.flow.blocks[block].successors
+        if len(following) != 1:
+            return False
+        block = following[0]
+    return False

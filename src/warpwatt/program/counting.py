@@ -8,11 +8,13 @@ import numpy as np
 
 from warpwatt.core.execution import Assumption, Execution, LoopTrips
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Flow
 from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
 from warpwatt.program.controls import loop_controls
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK, THREAD
+from warpwatt.program.inlining import expand_calls
 from warpwatt.program.iterations import count_iterations
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from warpwatt.program.controls import ExitTest
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
+    from warpwatt.program.loops import Loop
     from warpwatt.program.symbolic import Symbols
     from warpwatt.program.walk import Context, LoopEntry
 
@@ -43,6 +46,8 @@ EXIT_SPREAD = 0.5
 """The same for a loop with a known limit that may be left earlier depending on data."""
 BRANCH_SPREAD = 0.3
 """The same for the time behind a branch that depends on data."""
+CALL_SPREAD = 0.5
+"""The same for a call whose body is not counted."""
 _WARPS = 256
 """Warps sampled; a quarter for every loop beyond the first whose iterations differ, one inside the other."""
 _ELEMENTS = 1 << 18
@@ -59,7 +64,8 @@ def static_execution(
     Parameters
     ----------
     program
-        A kernel; device functions it calls are not expanded (see below).
+        A kernel. Device functions it calls are expanded first (see :mod:`warpwatt.program.inlining`): the
+        execution's program is then the expanded one, whose first instructions are the kernel's own.
     launch
         Grid, block and arguments.
     loop_counts
@@ -70,6 +76,7 @@ def static_execution(
     ArgumentError
         If a trip count or branch needs an argument that was not given, or an argument does not fit.
     """
+    program = expand_calls(program)
     symbols = expressions(program)
     bindings = bind(program, launch, pointer_parameters(symbols))
     height = max((c.height for c in loop_controls(symbols)), default=0)
@@ -123,6 +130,8 @@ class _Counts:
         last = self.symbols.flow.terminator(block)
         for index in range(b.start, b.stop):
             self.counts[index] += count
+            if self.symbols.program.instructions[index].flow is Flow.CALL:
+                self._unexpanded(self.symbols.program.instructions[index])
             guard = self.symbols.guards.get(index)
             if guard is None or (last is not None and last.index == index):
                 self.lanes[index] += lanes
@@ -151,7 +160,7 @@ class _Counts:
         """Return the user's count, or the default where analysis found none."""
         given = [self.loop_counts[n] for n in self._lines(loop) if n in self.loop_counts]
         if given:
-            return round(given[0])
+            return self._share(loop, round(given[0]))
         if known:
             return None
         this = self.symbols.forest.loops[loop]
@@ -163,10 +172,11 @@ class _Counts:
         ]
         if not any(lacking):
             fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
-            message = f"the loop at {where} is taken to run {DEFAULT_TRIPS} times: its count depends on "
+            message = f"the loop at {where} is taken to be entered and to run {DEFAULT_TRIPS} times: "
+            message += "its count depends on "
             message += self._why([t.predicate for t in tests])
             self._assume(Assumption(message, f"trips of loop at {where}", LOOP_SPREAD, this.line, fix))
-        return DEFAULT_TRIPS
+        return self._share(loop, DEFAULT_TRIPS)
 
     def undecided(self, node: Node, terminator: Instruction) -> None:
         """Record a branch that depends on data, or on an argument that was not given."""
@@ -179,6 +189,12 @@ class _Counts:
         self._assume(Assumption(message, f"branch at {where}", BRANCH_SPREAD, terminator.line))
 
     # ---------------------------------------------------------------------------------------------------
+
+    def _unexpanded(self, call: Instruction) -> None:
+        where = place(call.line, call.index)
+        name = " or ".join(call.targets) or "a function"
+        message = f"the call of {name} at {where} is counted as one instruction: its body is not known here"
+        self._assume(Assumption(message, f"call at {where}", CALL_SPREAD, call.line))
 
     def _record(self, entry: LoopEntry, context: Context, trips: Array) -> None:
         this = self.symbols.forest.loops[entry.loop]
@@ -204,6 +220,30 @@ class _Counts:
             formula,
             this.line,
         )
+
+    def _share(self, loop: int, iterations: int) -> int:
+        """Return the part of a source loop's iterations that one of its loops runs.
+
+        The compiler makes several loops of one when it unrolls: the main one, whose body holds the source's
+        several times, and others for the remainder. They stand side by side and have the same line.
+        """
+        this = self.symbols.forest.loops[loop]
+        family = [o for o in self.symbols.forest.loops if o.parent == this.parent and o.line == this.line]
+        if this.line is None or len(family) < 2:
+            return iterations
+        work = {o.index: self._accesses_in(o) for o in family}
+        unit = min(work.values())
+        for size in sorted(set(work.values()), reverse=True):
+            copies = size // unit if unit else 1
+            if size == work[loop]:
+                return iterations // copies
+            iterations %= copies
+        return iterations
+
+    def _accesses_in(self, loop: Loop) -> int:
+        flow = self.symbols.flow
+        inside = [i for b in loop.blocks for i in flow.instructions(b)]
+        return sum(i.memory is not None for i in inside) or len(inside)
 
     def _lines(self, loop: int) -> list[int]:
         """Return the source lines a user may know a loop by: its test's, its latches', its head's."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from warpwatt.core.program import Flow
 from warpwatt.program.arithmetic import SCALAR
+from warpwatt.program.controls import loop_entry
 from warpwatt.program.evaluation import Iteration
 from warpwatt.program.trips import Leaving
 
@@ -163,6 +164,9 @@ class Walk:
             # When lanes leave is the loop's affair (see TripCounts): until then all stay.
             once = presence if context.last is None else presence * (context.iteration == context.last)
             return [(t, once if t == out[0] else presence) for t in targets]
+        entered = loop_entry(symbols, block)
+        if entered is not None:  # part of the assumption on the loop: it is entered
+            return [(entered, presence)]
         self.visitor.undecided(node, last)
         return [(t, presence / 2) for t in targets]
 
