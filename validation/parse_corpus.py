@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
-from warpwatt.isa import ptx
+from warpwatt.isa import ptx, sass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,8 +39,9 @@ Made by `{command}` on {day}, commit {commit}, {build}.
 
 Protocol: every `.cu` file of the suite is compiled with `-lineinfo -std=c++17` (with `-rdc=true` if it does
 not compile without). PTX is parsed, printed and parsed again, which must give the same module, and every
-kernel is lowered with the device functions it calls. An instruction is unknown if the opcode table lacks
-it. Failures are anything that raises, and any difference after printing.
+kernel is lowered with the device functions it calls. SASS is disassembled and joined with control codes
+and source lines; no register may lie beyond those the kernel declares. An instruction is unknown if the
+opcode table of its level lacks it. Failures are anything that raises, and any difference after printing.
 
 | suite | level | target | files | compiled | kernels | functions | instructions | unknown | failures |
 |---|---|---|---:|---:|---:|---:|---:|---:|---:|
@@ -93,8 +94,35 @@ def _count(program: Program, found: Findings) -> None:
         found.unknown.update(i.opcode for i in part.instructions if not i.known)
 
 
-LEVELS: dict[str, tuple[str, Callable[[Path], Findings]]] = {"ptx": ("-ptx", read_ptx)}
-"""Level to the compiler's flag and the function that reads its output. SASS: ``("-cubin", read_cubin)``."""
+def read_sass(path: Path) -> Findings:
+    """Read one cubin: every kernel with the functions behind it, its registers within what it declares."""
+    found = Findings()
+    try:
+        cubin = sass.read_cubin(path.read_bytes())
+        programs = sass.programs(cubin, compiler().with_name("nvdisasm"))
+        for kernel in cubin.kernels:
+            _count(programs[kernel.name], found)
+            if _highest_register(programs[kernel.name]) >= kernel.resources.registers:
+                found.failures["a register beyond those the kernel declares"] += 1
+    except WarpWattError as error:
+        found.failures[error.message] += 1
+    except Exception as error:  # noqa: BLE001 - an escaping exception is what this script looks for
+        found.failures[f"escaped: {error!r}"] += 1
+    return found
+
+
+def _highest_register(program: Program) -> int:
+    """Return the largest number of a general register in a kernel and its functions; -1 without any."""
+    parts = (program, *program.functions.values())
+    names = (r for p in parts for i in p.instructions for r in (*i.writes, *i.reads))
+    return max((int(r[1:]) for r in names if r[0] == "R" and r[1:].isdigit()), default=-1)
+
+
+LEVELS: dict[str, tuple[str, Callable[[Path], Findings]]] = {
+    "ptx": ("-ptx", read_ptx),
+    "sass": ("-cubin", read_sass),
+}
+"""Level to the compiler's flag and the function that reads its output."""
 
 
 def compiler() -> Path:
@@ -162,18 +190,19 @@ def _today() -> datetime.date:
     return datetime.datetime.now(tz=datetime.UTC).date()
 
 
-def report(rows: dict[tuple[str, str, str], Findings], command: str) -> str:
+def current_commit() -> str:
+    """Return the short hash of the code that runs."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    folder = Path(__file__).parent
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stdout.strip() or "unknown"
+
+
+def report(rows: dict[tuple[str, str, str], Findings], command: str, commit: str) -> str:
     """Return the page: protocol, table, and whatever is not zero in it."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parent,
-    ).stdout.strip()
     version = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=False).stdout
     build = version.strip().splitlines()[-1]
-    lines = [_HEAD.rstrip().format(command=command, day=_today(), commit=commit or "unknown", build=build)]
+    lines = [_HEAD.rstrip().format(command=command, day=_today(), commit=commit, build=build)]
     for key, f in rows.items():
         numbers = (f.files, f.compiled, f.kernels, f.functions, f.instructions)
         cells = (*key, *numbers, f.unknown.total(), f.failures.total())
@@ -193,6 +222,7 @@ def report(rows: dict[tuple[str, str, str], Findings], command: str) -> str:
 
 def main(folders: Sequence[Path], targets: Sequence[str], jobs: int, output: Path) -> int:
     """Check every file under ``folders``; print and write the report; return 1 if anything failed."""
+    commit = current_commit()  # now, for a run takes minutes and the tree may move on
     rows: dict[tuple[str, str, str], Findings] = {}
     for folder in folders:
         sources = [(path, folder) for path in sorted(folder.resolve().rglob("*.cu"))]
@@ -203,7 +233,7 @@ def main(folders: Sequence[Path], targets: Sequence[str], jobs: int, output: Pat
                     for found in pool.map(partial(check, target=target, level=level), sources):
                         row += found
     names = " ".join(f"{folder.parent.name}/{folder.name}" for folder in folders)
-    page = report(rows, f"python -m validation.parse_corpus {names} --targets {','.join(targets)}")
+    page = report(rows, f"python -m validation.parse_corpus {names} --targets {','.join(targets)}", commit)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8")
     print(page)

@@ -94,7 +94,7 @@ def test_errors_name_the_line(tmp_path: Path, choice: Choice, compiler: Compiler
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_a_missing_header_is_named(choice: Choice, compiler: Compiler):
-    source = Source("<stdin>", b'#include "no_such.h"\n__global__ void k() {}')
+    source = Source("<stdin>", b'#include "no_such.h"\n__global__ void k(Thing x) {}')
     with pytest.raises(CompileError, match=r"no_such\.h") as caught:
         compile_cuda(source, choice, CompileOptions(compiler=compiler))
     assert caught.value.line == 1
@@ -225,6 +225,24 @@ def test_nvrtc_leaves_host_code_out_of_headers_too(tmp_path: Path, choice: Choic
         Source("k.cu", text, tmp_path / "k.cu"), "sm_90", choice.toolkit, CompileOptions()
     )
     assert list(made.resources) == ["_Z1kPf"]
+
+
+def test_nvrtc_takes_missing_headers_for_empty(choice: Choice):
+    text = b'#include "gui.h"\n#include <GL/no_such.h>\n__global__ void k(float *x) { *x = 1; }\n'
+    options = CompileOptions(compiler=Compiler.NVRTC)
+    made = compile_cuda(Source("k.cu", text), choice, options)
+    assert "header gui.h not found: taken for empty" in made.warnings
+    with pytest.raises(CompileError, match=r"gui\.h"):  # the cause, not what follows from it
+        compile_cuda(Source("k.cu", text + b"__global__ void g(Gui *x) {}"), choice, options)
+
+
+def test_a_header_that_turns_up_later_is_read(tmp_path: Path, choice: Choice):
+    file = tmp_path / "k.cu"
+    file.write_text('#include "late.h"\n__global__ void k(int *x) {\n#ifdef LATE\n*x = 1;\n#endif\n}\n')
+    source, options = Source("k.cu", file.read_bytes(), file), CompileOptions(compiler=Compiler.NVRTC)
+    assert "st.global" not in compile_cuda(source, choice, options).ptx
+    (tmp_path / "late.h").write_text("#define LATE\n")
+    assert "st.global" in compile_cuda(source, choice, options).ptx
 
 
 def test_nvrtc_makes_named_instances(choice: Choice):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +10,9 @@ from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend import doctor, toolchain
 from warpwatt.frontend.doctor import Status, examine, healthy
 from warpwatt.frontend.toolchain import Toolkit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def by_name() -> dict[str, doctor.Check]:

@@ -46,5 +46,9 @@ def test_hints_name_the_flag():
         "-I"
         in compile_error("a.cu:1:1: fatal error: h: No such file or directory", "nvcc", "sm_90", file="").hint
     )
+    assert (
+        "--toolkit 11.8"
+        in compile_error("a.cu(1): error: texture is not a template", "nvcc", "sm_90", file="").hint
+    )
     feature = "ptxas a.ptx, line 1; error : Instruction 'wgmma' not supported on .target 'sm_90'"
     assert "-arch=sm_90a" in compile_error(feature, "nvcc", "sm_90", file="a.cu").hint

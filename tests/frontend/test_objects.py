@@ -39,11 +39,11 @@ TRITON_PTX = """\
 """
 
 GPUTarget = namedtuple("GPUTarget", "backend arch warp_size")
-KernelMetadata = namedtuple("KernelMetadata", "cluster_dims name num_ctas num_stages num_warps shared target")
+KernelMetadata = namedtuple("KernelMetadata", "name num_ctas num_stages num_warps shared target")
 
 
 def triton_kernel(**asm: object) -> SimpleNamespace:
-    metadata = KernelMetadata((1, 1, 1), "add_kernel", 1, 3, 4, 2048, GPUTarget("cuda", 90, 32))
+    metadata = KernelMetadata("add_kernel", 2, 3, 4, 2048, GPUTarget("cuda", 90, 32))
     signature = {"x_ptr": "*fp32", "y_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     source = SimpleNamespace(
         fn=SimpleNamespace(arg_names=list(signature)), signature=signature, constants={(3,): 1024}
@@ -54,7 +54,7 @@ def triton_kernel(**asm: object) -> SimpleNamespace:
 def test_triton():
     found = from_object(triton_kernel())
     assert found.kernel.target == "sm_90"
-    assert (found.block, found.dynamic_shared, found.cluster) == (Dim3(128), 2048, Dim3())
+    assert (found.block, found.dynamic_shared, found.cluster) == (Dim3(128), 2048, Dim3(2))
     names = [p.source_name for p in found.kernel.ptx.parameters]
     assert names == ["x_ptr", "y_ptr", "n", "global_scratch"]
     assert not found.kernel.resources.assumed
@@ -77,14 +77,14 @@ def test_tritons_own_cubin_is_taken_for_its_own_target_only():
 def test_triton_of_the_older_layout():
     """Before 3.0 the metadata was a mapping and the signature went by position."""
     kernel = triton_kernel()
-    kernel.metadata = {"num_warps": 8, "shared": 0, "name": "add_kernel"}
+    kernel.metadata = {"num_warps": 8, "shared": 0, "name": "add_kernel", "cluster_dims": (1, 2, 1)}
     kernel.src = SimpleNamespace(
         fn=SimpleNamespace(arg_names=["x", "y", "n", "B"]),
         signature={0: "*fp32", 1: "*fp32", 2: "i32"},
         constants={3: 64},
     )
     found = from_object(kernel)
-    assert found.block == Dim3(256)
+    assert (found.block, found.cluster) == (Dim3(256), Dim3(1, 2))
     assert found.kernel.target == "sm_90"
     assert [p.source_name for p in found.kernel.ptx.parameters][:3] == ["x", "y", "n"]
 

@@ -21,6 +21,7 @@ from warpwatt.frontend.signatures import blank_comments, parameter_names
         ("__global__ void f(const __grid_constant__ CUtensorMap map) {}", {"f": ("map",)}),
         ("__global__ void f(int n); __global__ void f(int n) {}", {"f": ("n",)}),
         ("__global__ void f(int n) {} __global__ void f(float x) {}", {}),
+        ("__global__ void f(int size); __global__ void f(int n) {} __global__ void f(int);", {"f": ("n",)}),
         ("__global__ void f(int /* count */ n, // size\n int m) {}", {"f": ("n", "m")}),
         ('const char *s = "__global__ void g(int no)";', {}),
         ("#define KERNEL(name) __global__ void name\nKERNEL(f)(int n) {}", {}),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import samples
+
+from tests.render import samples
 
 
 @pytest.fixture(scope="session")

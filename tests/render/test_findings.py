@@ -15,7 +15,7 @@ def texts(prediction, topic=None):
 
 def test_dram_bottleneck_says_amount_rate_and_share(saxpy):
     assert texts(saxpy[0])[0] == (
-        "DRAM bandwidth limits the kernel: 201 MB in 50.1 µs are 4.02 TB/s of 4.89 TB/s (82 %)."
+        "The kernel is limited by DRAM bandwidth: 201 MB in 50.1 µs are 4.02 TB/s of 4.89 TB/s (82 %)."
     )
 
 
@@ -23,14 +23,14 @@ def test_compute_bottleneck_says_flops(matmul):
     timing = dataclasses.replace(matmul[0].timing, bottleneck="FP32 pipe")
     first = texts(dataclasses.replace(matmul[0], timing=timing))[0]
     assert first.startswith(
-        "FP32 pipe limits the kernel: 10.7 GFLOP in 2.31 ms are 4.65 TFLOP/s of 66.9 TFLOP/s"
+        "The kernel is limited by FP32 pipe: 10.7 GFLOP in 2.31 ms are 4.65 TFLOP/s of 66.9 TFLOP/s"
     )
 
 
 def test_bottleneck_without_a_peak_names_the_busiest_unit(saxpy):
     timing = dataclasses.replace(saxpy[0].timing, bottleneck="latency")
     assert texts(dataclasses.replace(saxpy[0], timing=timing))[0] == (
-        "latency limits the kernel: the busiest unit is DRAM at 82 %."
+        "The kernel is limited by latency: the busiest unit is DRAM at 82 %."
     )
 
 
@@ -121,3 +121,9 @@ def test_double_precision_lies_under_its_own_roof(matmul):
 
 def test_no_roofline_without_flops(matmul):
     assert roofline(with_units(matmul[0], Unit.FP32, 0.0)) is None
+
+
+def test_time_below_what_dram_needs_is_called_wrong(saxpy):
+    short = dataclasses.replace(saxpy[0], time=saxpy[0].time.scaled(0.5))
+    assert texts(short, "Memory")[0].startswith("DRAM traffic alone takes 41.1 µs at full bandwidth")
+    assert not any("wrong" in text for text in texts(saxpy[0]))

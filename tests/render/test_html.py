@@ -3,8 +3,8 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-import samples
 
+from tests.render import samples
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import SourceLine
 from warpwatt.render import html as html_renderer

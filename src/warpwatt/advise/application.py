@@ -3,7 +3,7 @@
 Nodes of a stream run one after another; ``after`` adds edges between streams. Kernels share the device, so
 one runs at a time; copies to and from the host have an engine each and overlap with kernels. Back-to-back
 launches of a kernel start no faster than the launch overhead allows. The device draws its idle power whenever
-no kernel runs, copies included.
+no kernel runs; copies add the energy of device memory.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from warpwatt.core.application import CopyKind, CopyNode
-from warpwatt.core.estimate import DRAWS, Estimate
+from warpwatt.core.estimate import DRAWS, Estimate, Source
 from warpwatt.core.prediction import ApplicationPrediction, Step
 from warpwatt.models.overhead import launch_overhead, transfer_time
-from warpwatt.models.power.specification import idle_watts
+from warpwatt.models.power.specification import MODEL_SPREAD, dram_joules_per_byte, idle_watts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +97,7 @@ def schedule(jobs: Sequence[_Job], durations: Sequence[float]) -> tuple[list[flo
 
 def _job(node: Node, gpu: Gpu, predictor: Predictor) -> _Job:
     if isinstance(node, CopyNode):
-        return _Job(node, _copy_engine(node), _copy_time(node, gpu), Estimate.exact(0.0, "J"), None)
+        return _Job(node, _copy_engine(node), _copy_time(node, gpu), _copy_energy(node, gpu), None)
     prediction = predictor(node, gpu)
     time, energy = _kernel_cost(node, gpu, predictor, prediction)
     return _Job(node, "device", time, energy, prediction)
@@ -127,6 +127,13 @@ def _copy_time(node: CopyNode, gpu: Gpu) -> Estimate:
     else:
         once = transfer_time(gpu, node.size, pinned=node.pinned)
     return once.scaled(node.repeats)
+
+
+def _copy_energy(node: CopyNode, gpu: Gpu) -> Estimate:
+    """Return the energy of moving the bytes through device memory; the link's own is not known."""
+    passes = 2 if node.kind == CopyKind.DEVICE_TO_DEVICE else 1
+    joules = passes * node.size * node.repeats * dram_joules_per_byte(gpu)
+    return Estimate.spread(joules, {"model:specification": MODEL_SPREAD}, "J", Source.ASSUMED)
 
 
 def _several_streams(jobs: Sequence[_Job]) -> bool:

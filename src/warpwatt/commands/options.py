@@ -73,6 +73,17 @@ class OutputOptions:
     verbose: bool = False
 
 
+class _EnumChoice(click.Choice[Any]):
+    """A choice among the values of an enum, which the command receives as enum members."""
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__([member.value for member in kind])
+        self.kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.kind(super().convert(str(value), param, ctx))
+
+
 def _group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return a decorator that adds options and passes them on as one ``kind`` named ``name``."""
     fields = tuple(kind.__dataclass_fields__)  # type: ignore[attr-defined] # every kind is a dataclass
@@ -129,7 +140,7 @@ model_options = _group(
     click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit."),
     click.option(
         "--unknown",
-        type=click.Choice(Unknown),
+        type=_EnumChoice(Unknown),
         default=Unknown.ESTIMATE,
         show_default=True,
         help="Instructions that the opcode tables lack.",
@@ -138,7 +149,7 @@ model_options = _group(
 output_options = _group(
     "writing",
     OutputOptions,
-    click.option("--format", type=click.Choice(Format), help="Default: by the file's name, else text."),
+    click.option("--format", type=_EnumChoice(Format), help="Default: by the file's name, else text."),
     click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
     click.option("--force", is_flag=True, help="Overwrite the file."),
     click.option("-v", "--verbose", is_flag=True, help="Show everything."),

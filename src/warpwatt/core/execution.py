@@ -62,9 +62,21 @@ class AccessPattern:
     buffer: str = ""
     footprint: float | None = None
     """Distinct bytes the whole launch touches through this instruction, None if unknown."""
-    block_footprint: float | None = None
-    """Distinct bytes one block touches through this instruction, None if unknown."""
     known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """Off-chip memory that some instructions reach together, in distinct bytes of whole 32-byte sectors."""
+
+    buffer: str
+    instructions: tuple[int, ...]
+    bytes: float
+    """Over the whole launch."""
+    block_bytes: float
+    """By one block."""
+    limit: float | None = None
+    """Size of the buffer, None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +84,8 @@ class Execution:
     """f(kernel, target, launch): the same for every GPU of that target.
 
     ``counts[i]`` is how often warps execute instruction ``i`` in the whole grid; ``lanes[i]`` the mean
-    number of active lanes when they do. ``accesses`` is keyed by instruction index.
+    number of active lanes when they do. ``accesses`` is keyed by instruction index. ``footprints`` are those of
+    the accesses whose addresses are known.
     """
 
     program: Program
@@ -82,6 +95,7 @@ class Execution:
     loops: tuple[LoopTrips, ...] = ()
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
+    footprints: tuple[Footprint, ...] = ()
 
     @property
     def warp_instructions(self) -> float:

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+LENDER_MARK = "; measured on "
+"""Stands in the source of a measurement taken over from a relative, before the relative's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Capability:
     """Limits and lanes of one compute capability (CUDA C++ Programming Guide, "Compute Capabilities").
@@ -95,6 +99,15 @@ class MemoryTimings:
     """Bytes per second read and written together by a copy kernel; ``dram_bandwidth`` is reads alone."""
     dram_latency_clock: float | None = None
     """SM clock in hertz at which ``dram_latency`` was counted: its nanoseconds, not its cycles, stay put."""
+
+    def borrowed(self, field_name: str) -> bool:
+        """Whether a value was measured on a relative and scaled, not on this GPU.
+
+        >>> timings = MemoryTimings(l2_latency=200.0, sources={"l2_latency": "a paper; measured on Tesla P4"})
+        >>> timings.borrowed("l2_latency"), timings.borrowed("l1_latency")
+        (True, False)
+        """
+        return LENDER_MARK in self.sources.get(field_name, "")
 
 
 @dataclass(frozen=True, slots=True)

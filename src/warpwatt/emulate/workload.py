@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution, Occupancy
+    from warpwatt.core.execution import Execution, Footprint, Occupancy
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program, Resources
@@ -63,7 +63,10 @@ def l2_store_miss(oversubscription: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One off-chip memory instruction over the whole grid; all quantities in bytes except the name."""
+    """Off-chip memory instructions that reach together, over the whole grid; quantities in bytes.
+
+    ``footprint`` and ``block_footprint`` are distinct bytes of the launch and of one block.
+    """
 
     buffer: str
     requested: float
@@ -138,42 +141,48 @@ def off_chip_bytes(case: Case) -> tuple[float, ...]:
 
 
 def _streams(execution: Execution) -> Iterator[Stream]:
-    launch = execution.launch
-    for instruction in execution.program.instructions:
-        memory = instruction.memory
-        count = execution.counts[instruction.index]
-        if memory is None or memory.space not in OFF_CHIP or count == 0 or memory.access == Access.PREFETCH:
-            continue
-        pattern = pattern_of(execution, instruction)
-        requested = pattern.sectors * SECTOR * count
-        footprint = _footprint(pattern, requested, launch)
-        blocks = launch.grid.count
-        per_block = pattern.block_footprint if pattern.block_footprint is not None else requested / blocks
-        yield Stream(
-            buffer=pattern.buffer or f"#{instruction.index}",
-            requested=requested,
-            footprint=footprint,
-            block_footprint=min(_in_sectors(pattern, per_block), requested / blocks),
-            executions_per_warp=count / launch.warps,
-            reads=memory.access in _READS,
-            writes=memory.access in _WRITES,
-            cached_in_l1=memory.access in (Access.LOAD, Access.COPY),
-        )
+    """Group the off-chip accesses by footprint; one without a known footprint stands alone."""
+    loose = {
+        i.index: i
+        for i in execution.program.instructions
+        if i.memory is not None
+        and i.memory.space in OFF_CHIP
+        and i.memory.access != Access.PREFETCH
+        and execution.counts[i.index] > 0
+    }
+    for footprint in execution.footprints:
+        members = [loose.pop(index) for index in footprint.instructions if index in loose]
+        if members:
+            yield _stream(execution, members, footprint)
+    for instruction in loose.values():
+        yield _stream(execution, [instruction], None)
 
 
-def _in_sectors(pattern: AccessPattern, distinct_bytes: float) -> float:
-    """Return the bytes moved for ``distinct_bytes`` of data when whole sectors travel."""
-    waste = pattern.sectors / pattern.ideal if pattern.ideal > 0 else 1.0
-    return distinct_bytes * max(1.0, waste)
+def _stream(execution: Execution, members: list[Instruction], footprint: Footprint | None) -> Stream:
+    blocks, warps = execution.launch.grid.count, execution.launch.warps
+    accesses = {m.memory.access for m in members if m.memory is not None}
+    patterns = [pattern_of(execution, m) for m in members]
+    counts = [execution.counts[m.index] for m in members]
+    requested = sum(p.sectors * SECTOR * c for p, c in zip(patterns, counts, strict=True))
+    buffer = patterns[0].buffer
+    limit = _buffer_size(execution.launch, buffer)
+    whole = footprint.bytes if footprint is not None else requested
+    per_block = footprint.block_bytes if footprint is not None else requested / blocks
+    return Stream(
+        buffer=buffer or f"#{members[0].index}",
+        requested=requested,
+        footprint=min(whole, requested, limit),
+        block_footprint=min(per_block, requested / blocks, limit),
+        executions_per_warp=sum(counts) / warps,
+        reads=bool(accesses & _READS),
+        writes=bool(accesses & _WRITES),
+        cached_in_l1=accesses <= {Access.LOAD, Access.COPY},
+    )
 
 
-def _footprint(pattern: AccessPattern, requested: float, launch: Launch) -> float:
-    """Return the distinct sector bytes of the whole launch, at most those requested and the buffer's size."""
-    distinct = requested if pattern.footprint is None else _in_sectors(pattern, pattern.footprint)
-    argument = launch.arguments.get(pattern.buffer)
-    if isinstance(argument, Buffer) and argument.nbytes > 0:
-        distinct = min(distinct, float(argument.nbytes))
-    return min(distinct, requested)
+def _buffer_size(launch: Launch, buffer: str) -> float:
+    argument = launch.arguments.get(buffer)
+    return float(argument.nbytes) if isinstance(argument, Buffer) and argument.nbytes > 0 else math.inf
 
 
 def _l1_and_l2(
@@ -214,16 +223,8 @@ def _l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
 
 def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> Traffic:
     """Return DRAM bytes: each buffer once, plus what does not fit in L2."""
-    footprints: dict[str, tuple[float, float]] = {}
-    for stream in streams:
-        read, written = footprints.get(stream.buffer, (0.0, 0.0))
-        if stream.reads:
-            read = max(read, stream.footprint)
-        if stream.writes:
-            written = max(written, stream.footprint)
-        footprints[stream.buffer] = read, written
-    first_read = min(sum(read for read, _ in footprints.values()), l2.read)
-    first_written = min(sum(written for _, written in footprints.values()), l2.written)
+    first_read = min(_distinct([s for s in streams if s.reads], launch), l2.read)
+    first_written = min(_distinct([s for s in streams if s.writes], launch), l2.written)
     oversubscription = (first_read + first_written) / gpu.l2_size
     read = first_read + (l2.read - first_read) * l2_miss(oversubscription)
     written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
@@ -231,6 +232,15 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
         resident = min(1.0, 1.0 / oversubscription) if oversubscription > 0 else 1.0
         read, written = read * (1 - resident), written * (1 - resident)
     return Traffic(read, written)
+
+
+def _distinct(streams: Iterable[Stream], launch: Launch) -> float:
+    """Return the distinct bytes of several streams: those of one buffer add up to its size at most."""
+    totals: dict[str, float] = {}
+    for stream in streams:
+        together = totals.get(stream.buffer, 0.0) + stream.footprint
+        totals[stream.buffer] = min(together, _buffer_size(launch, stream.buffer))
+    return sum(totals.values())
 
 
 def _shared_wavefronts(execution: Execution) -> float:

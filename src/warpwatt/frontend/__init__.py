@@ -1,5 +1,9 @@
 """Front ends: each turns what the user brings into :class:`~warpwatt.core.program.Kernel` values.
 
-Public names: ``load(source, options) -> Kernels`` for files, ``from_object(obj, options)`` for Triton, Numba
-and CuPy objects; ``toolchain`` finds compilers, ``cache`` keeps their results.
+Public names: ``load.load(path, target, options) -> tuple[Kernel, ...]``, ``load.load_kernel(path, target,
+options, name) -> Kernel`` (translates only that one) and ``load.select(kernels, name)`` for files;
+``objects.from_object(obj, target)`` for Triton, Numba and CuPy objects; ``options.CompileOptions`` and
+``doctor.examine()``. Behind them ``toolchain`` and ``toolkits`` find compilers, ``cuda`` and ``nvrtc``
+run them,
+``cache`` keeps their results, ``binary`` reads compiled files.
 """

@@ -23,6 +23,7 @@ from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.load import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.parameter_types import typed
 from warpwatt.frontend.source import read_source
 from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx
@@ -132,9 +133,9 @@ def _dump(source: Source, options: CompileOptions) -> Contents:
             cwd=folder, timeout=options.timeout, memory=options.memory,
         )  # fmt: skip
         message = done.messages.replace(scratch, "").strip()
-        cubins = [read_cubin(f.read_bytes()) for f in _extracted(folder, "cubin")]
+        codes = [f.read_bytes() for f in _extracted(folder, "cubin")]
         texts = [f.read_text("utf-8", "replace") for f in _extracted(folder, "ptx")]
-    if not cubins and not texts:
+    if not codes and not texts:
         if "does not contain device code" in message or not done.status:
             raise InputError(
                 "the file holds no CUDA device code",
@@ -142,7 +143,10 @@ def _dump(source: Source, options: CompileOptions) -> Contents:
                 hint="name the object, library or executable that was compiled with nvcc",
             )
         raise _damaged(source, message.splitlines()[-1] if message else "cuobjdump crashed")
-    return Contents(tuple(cubins), tuple((_target_of(text), text) for text in texts))
+    try:
+        return Contents(tuple(map(read_cubin, codes)), tuple((_target_of(text), text) for text in texts))
+    except ParseError as error:
+        raise _damaged(source, error.message) from error
 
 
 def _damaged(source: Source, reason: str) -> ParseError:
@@ -210,14 +214,14 @@ def _kernel(
     warnings: tuple[str, ...],
 ) -> Kernel:
     """Return one kernel of a cubin, with its PTX if the file embeds that for the same architecture."""
-    machine = sass.program(kernel.name)
+    machine, name = sass.program(kernel.name), demangle(kernel.name)
     return Kernel(
         name=kernel.name,
-        demangled=demangle(kernel.name),
+        demangled=name,
         target=target,
         resources=kernel.resources,
         ptx=_embedded_program(kernel.name, texts),
-        sass=machine,
+        sass=typed(machine, name) if machine is not None else None,
         source=source.path,
         toolkit=cubin.toolkit,
         warnings=(*warnings, *sass.warnings),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -69,9 +70,10 @@ class Cache:
         file = self._file(key)
         try:
             data = file.read_bytes()
-            os.utime(file)
         except OSError:
             return None
+        with suppress(OSError):  # evicted meanwhile, or the cache is read-only
+            os.utime(file)
         head = len(MAGIC) + DIGEST_BYTES
         payload = data[head:]
         if data[:head] == MAGIC + _checksum(payload):

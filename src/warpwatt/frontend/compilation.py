@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,11 @@ FORMAT = 1
 """Version of what is stored; raise it when the content or its meaning changes."""
 
 Dependency = tuple[str, int, int, str]
-"""Path, size, modification time in ns, digest; the digest of a system header is empty (time decides)."""
+"""Path, size, modification time in ns, digest; the digest of a system header is empty (time decides).
+
+A file that was looked for and not found has the size ``ABSENT``; an empty path never holds."""
+
+ABSENT = -1
 
 
 def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
@@ -129,6 +133,7 @@ def _key(kind: str, compiler: str, source: Source, choice: Choice, options: Comp
     status = host.stat() if host is not None else None
     facts = [
         FORMAT,
+        [field.name for field in fields(Resources)],
         kind,
         compiler,
         choice.toolkit.version,
@@ -167,7 +172,7 @@ def _state(file: str, toolkit: Toolkit) -> Dependency:
     try:
         status = os.stat(file)  # noqa: PTH116 - hundreds of files; a Path each costs milliseconds
     except OSError:
-        return file, -1, -1, ""  # gone since: this never holds again
+        return file, ABSENT, ABSENT, ""
     content = "" if toolchain.is_system(file, toolkit) else digest(Path(file).read_bytes())
     return file, status.st_size, status.st_mtime_ns, content
 
@@ -180,7 +185,7 @@ def _unchanged(dependency: Dependency) -> bool:
             return False
         return digest(Path(file).read_bytes()) == content if content else status.st_mtime_ns == modified
     except OSError:
-        return False
+        return size == ABSENT and bool(file)
 
 
 def _pack(compiled: Compiled, dependencies: list[Dependency]) -> bytes:

@@ -395,6 +395,8 @@ def _pointer(base: _Type, suffix: str) -> _Type:
     """Return a pointer or reference; a reference to a reference collapses."""
     if suffix.startswith("&") and base.left.endswith("&") and not base.right:
         return base if suffix == "&&" or not base.left.endswith("&&") else _Type(base.left[:-1])
-    if base.right.startswith(("[", "(")):
+    if base.right.startswith("["):
+        return _Type(f"{base.left}({suffix}", f") {base.right}")
+    if base.right.startswith("("):
         return _Type(f"{base.left}({suffix}", f"){base.right}")
     return _Type(base.left + suffix, base.right)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PERIOD_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
+SPLIT_WHEELS = ("nvidia-cuda-crt", "nvidia-nvvm")
+"""Pieces that the compiler's wheel leaves to wheels of their own from version 13 on."""
+LAST_CCCL_MINOR = 3
+"""The headers' wheel counts on its own from 13.3 on: ``13.3.5`` belongs to toolkit 13.5."""
 
 
 def install(version: str) -> Path:
@@ -55,8 +59,10 @@ def period_requirements(version: str) -> list[str]:
     'nvidia-cuda-nvcc-cu12==12.3.*'
     """
     major, minor = release_of(version)
-    suffix = f"-cu{major}" if major < 13 else ""
-    return [f"{wheel}{suffix}=={major}.{minor}.*" for wheel in PERIOD_WHEELS]
+    if major < 13:
+        return [f"{wheel}-cu{major}=={major}.{minor}.*" for wheel in PERIOD_WHEELS]
+    minors = {"nvidia-cuda-cccl": min(minor, LAST_CCCL_MINOR)}
+    return [f"{wheel}=={major}.{minors.get(wheel, minor)}.*" for wheel in PERIOD_WHEELS + SPLIT_WHEELS]
 
 
 def _pip_install(requirements: list[str], folder: Path) -> None:

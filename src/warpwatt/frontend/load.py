@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from warpwatt.frontend.compiled import Compiled, Source
+    from warpwatt.frontend.compiled import Compiled
 
 DEFAULT_OPTIONS = CompileOptions()
 
@@ -43,7 +44,9 @@ class Entry:
     make: Callable[[], Kernel]
 
 
-def load(source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS) -> tuple[Kernel, ...]:
+def load(
+    source: Path | str | Source, target: str, options: CompileOptions = DEFAULT_OPTIONS
+) -> tuple[Kernel, ...]:
     """Return every kernel of a file, compiled for a target such as ``sm_90``; ``-`` is standard input.
 
     Raises
@@ -55,11 +58,11 @@ def load(source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTI
     ToolchainError
         If a compiler is missing.
     """
-    return tuple(entry.make() for entry in entries(read_source(source), target, options))
+    return tuple(entry.make() for entry in entries(_opened(source), target, options))
 
 
 def load_kernel(
-    source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS, name: str = ""
+    source: Path | str | Source, target: str, options: CompileOptions = DEFAULT_OPTIONS, name: str = ""
 ) -> Kernel:
     """Return the one kernel that ``name`` means (see :func:`~warpwatt.frontend.select.select`).
 
@@ -70,7 +73,11 @@ def load_kernel(
     InputError, CompileError, ParseError, ToolchainError
         As :func:`load`.
     """
-    return select(entries(read_source(source), target, options), name).make()
+    return select(entries(_opened(source), target, options), name).make()
+
+
+def _opened(source: Path | str | Source) -> Source:
+    return source if isinstance(source, Source) else read_source(source)
 
 
 def entries(source: Source, target: str, options: CompileOptions, *, cubin: bytes = b"") -> tuple[Entry, ...]:

@@ -16,11 +16,18 @@ _PATTERNS = (
     re.compile(r"^(?P<file>)(?P<line>)(?:ptxas|nvcc|cicc)?\s*(?:error|fatal)\s*: (?P<text>.*)$"),
 )
 _NOISE = re.compile(r"^\s*(ptxas info|\d+ bytes (stack frame|gmem)|$)")
+_REMOVED = (
+    r"texture is not a template"
+    r"|identifier \"(texture|cudaThread\w+|cudaBindTexture\w*|tex[123]D\w*)\" is undefined"
+    r"|has no member \"(deviceOverlap|computeMode|kernelExecTimeoutEnabled|(memory)?[cC]lockRate)\""
+)
 _HINTS = (
+    (_REMOVED, "removed"),
     (r"not supported on \.target|requires \.target|Cannot find feature", "arch"),
     (r"No such file or directory|could not open source file", "include"),
 )
 _HINT_TEXT = {
+    "removed": "this was removed from CUDA since; compile with a toolkit that has it: --toolkit 11.8",
     "arch": "for architecture-specific instructions add: -- -arch={target}a",
     "include": "name the folder that holds the header with -I DIR",
 }

@@ -28,6 +28,7 @@ WORKER = Path(__file__).with_name("nvrtc_worker.py")
 ATTEMPTS = 12
 """How often host declarations that stand in the way are blanked before we give up."""
 
+_MISSING_HEADER = re.compile(r'(?:could not|cannot) open source file "([^"]+)"')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
@@ -57,6 +58,7 @@ class _Texts:
     name: str
     texts: dict[str, str]
     headers: dict[str, str]
+    missing: list[str]
 
     def blank(self, messages: Sequence[Message]) -> bool:
         """Blank the host declarations the messages point at; return whether anything changed."""
@@ -71,7 +73,15 @@ class _Texts:
     def virtual_headers(self) -> dict[str, str]:
         """Return the text of every header under the name it is included by; ``#line`` keeps its path."""
         own = {name: f'#line 1 "{path}"\n{self.texts[path]}' for name, path in self.headers.items()}
-        return {**HOST_HEADERS, **own}
+        return {**HOST_HEADERS, **dict.fromkeys(self.missing, ""), **own}
+
+    def add_missing(self, log: str) -> bool:
+        """Take a header that does not exist for an empty one; return whether there was one."""
+        found = _MISSING_HEADER.search(log)
+        if found is None or found[1] in self.missing:
+            return False
+        self.missing.append(found[1])
+        return True
 
 
 def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: CompileOptions) -> Compiled:
@@ -88,7 +98,8 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
     made = assemble(answer["ptx"], target, toolkit, options)
     ignored = ignored_flags(options)
-    notes = (f"NVRTC does not know {' '.join(ignored)}: left out",) if ignored else ()
+    notes = [f"NVRTC does not know {' '.join(ignored)}: left out"] if ignored else []
+    notes += [f"header {name} not found: taken for empty" for name in texts.missing]
     included = tuple(path for path in texts.texts if path != texts.name)
     return Compiled(
         target=target,
@@ -97,7 +108,7 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
         cubin=made.cubin,
         resources=made.resources,
         parameters=source_parameters(source, included, toolkit),
-        dependencies=included,
+        dependencies=(*included, *_looked_for(texts.missing, source, options)),
         warnings=("compiled with NVRTC: host code left out", *notes, *made.warnings),
     )
 
@@ -107,7 +118,7 @@ def _compile_blanking(
 ) -> Answer:
     """Compile, blanking host declarations that NVRTC refuses, until it accepts or none is left."""
     expressions = [*options.instantiate, *hostcode.launched_templates(source.text)]
-    log = ""
+    refusals: list[str] = []
     for _ in range(ATTEMPTS):
         request = Request(
             source=texts.texts[texts.name],
@@ -120,19 +131,28 @@ def _compile_blanking(
         if answer["status"] == 0:
             return answer
         log = answer["log"] or answer["error"]
+        refusals.append(log)
         guessed = [e for e in expressions if e not in options.instantiate]
         bad = {e for e in guessed if f'"{e}"' in log} or (set(guessed) if "__nv_name_map" in log else set())
         expressions = [e for e in expressions if e not in bad]
-        if not texts.blank(errors(log)) and not bad:
+        if not texts.add_missing(log) and not texts.blank(errors(log)) and not bad:
             break
+    # What a missing header leads to says less than that it is missing.
+    log = next((r for r in refusals if _MISSING_HEADER.search(r)), refusals[-1])
     raise _refusal(log.replace(texts.name, source.name), flags, source.name)
+
+
+def _looked_for(names: Sequence[str], source: Source, options: CompileOptions) -> list[str]:
+    """Return where missing headers may turn up later, which must undo the result."""
+    folders = [source.folder, *(Path(folder) for folder in options.include)]
+    return [str((folder / name).resolve()) for name in names for folder in folders]
 
 
 def _read(source: Source, options: CompileOptions) -> _Texts:
     """Read the source and the headers of the user's own it includes, directly or not."""
     name = str(source.path.resolve()) if source.path is not None else source.name
     folders = [source.folder, *(Path(folder) for folder in options.include)]
-    result = _Texts(name, {name: hostcode.without_host_functions(source.text)}, {})
+    result = _Texts(name, {name: hostcode.without_host_functions(source.text)}, {}, [])
     pending = [(source.text, source.folder)]
     while pending:
         text, here = pending.pop()

@@ -99,12 +99,12 @@ def _from_triton(obj: Any, target: str, options: CompileOptions) -> ObjectKernel
         Source(f"<triton {name}>", ptx.encode()), wanted, options, cubin=cubin if same and cubin else b""
     )
     kernel = with_names(select(found, name).make(), _triton_names(obj))
-    warps, cluster = _field(metadata, "num_warps"), _field(metadata, "cluster_dims")
+    warps = _field(metadata, "num_warps")
     return ObjectKernel(
         kernel,
         Dim3(WARP_SIZE * int(warps)) if warps else None,
         _field(metadata, "shared"),
-        Dim3(*cluster) if cluster else None,
+        Dim3(*(_field(metadata, "cluster_dims") or (_field(metadata, "num_ctas") or 1,))),
     )
 
 

@@ -33,42 +33,43 @@ def blank_comments(text: str) -> str:
 def parameter_names(text: str) -> dict[str, tuple[str, ...]]:
     """Return the parameter names of every ``__global__`` function by the function's plain name.
 
-    Kernels whose declaration cannot be read are left out; overloads with different names too.
+    A definition wins over a declaration without body. Kernels whose names cannot be read are left out, and
+    so are overloads that differ in them.
 
     >>> parameter_names("template <int N> __global__ void f(const float *x, int (*g)(int), S<N, 2> s) {}")
     {'f': ('x', 'g', 's')}
     """
-    found: dict[str, tuple[str, ...]] = {}
-    overloaded = set()
-    for name, names in _declarations(blank_comments(text)):
-        if found.setdefault(name, names) != names:
-            if all(found[name]) and len(found[name]) == len(names) and not all(names):
-                continue  # a later declaration without names adds nothing
-            overloaded.add(name)
-    return {name: names for name, names in found.items() if name not in overloaded and all(names)}
+    found: dict[str, set[tuple[str, ...]]] = {}
+    declared: dict[str, set[tuple[str, ...]]] = {}
+    for name, names, defined in _declarations(blank_comments(text)):
+        (found if defined else declared).setdefault(name, set()).add(names)
+    candidates = {**declared, **found}
+    unique = {name: next(iter(several)) for name, several in candidates.items() if len(several) == 1}
+    return {name: names for name, names in unique.items() if all(names)}
 
 
-def _declarations(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _declarations(text: str) -> Iterator[tuple[str, tuple[str, ...], bool]]:
     for start in re.finditer(r"\b__global__\b", text):
         # A declaration ends at its body or semicolon; 4000 characters bound a broken one.
-        tokens = _TOKEN.findall(text[start.end() : start.end() + 4000])
-        if declaration := _declaration(tokens):
+        words = _TOKEN.findall(text[start.end() : start.end() + 4000])
+        if declaration := _declaration(words):
             yield declaration
 
 
-def _declaration(tokens: list[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Read ``[attributes] void [attributes] name ( parameters )``."""
+def _declaration(words: list[str]) -> tuple[str, tuple[str, ...], bool] | None:
+    """Read ``[attributes] void [attributes] name ( parameters )``, and whether a body follows."""
     index = 0
-    while index < len(tokens) - 1:
-        word = tokens[index]
+    while index < len(words) - 1:
+        word = words[index]
         if word in "{;}=":
             return None
-        if tokens[index + 1] == "(" and re.match(r"[A-Za-z_]", word):
-            end = _matching(tokens, index + 1)
+        if words[index + 1] == "(" and re.match(r"[A-Za-z_]", word):
+            end = _matching(words, index + 1)
             if end is None:
                 return None
             if word not in _ATTRIBUTES:
-                return word, tuple(_parameter_name(p) for p in _parameters(tokens[index + 2 : end]))
+                names = tuple(_parameter_name(p) for p in _parameters(words[index + 2 : end]))
+                return word, names, words[end + 1 : end + 2] == ["{"]
             index = end
         index += 1
     return None

@@ -6,6 +6,7 @@ depends on data, or on an argument that was not given, is taken to be coalesced,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from warpwatt.program import transactions
 from warpwatt.program.arithmetic import as_type
 from warpwatt.program.binding import GLOBAL_BASE, LOCAL_BASE
 from warpwatt.program.expression import UNKNOWN
+from warpwatt.program.footprints import Reach, footprints
 from warpwatt.program.iterations import sample_iterations
 from warpwatt.program.linear import footprint, linear
 from warpwatt.program.reasons import data_source, place
@@ -26,14 +28,16 @@ from warpwatt.program.walk import Walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from warpwatt.core.execution import LoopTrips
+    from warpwatt.core.execution import Footprint, LoopTrips
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.binding import Region
     from warpwatt.program.controls import ExitTest
     from warpwatt.program.evaluation import Evaluator
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
+    from warpwatt.program.linear import Coefficients
     from warpwatt.program.walk import Context, LoopEntry
 
 SAMPLED_WARPS, SAMPLED_PER_BLOCK = 24, 3
@@ -41,6 +45,16 @@ SAMPLED_ITERATIONS = 4
 COALESCED_SPREAD = 0.7
 """Standard deviation of the logarithm of the time of an access whose addresses are not known."""
 _SPACES = (Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.GENERIC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """What accesses of a block share whose addresses differ by whole lines."""
+
+    pattern: AccessPattern
+    coefficients: Coefficients | None
+    region: Region | None
+    off_chip: bool
 
 
 class AccessPatterns:
@@ -56,14 +70,19 @@ class AccessPatterns:
         self.evaluator, self.launch, self.loops, self.decree = evaluator, launch, loops, decree
         self.symbols = evaluator.symbols
         self.patterns: dict[int, AccessPattern] = {}
-        self._alike: dict[tuple[int, ...], AccessPattern] = {}
+        self._alike: dict[tuple[int, ...], _Alike] = {}
         self.assumptions: list[Assumption] = []
+        self._reaches: dict[int, Reach] = {}
         self._extents = self._index_extents()
 
     def run(self) -> dict[int, AccessPattern]:
         """Return the patterns of all executed accesses to global, shared and local memory."""
         Walk(self.evaluator, TripCounts(self.evaluator), self).run()
         return self.patterns
+
+    def footprints(self) -> tuple[Footprint, ...]:
+        """Return the footprints of the off-chip accesses whose addresses are sums of indices."""
+        return footprints(self._reaches.values(), self._extents)
 
     # What the walk tells ------------------------------------------------------------------------------
 
@@ -114,26 +133,44 @@ class AccessPatterns:
         root, offset = _split_offset(node)
         around = transactions.WORD if memory.space is Space.SHARED else transactions.LINE
         key = (*when, root.number, offset % around, size, list(Space).index(memory.space))
-        if key in self._alike:
-            self.patterns[instruction.index] = self._alike[key]
-            return
-        value = self.evaluator.value(node, context.environment)
-        if value is None:
-            self._assume(instruction, node)
-            lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
-            self.patterns[instruction.index] = _coalesced(int(lanes), size, memory.space)
-            return
-        addresses = as_type(value, "u64").astype(np.int64)
+        if key not in self._alike:
+            value = self.evaluator.value(node, context.environment)
+            if value is None:
+                self._assume(instruction, node)
+                lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
+                self.patterns[instruction.index] = _coalesced(int(lanes), size, memory.space)
+                return
+            self._alike[key] = self._look(instruction, root, as_type(value, "u64").astype(np.int64), active)
+        alike = self._alike[key]
+        self.patterns[instruction.index] = alike.pattern
+        if alike.coefficients is not None and alike.off_chip:
+            coefficients = {**alike.coefficients, "": alike.coefficients.get("", 0) + offset}
+            region = alike.region
+            self._reaches[instruction.index] = Reach(
+                instruction=instruction.index,
+                buffer=region.name if region else "",
+                limit=region.size if region else None,
+                writes=memory.access is not Access.LOAD,
+                size=size,
+                coefficients=coefficients,
+            )
+
+    def _look(self, instruction: Instruction, root: Node, addresses: Array, active: Array) -> _Alike:
+        """Return what an access shares with those at the same address but for a constant."""
+        memory = instruction.memory
+        assert memory is not None
+        size = max(1, memory.bytes)
         lanes = np.broadcast_to(active, np.broadcast_shapes(active.shape, addresses.shape, (1, WARP_SIZE)))
-        base = int(np.broadcast_to(addresses, lanes.shape)[lanes][0])
-        space = _space(memory.space, memory.access, base)
-        region = self.evaluator.bindings.region(base)
-        covered = self._footprint(node, size)
+        first = int(np.broadcast_to(addresses, lanes.shape)[lanes][0])
+        space = _space(memory.space, memory.access, first)
+        region = self.evaluator.bindings.region(first)
+        coefficients = linear(self.evaluator, root)
+        covered = None if coefficients is None else self._footprint(coefficients, size)
         if covered is not None and region is not None and region.size is not None:
             covered = min(covered, region.size)
         name = region.name if region else ""
         pattern = self._pattern(addresses, lanes, size, space, name, covered)
-        self.patterns[instruction.index] = self._alike[key] = pattern
+        return _Alike(pattern, coefficients, region, space not in (Space.SHARED, Space.LOCAL))
 
     def _pattern(
         self, addresses: Array, lanes: Array, size: int, space: Space, buffer: str, covered: float | None
@@ -157,10 +194,7 @@ class AccessPatterns:
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))
         return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered)
 
-    def _footprint(self, node: Node, size: int) -> float | None:
-        coefficients = linear(self.evaluator, node)
-        if coefficients is None:
-            return None
+    def _footprint(self, coefficients: Coefficients, size: int) -> float:
         terms = [(c, self._extents.get(name, 1.0)) for name, c in coefficients.items() if name]
         return footprint(size, terms)
 
@@ -197,10 +231,10 @@ def _coalesced(lanes: int, size: int, space: Space, buffer: str = "") -> AccessP
     known = bool(buffer) or space is Space.LOCAL
     if space is Space.SHARED:
         passes = float(-(-useful // (transactions.BANKS * transactions.WORD)))
-        return AccessPattern(0.0, 0.0, passes, passes, None, buffer, None, known)
+        return AccessPattern(0.0, 0.0, passes, passes, None, buffer, known=known)
     sectors = float(-(-useful // transactions.SECTOR))
     lines = float(-(-useful // transactions.LINE))
-    return AccessPattern(sectors, lines, 0.0, sectors, None, buffer, None, known)
+    return AccessPattern(sectors, lines, 0.0, sectors, None, buffer, known=known)
 
 
 def _space(space: Space, access: Access, address: int) -> Space:

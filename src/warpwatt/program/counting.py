@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,7 +89,8 @@ def static_execution(
         few = Evaluator(symbols, sample_warps(launch, SAMPLED_WARPS, SAMPLED_PER_BLOCK), bindings)
         accesses = AccessPatterns(few, launch, counts.loops, counts.assumed_last)
         patterns = accesses.run()
-    return counts.execution(launch, patterns, accesses.assumptions)
+    execution = counts.execution(launch, patterns, accesses.assumptions)
+    return replace(execution, footprints=accesses.footprints())
 
 
 class _Counts:

@@ -69,11 +69,11 @@ def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def footprint(size: int, terms: Iterable[tuple[int, float]]) -> float:
+def footprint(size: int, terms: Iterable[tuple[int, float]], granule: int = 1) -> float:
     """Return the distinct bytes of ``size``-byte accesses at all sums of ``factor * i``, ``0 <= i < extent``.
 
     Exact where larger factors do not reach into the range of the smaller ones or continue it; otherwise
-    at most the whole range.
+    at most the whole range. Separate pieces count as whole granules, taken to start at one.
 
     >>> footprint(4, [(4, 256), (1024, 10)])  # contiguous
     10240
@@ -81,12 +81,21 @@ def footprint(size: int, terms: Iterable[tuple[int, float]]) -> float:
     1024
     >>> footprint(4, [(4, 100), (4, 50)])  # a sliding window
     596
+    >>> footprint(4, [(128, 10)], granule=32)  # ten lonely elements
+    320
     """
     covered: float = size
     reach: float = size
     for factor, extent in sorted((abs(f), e) for f, e in terms if f and e > 1):
-        grown = factor * (extent - 1) + reach
         contiguous = factor <= reach and covered == reach
+        if not contiguous:
+            covered = _rounded(covered, granule)
+            reach = max(reach, covered)
+        grown = factor * (extent - 1) + reach
         covered = grown if contiguous else min(covered * extent, grown)
         reach = grown
-    return covered
+    return _rounded(covered, granule)
+
+
+def _rounded(size: float, granule: int) -> float:
+    return -(-size // granule) * granule if granule > 1 else size

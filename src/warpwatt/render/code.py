@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from warpwatt.core.prediction import LineCost, Prediction
-    from warpwatt.core.program import Instruction, Program, SourceLine
+    from warpwatt.core.program import Instruction, Level, Program, SourceLine
     from warpwatt.render.context import Context
 
 AROUND = 5
@@ -72,14 +72,26 @@ def source_listing(lines: Sequence[LineCost], files: Mapping[str, int], context:
     """Return the source column: every costly line with some context where the file's text is known."""
     rows: list[CodeRow] = []
     names = list(dict.fromkeys(line.file for line in lines))
+    short = short_names(names)
     for name in names:
         if len(names) > 1:
-            rows.append(CodeRow("", plain(name), kind="file"))
+            rows.append(CodeRow("", plain(short[name]), kind="file"))
         costs = {line.line: line for line in lines if line.file == name}
         texts = context.sources.get(name, "").splitlines()
         rows += _source_rows(costs, texts, f"f{files[name]}")
-    title = f"Source: {plain(names[0])}" if len(names) == 1 else "Source"
+    title = f"Source: {plain(short[names[0]])}" if len(names) == 1 else "Source"
     return Listing(title, tuple(rows), shares=True, energies=True)
+
+
+def short_names(files: Sequence[str]) -> dict[str, str]:
+    """Return each file's last component, or its whole name where two files share that.
+
+    >>> short_names(["/home/a/x.cu", "/home/b/y.h", "/opt/b/y.h"])
+    {'/home/a/x.cu': 'x.cu', '/home/b/y.h': '/home/b/y.h', '/opt/b/y.h': '/opt/b/y.h'}
+    """
+    last = {name: name.replace("\\", "/").rstrip("/").rpartition("/")[2] for name in files}
+    taken = list(last.values())
+    return {name: short if taken.count(short) == 1 else name for name, short in last.items()}
 
 
 def _source_rows(costs: Mapping[int, LineCost], texts: Sequence[str], file: str) -> Iterator[CodeRow]:
@@ -124,15 +136,17 @@ def program_listing(program: Program, files: Mapping[str, int], shares: Sequence
     for instruction in program.instructions:
         rows += [CodeRow("", f"{plain(label)}:", kind="label") for label in at.get(instruction.index, ())]
         share = shares[instruction.index] if instruction.index < len(shares) else 0.0
-        rows.append(_instruction_row(instruction, files, share))
+        rows.append(_instruction_row(instruction, program.level, files, share))
     name = LEVEL_NAMES[program.level]
     return Listing(f"{name} for {program.target}", tuple(rows), shares=bool(shares))
 
 
-def _instruction_row(instruction: Instruction, files: Mapping[str, int], share: float) -> CodeRow:
+def _instruction_row(
+    instruction: Instruction, level: Level, files: Mapping[str, int], share: float
+) -> CodeRow:
     time = percent(share) if share >= 0.005 else ""
     keys = " ".join(line_keys(instruction.line, files))
-    text = plain(instruction_text(instruction))
+    text = plain(instruction_text(instruction, level))
     return CodeRow(str(instruction.index), text, keys, share, time=time)
 
 

@@ -32,17 +32,27 @@ def comparison(predictions: Sequence[Prediction], context: Context) -> Iterator[
     if not predictions:
         yield Text("no predictions")
         return
+    wide = context.width >= WIDE
     groups = by_launch(predictions)
+    marked = any(len(group) > 1 for group in groups)
+    if not marked:
+        yield comparison_table(predictions, [_described(p) for p in predictions], wide=wide, marked=False)
+    else:
+        yield from _tables(groups, wide=wide)
+    if context.verbosity >= 0:
+        yield Text("")
+        yield Text(_legend(predictions, marked=marked), style=QUIET)
+    for warning in shared_warnings(predictions):
+        yield Text(f"! {plain(warning)}", style="yellow")
+
+
+def _tables(groups: Sequence[Sequence[Prediction]], *, wide: bool) -> Iterator[RenderableType]:
     for number, group in enumerate(groups):
         if number:
             yield Text("")
-        yield _title(group[0])
-        yield comparison_table(group, wide=context.width >= WIDE)
-    if context.verbosity >= 0:
-        yield Text("")
-        yield Text(_legend(predictions), style=QUIET)
-    for warning in shared_warnings(predictions):
-        yield Text(f"! {plain(warning)}", style="yellow")
+        yield _name(group[0])
+        names = [Text(p.case.gpu.name) for p in group]
+        yield comparison_table(group, names, wide=wide, marked=len(group) > 1)
 
 
 def by_launch(predictions: Sequence[Prediction]) -> list[list[Prediction]]:
@@ -54,10 +64,12 @@ def by_launch(predictions: Sequence[Prediction]) -> list[list[Prediction]]:
     return list(groups.values())
 
 
-def comparison_table(group: Sequence[Prediction], *, wide: bool) -> Table:
-    """Return the table of one kernel; best time and best energy carry a star."""
+def comparison_table(
+    group: Sequence[Prediction], names: Sequence[Text], *, wide: bool, marked: bool
+) -> Table:
+    """Return a table with one named row per prediction; stars at the best if ``marked``."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column("GPU", overflow="fold")
+    table.add_column("GPU" if marked else "", overflow="fold")
     for head in ("time", "power", "energy"):
         table.add_column(head if head == "power" else f"  {head}", no_wrap=True)
     if wide:
@@ -65,8 +77,9 @@ def comparison_table(group: Sequence[Prediction], *, wide: bool) -> Table:
         table.add_column("occ.", justify="right", no_wrap=True)
     table.add_column("limited by", overflow="fold")
     fastest, thriftiest = best([p.time for p in group]), best([p.energy for p in group])
-    for i, prediction in enumerate(group):
-        table.add_row(*_row(prediction, fast=i == fastest, thrifty=i == thriftiest, wide=wide))
+    for i, (name, prediction) in enumerate(zip(names, group, strict=True)):
+        stars = (marked and i == fastest, marked and i == thriftiest)
+        table.add_row(name, *_cells(prediction, stars, wide=wide))
     return table
 
 
@@ -80,11 +93,10 @@ def best(estimates: Sequence[Estimate]) -> int:
     return min(range(len(estimates)), key=lambda i: estimates[i].value)
 
 
-def _row(prediction: Prediction, *, fast: bool, thrifty: bool, wide: bool) -> Iterator[Text]:
-    yield Text(prediction.case.gpu.name)
-    yield _cell(prediction.time, marked=fast, wide=wide)
+def _cells(prediction: Prediction, stars: tuple[bool, bool], *, wide: bool) -> Iterator[Text]:
+    yield _cell(prediction.time, marked=stars[0], wide=wide)
     yield Text(quantity(prediction.power) + ("*" if prediction.limited_by_power else ""))
-    yield _cell(prediction.energy, marked=thrifty, wide=wide)
+    yield _cell(prediction.energy, marked=stars[1], wide=wide)
     if wide:
         yield Text(si(prediction.case.clocks.sm, "Hz"))
         yield Text(percent(prediction.case.workload.occupancy.theoretical))
@@ -99,16 +111,25 @@ def _cell(estimate: Estimate, *, marked: bool, wide: bool) -> Text:
     return Text.assemble((value, "bold green" if marked else ""), (gap + around if around else "", QUIET))
 
 
-def _title(prediction: Prediction) -> Text:
+def _name(prediction: Prediction) -> Text:
     launch = prediction.case.launch
     shape = f"  {dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
     name = plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
     return Text.assemble((name, "bold cyan"), (shape, QUIET))
 
 
-def _legend(predictions: Sequence[Prediction]) -> str:
+def _described(prediction: Prediction) -> Text:
+    """Return kernel, launch and GPU on lines of their own, for a table of different launches."""
+    launch = prediction.case.launch
+    shape = f"\n{dimensions(launch.grid)} blocks × {dimensions(launch.block)}\n{prediction.case.gpu.name}"
+    name = plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
+    return Text.assemble((name, "bold cyan"), (shape, QUIET))
+
+
+def _legend(predictions: Sequence[Prediction], *, marked: bool) -> str:
+    star = f"{BEST} best. " if marked else ""
     power = " * at the power limit." if any(p.limited_by_power for p in predictions) else ""
-    return f"{BEST} best. Intervals hold 80 %.{power} One --gpu gives the full account."
+    return f"{star}Intervals hold 80 %.{power} One kernel on one --gpu gives the full account."
 
 
 def shared_warnings(predictions: Sequence[Prediction]) -> list[str]:

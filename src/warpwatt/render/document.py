@@ -188,6 +188,8 @@ def occupancy_document(occupancy: Occupancy) -> Json:
         "max_warps_per_sm": occupancy.max_warps_per_sm,
         "limiter": occupancy.limiter,
         "limits": dict(occupancy.limits),
+        "resident_blocks": occupancy.resident_blocks,
+        "shared_carveout": occupancy.shared_carveout,
         "shared_per_block": occupancy.shared_per_block,
         "registers_per_block": occupancy.registers_per_block,
     }

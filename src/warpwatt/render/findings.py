@@ -15,7 +15,7 @@ from warpwatt.core.program import SourceLine, Space, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
-from warpwatt.render.words import STALL_REASONS, speed_of_light_order, unit_name
+from warpwatt.render.words import STALL_REASONS, names_unit, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def bottleneck(prediction: Prediction) -> Iterator[Finding]:
     """Yield what binds, with the rate it reaches and the rate there is."""
     name = prediction.timing.bottleneck
     detail = _attained(prediction, name) or _busy(prediction, name)
-    yield Finding("Speed of Light", f"{name} limits the kernel{': ' + detail if detail else ''}.")
+    yield Finding("Speed of Light", f"The kernel is limited by {name}{': ' + detail if detail else ''}.")
     parts = sorted(prediction.timing.breakdown.items(), key=lambda part: -part[1])
     if len(parts) > 1:
         listed = ", ".join(f"{unit_name(part)} {si(seconds, 's')}" for part, seconds in parts[:4])
@@ -63,12 +63,12 @@ def _attained(prediction: Prediction, name: str) -> str:
     case, time = prediction.case, prediction.time.value
     if not time > 0:
         return ""
-    if "dram" in name.lower():
+    if names_unit(name, "dram"):
         return _of_peak(case.workload.dram.total, time, dram_peak(case), "B")
-    if "l2" in name.lower() and case.gpu.memory.l2_bandwidth:
+    if names_unit(name, "l2") and "miss" not in name.lower() and case.gpu.memory.l2_bandwidth:
         return _of_peak(case.workload.l2.total, time, case.gpu.memory.l2_bandwidth, "B")
     for unit, flops in unit_flops(case.workload.execution).items():
-        if unit in FLOP_UNITS and unit in name.lower():
+        if unit in FLOP_UNITS and names_unit(name, unit):
             return _of_peak(flops, time, compute_roof(case, unit).peak, "FLOP")
     return ""
 
@@ -86,7 +86,7 @@ def _of_peak(amount: float, time: float, peak: float, unit: str) -> str:
 def _busy(prediction: Prediction, name: str) -> str:
     """Return how busy the named unit is, else which unit is busiest."""
     order = speed_of_light_order(prediction.timing.utilisation)
-    own = next((share for unit, share in order if unit.lower() in name.lower()), None)
+    own = next((x for key, x in prediction.timing.utilisation.items() if names_unit(name, key)), None)
     if own is not None:
         return f"it is busy {percent(own)} of the time"
     return f"the busiest unit is {order[0][0]} at {percent(order[0][1])}" if order else ""
@@ -139,8 +139,12 @@ def _conflict(pattern: AccessPattern) -> str:
 
 
 def traffic(prediction: Prediction) -> Iterator[Finding]:
-    """Yield how much of what the lanes ask for each cache level catches."""
+    """Yield how much each cache level catches, and a contradiction between traffic and time."""
     workload = prediction.case.workload
+    least = workload.dram.total / dram_peak(prediction.case)
+    if 0 < prediction.time.value < least:
+        text = f"DRAM traffic alone takes {si(least, 's')} at full bandwidth: time or traffic is wrong here."
+        yield Finding("Memory", text, fix="--model")
     if workload.l1.total > 0 and workload.l2.total > 0:
         caught_l1 = 1 - workload.l2.total / workload.l1.total
         caught_l2 = 1 - workload.dram.total / workload.l2.total

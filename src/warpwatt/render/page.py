@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import binary_bytes, si
-from warpwatt.render.code import Listing, listings
+from warpwatt.render.code import Listing, listings, short_names
 from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
@@ -276,12 +276,15 @@ def _occupancy(prediction: Prediction) -> Bar:
 def _lines(prediction: Prediction) -> tuple[HotLine, ...]:
     """Return the lines that cost something, hottest first."""
     ordered = sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))
-    return tuple(_line(line) for line in ordered if max(line.time_share, line.energy_share) >= SMALL)
+    short = short_names(list(dict.fromkeys(line.file for line in ordered)))
+    return tuple(
+        _line(line, short[line.file]) for line in ordered if max(line.time_share, line.energy_share) >= SMALL
+    )
 
 
-def _line(line: LineCost) -> HotLine:
+def _line(line: LineCost, file: str) -> HotLine:
     return HotLine(
-        place=f"{line.file}:{line.line}",
+        place=f"{file}:{line.line}",
         text=plain(line.text.strip()),
         heat=round(line.time_share, 3),
         warm=round(line.energy_share, 3),

@@ -62,6 +62,16 @@ def unit_name(key: str) -> str:
     return UNITS.get(key.lower(), key)
 
 
+def names_unit(text: str, key: str) -> bool:
+    """Return whether a model's words for a bottleneck mean the unit of a utilisation key.
+
+    >>> names_unit("L1 throughput", "l1"), names_unit("shared memory", "shared"), names_unit("latency", "l2")
+    (True, True, False)
+    """
+    lowered = text.lower()
+    return key.lower() in lowered.split() or unit_name(key).lower() in lowered
+
+
 def speed_of_light_order(utilisation: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return name and share of every unit, busiest first.
 

@@ -104,6 +104,7 @@ def read_elf(data: bytes) -> Elf:
     if entry_size != _SECTION.size or not count:
         raise ParseError("ELF file without a section table")
     _check(data, section_offset, count * entry_size, "section table")
+    _check(data, header[5], header[9] * header[10], "segment table")
     rows = [_SECTION.unpack_from(data, section_offset + i * entry_size) for i in range(count)]
     names = _names(data, rows, names_index)
     sections = tuple(_section(data, row, names) for row in rows)

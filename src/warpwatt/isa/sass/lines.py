@@ -2,7 +2,7 @@
 
 The format is the line-number program of DWARF 2 to 4 with one extended opcode of NVIDIA's: 0x90 states
 that the rows after it were inlined, by the number of the row that stands for the call site (counted from 1
-within the program; 0 ends it) and the offset of the function's name in ``.debug_str``.
+within the sequence; 0 ends it) and the offset of the function's name in ``.debug_str``.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ class _Rows:
             caller = self.lines[state.context - 1] if called else None
             line = SourceLine(self.files[state.file - 1], state.line, caller)
         self.lines.append(line)
+        if end:
+            self.lines.clear()
         self.tables.setdefault(state.section, {})[state.address] = line
 
 

@@ -119,6 +119,11 @@ def idle_watts(gpu: Gpu) -> float:
     return gpu.idle_power if gpu.idle_power is not None else _limit(gpu) * _board("idle_share")
 
 
+def dram_joules_per_byte(gpu: Gpu) -> float:
+    """Return the energy of one byte between device memory and the SMs."""
+    return 8 * _number("dram_pj_per_bit", gpu.memory_type, "default") * PICO
+
+
 def _limit(gpu: Gpu) -> float:
     if gpu.power_limit is None:
         fix = "add power_limit to a user GPU file, or choose another power model"
@@ -162,13 +167,16 @@ def _thread_picojoules(instruction: Instruction) -> dict[str, float]:
 
 
 def memory_picojoules(case: Case) -> dict[str, float]:
-    """Return the energy of moving the launch's bytes through L1, L2 and DRAM."""
+    """Return the energy of moving the launch's bytes, each counted at the level that serves it.
+
+    The published energy of a DRAM bit holds its way through L2 and L1, and that of an L2 bit its way
+    through L1.
+    """
     work = case.workload
-    dram_bit = _number("dram_pj_per_bit", case.gpu.memory_type, "default")
     moved = {
-        "L1": work.l1.total * 8 * _energy("l1_bit"),
-        "L2": work.l2.total * 8 * _energy("l2_bit"),
-        "DRAM": work.dram.total * 8 * dram_bit,
+        "L1": max(0.0, work.l1.total - work.l2.total) * 8 * _energy("l1_bit"),
+        "L2": max(0.0, work.l2.total - work.dram.total) * 8 * _energy("l2_bit"),
+        "DRAM": work.dram.total * dram_joules_per_byte(case.gpu) / PICO,
     }
     return {name: energy for name, energy in moved.items() if energy > 0}
 

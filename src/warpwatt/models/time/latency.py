@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Access, Flow, Space, Unit
+from warpwatt.models.time.alavani.blocks import dependences
 from warpwatt.program.cfg import control_flow
-from warpwatt.program.dataflow import block_graph
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warpwatt.core.case import Case
     from warpwatt.core.program import Instruction
 
@@ -45,10 +47,31 @@ def warp_latency_cycles(case: Case) -> tuple[float, ...]:
     for block in control_flow(execution.program).blocks:
         if not any(per_warp[block.start : block.stop]):
             continue
-        graph = block_graph(execution.program, block)
-        for index in graph.critical_path(lambda i: latencies.of(instructions[i])):
+        members = instructions[block.start : block.stop]
+        for position in critical_path(dependences(members), [latencies.of(i) for i in members]):
+            index = block.start + position
             result[index] = latencies.of(instructions[index]) * per_warp[index]
     return tuple(result)
+
+
+def critical_path(parents: Sequence[Sequence[int]], cycles: Sequence[float]) -> list[int]:
+    """Return the positions on the longest path, in order, of a graph whose edges point forwards.
+
+    >>> critical_path([(), (), (0, 1)], [4.0, 30.0, 4.0])
+    [1, 2]
+    """
+    ends: list[float] = []
+    before: list[int] = []
+    for own, above in zip(cycles, parents, strict=True):
+        latest = max(above, key=lambda p: ends[p], default=-1)
+        before.append(latest)
+        ends.append(own + (ends[latest] if latest >= 0 else 0.0))
+    path = []
+    position = max(range(len(ends)), key=ends.__getitem__, default=-1)
+    while position >= 0:
+        path.append(position)
+        position = before[position]
+    return path[::-1]
 
 
 class _Latencies:

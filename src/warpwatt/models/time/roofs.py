@@ -73,18 +73,19 @@ def imbalance(case: Case) -> float:
 def dram_bandwidth(case: Case) -> tuple[float, float]:
     """Return (achievable DRAM bandwidth in bytes per second at the case's memory clock, spread)."""
     gpu = case.gpu
-    measured = gpu.memory.dram_bandwidth if not gpu.memory.borrowed_from else None
-    efficiency = measured / gpu.memory_bandwidth if measured else DRAM_EFFICIENCY
-    scale = case.clocks.memory / gpu.memory_clock
-    return gpu.memory_bandwidth * efficiency * scale, 0.04 if measured else 0.10
+    measured = gpu.memory.dram_bandwidth or DRAM_EFFICIENCY * gpu.memory_bandwidth
+    own = gpu.memory.dram_bandwidth is not None and not gpu.memory.borrowed("dram_bandwidth")
+    return measured * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
 
 
 def l2_bandwidth(case: Case) -> tuple[float, float]:
     """Return (L2 bandwidth in bytes per second at the case's SM clock, spread)."""
     gpu = case.gpu
-    measured = gpu.memory.l2_bandwidth if not gpu.memory.borrowed_from else None
+    measured = gpu.memory.l2_bandwidth
     if measured:
-        return measured * case.clocks.sm / gpu.boost_clock, 0.10
+        return measured * case.clocks.sm / gpu.boost_clock, 0.25 if gpu.memory.borrowed(
+            "l2_bandwidth"
+        ) else 0.10
     return L2_BYTES_PER_SM_CLOCK * gpu.sm_count * case.clocks.sm, 0.35
 
 
