@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Access, Address, Flow, Register
+from warpwatt.core.program import Access, Address, Flow, Register, Space
 from warpwatt.program.algebra import Algebra
 from warpwatt.program.cfg import ControlFlow, control_flow
 from warpwatt.program.expression import Node, loop_trait
@@ -362,7 +362,9 @@ def needed_registers(program: Program) -> set[str]:
     needed = set(waiting)
     while waiting:
         for instruction in makers[waiting.pop()]:
-            if instruction.memory is None and understood(instruction.opcode):
+            memory = instruction.memory
+            passes = memory is not None and memory.space is Space.PARAM
+            if passes or (memory is None and understood(instruction.opcode)):
                 fresh = [name for name in instruction.reads if name not in needed]
                 needed.update(fresh)
                 waiting += fresh
