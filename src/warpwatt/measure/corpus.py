@@ -183,8 +183,7 @@ class _Kernels:
     @classmethod
     def read(cls, source: Path) -> _Kernels:
         text = source.read_text(encoding="utf-8")
-        constants = dict.fromkeys(_CONSTANT.findall(blank_comments(text)))
-        return cls(parameter_names(text), tuple(constants))
+        return cls(parameter_names(text), constant_symbols(text))
 
 
 def _size(table: Table, kernels: _Kernels) -> Size:
@@ -235,6 +234,15 @@ def _argument(table: Table, parameter: str, name: Any, arguments: Mapping[str, A
 
 def _dim3(table: Table, key: str) -> Dim3:
     return Dim3(*table.numbers(key, 1, 3))
+
+
+def constant_symbols(text: str) -> tuple[str, ...]:
+    """Return the names of the ``__constant__`` variables that a source declares.
+
+    >>> constant_symbols("__constant__ float a[4]; static __constant__ int b = 3; // __constant__ int c;")
+    ('a', 'b')
+    """
+    return tuple(dict.fromkeys(_CONSTANT.findall(blank_comments(text))))
 
 
 def launches(program: CorpusProgram, size: str) -> tuple[KernelLaunch, ...]:
