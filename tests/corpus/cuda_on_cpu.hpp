@@ -33,3 +33,6 @@
 #include "cpu/threads.hpp"
 #include "cpu/intrinsics.hpp"
 #include "cpu/atomics.hpp"
+
+// nvcc takes alignas between other specifiers, g++ only the attribute.
+#define alignas(bytes) __align__(bytes)
