@@ -4,7 +4,8 @@
 #include <cuda_fp16.h>
 
 extern "C" __global__ void gemv_int4(int rows, int cols, const unsigned *__restrict__ W,
-                                     const __half *__restrict__ scale, const float *__restrict__ x, float *__restrict__ y) {
+                                     const __half *__restrict__ scale, const float *__restrict__ x,
+                                     float *__restrict__ y) {
     int lane = threadIdx.x % 32;
     int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (row >= rows) {

@@ -1,6 +1,11 @@
-"""Softmax of every row in double precision."""
+"""Softmax of every row in double precision; inputs so large that exp(x) itself would overflow."""
 
 import numpy as np
+
+
+def inputs(a):
+    """Return x between 0 and 100."""
+    return {"x": 100 * a["x"]}
 
 
 def reference(a):
