@@ -1,0 +1,177 @@
+"""The values of this package: a :class:`Probe` is a generated kernel, a :class:`Microbenchmark` one use of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.launch import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What the machine code of a probe's loop must be.
+
+    Attributes
+    ----------
+    opcodes
+        Pattern of opcodes (a regular expression over the whole opcode) -> how many of them one pass
+        through the loop executes. These are the instructions meant.
+    overhead
+        How many other instructions the loop may hold: counter, addresses, branch.
+    chains
+        How many chains the instructions form, each depending on the one before it in its chain, from pass to
+        pass too; 0: none depends on another; None: not checked, because order comes from elsewhere (a barrier).
+    """
+
+    opcodes: Mapping[str, int]
+    overhead: int = 4
+    chains: int | None = None
+
+    @property
+    def total(self) -> int:
+        """Instructions meant in one pass."""
+        return sum(self.opcodes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A generated kernel.
+
+    Attributes
+    ----------
+    name
+        Its name in the machine code.
+    group
+        What kind of property it shows: ``instruction``, ``latency``, ``bandwidth``, ...
+    meaning
+        What it measures, in words.
+    source
+        PTX of the entry, without the module around it.
+    expected
+        By oldest target, rising: what holds from there on. None: no machine code of its kind there.
+    parameters
+        Names of its parameters in order; each is eight bytes.
+    steps
+        Measured steps in one pass through the loop; 0 where there is no loop.
+    row
+        The row of a capability's throughput table that the result is compared with, or empty.
+    needs
+        What else a device must offer to run it: ``texture``.
+    """
+
+    name: str
+    group: str
+    meaning: str
+    source: str
+    expected: Mapping[int, Expected | None]
+    parameters: tuple[str, ...]
+    steps: int
+    row: str = ""
+    needs: frozenset[str] = frozenset()
+
+    def expected_on(self, target: int) -> Expected | None:
+        """Return what the loop must be on a target such as 90; None where the probe does not exist."""
+        known = [oldest for oldest in self.expected if oldest <= target]
+        return self.expected[max(known)] if known else None
+
+
+class Reading(StrEnum):
+    """How a microbenchmark is read."""
+
+    CYCLES = "cycles"
+    """SM clock cycles between the first warp's start and the last warp's end on each SM, per step."""
+    SECONDS = "seconds"
+    """Seconds of a launch between two events."""
+    BATCH = "batch"
+    """Seconds per launch of a batch in a stream."""
+    GRAPH = "graph"
+    """The same, of a batch recorded into a graph."""
+    POWER = "power"
+    """Mean board power while the launch repeats."""
+
+
+class Data(StrEnum):
+    """What the buffers hold."""
+
+    RANDOM = "random"
+    ZEROS = "zeros"
+
+
+@dataclass(frozen=True, slots=True)
+class Microbenchmark:
+    """One use of a probe: a launch, how it is read, and what the result means.
+
+    Attributes
+    ----------
+    quantity
+        What is measured: rows of one quantity and probe, at several ``sweep`` values, make a curve.
+    sweep
+        The values varied: ``warps``, ``ilp``, ``footprint``, ``spacing``, ``blocks``.
+    unit
+        Unit of the result.
+    arguments
+        Parameters that are no buffers, by name; in bytes or counts.
+    buffer
+        Bytes of the buffer behind ``in``.
+    chain
+        Stride in bytes of the chain of pointers that the buffer holds; 0: no chain, plain data.
+    operations
+        Steps of all threads of one launch, over 32: warp instructions.
+    moved
+        Bytes read or written by one launch.
+    """
+
+    probe: Probe
+    quantity: str
+    launch: Launch
+    reading: Reading
+    unit: str
+    sweep: Mapping[str, int]
+    arguments: Mapping[str, int] = field(default_factory=dict)
+    data: Data = Data.RANDOM
+    buffer: int = 65536
+    chain: int = 0
+    operations: float = 0.0
+    moved: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Unique name: probe, quantity and the values of the sweep.
+
+        >>> from warpwatt.core.launch import Dim3, Launch
+        >>> probe = Probe("fp32_add_ilp1", "instruction", "", "", {}, (), 240)
+        >>> one = Launch(Dim3(1), Dim3(32))
+        >>> Microbenchmark(probe, "throughput", one, Reading.CYCLES, "1/cycle", {"warps": 1}).name
+        'fp32_add_ilp1/throughput/warps=1'
+        """
+        return "/".join([self.probe.name, self.quantity, self.point])
+
+    @property
+    def point(self) -> str:
+        """The values of the sweep as text."""
+        return ",".join(f"{name}={value}" for name, value in self.sweep.items())
+
+    @property
+    def source(self) -> str:
+        """PTX of the kernel."""
+        return self.probe.source
+
+    @property
+    def kernel(self) -> str:
+        """Name of the kernel in the machine code."""
+        return self.probe.name
+
+    @property
+    def expected(self) -> Mapping[int, Expected | None]:
+        """What the loop's machine code must be, by oldest target."""
+        return self.probe.expected
+
+    @property
+    def meaning(self) -> str:
+        """What it measures, in words."""
+        return self.probe.meaning
