@@ -63,10 +63,14 @@ class PowerRun:
     problems: str
 
     @property
+    def watts(self) -> float | None:
+        """Power in W: by the counter where it works, else by the samples, their lag undone if it is known."""
+        return next((w for w in (self.counted, self.corrected, self.sampled) if w is not None), None)
+
+    @property
     def energy(self) -> float | None:
-        """Energy of one run in J: by the counter where it works, else by the samples."""
-        watts = next((w for w in (self.counted, self.corrected, self.sampled) if w is not None), None)
-        return None if watts is None else watts * self.run_seconds
+        """Energy of one run in J."""
+        return None if self.watts is None else self.watts * self.run_seconds
 
 
 @dataclass(frozen=True, slots=True)

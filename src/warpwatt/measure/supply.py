@@ -6,10 +6,15 @@ in shared memory.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
+import threading
+import time
+from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +29,7 @@ from warpwatt.measure.inputs import FLOATS, fill, make_inputs
 from warpwatt.measure.instance import Job
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -32,7 +37,8 @@ if TYPE_CHECKING:
 
 RANDOM, ZEROS = "random", "zeros"
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-"""Where arrays are handed over, if it exists."""
+"""Where arrays are handed over, if it exists and has room."""
+SHARED_ROOM = 16 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,55 +73,112 @@ def zeroable(program: CorpusProgram, size: str) -> tuple[str, ...]:
     return tuple(name for name, b in described if b.fill is Fill.RANDOM and b.dtype in FLOATS)
 
 
-@dataclass(slots=True)
 class Supply:
     """Makes jobs in the order they are asked for, some ahead. Use it as a context manager.
 
-    ``workers`` 0 makes each where it is needed.
+    ``workers`` 0 makes each where it is needed. ``folder`` is where arrays are handed over; None: a new one
+    in memory, if there is room.
     """
 
-    workers: int
-    _pool: ProcessPoolExecutor | None = None
-    _folder: Path | None = None
-    _waiting: dict[Future[Path], int] = field(default_factory=dict)
+    def __init__(self, workers: int, folder: Path | None = None) -> None:
+        self.workers = workers
+        self._given = folder
+        self._stack = ExitStack()
+        self._pool: ProcessPoolExecutor | None = None
+        self._folder = Path()
 
     def __enter__(self) -> Self:
         if self.workers:
-            parent = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
-            self._folder = Path(tempfile.mkdtemp(prefix="warpwatt-", dir=parent))
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
+            self._folder = self._given or Path(self._stack.enter_context(scratch()))
+            self._pool = ProcessPoolExecutor(
+                self.workers, mp_context=get_context("spawn"), initializer=end_with, initargs=(os.getpid(),)
+            )
+            self._stack.callback(self._stop, self._pool)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            processes = list((self._pool._processes or {}).values())
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:  # a reference may run for minutes; nobody waits for it any more
-                process.kill()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._stack.close()
 
-    def jobs(self, orders: Sequence[Order]) -> Iterator[tuple[int, Job | WarpWattError]]:
-        """Yield the index of each order with its job, or with what went wrong; the first that is ready first."""
+    @staticmethod
+    def _stop(pool: ProcessPoolExecutor) -> None:
+        """End the workers: a reference may run for minutes, and nobody waits for it any more."""
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+
+    def jobs(
+        self, orders: Sequence[Order | None], remaining: Callable[[], float | None] = lambda: None
+    ) -> Iterator[tuple[int, Job | WarpWattError | None]]:
+        """Yield the index of each order with its job, or with what went wrong; the first that is ready first.
+
+        An order that is None needs no job. ``remaining`` says how many seconds one may wait, None for any.
+        """
         if self._pool is None:
             for index, order in enumerate(orders):
-                yield index, _tried(order)
+                yield index, None if order is None else _tried(order)
             return
-        assert self._folder is not None
-        ahead = iter(enumerate(orders))
-        while True:
-            while len(self._waiting) < 2 * self.workers and (item := next(ahead, None)) is not None:
-                index, order = item
+        ahead = deque(enumerate(orders))
+        waiting: dict[Future[Path], int] = {}
+        while ahead or waiting:
+            while ahead and len(waiting) < 2 * self.workers and ahead[0][1] is not None:
+                index, order = ahead.popleft()
                 folder = self._folder / str(index)
-                self._waiting[self._pool.submit(_deliver, _by_path(order), folder)] = index
-            if not self._waiting:
+                waiting[self._pool.submit(_deliver, _by_path(order), folder)] = index
+            ready = wait(waiting, _seconds(remaining()), FIRST_COMPLETED).done if waiting else set()
+            if ready:
+                first = min(ready, key=waiting.__getitem__)
+                index = waiting.pop(first)
+                yield index, _received(first, orders[index])
+            elif waiting:
                 return
-            ready, _ = wait(self._waiting, return_when=FIRST_COMPLETED)
-            first = min(ready, key=self._waiting.__getitem__)
-            index = self._waiting.pop(first)
-            yield index, _received(first, orders[index])
+            else:
+                yield ahead.popleft()[0], None
+
+
+def _seconds(remaining: float | None) -> float | None:
+    return None if remaining is None else max(remaining, 0.0)
+
+
+@contextmanager
+def scratch() -> Iterator[str]:
+    """Make a folder for arrays that is removed at the end; in memory, if there is room.
+
+    Folders that killed processes left behind are removed first.
+    """
+    roomy = SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > SHARED_ROOM
+    parent = SHARED_MEMORY if roomy else Path(tempfile.gettempdir())
+    for left in parent.glob("warpwatt-measure-*-*"):
+        owner = left.name.split("-")[2]
+        if owner.isdecimal() and not _is_alive(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f"warpwatt-measure-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True
+    ) as name:
+        yield name
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def end_with(parent: int) -> None:
+    """End this process when its parent has gone, were it killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _tried(order: Order) -> Job | WarpWattError:
@@ -140,7 +203,8 @@ def _deliver(order: tuple[Path, str, str], folder: Path) -> Path:
     return folder
 
 
-def _received(future: Future[Path], order: Order) -> Job | WarpWattError:
+def _received(future: Future[Path], order: Order | None) -> Job | WarpWattError:
+    assert order is not None
     try:
         folder = future.result()
     except WarpWattError as error:
