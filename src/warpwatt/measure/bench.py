@@ -98,5 +98,3 @@ class Point(Protocol):
 
     def without_figures(self, bench: Bench, files: Store, status: Status, note: str) -> list[Group]:
         """Return what to write for everything that is missing, where there are no figures."""
-
-

@@ -29,20 +29,26 @@ HANG_SECONDS = 90.0
 class Watcher(Protocol):
     """Who is told how a campaign goes."""
 
+    def start(self, count: int, files: Store) -> None:
+        """Hear how many points there are to measure, and into which files."""
+
     def begin(self, point: Point, groups: list[Group], limit: float) -> None:
         """Hear of a point: ``groups`` are to be written if it has not ended within ``limit`` seconds."""
 
-    def end(self, point: Point) -> None:
-        """Hear that the point's rows are on disk."""
+    def end(self, point: Point, status: str) -> None:
+        """Hear that the point's rows are on disk, and its worst status."""
 
 
 class Unwatched:
     """Nobody."""
 
+    def start(self, count: int, files: Store) -> None:
+        """Do nothing."""
+
     def begin(self, point: Point, groups: list[Group], limit: float) -> None:
         """Do nothing."""
 
-    def end(self, point: Point) -> None:
+    def end(self, point: Point, status: str) -> None:
         """Do nothing."""
 
 
@@ -123,6 +129,7 @@ class Campaign:
         started = clock.now() if started is None else started
         pending = [point for point in planned if point.is_pending(self.files)]
         outcome = Outcome(left=len(pending))
+        self.watcher.start(len(pending), self.files)
 
         def remaining() -> float | None:
             return None if budget is None else budget - (clock.now() - started)
@@ -147,8 +154,9 @@ class Campaign:
         for group in self._groups(point, job):
             self.files.add(group)
             statuses += [str(row["status"]) for row in group.rows]
-        self.watcher.end(point)
-        return next((status for status in statuses if status != Status.OK), Status.OK.value)
+        worst = next((status for status in statuses if status != Status.OK), Status.OK.value)
+        self.watcher.end(point, worst)
+        return worst
 
     def _groups(self, point: Point, job: Job | WarpWattError | None) -> Iterator[Group]:
         try:

@@ -38,7 +38,7 @@ class Column:
         """
         if self.kind is str:
             return cell
-        return self.kind(cell) if cell else None  # type: ignore[no-any-return] # int or float
+        return self.kind(cell) if cell else None
 
 
 IDENTITY = (

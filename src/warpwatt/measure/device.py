@@ -106,9 +106,17 @@ class Sensors(Protocol):
 class Device(Protocol):
     """A GPU. Every method raises DeviceError if the driver refuses, DeviceLostError if it is gone."""
 
-    info: DeviceInfo
-    clock: Clock
-    sensors: Sensors
+    @property
+    def info(self) -> DeviceInfo:
+        """Which device it is."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time it lives in."""
+
+    @property
+    def sensors(self) -> Sensors:
+        """What the board says about itself."""
 
     def load(self, cubin: bytes) -> Any:
         """Load machine code; return the module."""

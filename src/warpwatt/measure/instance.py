@@ -97,9 +97,7 @@ class Instance:
         wrong = differences(job.program, job.size, job.inputs, job.wanted, self.results())
         if not wrong and not any(job.inputs[name].any() for name in job.wanted):
             self.run()
-            self.restores = bool(
-                differences(job.program, job.size, job.inputs, job.wanted, self.results())
-            )
+            self.restores = bool(differences(job.program, job.size, job.inputs, job.wanted, self.results()))
         return wrong
 
 
@@ -202,7 +200,12 @@ def scalar_bytes(parameter: Parameter, scalar: Scalar) -> bytes:
     if kind in ("f32", "f64"):
         return struct.pack("<f" if kind == "f32" else "<d", value)
     whole = math.floor(value)
-    if kind[0] not in "usb" or size > 8 or whole != value or not -(2 ** (8 * size - 1)) <= whole < 2 ** (8 * size):
+    if (
+        kind[0] not in "usb"
+        or size > 8
+        or whole != value
+        or not -(2 ** (8 * size - 1)) <= whole < 2 ** (8 * size)
+    ):
         name = parameter.source_name or parameter.name
         raise InputError(f"cannot pass {value!r} for parameter {name!r} of type {kind} ({size} bytes)")
-    return (whole % 2 ** (8 * size)).to_bytes(size, "little")
+    return (whole & (1 << 8 * size) - 1).to_bytes(size, "little")

@@ -75,7 +75,7 @@ class PowerRun:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A program as a loop's body: ``enqueue`` adds ``runs`` runs; one of them is ``kernel_seconds`` of launches."""
+    """A program as a loop's body: ``enqueue`` adds ``runs`` runs; each is ``kernel_seconds`` of launches."""
 
     enqueue: Action
     runs: int

@@ -68,9 +68,7 @@ class _Folder:
         (self.path / INDEX).write_text(text, encoding="utf-8")
 
 
-def prepare(
-    corpus: Corpus, folder: Path, target: str, report: Callable[[str], None] = lambda name: None
-) -> int:
+def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], object] | None = None) -> int:
     """Compile every program that the target can run; return how many.
 
     Parameters
@@ -97,7 +95,8 @@ def prepare(
     result = _Folder(folder, target)
     result.add(EMPTY, Source("<empty>", EMPTY_SOURCE.encode()))
     for program in corpus:
-        report(program.name)
+        if report is not None:
+            report(program.name)
         source = read_source(program.source)
         if target_number(program.least_target) <= number:
             result.add(program.name, source)

@@ -117,7 +117,7 @@ class Prepared:
 
 
 class Unprepared:
-    """Stands in for machine code where the device is simulated: parameters are guessed, nothing is compiled."""
+    """Stands in for machine code in a simulation: nothing is compiled, parameters are guessed."""
 
     def code(self, program: CorpusProgram) -> Code:
         """Return the program's name as its code."""

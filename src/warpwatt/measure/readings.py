@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,7 +67,7 @@ def counted_power(samples: Sequence[Sample]) -> Reading:
     if len(ticks) < 2:
         return Reading(None, "energy counter stuck")
     joules = 0.0
-    for (before, first), (after, last) in zip(ticks, ticks[1:], strict=False):
+    for (before, first), (after, last) in pairwise(ticks):
         step = _step_mj(last - first, after - before)
         if step is None:
             return Reading(None, f"energy counter broken: {first} mJ, then {last} mJ")
@@ -92,7 +93,8 @@ def drift(samples: Sequence[Sample]) -> float:
 
 def updates(samples: Sequence[Sample]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return times and values of the instant sensor's updates: the first sample of each new value."""
-    times, values = [], []
+    times: list[float] = []
+    values: list[float] = []
     for sample in samples:
         value = sample.instant
         if value is not None and 0 <= value <= MAX_WATTS and (not values or value != values[-1]):
@@ -121,9 +123,7 @@ def fit_rise(samples: Sequence[Sample]) -> float | None:
     return tau if rises and quality >= GOOD_FIT else None
 
 
-def _exponential(
-    times: NDArray[np.float64], values: NDArray[np.float64], tau: float
-) -> tuple[float, float]:
+def _exponential(times: NDArray[np.float64], values: NDArray[np.float64], tau: float) -> tuple[float, float]:
     """Return R² and amplitude b of the best a + b·exp(−t/τ)."""
     design = np.stack([np.ones_like(times), np.exp(-times / tau)], axis=1)
     solution, *_ = np.linalg.lstsq(design, values, rcond=None)

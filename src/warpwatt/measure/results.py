@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ KEY = ("version", "program", "size", "data")
 """Columns that identify a point within a file."""
 
 Key = tuple[str, ...]
+LOCK_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,24 @@ def read(path: Path, columns: Sequence[Column]) -> list[Row]:
     return rows
 
 
+def drop(path: Path, columns: Sequence[Column], statuses: Iterable[str]) -> int:
+    """Remove every point with a row of one of these statuses, so that it is measured again; return how many.
+
+    The file is replaced in one step: a kill leaves the old one or the new one.
+    """
+    unwanted = set(statuses)
+    rows = _content(path, columns).rows
+    bad = {tuple(row[name] for name in KEY) for row in rows if row["status"] in unwanted}
+    if bad:
+        names = [column.name for column in columns]
+        kept = [row for row in rows if tuple(row[name] for name in KEY) not in bad]
+        lines = [_line(names), *(_line(row[name] for name in names) for row in kept)]
+        new = path.with_suffix(".new")
+        new.write_text("".join(lines), encoding="utf-8")
+        new.replace(path)
+    return len(bad)
+
+
 def _content(path: Path, columns: Sequence[Column]) -> _Content:
     try:
         data = path.read_bytes()
@@ -192,7 +212,11 @@ def _lock(file: int, path: Path) -> None:
         import fcntl  # noqa: PLC0415 - not on every system
     except ImportError:
         return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise InputError("another process measures into this file", file=path) from None
+    for _ in range(LOCK_TRIES):  # a process that was just killed may need a moment to be gone
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(0.25)
+        else:
+            return
+    raise InputError("another process measures into this file", file=path)

@@ -147,4 +147,5 @@ class PowerSensors:
         if how.counter_fault is not SensorFault.NONE:
             return how.counter_start_mj
         stepped = math.floor(time / how.counter_step + 1e-6) * how.counter_step
-        return (how.counter_start_mj + round(self.trace.energy(stepped) * 1e3)) % 2**how.counter_bits
+        counted = how.counter_start_mj + round(self.trace.energy(stepped) * 1e3)
+        return counted % (1 << how.counter_bits)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.measure import protocol
-from warpwatt.measure.results import ResultFile
+from warpwatt.measure.results import KEY, ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +60,15 @@ class Store:
     def has(self, name: str, program: str, size: str, data: str) -> bool:
         """Whether a point is done in a protocol, in today's version of it."""
         return (str(protocol.VERSION), program, size, data) in self.file(name).done
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group's point is in its file."""
+        first = group.rows[0]
+        return tuple(str(first[name]) for name in KEY) in self.file(group.protocol).done
+
+    def unopened(self) -> Store:
+        """Return the same files with none open; this can go to another process."""
+        return Store(self.folder, self.columns)
 
     def add(self, group: Group) -> None:
         """Append a group."""

@@ -123,8 +123,8 @@ class Supply:
         ahead = deque(enumerate(orders))
         waiting: dict[Future[Path], int] = {}
         while ahead or waiting:
-            while ahead and len(waiting) < 2 * self.workers and ahead[0][1] is not None:
-                index, order = ahead.popleft()
+            while ahead and len(waiting) < 2 * self.workers and (order := ahead[0][1]) is not None:
+                index, _ = ahead.popleft()
                 folder = self._folder / str(index)
                 waiting[self._pool.submit(_deliver, _by_path(order), folder)] = index
             ready = wait(waiting, _seconds(remaining()), FIRST_COMPLETED).done if waiting else set()

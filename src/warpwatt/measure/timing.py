@@ -1,11 +1,13 @@
 """Timing launches with events: cold and warm L2, one by one and in batches.
 
-The host is slower at enqueuing than short kernels are at running. So every timed span is enqueued while the
-device is still busy with something untimed (``Device.hold``, the flush): no span contains waiting for the host.
+The host is slower at enqueuing than short kernels are at running. So every timed span is enqueued while
+the device is still busy with something untimed (``Device.hold``, the flush): none contains waiting for the
+host.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import Dim3, Launch
@@ -45,7 +47,7 @@ class Stopwatch:
         events = self.events(2 * len(actions))
         pairs = list(zip(events[::2], events[1::2], strict=True))
         if before is None:
-            pairs = list(zip(events, events[1 : len(actions) + 1], strict=False))
+            pairs = list(pairwise(events[: len(actions) + 1]))
             device.record(events[0])
         for action, (start, stop) in zip(actions, pairs, strict=True):
             if before is not None:
