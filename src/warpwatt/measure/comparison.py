@@ -91,10 +91,11 @@ def differences(
     wanted: Mapping[str, NDArray[Any]],
     found: Mapping[str, NDArray[Any]],
 ) -> tuple[Mismatch, ...]:
-    """Compare all buffers with ``wanted``; those it lacks must be as in ``inputs``."""
+    """Compare the buffers in ``found`` with ``wanted``; those it lacks must be as in ``inputs``."""
     pairs = (
         (name, buffer, found[name], wanted.get(name, inputs[name]))
         for name, buffer in buffers(program.size(size))
+        if name in found
     )
     results = (compare(name, b, got, want, program.tolerance) for name, b, got, want in pairs)
     return tuple(result for result in results if result is not None)
@@ -108,7 +109,7 @@ def compare(
     The error of an element is relative to its expected magnitude plus the buffer's mean magnitude, so that
     cancellation near zero is no failure. NaN agrees with NaN; integers and tolerance 0 mean equality.
     """
-    if found.size == expected.size and found.tobytes() == expected.tobytes():
+    if _are_same_bytes(found, expected):
         return None
     got, want = (_values(array, buffer.dtype) for array in (found, expected))
     errors = _errors(got, want)
@@ -121,6 +122,12 @@ def compare(
     first = int(wrong[0])
     worst = float(np.max(errors[wrong]))
     return Mismatch(name, wrong.size, got.size, worst, first, got[first].item(), want[first].item())
+
+
+def _are_same_bytes(found: NDArray[Any], expected: NDArray[Any]) -> bool:
+    """Whether no closer look is needed; a tenth of its cost, and most buffers are inputs."""
+    first, second = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (found, expected))
+    return np.array_equal(first, second)
 
 
 def _values(array: NDArray[Any], dtype: DType) -> NDArray[Any]:
