@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 SAFETY = 1.3
 """Factor on what a point is expected to take."""
-HANG_SECONDS = 90.0
-"""A point that takes longer than this, and ten times what is expected, hangs."""
 
 
 class Watcher(Protocol):
@@ -149,7 +147,7 @@ class Campaign:
     def _measure(self, point: Point, job: Job | WarpWattError | None) -> str:
         """Measure one point and write its rows; return its worst status."""
         lost = point.without_figures(self.bench, self.files, Status.HUNG, "")
-        self.watcher.begin(point, lost, max(HANG_SECONDS, 10 * self.estimates.seconds(point)))
+        self.watcher.begin(point, lost, self._limit(point))
         statuses = []
         for group in self._groups(point, job):
             self.files.add(group)
@@ -157,6 +155,11 @@ class Campaign:
         worst = next((status for status in statuses if status != Status.OK), Status.OK.value)
         self.watcher.end(point, worst)
         return worst
+
+    def _limit(self, point: Point) -> float:
+        """Return the seconds after which a point hangs."""
+        settings = self.bench.settings
+        return max(settings.hang, settings.patience * self.estimates.seconds(point))
 
     def _groups(self, point: Point, job: Job | WarpWattError | None) -> Iterator[Group]:
         try:

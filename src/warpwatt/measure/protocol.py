@@ -74,6 +74,8 @@ class Settings:
         A power run is unsteady where its halves differ by more than this fraction.
     pause
         Seconds to wait before a rejected run is repeated.
+    hang, patience
+        A point hangs that takes longer than ``hang`` seconds and than ``patience`` times what is expected.
     """
 
     repeats: int = 32
@@ -88,6 +90,8 @@ class Settings:
     power_seconds: float = 2.0
     drift: float = 0.03
     pause: float = 0.2
+    hang: float = 90.0
+    patience: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)

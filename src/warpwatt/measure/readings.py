@@ -110,9 +110,10 @@ def fit_rise(samples: Sequence[Sample]) -> float | None:
     least ``GOOD_FIT``, the sensor rises, and τ lies between the sensor's own period and the span.
     """
     times, values = updates(samples)
-    if times.size < 8 or np.ptp(values) < 5.0:
+    if times.size < 9 or np.ptp(values) < 5.0:
         return None
-    times = times - times[0]
+    # the first is when sampling began, not when the sensor was updated
+    times, values = times[1:] - times[1], values[1:]
     period = float(np.median(np.diff(times)))
     grid = np.geomspace(period / 4, times[-1], 400)
     fits = [_exponential(times, values, tau) for tau in grid]

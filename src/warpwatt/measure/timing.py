@@ -75,9 +75,8 @@ def warm(watch: Stopwatch, instance: Instance) -> list[float]:
     """
     actions = _actions(instance)
     watch.device.hold(ENQUEUE_SECONDS * (4 + 2 * len(actions)))
-    for _ in range(2 if instance.restores else 1):
-        instance.restore()
-        instance.run()
+    instance.restore()
+    instance.run()
     instance.restore()
     return _by_launch(instance, watch.spans(actions))
 
