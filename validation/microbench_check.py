@@ -1,7 +1,7 @@
 """The machine code of every microbenchmark on every target: classes × targets verified.
 
-``python -m validation.microbench_check`` compiles all generated kernels for sm_75 to sm_120, reads their loops
-back from the disassembly, prints what is not as meant and writes docs/validation/microbenchmarks.md.
+``python -m validation.microbench_check`` compiles all generated kernels for sm_75 to sm_120, reads their
+loops back from the disassembly, prints what is not as meant and writes docs/validation/microbenchmarks.md.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ VERIFIED, FAILED, ABSENT = "yes", "**no**", "–"
 HEAD = """# Microbenchmarks in machine code
 
 Written by `python -m validation.microbench_check`; ptxas {version}. A cell says whether the loop of the kernel,
-compiled for that target and disassembled, holds exactly the instructions meant: each opcode as often as the loop was
-unrolled, no more other instructions than stated in the probe, and the dependences meant (as many chains as the ILP, each
-instruction depending on the one before it, over two passes through the loop). Instruction classes stand for three
-kernels, ILP 1 to 3. `{absent}`: the target has no such instruction, or the compiler expands it.
+compiled for that target and disassembled, holds exactly the instructions meant: each opcode as often as the
+loop was unrolled, no more other instructions than stated in the probe, and the dependences meant (as many
+chains as the ILP, each instruction depending on the one before it, over two passes through the loop).
+Instruction classes stand for three kernels, ILP 1 to 3. `{absent}`: the target has no such instruction, or the
+compiler expands it. Instructions that ptxas puts between tensor instructions to space them, which never execute
+(`@!UPT UIADD3 URZ`), are counted neither as meant nor as other.
 
-**{good} of {all} kernels × targets verified; {classes} classes × {targets} targets: {cells} cells, {good_cells} verified.**
+**{good} of {all} kernels × targets verified; {classes} classes × {targets} targets: {cells} cells, {good_cells} \
+verified.**
 """
 
 
@@ -67,7 +70,7 @@ def page(verdicts: list[Verdict]) -> str:
             cells=len(cells),
             good_cells=good_cells,
         ),
-        f"| group | class | {' | '.join(TARGETS)} | other instructions, at most | instructions on the newest target |",
+        f"| group | class | {' | '.join(TARGETS)} | others, at most | instructions on the newest target |",
         f"|---|---|{'---|' * len(TARGETS)}---|---|",
     ]
     for name in names:
@@ -88,7 +91,11 @@ def class_of(one: Verdict) -> str:
 def _meant(one: Verdict) -> list[str]:
     expected = one.probe.expected_on(int(one.target.removeprefix("sm_")))
     patterns = expected.opcodes if expected is not None else ()
-    return [f"{count} {opcode}" for opcode, count in one.counts.items() if count >= min(one.probe.steps, 8)] if patterns else []
+    return (
+        [f"{count} {opcode}" for opcode, count in one.counts.items() if count >= min(one.probe.steps, 8)]
+        if patterns
+        else []
+    )
 
 
 def _mark(group: list[Verdict]) -> str:

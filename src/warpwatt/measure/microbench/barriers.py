@@ -14,7 +14,9 @@ def probes() -> tuple[Probe, ...]:
     return (
         _barrier("barrier_block", "bar.sync 0;", r"BAR\.SYNC.*", "barrier of a block"),
         _barrier("fence_block", "membar.cta;", r"MEMBAR\.(ALL|SC)\.CTA", "fence within a block"),
-        _barrier("fence_gpu", "membar.gl;", r"MEMBAR\.(ALL|SC)\.GPU", "fence within the GPU", others=4 * STEPS),
+        _barrier(
+            "fence_gpu", "membar.gl;", r"MEMBAR\.(ALL|SC)\.GPU", "fence within the GPU", others=4 * STEPS
+        ),
         _empty(),
     )
 

@@ -11,10 +11,12 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolkits import for_target, target_number
-from warpwatt.measure.microbench import ptx
+from warpwatt.measure.microbench import ptx, suite
+from warpwatt.measure.microbench.placing import CUBIN, TOOLKIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from warpwatt.core.program import Program
     from warpwatt.frontend.compiled import Compiled
@@ -22,12 +24,6 @@ if TYPE_CHECKING:
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 """Targets that every probe is checked for."""
-
-
-def available(probes: Iterable[Probe], target: str) -> tuple[Probe, ...]:
-    """Return the probes that exist on a target."""
-    number = target_number(target)
-    return tuple(p for p in probes if p.steps == 0 or p.expected_on(number) is not None)
 
 
 def compiled(probes: Iterable[Probe], target: str, *, cached: bool = True) -> Compiled:
@@ -62,3 +58,18 @@ def programs(probes: Iterable[Probe], target: str) -> Mapping[str, Program]:
         reasons = "\n".join(disassembly.warnings)
         raise ToolchainError(f"no machine code of {', '.join(missing[:3])}", details=reasons)
     return {name: program for name, program in found.items() if program is not None}
+
+
+def write(folder: Path, target: str) -> int:
+    """Compile all probes of a target into a prepared folder; return how many.
+
+    Raises
+    ------
+    ToolchainError
+        As :func:`compiled`.
+    """
+    chosen = [p for p in suite.probes() if p.exists_on(target_number(target))]
+    made = compiled(chosen, target)
+    (folder / CUBIN).write_bytes(made.cubin)
+    (folder / TOOLKIT).write_text(f"{made.toolkit}\n", encoding="utf-8")
+    return len(chosen)

@@ -1,7 +1,7 @@
 """Probes of latency at every memory level: chains of loads and atomics, each address the last one's result.
 
-Pointer chasing is by Saavedra and Smith (1995); Alavani 2023, section 3.3, and RRZE-HPC's gpu-latency use it on
-GPUs. Which level answers is up to the chain that the buffer holds: its footprint and stride.
+Pointer chasing is by Saavedra and Smith (1995); Alavani 2023, section 3.3, and RRZE-HPC's gpu-latency use it
+on GPUs. Which level answers is up to the chain that the buffer holds: its footprint and stride.
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ _ATOMICS = (
 )
 
 
-def _probe(name: str, meaning: str, frame: ptx.Frame, opcode: str, **kept: frozenset[str]) -> Probe:
+def _probe(
+    name: str, meaning: str, frame: ptx.Frame, opcode: str, needs: frozenset[str] = frozenset()
+) -> Probe:
     moves = STEPS if "_cas_" in name else 0  # compare and value lie in neighbouring registers
     expected = {75: Expected({opcode: STEPS}, overhead=6 + moves, chains=1)}
     parameters = (*ptx.COMMON, *frame.parameters)
-    return Probe(name, "latency", meaning, ptx.entry(name, frame), expected, parameters, STEPS, **kept)
+    return Probe(name, "latency", meaning, ptx.entry(name, frame), expected, parameters, STEPS, "", needs)
 
 
 def _global(operator: str, opcode: str) -> Probe:
@@ -71,7 +73,9 @@ def _shared() -> Probe:
         keep=[("u32", "%cell")],
         parameters=[SPACING],
     )  # fmt: skip
-    return _probe("chase_shared", "shared load latency; more than one thread: with conflicts", frame, r"LDS(\.U)?")
+    return _probe(
+        "chase_shared", "shared load latency; more than one thread: with conflicts", frame, r"LDS(\.U)?"
+    )
 
 
 def _constant() -> Probe:
@@ -108,7 +112,11 @@ def _atomic(space: str, operation: str, kind: str, opcode: str) -> Probe:
         registers = [f".reg .{kind} %old;", ".reg .u64 %at;", ".reg .u32 %gap;"]
         before = [_GAP, _START, f"ld.global.{kind} %old, [%at];"]
     else:
-        registers = [f".reg .{kind} %old;", ".reg .u32 %at, %gap;", f".shared .align 16 .b8 {name}_cells[16384];"]
+        registers = [
+            f".reg .{kind} %old;",
+            ".reg .u32 %at, %gap;",
+            f".shared .align 16 .b8 {name}_cells[16384];",
+        ]
         before = [
             _GAP, f"mov.u32 %at, {name}_cells;", "mul.lo.u32 %old, %thread, %gap;",
             "and.b32 %old, %old, 16380;", "add.u32 %at, %at, %old;", "st.shared.u32 [%at], 0;",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
 from warpwatt.frontend.toolkits import target_number
-from warpwatt.measure.microbench.build import available, programs
+from warpwatt.measure.microbench.build import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ def check(probes: Iterable[Probe], target: str) -> tuple[Verdict, ...]:
     ToolchainError
         If a compiler or the disassembler is missing or fails.
     """
-    chosen = available(probes, target)
+    chosen = tuple(p for p in probes if p.exists_on(target_number(target)))
     made = programs(chosen, target)
     return tuple(judge(probe, target, made[probe.name]) for probe in chosen)
 
@@ -143,7 +143,9 @@ def _wrong_chains(loop: Sequence[Instruction], meant: Sequence[bool], expected: 
     length = 2 * expected.total // expected.chains
     wrong = [d for d in range(1, length + 1) if depths[d] != expected.chains]
     if wrong or max(depths) > length:
-        return [f"no {expected.chains} chains of {length}: {depths[wrong[0] if wrong else length]} at a depth"]
+        return [
+            f"no {expected.chains} chains of {length}: {depths[wrong[0] if wrong else length]} at a depth"
+        ]
     return []
 
 

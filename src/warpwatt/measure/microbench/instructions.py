@@ -32,6 +32,7 @@ class InstructionClass:
     operands: str = ""
     registers: int = 1
     row: str = ""
+    setup: str = ""
     unroll: int = 240
     extra: dict[str, str] = field(default_factory=dict)
 
@@ -52,7 +53,7 @@ def _read(name: str, row: dict[str, Any]) -> InstructionClass:
     least = row.pop("least", 75)
     sass: dict[int, dict[str, int] | None] = {least: row.pop("sass")}
     sass |= {int(key[5:]): row.pop(key) for key in list(row) if key.startswith("sass_")}
-    sass |= {target: None for target in row.pop("without_from", ())}
+    sass |= dict.fromkeys(row.pop("without_from", ()))
     return InstructionClass(name=name, sass=dict(sorted(sass.items())), **row)
 
 
@@ -94,7 +95,7 @@ def _frame(one: InstructionClass, ilp: int) -> ptx.Frame:
             ".reg .u64 %mine;",
             *(f".reg .{kind} %{name};" for name, kind in one.extra.items()),
         ],
-        before=[*_loads(one, chained), *_predicates(one, ilp)],
+        before=[*_loads(one, chained), *([one.setup] if one.setup else []), *_predicates(one, ilp)],
         body=[_step(one, k % ilp, k // ilp) for k in range(one.unroll)],
         keep=kept,
     )

@@ -1,8 +1,8 @@
-"""The values of this package: a :class:`Probe` is a generated kernel, a :class:`Microbenchmark` one use of it."""
+"""The values: a :class:`Probe` is a generated kernel, a :class:`Microbenchmark` one use of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ class Expected:
         How many other instructions the loop may hold: counter, addresses, branch.
     chains
         How many chains the instructions form, each depending on the one before it in its chain, from pass to
-        pass too; 0: none depends on another; None: not checked, because order comes from elsewhere (a barrier).
+        pass too; 0: none depends on another; None: not checked, as order comes from elsewhere (a barrier).
     """
 
     opcodes: Mapping[str, int]
@@ -79,6 +79,10 @@ class Probe:
         known = [oldest for oldest in self.expected if oldest <= target]
         return self.expected[max(known)] if known else None
 
+    def exists_on(self, target: int) -> bool:
+        """Whether a target such as 90 has the instructions; every target can do nothing."""
+        return self.steps == 0 or self.expected_on(target) is not None
+
 
 class Reading(StrEnum):
     """How a microbenchmark is read."""
@@ -103,6 +107,18 @@ class Data(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Chain:
+    """Pointers in a buffer, ``stride`` bytes apart, each to the next one; the last to the first.
+
+    ``every_word``: every eight bytes hold a pointer ``stride`` bytes on, so that many threads can follow.
+    """
+
+    stride: int
+    in_random_order: bool = False
+    every_word: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Microbenchmark:
     """One use of a probe: a launch, how it is read, and what the result means.
 
@@ -110,20 +126,22 @@ class Microbenchmark:
     ----------
     quantity
         What is measured: rows of one quantity and probe, at several ``sweep`` values, make a curve.
-    sweep
-        The values varied: ``warps``, ``ilp``, ``footprint``, ``spacing``, ``blocks``.
     unit
-        Unit of the result.
+        Unit of the result; ``cycle`` is per step, ``1/cycle`` and ``B/cycle`` are per SM.
+    sweep
+        The values varied: ``ilp``, ``warps``, ``blocks``, ``footprint`` and ``stride`` in bytes, ...
     arguments
-        Parameters that are no buffers, by name; in bytes or counts.
+        Parameters of the kernel that are no buffers.
     buffer
         Bytes of the buffer behind ``in``.
-    chain
-        Stride in bytes of the chain of pointers that the buffer holds; 0: no chain, plain data.
-    operations
-        Steps of all threads of one launch, over 32: warp instructions.
-    moved
-        Bytes read or written by one launch.
+    chain, constants
+        Pointers in that buffer, or offsets in constant memory (over so many bytes), or None: plain data.
+    passes
+        Passes through the loop, in the shorter of two runs.
+    per_pass
+        What one pass does, for a rate: operations or bytes, on one SM (cycles) or on all (seconds, power).
+    steps
+        Steps of one pass that a result in cycles is divided by.
     """
 
     probe: Probe
@@ -135,9 +153,34 @@ class Microbenchmark:
     arguments: Mapping[str, int] = field(default_factory=dict)
     data: Data = Data.RANDOM
     buffer: int = 65536
-    chain: int = 0
-    operations: float = 0.0
-    moved: float = 0.0
+    chain: Chain | None = None
+    constants: int = 0
+    passes: int = 1
+    per_pass: float = 0.0
+    steps: int = 1
+
+    def with_buffer(self, nbytes: int, chain: Chain | None) -> Microbenchmark:
+        """Return the same with other contents of the buffer."""
+        return replace(self, buffer=nbytes, chain=chain)
+
+    def with_constants(self, chain: Chain, nbytes: int) -> Microbenchmark:
+        """Return the same with a chain of offsets in constant memory."""
+        return replace(self, chain=chain, constants=nbytes)
+
+    def for_power(self, sms: int, data: Data) -> Microbenchmark:
+        """Return the same stream as a reading of power; one read on a single SM runs on ``sms`` of them."""
+        local = self.reading is Reading.CYCLES
+        return replace(
+            self,
+            quantity=f"{self.quantity} power" if not local else "power",
+            launch=replace(self.launch, grid=replace(self.launch.grid, x=sms)) if local else self.launch,
+            reading=Reading.POWER,
+            unit="W",
+            data=data,
+            sweep={**self.sweep, "active_sms": sms},
+            passes=self.passes * (256 if local else 4),
+            per_pass=self.per_pass * (sms if local else 1),
+        )
 
     @property
     def name(self) -> str:

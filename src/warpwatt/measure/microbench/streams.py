@@ -1,8 +1,8 @@
 """Probes of bandwidth: independent loads and stores at every memory level, copies, and what slows them down.
 
 One kernel shape serves L1, L2 and DRAM: each warp reads chunks of a window of ``footprint`` bytes, ``step``
-bytes apart, and begins again at its end. Where the window lies (``block_stride``, ``warp_stride``) decides which
-level answers.
+bytes apart, and begins again at its end. Where the window lies (``block_stride``, ``warp_stride``) decides
+which level answers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def _braced(names: list[str]) -> str:
 def _accumulate(loaded: list[str]) -> list[str]:
     """Return statements that take loaded values in, two of them with one three-input operation."""
     pairs = [loaded[i : i + 2] for i in range(0, len(loaded), 2)]
-    return [f"lop3.b32 %sum, %sum, {pair[0]}, {pair[-1]}, {0x96 if len(pair) == 2 else 0x3C};" for pair in pairs]
+    return [
+        f"lop3.b32 %sum, %sum, {pair[0]}, {pair[-1]}, {0x96 if len(pair) == 2 else 0x3C};" for pair in pairs
+    ]
 
 
 def _global(operator: str, width: int, mix: tuple[int, int]) -> Probe:
@@ -61,8 +63,8 @@ def _global(operator: str, width: int, mix: tuple[int, int]) -> Probe:
         names = [f"%v{k * words + m}" for m in range(words)]
         loaded += names
         body.append(f"ld.global{operator_suffix}.{_KIND[width]} {_braced(names)}, [%at+{k * 32 * width}];")
-    for k in range(stores):
-        body.append(f"st.global.{_KIND[width]} [%to+{(loads + k) * 32 * width}], {values};")
+    offsets = [(loads + k) * 32 * width for k in range(stores)]
+    body += [f"st.global.{_KIND[width]} [%to+{offset}], {values};" for offset in offsets]
     body += _accumulate(loaded)
     body += [
         "add.u64 %moved, %moved, %step;", "setp.ge.u64 %wraps, %moved, %footprint;",
@@ -110,8 +112,7 @@ def _shared(width: int, mix: tuple[int, int]) -> Probe:
         names = [f"%v{k * words + m}" for m in range(words)]
         loaded += names
         body.append(f"ld.shared.{_KIND[width]} {_braced(names)}, [%cell+{k * 32 * width}];")
-    for k in range(stores):
-        body.append(f"st.shared.{_KIND[width]} [%cell+{k * 32 * width}], {values};")
+    body += [f"st.shared.{_KIND[width]} [%cell+{k * 32 * width}], {values};" for k in range(stores)]
     body += [*_accumulate(loaded), "xor.b32 %cell, %cell, %flip;"]
     opcodes = {rf"LDS(\.U)?{_SUFFIX[width]}": loads} if loads else {rf"STS{_SUFFIX[width]}": stores}
     frame = ptx.Frame(
