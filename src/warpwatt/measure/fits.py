@@ -179,9 +179,7 @@ def _golden(function: Callable[[float], float], low: float, high: float) -> floa
     return (low + high) / 2
 
 
-def _points(
-    x: Sequence[float] | Vector, y: Sequence[float] | Vector, least: int
-) -> tuple[Vector, Vector]:
+def _points(x: Sequence[float] | Vector, y: Sequence[float] | Vector, least: int) -> tuple[Vector, Vector]:
     """Return the points as arrays."""
     xs, ys = np.asarray(x, float), np.asarray(y, float)
     if xs.shape != ys.shape or xs.ndim != 1:

@@ -106,7 +106,9 @@ def nnls(design: Vector, y: Vector) -> Vector:
     raise InputError("non-negative least squares does not settle", hint="columns are all but equal")
 
 
-def _feasible(matrix: Vector, y: Vector, x: Vector, free: NDArray[np.bool_]) -> tuple[Vector, NDArray[np.bool_]]:
+def _feasible(
+    matrix: Vector, y: Vector, x: Vector, free: NDArray[np.bool_]
+) -> tuple[Vector, NDArray[np.bool_]]:
     """Solve for the free columns; go only so far that none falls below 0, and hold those that reach it."""
     while True:
         target = np.zeros_like(x)

@@ -120,9 +120,7 @@ def _costs(x: Vector, y: Vector, *, flat: bool) -> Vector:
     return np.where(count >= 1, np.maximum(cost, 0.0), np.inf)
 
 
-def _chosen(
-    costs: Vector, x: Vector, y: Vector, most: int, least_points: int, *, flat: bool
-) -> list[int]:
+def _chosen(costs: Vector, x: Vector, y: Vector, most: int, least_points: int, *, flat: bool) -> list[int]:
     """Return where the pieces of the best partition start, the first at 0.
 
     A partition into k pieces costs n·ln(RSS/n) + p·ln n, p counting lines and breaks. Points at one x are never
@@ -149,7 +147,11 @@ def _chosen(
 
 
 def _score(squares: float, floor: float, size: int, parameters: int) -> float:
-    return size * math.log(max(squares, floor) / size) + parameters * math.log(size) if squares < np.inf else np.inf
+    return (
+        size * math.log(max(squares, floor) / size) + parameters * math.log(size)
+        if squares < np.inf
+        else np.inf
+    )
 
 
 def _trace(origins: list[NDArray[np.intp]], size: int) -> list[int]:
