@@ -234,7 +234,7 @@ def test_twenty_kills_lose_and_double_nothing(options):
         assert set(counts.values()) <= {1}
         assert len(counts) >= seen
         seen = len(counts)
-    assert 0 < seen
+    assert seen > 0
     run(slow)
     undisturbed = replace(slow, output=options.output.parent / "undisturbed")
     run(undisturbed)

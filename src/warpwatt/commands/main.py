@@ -23,6 +23,7 @@ VERBS: Mapping[str, str] = {
     "explain": "warpwatt.commands.explain:explain",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
+    "calibrate": "warpwatt.commands.calibrate:calibrate",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
 }

@@ -1,0 +1,44 @@
+"""``warpwatt calibrate``: from measured microbenchmarks to a GPU's constants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warpwatt.core.errors import InputError, OutputExistsError
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path, file_okay=False))
+@click.option("-o", "--output", type=_FILE, required=True, help="TOML file of the constants.")
+@click.option("--page", type=_FILE, help="HTML page of all fits.  [default: beside the TOML file]")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+def calibrate(results: Path, output: Path, page: Path | None, *, force: bool) -> None:
+    """Fit a GPU's constants to the microbenchmarks in RESULTS, a folder that `measure` wrote.
+
+    Each constant has its standard error, number of points and R²; the page shows every fit.
+    """
+    from warpwatt.measure import calibration, calibration_page  # noqa: PLC0415 - verbs load lazily
+
+    shown = page or output.with_suffix(".html")
+    for file in (output, shown):
+        _check(file, force=force)
+    found = calibration.calibrate(results)
+    output.write_text(calibration.to_toml(found), encoding="utf-8")
+    shown.write_text(calibration_page.page(found), encoding="utf-8")
+    rows = ", ".join(f"{count} {status}" for status, count in found.rows.items())
+    click.echo(f"{found.gpu}: {len(found.constants)} constants from {sum(found.rows.values())} rows ({rows})")
+    for text in found.missing:
+        click.echo(f"not determined: {text}", err=True)
+    click.echo(f"{output}, {shown}")
+
+
+def _check(file: Path, *, force: bool) -> None:
+    """Refuse a file that exists, or whose folder does not."""
+    if file.exists() and not force:
+        raise OutputExistsError("the output file exists", file=file, hint="--force overwrites it")
+    if not file.parent.is_dir():
+        raise InputError("no such folder", file=file.parent)

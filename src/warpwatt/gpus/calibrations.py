@@ -1,0 +1,62 @@
+"""Calibration files: what ``warpwatt calibrate`` measured on one device, read back.
+
+A file holds ``gpu``, ``date`` and ``protocol`` as strings, and one table for each constant with ``value`` and
+``error`` (standard error), in tables by kind: ``[latency.l2]``.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import ParseError
+from warpwatt.core.gpu import Calibration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+def load_calibration(path: Path) -> Calibration:
+    """Return a device's calibration; constants are named by their tables, ``latency.l2``.
+
+    Raises
+    ------
+    ParseError
+        If the file cannot be read or is no calibration.
+    """
+    hint = "write it with: warpwatt calibrate RESULTS_DIR -o FILE"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParseError(f"cannot be read: {error.strerror}", file=path, hint=hint) from None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"not a TOML file: {error}", file=path, hint=hint) from None
+    texts = {name: data.pop(name, None) for name in ("gpu", "date", "protocol")}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise ParseError(f"{name} is missing or no text", file=path, hint=hint)
+    constants = dict(_constants(data, "", path))
+    return Calibration(str(texts["gpu"]), str(texts["date"]), str(texts["protocol"]), constants)
+
+
+def _constants(
+    table: Mapping[str, Any], prefix: str, path: Path
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Yield the constants of a table and of those in it; other entries describe the device."""
+    for name, entry in table.items():
+        if not isinstance(entry, dict):
+            continue
+        if "value" in entry and not isinstance(entry["value"], dict):
+            yield prefix + name, _pair(entry, prefix + name, path)
+        else:
+            yield from _constants(entry, f"{prefix}{name}.", path)
+
+
+def _pair(entry: Mapping[str, Any], name: str, path: Path) -> tuple[float, float]:
+    pair = (entry["value"], entry.get("error"))
+    for number in pair:
+        if isinstance(number, bool) or not isinstance(number, int | float) or math.isnan(number):
+            raise ParseError(f"{name}: value and error must be numbers", file=path)
+    return float(pair[0]), float(pair[1] or 0.0)
