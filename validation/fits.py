@@ -1,7 +1,7 @@
 """Our fits on public measurements: memory levels, plateaus of bandwidth, launch intervals.
 
-``python -m validation.fits [FOLDER]`` reads the results of gpu-benches in ``data/gpu_benches_microbench`` of a
-folder (default ``../shared``) and the summaries collected in its ``facts/memory.csv``, and writes
+``python -m validation.fits [FOLDER]`` reads the results of gpu-benches in ``data/gpu_benches_microbench`` of
+a folder (default ``../shared``) and the summaries collected in its ``facts/memory.csv``, and writes
 docs/validation/fits.md. Good: within 5 %.
 """
 
@@ -41,11 +41,12 @@ LAUNCHES = {"stream_launch": "launch_interval_us", "graph": "graph_launch_interv
 
 HEAD = """# Fits on public measurements
 
-Written by `python -m validation.fits`. Data: gpu-benches (te42kyfo, commit 1c36d50), summaries: the collected table of
-public facts, which took them from the same logs by hand (median over a plateau someone saw; best over occupancy).
-Nothing here is told where a plateau lies: levels are found by lines in pieces (dynamic programming, BIC), bandwidth
-against resident threads by a·(b − exp(−c·x)), launch intervals as the intercept of time against volume.
-A fit is good within {limit:.0%}.
+Written by `python -m validation.fits`. Data: gpu-benches (te42kyfo, commit 1c36d50), summaries: the
+collected table of public facts, which took them from the same logs by hand (median over a plateau
+someone saw; best over occupancy). Nothing here is told where a plateau lies: levels are found by lines
+in pieces (dynamic programming, BIC), bandwidth against resident threads by a·(b − exp(−c·x)), launch
+intervals as the intercept of time against volume up to 4 MB. DRAM reads of the H200 are left out: their
+summary is from another benchmark. A fit is good within {limit:.0%}.
 
 **{good} of {all} within {limit:.0%}; median deviation {median:.1%}, largest {largest:.1%}.**
 

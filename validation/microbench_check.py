@@ -21,16 +21,16 @@ VERIFIED, FAILED, ABSENT = "yes", "**no**", "–"
 
 HEAD = """# Microbenchmarks in machine code
 
-Written by `python -m validation.microbench_check`; ptxas {version}. A cell says whether the loop of the kernel,
-compiled for that target and disassembled, holds exactly the instructions meant: each opcode as often as the
-loop was unrolled, no more other instructions than stated in the probe, and the dependences meant (as many
-chains as the ILP, each instruction depending on the one before it, over two passes through the loop).
-Instruction classes stand for three kernels, ILP 1 to 3. `{absent}`: the target has no such instruction, or the
-compiler expands it. Instructions that ptxas puts between tensor instructions to space them, which never execute
-(`@!UPT UIADD3 URZ`), are counted neither as meant nor as other.
+Written by `python -m validation.microbench_check`; ptxas {version}. A cell says whether the loop of the
+kernel, compiled for that target and disassembled, holds exactly the instructions meant: each opcode as
+often as the loop was unrolled, no more other instructions than stated in the probe, and the dependences
+meant (as many chains as the ILP, each instruction depending on the one before it, over two passes
+through the loop). Instruction classes stand for three kernels, ILP 1 to 3. `{absent}`: the target has no
+such instruction, or the compiler expands it. Instructions that ptxas puts between tensor instructions to
+space them, which never execute (`@!UPT UIADD3 URZ`), are counted neither as meant nor as other.
 
-**{good} of {all} kernels × targets verified; {classes} classes × {targets} targets: {cells} cells, {good_cells} \
-verified.**
+**{good} of {all} kernels × targets verified; {classes} classes × {targets} targets: {cells} cells, \
+{good_cells} verified.**
 """
 
 

@@ -11,7 +11,7 @@ from warpwatt.measure.microbench.points import COLUMNS, PROTOCOL, SWEPT
 from warpwatt.measure.microbench.suite import microbenchmarks
 from warpwatt.measure.results import ResultFile
 
-INFO = DeviceInfo("NVIDIA Test Chip", "0123456789ab", "999.1 (CUDA 13.0)", "sm_90", 100, 40 * 2**20, 80 * 2**30)
+INFO = DeviceInfo("NVIDIA Test Chip", "0123456789ab", "999.1", "sm_90", 100, 40 * 2**20, 80 * 2**30)
 LEVELS = ((192 * 2**10, 33.0), (40 * 2**20, 260.0), (2**60, 640.0))
 CONSTANT_LEVELS = ((2 * 2**10, 28.0), (2**60, 95.0))
 LATENCIES = {"fp32_fma": 4.0, "int_mad": 5.0, "special_sin": 22.0, "fp64_fma": 8.0}
@@ -63,7 +63,8 @@ def rows(seed=5, spread=0.002):
     for one in microbenchmarks(INFO):
         value, seconds, work = value_of(one, random.normal(1, spread))
         key = (one.probe.name, one.quantity, str(one.data))
-        groups.setdefault(key, []).append(_row(key, one.probe.group, one.unit, one.sweep, value, seconds, work))
+        row = _row(key, one.probe.group, one.unit, one.sweep, value, seconds, work)
+        groups.setdefault(key, []).append(row)
     for kind in ("upload pageable", "download pinned"):
         for nbytes in SIZES:
             seconds = (PCIE_BASE + nbytes / PCIE) * random.normal(1, spread)

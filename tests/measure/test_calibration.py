@@ -120,7 +120,7 @@ def test_results_that_are_none_are_refused(tmp_path):
     with pytest.raises(InputError, match="no results"):
         calibrate(tmp_path)
     for text, message in (("gpu = 1", "gpu"), ("gpu = [", "TOML"),
-                          ('gpu="a"\ndate="b"\nprotocol="c"\n[latency.l2]\nvalue="x"', "numbers")):  # fmt: skip
+                          ('gpu="a"\ndate="b"\nprotocol="c"\n[a.b]\nvalue="x"', "numbers")):  # fmt: skip
         (tmp_path / "x.toml").write_text(text)
         with pytest.raises(ParseError, match=message):
             load_calibration(tmp_path / "x.toml")

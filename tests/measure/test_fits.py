@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -42,7 +44,7 @@ def test_piecewise_recovers_table_3_3():
     assert fit.r2 > 0.98
 
 
-@pytest.mark.parametrize("a, b, c", TABLE_4_5)
+@pytest.mark.parametrize(("a", "b", "c"), TABLE_4_5)
 def test_exponential_recovers_table_4_5(a, b, c):
     random = np.random.default_rng(45)
     x = np.linspace(0.02, 6, 120) / c
@@ -142,7 +144,7 @@ def _partitions(x, pieces):
 
 
 def _squares(y, cuts):
-    return sum(float(((y[a:b] - y[a:b].mean()) ** 2).sum()) for a, b in zip(cuts, cuts[1:], strict=False))
+    return sum(float(((y[a:b] - y[a:b].mean()) ** 2).sum()) for a, b in pairwise(cuts))
 
 
 def test_bad_points_are_refused():

@@ -1,12 +1,13 @@
 """Constants of a GPU from the rows of its microbenchmarks, each with the fit it comes from.
 
-Names are ``kind.what``: ``latency.l2``, ``throughput.fp32_fma``, ``peak_warps.fp32_fma_ilp2``. Rows are those of
-the ``micro`` protocol whose status is ok.
+Names are ``kind.what``: ``latency.l2``, ``throughput.fp32_fma``, ``peak_warps.fp32_fma_ilp2``. Rows are those
+of the ``micro`` protocol whose status is ok.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,7 +154,7 @@ def _memory(rows: Curve, found: Found) -> None:
     )
     for program, names in cases:
         curve = rows.where(program=program, quantity="latency")
-        _attempt(found, program, lambda c=curve, p=program, n=names: _levels(c, p, n, found))  # type: ignore[misc]
+        _attempt(found, program, partial(_levels, curve, program, names, found))
     for program, curve in _each(rows, "latency", "latency"):
         if program.startswith(("atomic", "chase_shared")):
             first = curve.rows[0]
@@ -192,7 +193,7 @@ def _bandwidths(rows: Curve, found: Found) -> None:
                 row = curve.rows[0]
                 found.add(name, _measured(row), str(row["unit"]), 1)
                 continue
-            _attempt(found, name, lambda c=curve, n=name: _growth(c, n, found))  # type: ignore[misc]
+            _attempt(found, name, partial(_growth, curve, name, found))
 
 
 def _growth(curve: Curve, name: str, found: Found) -> None:
@@ -231,10 +232,7 @@ def _lines(rows: Curve, found: Found) -> None:
         curve = rows.where(quantity=quantity, program=program)
         if swept == "stride":  # broadcast and the odd spacing below a word are another story
             curve = Curve(tuple(r for r in curve.rows if float(str(r["stride"] or 0)) >= per))
-        _attempt(
-            found, name,
-            lambda c=curve, s=swept, p=per, n=name, u=unit: _line(c, s, p, n, u, found),  # type: ignore[misc]
-        )  # fmt: skip
+        _attempt(found, name, partial(_line, curve, swept, per, name, unit, found))
 
 
 _LAUNCHES = ("batch", "graph", "seconds")

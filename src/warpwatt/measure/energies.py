@@ -1,8 +1,8 @@
 """Energies per instruction and byte, and constant powers, from the power of microbenchmarks.
 
 Energy of a launch = P_const·t + P_SM·(active SMs)·t + Σ work·e, all of them at least 0 (see
-:mod:`~warpwatt.measure.nonnegative`). One row of each class fixes its energy; the constant powers come from the
-rows that run one class on parts of the chip.
+:mod:`~warpwatt.measure.nonnegative`). One row of each class fixes its energy; the constant powers come from
+the rows that run one class on parts of the chip. Work is warp instructions, or bytes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _is_power(row: Row) -> bool:
 
 
 def _name(row: Row) -> str:
-    """Return the name of the energy a row fixes: class or stream, level, and zeros where they were the data."""
+    """Return the name of the energy a row fixes: level, class or stream, and zeros if they were the data."""
     program = str(row["program"]).rpartition("_ilp")[0] or str(row["program"])
     level = str(row["quantity"]).removesuffix("power").replace(" bandwidth", "").strip()
     parts = [part for part in (level, program, "zeros" if row["data"] == "zeros" else "") if part]

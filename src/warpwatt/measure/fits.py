@@ -1,7 +1,7 @@
 """Curves through measured points: straight, logarithmic, growing to a limit, straight in pieces.
 
 Every fit says how good it is (R², RMSE, residuals) and how sure each parameter is (standard error: from the
-curvature of the sum of squares at the optimum, with the scatter that the residuals show). The four families are
+curvature of the sum of squares at the optimum, with the scatter that the residuals show). The families are
 those of Alavani 2023, sections 3.3.3 and 4.4.5 (Tables 3.3, 4.4 and 4.5).
 """
 

@@ -23,7 +23,7 @@ RISE = 0.06
 LEAST_POINTS = 3
 MOST_PIECES = 10
 STEPPED = 1e-3
-"""Relative resolution of a curve: what is printed or counted in whole steps differs by so much for nothing."""
+"""Relative resolution: what is printed or counted in whole steps differs by so much for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Level:
 def levels(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> tuple[Level, ...]:
     """Return the flat stretches of a curve, by rising footprint.
 
-    Lines in pieces through the logarithms; a piece that hardly rises is a level, neighbours of the same height
-    are one.
+    Lines in pieces through the logarithms; a piece that hardly rises is a level, neighbours of the same
+    height are one.
 
     Raises
     ------

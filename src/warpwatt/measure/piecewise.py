@@ -1,4 +1,4 @@
-"""Straight lines in pieces, the break points found: the best partition by dynamic programming, its size by BIC.
+"""Lines in pieces, the break points found: the best partition by dynamic programming, its size by BIC.
 
 Pieces need not meet: the latencies of Alavani 2023, Table 3.3, jump from one to the next. Levels of a memory
 hierarchy are pieces too, flat ones, over the logarithm of the footprint.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,7 +94,7 @@ def piecewise_linear(
     starts = _chosen(costs, xs, ys, most, least_points, flat=flat)
     bounds = [*starts, xs.size]
     pieces, residuals = [], np.empty_like(ys)
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         piece, rest = _piece(xs[start:stop], ys[start:stop], flat=flat)
         pieces.append(piece)
         residuals[start:stop] = rest
@@ -123,8 +124,8 @@ def _costs(x: Vector, y: Vector, *, flat: bool) -> Vector:
 def _chosen(costs: Vector, x: Vector, y: Vector, most: int, least_points: int, *, flat: bool) -> list[int]:
     """Return where the pieces of the best partition start, the first at 0.
 
-    A partition into k pieces costs n·ln(RSS/n) + p·ln n, p counting lines and breaks. Points at one x are never
-    parted. Sums of squares below rounding count as rounding.
+    A partition into k pieces costs n·ln(RSS/n) + p·ln n, p counting lines and breaks. Points at one x are
+    never parted. Sums of squares below rounding count as rounding.
     """
     size = x.size
     allowed = costs.copy()

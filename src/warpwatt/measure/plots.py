@@ -62,12 +62,13 @@ def svg(plot: Plot) -> str:
     """Return a picture with axes, points and curve; its title says what it shows."""
     x = _scale(plot.x, LEFT, WIDTH - RIGHT, logarithmic=plot.logarithmic_x, from_zero=False)
     y = _scale([*plot.y, *plot.curve_y], HEIGHT - BOTTOM, TOP, logarithmic=False, from_zero=True)
+    middle, names = (LEFT + WIDTH - RIGHT) / 2, (escape(plot.x_label), escape(plot.y_label))
+    title = f"{escape(plot.title)}: {names[1]} against {names[0]}, {len(plot.x)} points"
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{escape(plot.title)}: {escape(plot.y_label)}'
-        f" against {escape(plot.x_label)}, {len(plot.x)} points</title>",
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{title}</title>',
         *_axes(x, y),
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(plot.x_label)}</text>',
-        f'<text x="{LEFT}" y="{TOP - 2}" text-anchor="end">{escape(plot.y_label)}</text>',
+        f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{names[0]}</text>',
+        f'<text x="{LEFT}" y="{TOP - 2}" text-anchor="end">{names[1]}</text>',
     ]
     if plot.curve_x:
         path = " ".join(f"{x(a)},{y(b)}" for a, b in zip(plot.curve_x, plot.curve_y, strict=True))

@@ -79,8 +79,8 @@ class HostPoint:
     def _head(self, bench: Bench, rows: int, index: int) -> Row:
         return {
             **bench.identity(), "protocol": PROTOCOL, "program": "host", "family": "host",
-            "size": self.quantity, "quantity": self.quantity, "data": "random", "rows": rows, "launch": index, "kernel": "none",
-            "attempts": 1, **store.conditions(no_conditions()),
+            "size": self.quantity, "quantity": self.quantity, "data": "random", "rows": rows,
+            "launch": index, "kernel": "none", "attempts": 1, **store.conditions(no_conditions()),
         }  # fmt: skip
 
     def without_figures(self, bench: Bench, files: Store, status: Status, note: str) -> list[Group]:

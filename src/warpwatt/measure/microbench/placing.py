@@ -135,9 +135,9 @@ def _fill(device: Device, address: int, one: Microbenchmark) -> None:
 
 
 def random_tile(nbytes: int) -> NDArray[np.uint8]:
-    """Return bytes that are numbers between 0.5 and 1, of either sign, as fp16, bf16, fp32 and fp64 alike.
+    """Return bytes that are ordinary numbers, of either sign, however they are read.
 
-    Read as fp32 and bf16, odd halves decide; read as fp16, even halves are such numbers, odd ones near 1.8.
+    As fp32 between 0.5 and 1; as fp16 and bf16 between 0.5 and 2; as fp64 between 2^-15 and 2^-7.
     """
     random = np.random.default_rng(SEED).integers(0, 2**16, -(-nbytes // 2), dtype=np.uint16)
     halves = random & np.uint16(0x807F) | np.uint16(0x3F00)  # as bf16; about ±1.8 as fp16

@@ -1,8 +1,8 @@
 """PTX text around a measured loop: parameters, clocks, the loop, and results that keep the work alive.
 
 Every kernel has the parameters ``out`` and ``in`` (addresses) and ``iterations``, each of eight bytes, then
-its own. Each thread leaves a record of ``RECORD`` bytes at ``out``: clock before and after the loop, number of
-its SM, and whatever the loop computed.
+its own. Each thread leaves a record of ``RECORD`` bytes at ``out``: clock before and after the loop, number
+of its SM, and whatever the loop computed.
 """
 
 from __future__ import annotations

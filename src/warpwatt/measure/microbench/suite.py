@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import Dim3, Launch
@@ -28,6 +29,7 @@ ZEROED = ("fp32_fma", "fp64_fma", "fp16x2_fma", "int_mad", "int_logic", "mma_m16
 """Classes whose power is measured with zeros too."""
 
 
+@cache
 def probes() -> tuple[Probe, ...]:
     """Return every generated kernel."""
     return (*instructions.probes(), *chases.probes(), *streams.probes(), *barriers.probes())
