@@ -22,16 +22,9 @@ def probes() -> tuple[Probe, ...]:
 
 
 def _barrier(name: str, statement: str, opcode: str, meaning: str, others: int = 6) -> Probe:
-    frame = ptx.Frame(
-        registers=[".reg .u32 %mask;"],
-        before=["cvt.u32.u64 %mask, %left_out;"],
-        body=[statement] * STEPS,
-        keep=[],
-        parameters=["left_out"],
-    )
+    frame = ptx.Frame(registers=[], before=[], body=[statement] * STEPS, keep=[])
     expected = {75: Expected({opcode: STEPS}, others)}
-    parameters = (*ptx.COMMON, "left_out")
-    return Probe(name, "barrier", meaning, ptx.entry(name, frame), expected, parameters, STEPS)
+    return Probe(name, "barrier", meaning, ptx.entry(name, frame), expected, ptx.COMMON, STEPS)
 
 
 def _empty() -> Probe:

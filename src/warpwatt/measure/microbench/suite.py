@@ -208,7 +208,7 @@ class _Suite:
     def _barriers(self) -> Iterator[Microbenchmark]:
         for probe in self._group("barrier"):
             for warps in WARPS:
-                yield _cycles(probe, "latency", warps, {"warps": warps}, {"left_out": 0})
+                yield _cycles(probe, "latency", warps, {"warps": warps})
 
     def _launches(self) -> Iterator[Microbenchmark]:
         """Launch in a stream and in a graph, and a single launch, against grid and block."""
