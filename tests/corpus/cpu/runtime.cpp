@@ -1,0 +1,479 @@
+// Runs a job: buffers, constant symbols, launches. Usage: program JOB DATA_IN DATA_OUT
+//
+// Catches what a GPU would not tell: barriers that not all threads reach, lanes missing from a warp operation,
+// accesses beyond a buffer or beyond the dynamic shared memory, shared memory read before it is written (it
+// starts as 0xff bytes, NaN), and, by running threads in several orders, missing barriers.
+#include <link.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../cuda_on_cpu.hpp"
+#include "runtime.hpp"
+
+namespace cpu {
+namespace {
+
+enum class State { ready, at_barrier, in_warp, done };
+
+struct Thread {
+    jmp_buf context;
+    ucontext_t start;
+    State state;
+    uint3 index;
+    unsigned rank;
+    int line;       // of the barrier or warp operation it waits at
+    Vote vote;
+    int predicate;  // in: its own; out: the block's
+    Op op;
+    unsigned mask;
+    int operand, width;
+    uint64_t value;
+};
+
+constexpr size_t max_threads = 1024, stack_bytes = 256 << 10, page = 4096;
+Thread threads[max_threads];
+size_t started = 0, block_threads = 0;
+Thread *current = nullptr;
+jmp_buf scheduler;
+const Entry *kernel = nullptr;
+const Value *arguments = nullptr;
+unsigned calls = 0;  // atomics and fences since the last switch
+
+// ---- switching ----
+
+__attribute__((noinline)) void pause_here(State state) {
+    current->state = state;
+    if (!_setjmp(current->context)) _longjmp(scheduler, 1);
+}
+
+void fiber() {
+    for (;;) {
+        kernel->call(arguments);
+        pause_here(State::done);
+    }
+}
+
+void *guarded(size_t bytes) {
+    char *base = static_cast<char *>(
+        mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (base == MAP_FAILED || mprotect(base + page, bytes, PROT_READ | PROT_WRITE)) fail("out of memory");
+    return base + page;
+}
+
+void start(Thread &thread) {
+    getcontext(&thread.start);
+    thread.start.uc_stack.ss_sp = guarded(stack_bytes);
+    thread.start.uc_stack.ss_size = stack_bytes;
+    thread.start.uc_link = nullptr;
+    makecontext(&thread.start, fiber, 0);
+}
+
+__attribute__((noinline)) void resume(Thread &thread, size_t number) {
+    current = &thread;
+    threadIdx = thread.index;
+    calls = 0;
+    if (_setjmp(scheduler)) return;
+    if (number < started) _longjmp(thread.context, 1);
+    // First time: setcontext enters the fiber, which never returns here but through `scheduler`.
+    setcontext(&thread.start);
+}
+
+// ---- what is wrong, and where ----
+
+void locate(FILE *to) {
+    if (kernel) fprintf(to, "kernel %s, block %u,%u,%u", kernel->name, blockIdx.x, blockIdx.y, blockIdx.z);
+    if (current) fprintf(to, ", thread %u,%u,%u", threadIdx.x, threadIdx.y, threadIdx.z);
+    fprintf(to, ": ");
+}
+
+void list(const char *what, State state, int line) {
+    unsigned count = 0, first = 0;
+    for (size_t i = 0; i < block_threads; ++i)
+        if (threads[i].state == state && (state == State::done || threads[i].line == line) && !count++) first = i;
+    if (count && state == State::done) fprintf(stderr, "  %u threads have returned (first: %u)\n", count, first);
+    else if (count) fprintf(stderr, "  %u threads %s at line %d (first: %u)\n", count, what, line, first);
+}
+
+[[noreturn]] void deadlock() {
+    current = nullptr;
+    locate(stderr);
+    fprintf(stderr, "threads wait for others that never come\n");
+    std::vector<int> lines;
+    for (size_t i = 0; i < block_threads; ++i)
+        if (threads[i].state != State::done) lines.push_back(threads[i].line);
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    for (int line : lines) {
+        list("at a barrier", State::at_barrier, line);
+        list("in a warp operation", State::in_warp, line);
+    }
+    list("", State::done, 0);
+    _exit(3);
+}
+
+// ---- warps ----
+
+size_t first_of_warp(const Thread &thread) { return thread.rank / 32 * 32; }
+
+bool present(size_t first, unsigned lane) { return first + lane < block_threads; }
+
+bool complete(const Thread &caller) {
+    size_t first = first_of_warp(caller);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        if (!(caller.mask >> lane & 1) || !present(first, lane)) continue;
+        const Thread &t = threads[first + lane];
+        if (t.state != State::in_warp || t.op != caller.op || t.mask != caller.mask || t.line != caller.line)
+            return false;
+    }
+    return true;
+}
+
+int source_lane(const Thread &t) {
+    int lane = t.rank % 32, first = lane & ~(t.width - 1), last = first + t.width - 1;
+    switch (t.op) {
+        case Op::shuffle: return first | (t.operand & (t.width - 1));
+        case Op::shuffle_up: return lane - t.operand < first ? lane : lane - t.operand;
+        case Op::shuffle_down: return lane + t.operand > last ? lane : lane + t.operand;
+        default: return (lane ^ t.operand) > last ? lane : lane ^ t.operand;
+    }
+}
+
+uint64_t fold(Op op, uint64_t a, uint64_t b) {
+    switch (op) {
+        case Op::add: return a + b;
+        case Op::min_signed: return int64_t(b) < int64_t(a) ? b : a;
+        case Op::max_signed: return int64_t(b) > int64_t(a) ? b : a;
+        case Op::min_unsigned: return b < a ? b : a;
+        case Op::max_unsigned: return b > a ? b : a;
+        case Op::bit_and: return a & b;
+        case Op::bit_or: return a | b;
+        default: return a ^ b;
+    }
+}
+
+uint64_t result(const Thread &t, const uint64_t *values, unsigned lanes) {
+    unsigned bits = 0;
+    uint64_t total = 0;
+    bool any = false;
+    switch (t.op) {
+        case Op::sync: return 0;
+        case Op::shuffle: case Op::shuffle_up: case Op::shuffle_down: case Op::shuffle_xor: {
+            int source = source_lane(t);
+            return lanes >> source & 1 ? values[source] : ~uint64_t(0);  // undefined: let it show
+        }
+        case Op::ballot:
+            for (unsigned lane = 0; lane < 32; ++lane) bits |= unsigned(lanes >> lane & values[lane] & 1) << lane;
+            return bits;
+        case Op::match_any: case Op::match_all:
+            for (unsigned lane = 0; lane < 32; ++lane)
+                bits |= unsigned((lanes >> lane & 1) && values[lane] == t.value) << lane;
+            return t.op == Op::match_any || bits == lanes ? bits : 0;
+        default:
+            for (unsigned lane = 0; lane < 32; ++lane) {
+                if (!(lanes >> lane & 1)) continue;
+                total = any ? fold(t.op, total, values[lane]) : values[lane];
+                any = true;
+            }
+            return total;
+    }
+}
+
+void finish(const Thread &caller) {
+    size_t first = first_of_warp(caller);
+    uint64_t values[32] = {}, results[32];
+    unsigned lanes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if ((caller.mask >> lane & 1) && present(first, lane)) lanes |= 1u << lane;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if (lanes >> lane & 1) values[lane] = threads[first + lane].value;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if (lanes >> lane & 1) results[lane] = result(threads[first + lane], values, lanes);
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if (lanes >> lane & 1) threads[first + lane].value = results[lane], threads[first + lane].state = State::ready;
+}
+
+// ---- blocks ----
+
+bool release_barrier() {
+    int count = 0, live = 0, line = -1;
+    for (size_t i = 0; i < block_threads; ++i) {
+        const Thread &t = threads[i];
+        if (t.state == State::done) continue;
+        if (t.state != State::at_barrier || (line >= 0 && line != t.line)) return false;
+        line = t.line;
+        ++live;
+        count += t.predicate != 0;
+    }
+    for (size_t i = 0; i < block_threads; ++i) {
+        Thread &t = threads[i];
+        if (t.state == State::done) continue;
+        t.predicate = t.vote == Vote::count ? count : t.vote == Vote::all ? count == live : count > 0;
+        t.state = State::ready;
+    }
+    return true;
+}
+
+struct Region {
+    unsigned char *start = nullptr;
+    size_t bytes = 0;
+} shared;
+
+int find_shared(dl_phdr_info *info, size_t, void *) {
+    for (int i = 0; i < info->dlpi_phnum; ++i)
+        if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data)
+            shared = {static_cast<unsigned char *>(info->dlpi_tls_data), info->dlpi_phdr[i].p_memsz};
+    return 1;  // the first object is the program itself
+}
+
+}  // namespace
+}  // namespace cpu
+
+// Where extern shared arrays begin; the driver defines it with room for the largest and a margin.
+extern "C" unsigned char *cpu_dynamic_shared();
+
+namespace cpu {
+namespace {
+
+void check_dynamic(size_t bytes) {
+    const unsigned char *end = cpu_dynamic_shared();
+    if (!end) return;
+    for (size_t i = bytes; i < bytes + 1024; ++i)
+        if (end[i] != 0xff) current = nullptr, fail("wrote beyond the dynamic shared memory of the launch");
+}
+
+void run_block(const std::vector<unsigned> &order, size_t dynamic) {
+    memset(shared.start, 0xff, shared.bytes);
+    for (size_t i = 0; i < block_threads; ++i) threads[i].state = State::ready;
+    for (size_t done = 0; done < block_threads;) {
+        bool progress = false;
+        for (unsigned i : order) {
+            if (threads[i].state != State::ready) continue;
+            progress = true;
+            resume(threads[i], i);
+            done += threads[i].state == State::done;
+        }
+        if (!progress && !release_barrier()) deadlock();
+    }
+    check_dynamic(dynamic);
+}
+
+std::vector<unsigned> thread_order(int seed) {
+    std::vector<unsigned> order(block_threads);
+    std::iota(order.begin(), order.end(), 0u);
+    if (seed == 1) std::reverse(order.begin(), order.end());
+    if (seed > 1) std::shuffle(order.begin(), order.end(), std::mt19937(unsigned(seed)));
+    return order;
+}
+
+void prepare_threads() {
+    block_threads = size_t(blockDim.x) * blockDim.y * blockDim.z;
+    if (block_threads > max_threads) fail("more than 1024 threads in a block");
+    for (unsigned i = 0; i < block_threads; ++i) {
+        threads[i].rank = i;
+        threads[i].index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
+    }
+    // Fibers are entered in the order of their numbers so that `started` tells which ones exist.
+    static std::vector<Value> none;
+    for (; started < block_threads; ++started) {
+        start(threads[started]);
+        static const Entry nothing = {"", 0, [](const Value *) {}};
+        const Entry *real = kernel;
+        kernel = &nothing;
+        resume(threads[started], started);
+        kernel = real;
+    }
+}
+
+void run_grid(dim3 grid, dim3 block, size_t dynamic, int order_seed) {
+    gridDim = grid, blockDim = block;
+    current = nullptr;
+    prepare_threads();
+    auto order = thread_order(order_seed);
+    for (unsigned z = 0; z < grid.z; ++z)
+        for (unsigned y = 0; y < grid.y; ++y)
+            for (unsigned x = 0; x < grid.x; ++x) {
+                blockIdx = {x, y, z};
+                run_block(order, dynamic);
+            }
+    current = nullptr;
+}
+
+// ---- buffers: each ends at a page that must not be touched ----
+
+struct Buffer {
+    std::string name;
+    unsigned char *data;
+    size_t bytes;
+    unsigned char *base;  // of the mapped pages
+    size_t mapped;
+};
+std::vector<Buffer> buffers;
+
+Buffer make_buffer(const std::string &name, size_t bytes) {
+    size_t mapped = (bytes + page - 1) / page * page + page;
+    auto *base = static_cast<unsigned char *>(guarded(mapped));
+    memset(base, 0xff, mapped);
+    // Aligned for the widest vector, so up to 15 bytes lie between the end and the guard page.
+    auto *data = base + mapped - (bytes + 15) / 16 * 16;
+    return {name, data, bytes, base, mapped};
+}
+
+void check_margins() {
+    for (const Buffer &b : buffers)
+        for (unsigned char *p = b.base; p < b.base + b.mapped; ++p)
+            if ((p < b.data || p >= b.data + b.bytes) && *p != 0xff) {
+                fprintf(stderr, "buffer %s: written at byte %td of %zu\n", b.name.c_str(), p - b.data, b.bytes);
+                _exit(3);
+            }
+}
+
+void on_fault(int, siginfo_t *info, void *) {
+    auto *address = static_cast<unsigned char *>(info->si_addr);
+    locate(stderr);
+    for (const Buffer &b : buffers)
+        if (address >= b.base - page && address < b.base + b.mapped + page) {
+            fprintf(stderr, "access at byte %td of buffer %s, which has %zu\n", address - b.data, b.name.c_str(), b.bytes);
+            _exit(3);
+        }
+    for (size_t i = 0; i < started; ++i) {
+        auto *stack = static_cast<unsigned char *>(threads[i].start.uc_stack.ss_sp);
+        if (address >= stack - page && address < stack) fprintf(stderr, "stack overflow: ");
+    }
+    fprintf(stderr, "access to address %p, in no buffer\n", static_cast<void *>(address));
+    _exit(3);
+}
+
+void catch_faults() {
+    static char stack[64 << 10];
+    stack_t alternative = {};
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof stack;
+    sigaltstack(&alternative, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+}
+
+// ---- jobs ----
+
+Value read_value(const std::string &word) {
+    switch (word[0]) {
+        case 'b': return {buffers.at(std::stoul(word.substr(1))).data, 0, 0};
+        case 'i': {
+            auto integer = int64_t(word[1] == '-' ? std::stoll(word.substr(1)) : std::stoull(word.substr(1)));
+            return {nullptr, integer, double(integer)};
+        }
+        default: {
+            double real = strtod(word.c_str() + 1, nullptr);
+            return {nullptr, int64_t(real), real};
+        }
+    }
+}
+
+void set_symbol(const std::string &name, const Buffer &from) {
+    for (const Symbol *s = cpu_symbols; s->name; ++s)
+        if (name == s->name) {
+            if (from.bytes > s->bytes) fail("the buffer of a constant symbol is larger than the symbol");
+            memcpy(s->address, from.data, from.bytes);
+            return;
+        }
+    fail("no such constant symbol");
+}
+
+void launch(std::istringstream &words, int order) {
+    std::string name, word;
+    unsigned gx, gy, gz, bx, by, bz, repeat;
+    size_t dynamic;
+    words >> name >> gx >> gy >> gz >> bx >> by >> bz >> dynamic >> repeat;
+    std::vector<Value> values;
+    while (words >> word) values.push_back(read_value(word));
+    for (kernel = cpu_entries; kernel->name && name != kernel->name;) ++kernel;
+    if (!kernel->name) kernel = nullptr, fail("no such kernel");
+    if (kernel->parameters != values.size()) fail("wrong number of arguments");
+    arguments = values.data();
+    for (unsigned i = 0; i < repeat; ++i) run_grid({gx, gy, gz}, {bx, by, bz}, dynamic, order);
+    kernel = nullptr;
+}
+
+void run_job(const char *job, const char *data_in) {
+    std::ifstream lines(job), data(data_in, std::ios::binary);
+    int order = 0;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string verb, name;
+        size_t number;
+        words >> verb;
+        if (verb == "order") words >> order;
+        else if (verb == "buffer") {
+            words >> name >> number;
+            buffers.push_back(make_buffer(name, number));
+            data.read(reinterpret_cast<char *>(buffers.back().data), std::streamsize(number));
+        } else if (verb == "symbol") {
+            words >> name >> number;
+            set_symbol(name, buffers.at(number));
+        } else if (verb == "launch") launch(words, order);
+    }
+}
+
+}  // namespace
+
+int barrier(Vote vote, int predicate, int line) {
+    Thread *self = current;
+    self->vote = vote, self->predicate = predicate, self->line = line;
+    pause_here(State::at_barrier);
+    return self->predicate;
+}
+
+uint64_t warp(Op op, unsigned mask, uint64_t value, int operand, int width, int line) {
+    Thread *self = current;
+    if (!(mask >> (self->rank % 32) & 1)) fail("the calling lane is missing from the mask of a warp operation");
+    if (width < 1 || width > 32 || (width & (width - 1))) fail("a shuffle's width must be a power of two up to 32");
+    self->op = op, self->mask = mask, self->value = value;
+    self->operand = operand, self->width = width, self->line = line;
+    self->state = State::in_warp;
+    if (complete(*self)) finish(*self);
+    else pause_here(State::in_warp);
+    return self->value;
+}
+
+unsigned lane() { return current->rank % 32; }
+
+// Lets others run now and then, so that a thread may spin on what another will write.
+void yield() {
+    if (++calls > 1000) pause_here(State::ready);
+}
+
+void fail(const char *what) {
+    locate(stderr);
+    fprintf(stderr, "%s\n", what);
+    _exit(3);
+}
+
+}  // namespace cpu
+
+int main(int argc, char **argv) {
+    if (argc != 4) return 2;
+    dl_iterate_phdr(cpu::find_shared, nullptr);
+    cpu::catch_faults();
+    cpu::run_job(argv[1], argv[2]);
+    cpu::check_margins();
+    std::ofstream out(argv[3], std::ios::binary);
+    for (const auto &b : cpu::buffers)
+        out.write(reinterpret_cast<const char *>(b.data), std::streamsize(b.bytes));
+    return out.flush() ? 0 : 2;
+}
