@@ -6,7 +6,7 @@ LENGTH = 32
 
 
 def inputs(args):
-    """Return random strings over four letters; the second is the first with a third of its letters redrawn."""
+    """Return random strings over four letters; the second has a third of the first's letters redrawn."""
     rng = np.random.default_rng(1)
     first = rng.integers(0, 4, (LENGTH, args["pairs"]), dtype=np.uint8)
     drawn = rng.integers(0, 12, first.shape, dtype=np.uint8)

@@ -6,9 +6,9 @@ import numpy as np
 def inputs(args):
     """Return random spins and the thresholds for inverse temperature `beta`."""
     cells = args["width"] * args["height"]
-    spin = 2 * np.random.default_rng(1).integers(0, 2, cells, dtype=np.int8) - 1
+    noise = np.frombuffer(np.random.default_rng(1).bytes(cells), np.int8)
     up = 1 / (1 + np.exp(-2 * args["beta"] * np.arange(-4, 5, 2)))
-    return {"spin": spin.astype(np.int8), "threshold": (up * 2**32).astype(np.uint32)}
+    return {"spin": (noise & 2) - np.int8(1), "threshold": (up * 2**32).astype(np.uint32)}
 
 
 def mix(x):

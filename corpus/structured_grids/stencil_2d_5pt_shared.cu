@@ -28,7 +28,8 @@ extern "C" __global__ void stencil_2d_5pt_shared(int width, int height, float al
     int row = threadIdx.y + 1;
     float centre = tile[row][column];
     if (x > 0 && y > 0 && x < width - 1 && y < height - 1) {
-        float neighbours = tile[row - 1][column] + tile[row][column - 1] + tile[row][column + 1] + tile[row + 1][column];
+        float neighbours = tile[row - 1][column] + tile[row][column - 1] + tile[row][column + 1] +
+                           tile[row + 1][column];
         centre += alpha * (neighbours - 4.0f * centre);
     }
     out[y * width + x] = centre;
