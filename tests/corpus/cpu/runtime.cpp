@@ -254,28 +254,52 @@ void check_dynamic(size_t bytes) {
         if (end[i] != 0xff) current = nullptr, fail("wrote beyond the dynamic shared memory of the launch");
 }
 
-void run_block(const std::vector<unsigned> &order, size_t dynamic) {
+// In which order the threads of a block take turns. Seed 0 passes over all again and again; others let one warp
+// after another run as far as it can, backward (1) or shuffled (above 1), so that missing barriers show.
+struct Order {
+    std::vector<unsigned> threads;
+    size_t group;  // so many threads form a group that runs as far as it can
+    int turns;     // of a group before the next one's, so that spinning cannot last
+};
+
+Order thread_order(int seed) {
+    size_t warps = (block_threads + 31) / 32;
+    std::vector<unsigned> by_warp(warps), order;
+    std::iota(by_warp.begin(), by_warp.end(), 0u);
+    std::mt19937 generator{unsigned(seed)};
+    if (seed > 1) std::shuffle(by_warp.begin(), by_warp.end(), generator);
+    for (unsigned warp : by_warp) {
+        for (unsigned i = warp * 32; i < std::min<size_t>(warp * 32 + 32, block_threads); ++i) order.push_back(i);
+        if (seed > 1) std::shuffle(order.end() - (order.size() - 1) % 32 - 1, order.end(), generator);
+    }
+    if (seed == 1) std::reverse(order.begin(), order.end());
+    return seed == 0 ? Order{order, block_threads, 1} : Order{order, 32, 1000};
+}
+
+// Resumes each ready thread of a part of the order once; returns whether there was one.
+bool take_turns(const Order &order, size_t from, size_t to, size_t &done) {
+    bool any = false;
+    for (size_t i = from; i < std::min(to, block_threads); ++i) {
+        unsigned number = order.threads[i];
+        if (threads[number].state != State::ready) continue;
+        any = true;
+        resume(threads[number], number);
+        done += threads[number].state == State::done;
+    }
+    return any;
+}
+
+void run_block(const Order &order, size_t dynamic) {
     memset(shared.start, 0xff, shared.bytes);
     for (size_t i = 0; i < block_threads; ++i) threads[i].state = State::ready;
     for (size_t done = 0; done < block_threads;) {
         bool progress = false;
-        for (unsigned i : order) {
-            if (threads[i].state != State::ready) continue;
-            progress = true;
-            resume(threads[i], i);
-            done += threads[i].state == State::done;
-        }
+        for (size_t from = 0; from < block_threads; from += order.group)
+            for (int turn = 0; turn < order.turns && take_turns(order, from, from + order.group, done); ++turn)
+                progress = true;
         if (!progress && !release_barrier()) deadlock();
     }
     check_dynamic(dynamic);
-}
-
-std::vector<unsigned> thread_order(int seed) {
-    std::vector<unsigned> order(block_threads);
-    std::iota(order.begin(), order.end(), 0u);
-    if (seed == 1) std::reverse(order.begin(), order.end());
-    if (seed > 1) std::shuffle(order.begin(), order.end(), std::mt19937(unsigned(seed)));
-    return order;
 }
 
 void prepare_threads() {
@@ -286,7 +310,6 @@ void prepare_threads() {
         threads[i].index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
     }
     // Fibers are entered in the order of their numbers so that `started` tells which ones exist.
-    static std::vector<Value> none;
     for (; started < block_threads; ++started) {
         start(threads[started]);
         static const Entry nothing = {"", 0, [](const Value *) {}};
