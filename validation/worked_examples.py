@@ -124,7 +124,10 @@ def features_example() -> list[Figure]:
     return [
         Figure("waves, 78 x 1024", "3", f"{example.waves:g}"),
         Figure("comp_inst_sm, 78 x 1024", "57", f"{example.comp_inst_sm:g}"),
-        *(Figure(f"{name}, 168 x 256", str(value), f"{getattr(released, name):g}") for name, value in table.items()),
+        *(
+            Figure(f"{name}, 168 x 256", str(value), f"{getattr(released, name):g}")
+            for name, value in table.items()
+        ),
     ]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from warpwatt.commands.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -16,12 +19,14 @@ def run(monkeypatch, capsys):
 
     def command(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["warpwatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
+        try:
             main()
-            sys.exit(0)
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
         out, err = capsys.readouterr()
         assert "Traceback" not in err
-        return int(ended.value.code or 0), out, err
+        return code, out, err
 
     return command
 
