@@ -63,6 +63,9 @@ class AccessPattern:
     footprint: float | None = None
     """Distinct bytes the whole launch touches through this instruction, None if unknown."""
     known: bool = True
+    collisions: float = 1.0
+    """Lanes of a warp on one address, which an atomic takes one after the other; 1 for an address that the
+    compiler sees to be the same in all lanes, because it combines them."""
 
 
 @dataclass(frozen=True, slots=True)

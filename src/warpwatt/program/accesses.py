@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arguments import Buffer, Fill
 from warpwatt.core.execution import AccessPattern, Assumption
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Space
@@ -20,7 +21,7 @@ from warpwatt.program.expression import UNKNOWN
 from warpwatt.program.footprints import Reach, footprints
 from warpwatt.program.iterations import sample_iterations
 from warpwatt.program.linear import footprint, linear
-from warpwatt.program.reasons import data_source, place
+from warpwatt.program.reasons import data_source, leaves, place
 from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
 
@@ -116,8 +117,14 @@ class AccessPatterns:
         assert memory is not None
         size = max(1, memory.bytes)
         if value is None:
-            self._assume(instruction, node)
             lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
+            buffer = self._same_everywhere(node)
+            if buffer is not None and memory.space is not Space.SHARED:
+                self.patterns[instruction.index] = AccessPattern(
+                    1.0, 1.0, 0.0, 1.0, 0, buffer, size, collisions=float(lanes)
+                )
+                return
+            self._assume(instruction, node)
             self.patterns[instruction.index] = _coalesced(int(lanes), size, memory.space)
             return
         addresses = as_type(value, "u64").astype(np.int64)
@@ -153,7 +160,8 @@ class AccessPatterns:
         sectors = mean(transactions.blocks_touched(addresses, size, lanes, transactions.SECTOR))
         lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))
-        return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered)
+        collisions = 1.0 if stride == 0 else mean(lanes.sum(axis=-1) / np.maximum(1, useful // size))
+        return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered, collisions=collisions)
 
     def _reach(self, instruction: Instruction, node: Node, region: Region | None) -> None:
         coefficients = linear(self.evaluator, node)
@@ -182,6 +190,37 @@ class AccessPatterns:
             extents[f"%tid.{axis}"] = getattr(self.launch.block, axis)
             extents[f"%ctaid.{axis}"] = getattr(self.launch.grid, axis)
         return extents
+
+    def _same_everywhere(self, node: Node) -> str | None:
+        """Return the buffer of an address that is the same in all lanes because the data are, else None.
+
+        The data must be loaded from buffers full of zeros or ones, and nothing else may tell lanes apart.
+        """
+        buffers = []
+        for leaf in leaves(self.symbols.algebra, node):
+            if leaf.op == "param":
+                region = self.evaluator.bindings.region(
+                    int(self.evaluator.bindings.values.get(str(leaf.payload), 0))
+                )
+                buffers += [region.name] if region is not None else []
+            elif leaf.op == "unknown" and not self._constant_data(leaf):
+                return None
+            elif leaf.op not in ("const", "unknown", "symbol", "constant"):
+                return None
+        return buffers[0] if len(buffers) == 1 else None
+
+    def _constant_data(self, leaf: Node) -> bool:
+        """Whether a loaded value comes from a buffer that holds one number and is not written to."""
+        if leaf.source is None or leaf.source.index not in self.patterns:
+            return False
+        buffer = self.patterns[leaf.source.index].buffer
+        argument = self.launch.arguments.get(buffer)
+        written = any(
+            pattern.buffer == buffer and memory is not None and memory.access is not Access.LOAD
+            for index, pattern in self.patterns.items()
+            for memory in (self.symbols.program.instructions[index].memory,)
+        )
+        return isinstance(argument, Buffer) and argument.fill in (Fill.ZEROS, Fill.ONES) and not written
 
     def _assume(self, instruction: Instruction, node: Node) -> None:
         where = place(instruction.line, instruction.index)
