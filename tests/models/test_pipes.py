@@ -42,7 +42,7 @@ def test_widening_an_integer_is_no_conversion_of_doubles():
 def test_a_remainder_keeps_several_pipes_busy():
     remainder = instruction("rem.u32", Unit.INT, "int32_mul_mad")
     cycles = pipe_cycles(remainder, Level.PTX, find("a100").capability)
-    assert {"int", "fp32", "sfu"} <= set(cycles)
+    assert {"int", "fp32", "imad", "sfu"} <= set(cycles)
     assert issue_slots(remainder, Level.PTX, "sm_80") == machine_instructions("rem.u32", "sm_80") >= 8
     assert issue_slots(remainder, Level.SASS, "sm_80") == 1.0
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arguments import Buffer, Fill
 from warpwatt.core.execution import AccessPattern, Assumption
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Space
@@ -161,7 +160,17 @@ class AccessPatterns:
         lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))
         collisions = 1.0 if stride == 0 else mean(lanes.sum(axis=-1) / np.maximum(1, useful // size))
-        return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered, collisions=collisions)
+        return AccessPattern(
+            sectors,
+            lines,
+            0.0,
+            mean(ideal),
+            stride,
+            buffer,
+            covered,
+            collisions=collisions,
+            tag_passes=mean(transactions.tag_passes(addresses, lanes)),
+        )
 
     def _reach(self, instruction: Instruction, node: Node, region: Region | None) -> None:
         coefficients = linear(self.evaluator, node)
@@ -214,13 +223,18 @@ class AccessPatterns:
         if leaf.source is None or leaf.source.index not in self.patterns:
             return False
         buffer = self.patterns[leaf.source.index].buffer
-        argument = self.launch.arguments.get(buffer)
-        written = any(
-            pattern.buffer == buffer and memory is not None and memory.access is not Access.LOAD
+        regions = self.evaluator.bindings.regions
+        return any(r.name == buffer and r.uniform for r in regions) and not self._written(buffer)
+
+    def _written(self, buffer: str) -> bool:
+        """Whether an instruction looked at so far changes a buffer."""
+        instructions = self.symbols.program.instructions
+        accesses = {
+            memory.access
             for index, pattern in self.patterns.items()
-            for memory in (self.symbols.program.instructions[index].memory,)
-        )
-        return isinstance(argument, Buffer) and argument.fill in (Fill.ZEROS, Fill.ONES) and not written
+            if pattern.buffer == buffer and (memory := instructions[index].memory) is not None
+        }
+        return accesses - {Access.LOAD, Access.PREFETCH} != set()
 
     def _assume(self, instruction: Instruction, node: Node) -> None:
         where = place(instruction.line, instruction.index)

@@ -132,13 +132,15 @@ def _load_store_roofs(case: Case) -> Iterator[Roof]:
 def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Return SM cycles by instruction for L1, for shared memory and for shuffles, in the whole grid.
 
-    An off-chip access costs by the lines it touches and the bytes it returns, a shared one a wavefront per
-    clock; none less than its lanes take to pass the load-store units.
+    An off-chip access costs by the lines it touches and the bytes it returns, a shared one by its
+    wavefronts; none less than its lanes take to pass the load-store units.
     """
     execution, capability = case.workload.execution, case.gpu.capability
     size = len(execution.counts)
     l1, shared, shuffles = [0.0] * size, [0.0] * size, [0.0] * size
     passing = WARP_SIZE / (capability.lsu_lanes or WARP_SIZE)
+    banks = capability.shared_banks * capability.shared_bank_width
+    per_wavefront = banks / (capability.shared_bytes_per_clock or banks)
     shuffling = WARP_SIZE / capability.throughput.get("warp_shuffle", WARP_SIZE)
     for instruction in execution.program.instructions:
         i, memory = instruction.index, instruction.memory
@@ -146,7 +148,7 @@ def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...],
             shuffles[i] = shuffling * execution.counts[i]
         elif memory is not None and memory.space == Space.SHARED:
             wavefronts = max(pattern_of(execution, instruction).wavefronts, _wide(memory.bytes))
-            shared[i] = max(passing, wavefronts) * execution.counts[i]
+            shared[i] = max(passing, wavefronts * per_wavefront) * execution.counts[i]
         elif memory is not None and memory.space in OFF_CHIP and execution.counts[i]:
             l1[i] = max(passing, _l1_cycles(case, instruction, memory.bytes)) * execution.counts[i]
     return tuple(l1), tuple(shared), tuple(shuffles)
@@ -157,8 +159,9 @@ def _l1_cycles(case: Case, instruction: Instruction, bytes_per_lane: int) -> flo
     execution = case.workload.execution
     base, per_line = LINE_CYCLES
     moved = bytes_per_lane * execution.lanes[instruction.index]
-    lines = pattern_of(execution, instruction).lines
-    return max(base + per_line * lines, moved / (case.gpu.memory.l1_bandwidth_per_sm_clock or 128.0))
+    pattern = pattern_of(execution, instruction)
+    moving = moved / (case.gpu.memory.l1_bandwidth_per_sm_clock or 128.0)
+    return max(base + per_line * pattern.lines, pattern.tag_passes, moving)
 
 
 def _wide(bytes_per_lane: int) -> float:
