@@ -7,7 +7,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Case
@@ -22,6 +21,7 @@ from warpwatt.program.counting import static_execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Launch

@@ -63,7 +63,7 @@ def runs(folder: Path, hub: Path) -> tuple[list[Measured], Counter[str]]:
             reason = _unusable(row)
             left_out.update([reason] if reason else [])
             rows += [] if reason else [row]
-        sample = random.Random(SEED).sample(rows, min(SAMPLE, len(rows)))  # noqa: S311 - statistics
+        sample = random.Random(SEED).sample(rows, min(SAMPLE, len(rows)))
         left_out["not in the sample"] += len(rows) - len(sample)
         found += [_run(search, hub, row) for row in sample]
     return found, left_out

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
+from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.case import Case
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Kernel, Resources

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warpwatt.core.program import Instruction, Level, MemoryAccess, Access, Space, Unit
+from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Space, Unit
 from warpwatt.gpus import find
 from warpwatt.models.time.pipes import issue_slots, machine_instructions, pipe_cycles
 

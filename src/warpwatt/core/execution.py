@@ -89,8 +89,8 @@ class Execution:
     """f(kernel, target, launch): the same for every GPU of that target.
 
     ``counts[i]`` is how often warps execute instruction ``i`` in the whole grid; ``lanes[i]`` the mean
-    number of active lanes when they do. ``accesses`` is keyed by instruction index. ``footprints`` are those of
-    the accesses whose addresses are known.
+    number of active lanes when they do. ``accesses`` is keyed by instruction index. ``footprints`` are
+    those of the accesses whose addresses are known.
     """
 
     program: Program

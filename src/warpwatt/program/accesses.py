@@ -205,18 +205,15 @@ class AccessPatterns:
 
         The data must be loaded from buffers full of zeros or ones, and nothing else may tell lanes apart.
         """
-        buffers = []
-        for leaf in leaves(self.symbols.algebra, node):
-            if leaf.op == "param":
-                region = self.evaluator.bindings.region(
-                    int(self.evaluator.bindings.values.get(str(leaf.payload), 0))
-                )
-                buffers += [region.name] if region is not None else []
-            elif leaf.op == "unknown" and not self._constant_data(leaf):
-                return None
-            elif leaf.op not in ("const", "unknown", "symbol", "constant"):
-                return None
-        return buffers[0] if len(buffers) == 1 else None
+        found = list(leaves(self.symbols.algebra, node))
+        if {leaf.op for leaf in found} - {"const", "constant", "param", "symbol", "unknown"}:
+            return None
+        if not all(self._constant_data(leaf) for leaf in found if leaf.op == "unknown"):
+            return None
+        bindings = self.evaluator.bindings
+        values = [int(bindings.values.get(str(leaf.payload), 0)) for leaf in found if leaf.op == "param"]
+        regions = [region for value in values if (region := bindings.region(value)) is not None]
+        return regions[0].name if len(regions) == 1 else None
 
     def _constant_data(self, leaf: Node) -> bool:
         """Whether a loaded value comes from a buffer that holds one number and is not written to."""

@@ -82,8 +82,8 @@ def wavefronts(addresses: Array, size: int, active: Array) -> Array:
 def tag_passes(addresses: Array, active: Array) -> Array:
     """Return the passes of each warp through the tags of L1: lines of one tag bank go one by one.
 
-    Four lines per cycle if they lie in four different sets (NVIDIA developer forum on Volta and later: "4 sets
-    x 4 sectors per cycle"). That the lowest bits of the line choose among the four is our reading.
+    Volta and later look up four sets per cycle (NVIDIA developer forum, threads 49571 and 273699). That the
+    lowest bits of the line choose among the four is our reading.
 
     >>> lanes, full = np.arange(32)[None], np.ones((1, 32), bool)
     >>> [int(tag_passes(lanes * stride, full)[0]) for stride in (4, 128, 132, 512, 4096)]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Access, Flow, Space, Unit
-from warpwatt.program.cfg import control_flow
 from warpwatt.models.time.alavani.blocks import dependences
+from warpwatt.program.cfg import control_flow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -119,7 +119,7 @@ def _sequence_cycles(sequence: Mapping[str, float], capability: Capability) -> d
 
 
 def _multiplication(count: float, capability: Capability) -> dict[str, float]:
-    """Return what integer multiplications occupy: the FMA pipe since Volta, only part of it where it is wide."""
+    """Return what integer multiplications occupy: since Volta the FMA pipe, or part of a wide one."""
     rate = capability.throughput.get(_RATES["imad"])
     if not rate:
         return {}

@@ -119,7 +119,7 @@ def _atomics_roof(case: Case) -> Roof:
 
 
 def _load_store_roofs(case: Case) -> Iterator[Roof]:
-    """L1, shared memory, and where one memory serves both, the load-store unit that feeds them and shuffles."""
+    """L1, shared memory, and where one memory serves both, the unit that feeds them and shuffles."""
     l1, shared, shuffles = load_store_cycles(case)
     yield Roof("L1 throughput", "l1", _sm_seconds(case, sum(l1)), l1, 0.2)
     yield Roof("shared memory", "shared", _sm_seconds(case, sum(shared)), shared, 0.15)
