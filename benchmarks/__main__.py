@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.frontend.toolchain import find_toolkit
+from warpwatt.frontend.toolchain import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ def pair(ours: Callable[[], object], other: Callable[[], object]) -> tuple[float
 
 def main() -> None:
     """Time everything and print one row per pair."""
-    nvcc = str(find_toolkit().require("nvcc"))
+    nvcc = str(installed().require("nvcc"))
     with tempfile.TemporaryDirectory() as folder:
         cold = dict(os.environ, WARPWATT_CACHE_DIR=f"{folder}/cold")
         warm = dict(os.environ, WARPWATT_CACHE_DIR=f"{folder}/warm")

@@ -33,9 +33,10 @@ Titan RTX, the scans and the RTX 3060's point-in-polygon runs were not looked at
 
 - *Textbook kernels*: NVBench times on GeForce boards (github.com/R100001/Programming-Massively-Parallel-
   Processors, commit a972fb5). Our own kernels after the description of each variant, compiled for the
-  board; sizes, blocks, zero-filled buffers and the cold L2 as measured. The events around a kernel add 5-8 µs:
-  the time of the smallest problem of the same family on the same board, less 1.1 µs, is taken off. The RTX
-  2060 of these data streams at 60 % of its bandwidth, the other boards at 91-95 %: it stands as it is.
+  board; sizes, blocks, zero-filled buffers and the cold L2 as measured. The events around a kernel add
+  5-8 µs: the time of the smallest problem of the same family on the same board, less 1.1 µs, is taken
+  off. The RTX 2060 of these data streams at 60 % of its bandwidth, the other boards at 91-95 %: it stands
+  as it is.
 - *Tuned kernels*: seeded samples (seed {seed}) of {sample} configurations per GPU from brute-force searches
   (github.com/AutoTuningAssociation/benchmark_hub, commit 8eeb99e); the public kernel compiled with the
   macros of each configuration; median of the repeats, caches as the previous repeat leaves them. The A100's
@@ -49,9 +50,10 @@ Clocks are the boost clocks of the data sheets; none of the measurements locked 
 bandwidth*, every byte the lanes of the kernel ask for, caches ignored.
 
 Error is (predicted − measured)/measured in percent: mean and median of its size, 90th percentile, bias
-(median with sign). "Factor": exponential of the root mean square of log(predicted/measured). "Order": Spearman's
-rank correlation within the configurations of one kernel on one GPU, mean over kernels. "Held": share of
-measured times inside the model's 10–90 % interval, every program weighing the same; baselines have none.
+(median with sign). "Factor": exponential of the root mean square of log(predicted/measured). "Order":
+Spearman's rank correlation within the configurations of one kernel on one GPU, mean over kernels. "Held":
+share of measured times inside the model's 10–90 % interval, every program weighing the same; baselines have
+none.
 """
 
 HEAD = "cases | programs | mean | median | p90 | bias | ≤10 % | ≤30 % | ≤2× | factor | order | held"

@@ -148,6 +148,24 @@ def test_readers_survive_eviction_by_others(tmp_path: Path):
     assert not errors
 
 
+def test_readers_never_miss_what_is_only_rewritten(tmp_path: Path):
+    cache, done = Cache(tmp_path), threading.Event()
+    cache.put(KEY, bytes(4_000_000))
+
+    def write() -> None:
+        for _ in range(40):
+            cache.put(KEY, bytes(4_000_000))
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    misses = 0
+    while not done.is_set():
+        misses += cache.get(KEY) is None
+    writer.join()
+    assert misses == 0
+
+
 def test_environment_sets_folder_and_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("WARPWATT_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("WARPWATT_CACHE_SIZE", "2K")

@@ -33,10 +33,15 @@ def test_wide_values_take_two_and_predicates_none():
 
 
 def test_values_stay_alive_through_loops():
-    before = "mov.u32 %r1, 1; mov.u32 %r2, 2;"
-    body = "add.u32 %r3, %r1, %r2; mov.u32 %r4, 1; add.u32 %r5, %r4, 2; add.u32 %r6, %r5, 1;"
-    loop = f"{before} mov.u32 %r7, 0; L: {body} add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 9; @%p1 bra L;"
-    assert registers(loop) > registers(before + body)
+    """Four values that are read early in the loop must survive the four that come later."""
+    before = "".join(f"mov.u32 %r{i}, 1;" for i in range(1, 5))
+    early = "add.u32 %r5, %r1, %r2; add.u32 %r5, %r3, %r4;"
+    late = (
+        "".join(f"mov.u32 %r{i}, 1;" for i in range(6, 10)) + "add.u32 %r6, %r6, %r7; add.u32 %r8, %r8, %r9;"
+    )
+    once = registers(before + early + late)
+    loop = registers(f"{before} L: {early} {late} @%p1 bra L;")
+    assert (once, loop) == (4, 8)
 
 
 def test_declarations_are_counted():

@@ -10,10 +10,10 @@ ptxas info    : Function properties for first
 ptxas info    : Used 255 registers, used 2 barriers, 40 bytes cumulative stack size, 1024 bytes smem, \
 380 bytes cmem[0], 16 bytes cmem[2]
 ptxas info    : Compiling entry function 'second' for 'sm_70'
-ptxas info    : Function properties for helper
-    96 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Function properties for second
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Function properties for helper
+    96 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 8 registers, 352 bytes cmem[0]
 """
 

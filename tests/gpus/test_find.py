@@ -139,22 +139,16 @@ def test_capability_spellings() -> None:
             capability(wrong)
 
 
-def test_finding_is_fast_and_light() -> None:
-    """Idle, one GPU takes below 5 ms and all below 250 ms; reading too many files would break even these."""
+def test_finding_reads_few_files_and_imports_little() -> None:
+    """One GPU needs its own files only; benchmarks say how long that takes."""
     program = """
-import time, tomllib, platformdirs, sys
-from warpwatt.gpus import find, find_many
-start = time.process_time()
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
+from warpwatt.gpus import find
 find("h200")
-one = time.process_time()
-find_many("all")
-print(one - start, time.process_time() - one)
+print(sum(name.endswith(".toml") for name in opened))
 assert "numpy" not in sys.modules
 """
-    runs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        for _ in range(3)
-    ]
-    one, every = (min(float(r.stdout.split()[i]) for r in runs) for i in (0, 1))
-    assert one < 0.03
-    assert every < 0.75
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert 0 < int(done.stdout) <= 12

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.advise.application import predict_application
 from warpwatt.commands.session import complete_gpus, model_choice, parse_clocks
 from warpwatt.frontend.applications import load_application
-from warpwatt.frontend.load import load
-from warpwatt.frontend.select import select
+from warpwatt.frontend.load import load_kernel
 from warpwatt.predict import predict
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def run_application(session: Session) -> tuple[ApplicationPrediction, ...]:
     clock = session.modelling.clock
 
     def predictor(node: KernelNode, gpu: Gpu) -> Prediction:
-        kernel = select(load(str(node.source), gpu.target, options), node.kernel or "")
+        kernel = load_kernel(str(node.source), gpu.target, options, node.kernel or "")
         choice = model_choice(session.modelling, node.loop_counts)
         return predict(kernel, node.launch, gpu, clocks=parse_clocks(clock, gpu), choice=choice)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError
@@ -13,24 +12,24 @@ from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
 from warpwatt.frontend.directives import read_directives
 from warpwatt.frontend.launches import LaunchText, from_table, read_toml
-from warpwatt.frontend.load import load
+from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.frontend.select import select
+from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find_many, missing
 from warpwatt.models.registry import split_choice
 from warpwatt.predict import Choice, predict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from warpwatt.commands.options import CompilationOptions, LaunchOptions, ModelOptions
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
+    from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.launches import Request
 
 MEGA = 1e6
-SOURCE_SUFFIXES = (".cu", ".cuh", ".cpp", ".h", ".hpp", ".ptx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,12 @@ class Session:
 
         A GPU that cannot run a launch is an error when it was named, and a note on stderr under ``all``.
         """
-        wanted = requests(self.source, launch)
+        source = read_source(self.source)
+        wanted = requests(source, launch)
         gpus = complete_gpus(self.gpus)
-        kernels = load_targets(self.source, gpus, self.compile_options())
         predictions = []
         for request in wanted:
+            kernels = self._kernels(source, request.kernel or "", gpus)
             for gpu in gpus:
                 try:
                     predictions.append(self._predict(request, kernels[gpu.target], gpu))
@@ -65,9 +65,18 @@ class Session:
                     note(f"{gpu.name} left out: {error}")
         return tuple(predictions)
 
-    def _predict(self, request: Request, kernels: Sequence[Kernel], gpu: Gpu) -> Prediction:
+    def _kernels(self, source: Source, name: str, gpus: Iterable[Gpu]) -> Mapping[str, Kernel]:
+        """Compile a kernel once per target, several targets at a time."""
+        targets = list(dict.fromkeys(gpu.target for gpu in gpus))
+        options = self.compile_options()
+        if len(targets) == 1:
+            return {targets[0]: load_kernel(source, targets[0], options, name)}
+        with ThreadPoolExecutor() as pool:
+            loaded = pool.map(lambda target: load_kernel(source, target, options, name), targets)
+            return dict(zip(targets, loaded, strict=True))
+
+    def _predict(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
         choice = model_choice(self.modelling, request.loop_counts)
-        kernel = select(kernels, request.kernel or "")
         clocks = parse_clocks(self.modelling.clock, gpu)
         return predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
 
@@ -101,20 +110,7 @@ def complete_gpus(names: str) -> tuple[Gpu, ...]:
     return tuple(complete)
 
 
-def load_targets(
-    source: str, gpus: Iterable[Gpu], options: CompileOptions
-) -> Mapping[str, tuple[Kernel, ...]]:
-    """Compile once per target, several at a time."""
-    targets = list(dict.fromkeys(gpu.target for gpu in gpus))
-    if len(targets) == 1:
-        return {targets[0]: load(source, targets[0], options)}
-    with ThreadPoolExecutor() as pool:
-        return dict(
-            zip(targets, pool.map(lambda target: load(source, target, options), targets), strict=True)
-        )
-
-
-def requests(source: str, launch: LaunchOptions) -> tuple[Request, ...]:
+def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
     """Return the launches to predict: the command line's over a file's over the source's own.
 
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
@@ -133,11 +129,10 @@ def requests(source: str, launch: LaunchOptions) -> tuple[Request, ...]:
     return tuple(typed.over(text).read() for text in written)
 
 
-def _directives(source: str) -> tuple[LaunchText, ...]:
-    path = Path(source)
-    if path.suffix not in SOURCE_SUFFIXES or not path.is_file():
+def _directives(source: Source) -> tuple[LaunchText, ...]:
+    if b"\0" in source.data:  # a binary
         return ()
-    return read_directives(path.read_text(encoding="utf-8", errors="replace"), source)
+    return read_directives(source.data.decode("utf-8", errors="replace"), source.name)
 
 
 def _same_kernel(written: str | None, wanted: str | None) -> bool:

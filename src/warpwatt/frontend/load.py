@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.options import CompileOptions
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from warpwatt.frontend.compiled import Compiled, Source
+    from warpwatt.frontend.compiled import Compiled
 
 DEFAULT_OPTIONS = CompileOptions()
 
 __all__ = ["load", "load_kernel", "select"]
+
+
+WHOLE_PTX_BYTES = 1 << 20
+"""PTX up to this size is assembled whole; a library of kernels would keep ptxas busy for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,9 @@ class Entry:
     make: Callable[[], Kernel]
 
 
-def load(source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS) -> tuple[Kernel, ...]:
+def load(
+    source: Path | str | Source, target: str, options: CompileOptions = DEFAULT_OPTIONS
+) -> tuple[Kernel, ...]:
     """Return every kernel of a file, compiled for a target such as ``sm_90``; ``-`` is standard input.
 
     Raises
@@ -55,11 +62,11 @@ def load(source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTI
     ToolchainError
         If a compiler is missing.
     """
-    return tuple(entry.make() for entry in entries(read_source(source), target, options))
+    return tuple(entry.make() for entry in entries(_opened(source), target, options))
 
 
 def load_kernel(
-    source: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS, name: str = ""
+    source: Path | str | Source, target: str, options: CompileOptions = DEFAULT_OPTIONS, name: str = ""
 ) -> Kernel:
     """Return the one kernel that ``name`` means (see :func:`~warpwatt.frontend.select.select`).
 
@@ -70,7 +77,11 @@ def load_kernel(
     InputError, CompileError, ParseError, ToolchainError
         As :func:`load`.
     """
-    return select(entries(read_source(source), target, options), name).make()
+    return select(entries(_opened(source), target, options), name).make()
+
+
+def _opened(source: Path | str | Source) -> Source:
+    return source if isinstance(source, Source) else read_source(source)
 
 
 def entries(source: Source, target: str, options: CompileOptions, *, cubin: bytes = b"") -> tuple[Entry, ...]:
@@ -83,6 +94,8 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
         found = _binary_entries(source, target, options)
     elif kind is Kind.PTX:
         choice = _with_features(for_target(target, options.toolkit), source)
+        if len(source.data) > WHOLE_PTX_BYTES and not cubin:
+            return _large_ptx_entries(source, target, choice, options)
         compiled = assemble_ptx(source, choice, options)
         compiled = _with_cubin(compiled, cubin) if cubin else compiled
         found = compiled_entries(compiled, source, target, choice, options)
@@ -94,6 +107,23 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
         hint = "a template needs an instance: launch it, or add template __global__ void f<int>(...);"
         raise InputError(f"no kernel for {target} in this {kind}", file=source.name, hint=hint)
     return found
+
+
+def _large_ptx_entries(
+    source: Source, target: str, choice: Choice, options: CompileOptions
+) -> tuple[Entry, ...]:
+    """Return the kernels of a large PTX text; each is assembled alone, when it is wanted."""
+    from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
+    from warpwatt.isa.ptx.subset import only  # noqa: PLC0415
+
+    module = ptx.parse(source.text, source.name)
+
+    def make(name: str) -> Kernel:
+        alone = replace(source, data=ptx.print_module(only(module, name)).encode())
+        compiled = assemble_ptx(alone, choice, options)
+        return compiled_entries(compiled, alone, target, choice, options)[0].make()
+
+    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
 def compiled_entries(

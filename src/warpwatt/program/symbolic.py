@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Access, Address, Flow, Register
+from warpwatt.core.program import Access, Address, Flow, Register, Space
 from warpwatt.program.algebra import Algebra
 from warpwatt.program.cfg import ControlFlow, control_flow
 from warpwatt.program.expression import Node, loop_trait
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Instruction, Program
 
+_STRIDE = 8
+"""Blocks between those that remember a value which was searched past them."""
 _PATH_LIMIT = 48
 """Nesting of joins beyond which the condition of a path is no longer worked out."""
 
@@ -54,12 +56,12 @@ class Symbols:
         """Return the predicate under which control takes an edge; None if it always does."""
         return self.paths.edge(source, target)
 
-    def reach(self, above: int, block: int) -> Node | None:
-        """Return the predicate under which lanes at ``above`` come to ``block``, which it dominates.
+    def along(self, above: int, source: int, target: int) -> Node | None:
+        """Return the predicate under which lanes at ``above`` take an edge below; None where not known.
 
-        None where that is not known. Inside the same iteration of all loops around ``above``.
+        Within the same iteration of all loops around ``above``.
         """
-        return self.paths.reach(above, block)
+        return self.paths.along(above, source, target)
 
 
 @lru_cache(maxsize=32)
@@ -79,10 +81,12 @@ class _Paths:
         self._reached: dict[tuple[int, int], Node | None] = {}
 
     def edge(self, source: int, target: int) -> Node | None:
-        """Return the predicate of an edge, None if control always takes it."""
+        """Return the predicate of an edge, None if control always takes it; target -1 ends the thread."""
         last = self.flow.terminator(source)
         if last is None:
             return None
+        if target < 0:
+            return self.guards.get(last.index)
         if last.flow is Flow.JUMP and len(set(last.targets)) != 1:
             return self.algebra.unknown("pred", last, f"indirect branch to block {target}")
         guard = self.flow.edge_guard(source, target)
@@ -100,16 +104,19 @@ class _Paths:
 
     def along(self, above: int, source: int, target: int, depth: int = 0) -> Node | None:
         """Return the predicate of coming from ``above`` through the edge ``source`` to ``target``."""
-        left = [o for o in self.forest.around(source) if not self.forest.contains(o, target)]
-        left = [o for o in left if not self.forest.contains(o, above) or self.forest.loops[o].header == above]
-        if left and not self.forest.contains(left[-1], above):
-            loop = self.forest.loops[left[-1]]
-            return self.reach(above, loop.header, depth + 1) if len(loop.exits) == 1 else None
+        inside = [o for o in self.forest.around(source) if not self.forest.contains(o, above)]
+        if inside and target >= 0 and len(self.forest.loops[inside[-1]].exits) == 1:
+            return self.reach(above, self.forest.loops[inside[-1]].header, depth + 1)
+        taken = self.edge(source, target) or self.algebra.const(1, "pred")
+        for loop in inside:  # the exit of an inner loop is taken if it is in the iteration that leaves
+            header = self.forest.loops[loop].header
+            way = self.reach(header, source, depth + 1)
+            if way is None:
+                return None
+            taken = self.algebra.exit(self.algebra.apply("and", "pred", way, taken), loop)
+            source = header
         reached = self.reach(above, source, depth + 1)
-        condition = self.edge(source, target)
-        if reached is None or condition is None:
-            return reached
-        return self.algebra.apply("and", "pred", reached, condition)
+        return None if reached is None else self.algebra.apply("and", "pred", reached, taken)
 
     def _reach(self, above: int, block: int, depth: int) -> Node | None:
         if block == above:
@@ -218,10 +225,16 @@ class _Builder:
         values = self.defined.get(register)
         if values is None:
             return None
-        over = self.flow.idom[block]
+        over, passed = self.flow.idom[block], []
         while over >= 0 and over not in values:
+            passed.append(over)
             over = self.flow.idom[over]
-        return self._carried(values[over], over, block) if over >= 0 else None
+        if over < 0:
+            return None
+        for between in passed[::-_STRIDE]:  # so that the next search is short
+            if self.forest.innermost[between] == self.forest.innermost[over]:
+                values[between] = values[over]
+        return self._carried(values[over], over, block)
 
     def _carried(self, value: Node, source: int, target: int) -> Node:
         """Return a value of block ``source`` as block ``target`` sees it, out of the loops in between."""
@@ -355,9 +368,12 @@ def needed_registers(program: Program) -> set[str]:
             if isinstance(operand, Address):
                 waiting += [r.name for r in (operand.base, operand.index) if isinstance(r, Register)]
     needed = set(waiting)
+    waiting = sorted(needed)
     while waiting:
         for instruction in makers[waiting.pop()]:
-            if instruction.memory is None and understood(instruction.opcode):
+            memory = instruction.memory
+            passes = memory is not None and memory.space is Space.PARAM
+            if passes or (memory is None and understood(instruction.opcode)):
                 fresh = [name for name in instruction.reads if name not in needed]
                 needed.update(fresh)
                 waiting += fresh

@@ -130,7 +130,10 @@ CASES = [
     ("LDTM.x4", "R4,tmem[UR8]", "", "R4 R5 R6 R7", "UR8"),
     ("UBLKCP.S.G", "[UR8],[UR4],UR6", "", "", "UR8 UR9 UR4 UR5 UR6"),
     ("UTMALDG.2D", "[UR8],[UR4]", "", "", "UR8 UR9 UR10 UR11 UR4 UR5"),
-    ("TEX.LL", "R8,R6,R2,R12,UR4,0x0,2D", "", "R8 R9 R6 R7", "R2 R3 R12 UR4"),
+    ("TEX.LL", "R8,R6,R2,R12,UR4,0x0,2D", "", "R8 R9 R6 R7", "R2 R3 R12 UR4 UR5"),
+    ("TEX.SCR.LL", "RZ,R9,R8,R6,0x0,0x58,3D,0x1", "", "R9", "R8 R9 R6 R7"),
+    ("SULD.D.BA.2D.STRONG.SM.TRAP", "R13,[R20],UR4", "", "R13", "R20 R21 UR4 UR5"),
+    ("SUST.D.BA.2D.64.STRONG.SM.TRAP", "[R18],R6,UR4", "", "", "R18 R19 R6 R7 UR4 UR5"),
     ("BSSY", "B0,0x220", "", "B0", ""),
     ("BSYNC", "B0", "", "", "B0"),
     ("BMOV.32.CLEAR", "R25,B8", "", "R25 B8", "B8"),
@@ -179,7 +182,7 @@ def test_table_is_consistent():
             assert (entry.space is None) == (entry.access is None)
             assert entry.writes in {"first", "none", "one", "predicates", "two", "most", "all"}
             assert isinstance(entry.width, tuple) or entry.width in {
-                "memory", "matrices", "fragments", "group", "columns", "texture", "bulk"
+                "memory", "matrices", "fragments", "group", "columns", "texture", "surface", "bulk"
             }  # fmt: skip
 
 

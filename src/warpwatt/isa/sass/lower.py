@@ -27,6 +27,7 @@ from warpwatt.isa.sass.operands import parse_operands
 from warpwatt.isa.sass.registers import (
     access_bytes,
     column_registers,
+    component_count,
     matrix_count,
     read,
     written,
@@ -225,9 +226,8 @@ def _memory(opcode: str, entry: Opcode, operands: tuple[Operand, ...]) -> Memory
             size = 4 * column_registers(modifiers)
         case "bulk":
             size = 0
-        case "texture" if entry.writes == "two":
-            mask = operands[-1] if operands else None
-            size = 4 * (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 16
+        case "texture":
+            size = 4 * component_count(operands)
         case _:
             size = access_bytes(modifiers)
     return MemoryAccess(entry.space, entry.access, size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol
+from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol, Unit
 from warpwatt.isa.sass.tensor import tile
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def column_registers(modifiers: Sequence[str]) -> int:
     count = next((int(m[1:]) for m in modifiers if re.match(r"x\d+$", m)), 1)
     factor = 4 if any("256" in m for m in modifiers) else 2 if any("128" in m for m in modifiers) else 1
     return count * factor
+
+
+def component_count(operands: Sequence[Operand]) -> int:
+    """Return how many components a texture access returns: by its mask, which comes last; without one, 4."""
+    mask = operands[-1] if operands else None
+    return (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
 
 
 def destination_count(rule: str, operands: Sequence[Operand]) -> int:
@@ -122,7 +128,11 @@ def _masked_predicates(operands: Sequence[Operand]) -> list[str]:
 def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int]:
     """Return the registers of every operand; predicates and addresses count as 1."""
     values = iter(_value_widths(opcode, entry, operands))
-    return [1 if _is_flag(o) else next(values) for o in operands]
+    widths = [1 if _is_flag(o) else next(values) for o in operands]
+    if entry.unit is Unit.TEXTURE:  # the handle, 64 bits in uniform registers
+        uniform = [isinstance(o, Register) and o.name.startswith("UR") for o in operands]
+        widths = [2 if u else w for u, w in zip(uniform, widths, strict=True)]
+    return widths
 
 
 def _is_flag(operand: Operand) -> bool:
@@ -149,7 +159,9 @@ def _value_widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> It
             case "fragments" | "group":
                 widths = _tensor_widths(opcode, operands)
             case "texture":
-                widths = _texture_widths(entry, modifiers, operands)
+                widths = _texture_widths(modifiers, operands)
+            case "surface":
+                widths = (max(access_bytes(modifiers) // 4, 1), 1)
             case _:
                 widths = (1,)
     yield from widths
@@ -168,22 +180,13 @@ def _tensor_widths(opcode: str, operands: Sequence[Operand]) -> tuple[int, ...]:
     return (found.d, found.a, found.d, 1) if from_registers else (found.d, found.d, 1)
 
 
-def _texture_widths(entry: Opcode, modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
-    """Return registers of a texture or surface access: results by the component mask, then coordinates."""
-    mask = operands[-1] if operands else None
-    count = (int(mask.value) & 15).bit_count() if isinstance(mask, Immediate) else 4
-    results = {"two": (max(count - 2, 0), min(count, 2)), "none": ()}.get(
-        entry.writes, (max(access_bytes(modifiers) // 4, 1),)
-    )
+def _texture_widths(modifiers: list[str], operands: Sequence[Operand]) -> tuple[int, ...]:
+    """Return registers of a texture access: third and fourth component, first and second, coordinates."""
+    count = component_count(operands)
+    results = (max(count - 2, 0), min(count, 2))
     symbols = [o.name for o in operands if isinstance(o, Symbol)]
     needed = sum(int(m[1]) for m in map(_DIMENSIONS.search, symbols) if m) or 3 * ("CUBE" in symbols) or 1
     needed += sum(m in ("LL", "LB", "DC", "AOFFI") for m in modifiers) + any("ARRAY" in s for s in symbols)
-    if entry.writes != "two":
-        return (
-            (*results, max(access_bytes(modifiers) // 4, 1))
-            if results
-            else (max(access_bytes(modifiers) // 4, 1), 1)
-        )
     if "SCR" in modifiers:  # coordinates scattered over two operands
         return (*results, max(needed - needed // 2, 1), max(needed // 2, 1))
     sources = sum(isinstance(o, Register) and o.name.startswith("R") for o in operands) - 2
