@@ -38,10 +38,11 @@ _HEAD = """\
 Made by `{command}` on {day}, commit {commit}, {build}.
 
 Protocol: every `.cu` file of the suite is compiled with `-lineinfo -std=c++17` (with `-rdc=true` and a
-device link if it does not compile without). PTX is parsed, printed and parsed again, which must give the same module, and every
-kernel is lowered with the device functions it calls. SASS is disassembled and joined with control codes
-and source lines; no register may lie beyond those the kernel declares. An instruction is unknown if the
-opcode table of its level lacks it. Failures are anything that raises, and any difference after printing.
+device link if it does not compile without). PTX is parsed, printed and parsed again, which must give the
+same module, and every kernel is lowered with the device functions it calls. SASS is disassembled and joined
+with control codes and source lines; no register may lie beyond those the kernel declares. An instruction is
+unknown if the opcode table of its level lacks it. Failures are anything that raises, and any difference
+after printing.
 
 | suite | level | target | files | compiled | kernels | functions | instructions | unknown | failures |
 |---|---|---|---:|---:|---:|---:|---:|---:|---:|
