@@ -6,7 +6,7 @@ depends on data, or on an argument that was not given, is taken to be coalesced,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -159,11 +159,13 @@ class AccessPatterns:
         assert memory is not None
         size = max(1, memory.bytes)
         lanes = int(active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE)
-        buffer = self._same_everywhere(node)
-        if buffer is not None and memory.space is not Space.SHARED:
-            return AccessPattern(1.0, 1.0, 0.0, 1.0, 0, buffer, size, collisions=float(lanes))
+        region = self._region(node)
+        name = region.name if region is not None else ""
+        if name and memory.space is not Space.SHARED and self._same_everywhere(node):
+            return AccessPattern(1.0, 1.0, 0.0, 1.0, 0, name, size, collisions=float(lanes))
         self._assume(instruction, node)
-        return _coalesced(lanes, size, memory.space)
+        footprint = region.size if region is not None else None
+        return replace(_coalesced(lanes, size, memory.space), buffer=name, footprint=footprint)
 
     def _look(self, instruction: Instruction, root: Node, addresses: Array, active: Array) -> _Alike:
         """Return what an access shares with those at the same address but for a constant."""
@@ -226,20 +228,23 @@ class AccessPatterns:
             extents[f"%ctaid.{axis}"] = getattr(self.launch.grid, axis)
         return extents
 
-    def _same_everywhere(self, node: Node) -> str | None:
-        """Return the buffer of an address that is the same in all lanes because the data are, else None.
+    def _same_everywhere(self, node: Node) -> bool:
+        """Whether an address that depends on data is the same in all lanes because the data are.
 
         The data must be loaded from buffers full of zeros or ones, and nothing else may tell lanes apart.
         """
         found = list(leaves(self.symbols.algebra, node))
         if {leaf.op for leaf in found} - {"const", "constant", "param", "symbol", "unknown"}:
-            return None
-        if not all(self._constant_data(leaf) for leaf in found if leaf.op == "unknown"):
-            return None
+            return False
+        return all(self._constant_data(leaf) for leaf in found if leaf.op == "unknown")
+
+    def _region(self, node: Node) -> Region | None:
+        """Return the one buffer whose pointer an address is built on, None if there is no such."""
         bindings = self.evaluator.bindings
-        values = [int(bindings.values.get(str(leaf.payload), 0)) for leaf in found if leaf.op == "param"]
-        regions = [region for value in values if (region := bindings.region(value)) is not None]
-        return regions[0].name if len(regions) == 1 else None
+        pointers = [leaf for leaf in leaves(self.symbols.algebra, node) if leaf.op == "param"]
+        values = [int(bindings.values.get(str(pointer.payload), 0)) for pointer in pointers]
+        found = {region for value in values if (region := bindings.region(value)) is not None}
+        return found.pop() if len(found) == 1 else None
 
     def _constant_data(self, leaf: Node) -> bool:
         """Whether a loaded value comes from a buffer that holds one number and is not written to."""
