@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from warpwatt.frontend.toolchain import environment, installed
@@ -19,20 +20,29 @@ COPIES = (4, 12)
 OUTPUT = Path(__file__).parents[1] / "src/warpwatt/models/time/expansions.toml"
 REGISTER = {"f32": "%f", "f64": "%d", "b32": "%r", "b64": "%l", "b16": "%h", "f16": "%h"}
 
-BINARY = (
-    "div.rn.f32 div.full.f32 div.approx.f32 div.rn.f64 div.s32 div.u32 div.s64 div.u64 rem.s32 rem.u32 rem.s64 rem.u64 "
-    "mul.lo.s32 mul.hi.s32 mul.lo.s64 mul.hi.s64 mul.hi.u64 add.s64 sub.s64 and.b64 or.b64 xor.b64 min.s64 max.s64 "
-    "min.f64 max.f64 add.s32 mul.rn.f64 add.rn.f64 add.rn.f32 mul.rn.f32 min.f32 max.f32 min.s32 rem.s16 div.s16"
-).split()
-UNARY = (
-    "sqrt.rn.f32 sqrt.approx.f32 sqrt.rn.f64 rcp.rn.f32 rcp.approx.f32 rcp.rn.f64 rsqrt.approx.f32 rsqrt.approx.f64 "
-    "sin.approx.f32 cos.approx.f32 ex2.approx.f32 lg2.approx.f32 tanh.approx.f32 brev.b32 brev.b64 neg.s64 neg.f64 "
-    "abs.s32 abs.s64 abs.f64 not.b64 clz.b32"
-).split()
-TERNARY = "fma.rn.f32 fma.rn.f64 mad.lo.s32 mad.lo.s64 bfe.u32 bfe.s32".split()
-SHIFTS = "shl.b32 shr.s32 shl.b64 shr.s64 shr.u64".split()
-
-
+BINARY = [
+    *(
+        f"div.{kind}"
+        for kind in ("rn.f32", "full.f32", "approx.f32", "rn.f64", "s16", "s32", "u32", "s64", "u64")
+    ),
+    *(f"rem.{kind}" for kind in ("s16", "s32", "u32", "s64", "u64")),
+    *(f"mul.{kind}" for kind in ("lo.s32", "hi.s32", "lo.s64", "hi.s64", "hi.u64", "rn.f32", "rn.f64")),
+    *(f"{name}.{kind}" for name in ("min", "max") for kind in ("s32", "s64", "f32", "f64")),
+    *(f"{name}.b64" for name in ("and", "or", "xor")),
+    *("add.s32", "add.s64", "sub.s64", "add.rn.f32", "add.rn.f64"),
+]
+UNARY = [
+    *(f"sqrt.{kind}" for kind in ("rn.f32", "approx.f32", "rn.f64")),
+    *(f"rcp.{kind}" for kind in ("rn.f32", "approx.f32", "rn.f64")),
+    *("rsqrt.approx.f32", "rsqrt.approx.f64"),
+    *(f"{name}.approx.f32" for name in ("sin", "cos", "ex2", "lg2", "tanh")),
+    *("brev.b32", "brev.b64", "neg.s64", "neg.f64", "abs.s32", "abs.s64", "abs.f64", "not.b64", "clz.b32"),
+    "cvt.sat.f64.f64",
+]
+TERNARY = ["fma.rn.f32", "fma.rn.f64", "mad.lo.s32", "mad.lo.s64"]
+FIELDS = ["bfe.u32", "bfe.s32"]
+SHIFTS = ["shl.b32", "shr.s32", "shl.b64", "shr.s64", "shr.u64"]
+SATURATE = "cvt.sat.f64.f64"
 SUBROUTINES = ("div.s64", "div.u64", "rem.s64", "rem.u64")
 
 
@@ -47,10 +57,16 @@ def probe(opcode: str, copies: int) -> str:
     reg = register(suffix)
     kind = "b" + suffix[1:]
     size = int(suffix[1:]) // 8
-    if opcode in BINARY:
+    if opcode == SATURATE:
+        line = f"{opcode} %d1, %d1; add.rn.f64 %d1, %d1, %d2;"  # or all copies but one would vanish
+    elif opcode.startswith(("div", "rem")):
+        line = f"{opcode} {reg}1, {reg}2, {reg}1;"  # or all copies would share the reciprocal
+    elif opcode in BINARY:
         line = f"{opcode} {reg}1, {reg}1, {reg}2;"
     elif opcode in TERNARY:
-        line = f"{opcode} {reg}1, {reg}1, {reg}2, {reg}3;" if "bfe" not in opcode else f"{opcode} {reg}1, {reg}1, %r2, %r3;"
+        line = f"{opcode} {reg}1, {reg}1, {reg}2, {reg}3;"
+    elif opcode in FIELDS:
+        line = f"{opcode} {reg}1, {reg}1, %r2, %r3;"
     elif opcode in SHIFTS:
         line = f"{opcode} {reg}1, {reg}1, %r2;"
     else:
@@ -74,52 +90,81 @@ def probe(opcode: str, copies: int) -> str:
 """
 
 
-def instructions(ptx: str, target: str, folder: Path) -> int:
-    """Return the machine instructions of a PTX kernel, padding left out."""
+PIPES = {
+    "fp64": re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)"),
+    "sfu": re.compile(r"MUFU|F2F|F2I|I2F(?!P)|FRND"),
+    "imad": re.compile(r"IMAD|IMUL"),
+    "fma": re.compile(r"F(FMA|MUL|ADD|SWZ)|HFMA2"),
+    "": re.compile(r"BRA|CALL|RET|BSSY|BSYNC|EXIT|WARPSYNC|NOP|MOV|LDC|ULDC"),
+    "alu": re.compile(r"."),
+}
+"""Pipe to the machine opcodes it executes, first match wins (Nsight Compute documentation, "Pipelines")."""
+
+
+def instructions(ptx: str, target: str, folder: Path) -> Counter[str]:
+    """Return the machine instructions of a PTX kernel by pipe, padding left out."""
     toolkit = installed()
     source, cubin = folder / "probe.ptx", folder / "probe.cubin"
     source.write_text(ptx, encoding="utf-8")
     ptxas = [str(toolkit.require("ptxas")), f"-arch={target}", "-o", str(cubin), str(source)]
     subprocess.run(ptxas, check=True, capture_output=True, env=environment())
     text = subprocess.run(
-        [str(toolkit.require("nvdisasm")), "-c", "-plr", str(cubin)], check=True, capture_output=True, text=True
+        [str(toolkit.require("nvdisasm")), "-c", "-plr", str(cubin)],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     lines = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(.+?);", text)
-    return sum(not line.startswith(("NOP", "BRA `(.L_x")) or "@" in line for line in lines)
+    kept = [line for line in lines if not line.startswith(("NOP", "BRA `(.L_x")) or "@" in line]
+    opcodes = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in kept]
+    return Counter(next(name for name, pattern in PIPES.items() if pattern.match(o)) for o in opcodes)
 
 
-def expansion(opcode: str, target: str, folder: Path) -> float:
-    """Return machine instructions per copy of ``opcode``.
+def expansion(opcode: str, target: str, folder: Path) -> dict[str, float]:
+    """Return machine instructions per copy of ``opcode`` by pipe.
 
     A 64-bit integer division calls a shared subroutine on its usual path: all of one copy counts.
     """
-    if opcode in SUBROUTINES:
-        return float(instructions(probe(opcode, 1), target, folder) - instructions(probe(opcode, 0), target, folder))
-    few, many = (instructions(probe(opcode, n), target, folder) for n in COPIES)
-    return (many - few) / (COPIES[1] - COPIES[0])
+    low, high = (0, 1) if opcode in SUBROUTINES else COPIES
+    few, many = (instructions(probe(opcode, n), target, folder) for n in (low, high))
+    slopes = {pipe: (many[pipe] - few[pipe]) / (high - low) for pipe in PIPES}
+    if opcode == SATURATE:
+        slopes["fp64"] -= 1
+    return slopes
 
 
 def main() -> None:
     """Probe every opcode on every target and write those that become more than one instruction."""
-    rows = {}
+    rows: dict[str, list[dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as name:
-        for opcode in (*BINARY, *UNARY, *TERNARY, *SHIFTS):
+        for opcode in (*BINARY, *UNARY, *TERNARY, *FIELDS, *SHIFTS):
             try:
                 counts = [expansion(opcode, target, Path(name)) for target in TARGETS]
             except subprocess.CalledProcessError as error:
                 print(opcode, error.stderr[:200])
                 continue
-            print(f"{opcode:<20}" + " ".join(f"{count:6.2f}" for count in counts))
+            print(f"{opcode:<20}" + " ".join(f"{sum(count.values()):6.2f}" for count in counts))
             rows[opcode] = counts
+    longer = {op: rows[op] for op in sorted(rows) if max(sum(c.values()) for c in rows[op]) > 1.05}
     lines = [
-        "# Machine instructions per PTX instruction: slope over chains of 4 and 12 copies, by target. Derived from",
-        f"# compiled probes (ptxas {installed().version}) by `python -m validation.expansions`; opcodes that stay single are left out.",
+        "# Machine instructions per PTX instruction: slope over chains of 4 and 12 copies, by target.",
+        f"# Derived from compiled probes (ptxas {installed().version}) by validation.expansions;",
+        "# opcodes that stay single are left out.",
         f"targets = {list(TARGETS)!r}".replace("'", '"'),
         "",
         "[instructions]",
-        *(f'"{op}" = {[round(c, 2) for c in counts]}' for op, counts in sorted(rows.items()) if max(counts) > 1.05),
+        *(f'"{op}" = {[round(sum(c.values()), 2) for c in counts]}' for op, counts in longer.items()),
+        "",
+        "# The same by the pipe that executes them, mean over the targets; moves and branches are left out.",
+        "[pipes]",
+        *(f'"{op}" = {{ {_by_pipe(counts)} }}' for op, counts in longer.items()),
     ]
     OUTPUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _by_pipe(counts: list[dict[str, float]]) -> str:
+    means = {pipe: sum(c[pipe] for c in counts) / len(counts) for pipe in PIPES if pipe}
+    return ", ".join(f"{pipe} = {round(mean, 2)}" for pipe, mean in means.items() if mean > 0.05)
 
 
 if __name__ == "__main__":

@@ -190,18 +190,19 @@ def _today() -> datetime.date:
     return datetime.datetime.now(tz=datetime.UTC).date()
 
 
-def report(rows: dict[tuple[str, str, str], Findings], command: str) -> str:
+def current_commit() -> str:
+    """Return the short hash of the code that runs."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    folder = Path(__file__).parent
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return done.stdout.strip() or "unknown"
+
+
+def report(rows: dict[tuple[str, str, str], Findings], command: str, commit: str) -> str:
     """Return the page: protocol, table, and whatever is not zero in it."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parent,
-    ).stdout.strip()
     version = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=False).stdout
     build = version.strip().splitlines()[-1]
-    lines = [_HEAD.rstrip().format(command=command, day=_today(), commit=commit or "unknown", build=build)]
+    lines = [_HEAD.rstrip().format(command=command, day=_today(), commit=commit, build=build)]
     for key, f in rows.items():
         numbers = (f.files, f.compiled, f.kernels, f.functions, f.instructions)
         cells = (*key, *numbers, f.unknown.total(), f.failures.total())
@@ -221,6 +222,7 @@ def report(rows: dict[tuple[str, str, str], Findings], command: str) -> str:
 
 def main(folders: Sequence[Path], targets: Sequence[str], jobs: int, output: Path) -> int:
     """Check every file under ``folders``; print and write the report; return 1 if anything failed."""
+    commit = current_commit()  # now, for a run takes minutes and the tree may move on
     rows: dict[tuple[str, str, str], Findings] = {}
     for folder in folders:
         sources = [(path, folder) for path in sorted(folder.resolve().rglob("*.cu"))]
@@ -231,7 +233,7 @@ def main(folders: Sequence[Path], targets: Sequence[str], jobs: int, output: Pat
                     for found in pool.map(partial(check, target=target, level=level), sources):
                         row += found
     names = " ".join(f"{folder.parent.name}/{folder.name}" for folder in folders)
-    page = report(rows, f"python -m validation.parse_corpus {names} --targets {','.join(targets)}")
+    page = report(rows, f"python -m validation.parse_corpus {names} --targets {','.join(targets)}", commit)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(page, encoding="utf-8")
     print(page)

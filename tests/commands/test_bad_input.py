@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-from warpwatt.commands.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = str(EXAMPLES / "saxpy.cu")
@@ -24,34 +21,6 @@ PTX = """
     ret;
 }
 """
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Return a function that runs the command line and returns (exit code, stdout, stderr)."""
-
-    def command(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["warpwatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-            sys.exit(0)
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return int(ended.value.code or 0), out, err
-
-    return command
-
-
-@pytest.fixture
-def file(tmp_path):
-    """Return a function that writes a file and returns its path."""
-
-    def write(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
 
 
 def test_good_input_exits_with_0(run):

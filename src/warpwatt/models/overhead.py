@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Buffer
@@ -76,7 +76,7 @@ def _pcie_peak(gpu: Gpu, *, pinned: bool) -> float:
 
 @lru_cache
 def _overheads() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(files(__package__).joinpath("overhead.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("overhead.toml").read_text(encoding="utf-8"))
 
 
 def _table(name: str) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ depends on data, or on an argument that was not given, is taken to be coalesced,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from warpwatt.program.expression import UNKNOWN
 from warpwatt.program.footprints import Reach, footprints
 from warpwatt.program.iterations import sample_iterations
 from warpwatt.program.linear import footprint, linear
-from warpwatt.program.reasons import data_source, place
+from warpwatt.program.reasons import data_source, leaves, place
 from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
 
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
     from warpwatt.program.binding import Region
+    from warpwatt.program.controls import ExitTest
     from warpwatt.program.evaluation import Evaluator
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
-    from warpwatt.program.trips import ExitTest
+    from warpwatt.program.linear import Coefficients
     from warpwatt.program.walk import Context, LoopEntry
 
 SAMPLED_WARPS, SAMPLED_PER_BLOCK = 24, 3
@@ -43,6 +45,16 @@ SAMPLED_ITERATIONS = 4
 COALESCED_SPREAD = 0.7
 """Standard deviation of the logarithm of the time of an access whose addresses are not known."""
 _SPACES = (Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.GENERIC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """What accesses of a block share whose addresses differ by whole lines."""
+
+    pattern: AccessPattern
+    coefficients: Coefficients | None
+    region: Region | None
+    off_chip: bool
 
 
 class AccessPatterns:
@@ -58,6 +70,7 @@ class AccessPatterns:
         self.evaluator, self.launch, self.loops, self.decree = evaluator, launch, loops, decree
         self.symbols = evaluator.symbols
         self.patterns: dict[int, AccessPattern] = {}
+        self._alike: dict[tuple[int, ...], _Alike] = {}
         self.assumptions: list[Assumption] = []
         self._reaches: dict[int, Reach] = {}
         self._extents = self._index_extents()
@@ -89,7 +102,7 @@ class AccessPatterns:
             if on is not None:
                 active = active & on
             if active.any():
-                self._access(instruction, active, context)
+                self._access(instruction, active, context, (block, -1 if guard is None else guard.number))
 
     def enter(self, entry: LoopEntry, context: Context) -> Iterations:
         """Choose a few iterations."""
@@ -97,7 +110,7 @@ class AccessPatterns:
         assert last is not None
         depth = len(context.environment)
         return sample_iterations(
-            last, entry.presence > 0, bottom=not entry.top, depth=depth, samples=SAMPLED_ITERATIONS
+            last, entry.presence > 0, bottom=not entry.control.top, depth=depth, samples=SAMPLED_ITERATIONS
         )
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
@@ -109,37 +122,73 @@ class AccessPatterns:
 
     # ---------------------------------------------------------------------------------------------------
 
-    def _access(self, instruction: Instruction, active: Array, context: Context) -> None:
+    def _access(
+        self, instruction: Instruction, active: Array, context: Context, when: tuple[int, int]
+    ) -> None:
+        """Record the pattern of one access; those of a block that only differ by whole lines are alike."""
         node = self.symbols.addresses[instruction.index]
-        value = self.evaluator.value(node, context.environment)
         memory = instruction.memory
         assert memory is not None
         size = max(1, memory.bytes)
-        if value is None:
-            self._assume(instruction, node)
-            lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
-            self.patterns[instruction.index] = _coalesced(int(lanes), size, memory.space)
-            return
-        addresses = as_type(value, "u64").astype(np.int64)
+        root, offset = _split_offset(node)
+        around = transactions.WORD if memory.space is Space.SHARED else transactions.LINE
+        key = (*when, root.number, offset % around, size, list(Space).index(memory.space))
+        if key not in self._alike:
+            value = self.evaluator.value(node, context.environment)
+            if value is None:
+                self.patterns[instruction.index] = self._unknown(instruction, node, active)
+                return
+            self._alike[key] = self._look(instruction, root, as_type(value, "u64").astype(np.int64), active)
+        alike = self._alike[key]
+        self.patterns[instruction.index] = alike.pattern
+        if alike.coefficients is not None and alike.off_chip:
+            coefficients = {**alike.coefficients, "": alike.coefficients.get("", 0) + offset}
+            region = alike.region
+            self._reaches[instruction.index] = Reach(
+                instruction=instruction.index,
+                buffer=region.name if region else "",
+                limit=region.size if region else None,
+                writes=memory.access is not Access.LOAD,
+                size=size,
+                coefficients=coefficients,
+            )
+
+    def _unknown(self, instruction: Instruction, node: Node, active: Array) -> AccessPattern:
+        """Return the pattern of an address that cannot be evaluated: the same everywhere, or coalesced."""
+        memory = instruction.memory
+        assert memory is not None
+        size = max(1, memory.bytes)
+        lanes = int(active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE)
+        buffer = self._same_everywhere(node)
+        if buffer is not None and memory.space is not Space.SHARED:
+            return AccessPattern(1.0, 1.0, 0.0, 1.0, 0, buffer, size, collisions=float(lanes))
+        self._assume(instruction, node)
+        return _coalesced(lanes, size, memory.space)
+
+    def _look(self, instruction: Instruction, root: Node, addresses: Array, active: Array) -> _Alike:
+        """Return what an access shares with those at the same address but for a constant."""
+        memory = instruction.memory
+        assert memory is not None
+        size = max(1, memory.bytes)
         lanes = np.broadcast_to(active, np.broadcast_shapes(active.shape, addresses.shape, (1, WARP_SIZE)))
-        base = int(np.broadcast_to(addresses, lanes.shape)[lanes][0])
-        space = _space(memory.space, memory.access, base)
-        region = self.evaluator.bindings.region(base)
-        covered = self._footprint(node, size)
+        first = int(np.broadcast_to(addresses, lanes.shape)[lanes][0])
+        space = _space(memory.space, memory.access, first)
+        region = self.evaluator.bindings.region(first)
+        coefficients = linear(self.evaluator, root)
+        covered = None if coefficients is None else self._footprint(coefficients, size)
         if covered is not None and region is not None and region.size is not None:
             covered = min(covered, region.size)
-        if space not in (Space.SHARED, Space.LOCAL):
-            self._reach(instruction, node, region)
-        self.patterns[instruction.index] = self._pattern(
-            addresses, lanes, size, space, region.name if region else "", covered
-        )
+        name = region.name if region else ""
+        pattern = self._pattern(addresses, lanes, size, space, name, covered)
+        return _Alike(pattern, coefficients, region, space not in (Space.SHARED, Space.LOCAL))
 
     def _pattern(
         self, addresses: Array, lanes: Array, size: int, space: Space, buffer: str, covered: float | None
     ) -> AccessPattern:
         if space is Space.LOCAL:  # the hardware interleaves lanes: always coalesced
             return _coalesced(int(lanes.sum(axis=-1).max()), size, space, buffer)
-        weights = self.evaluator.sample.weights * lanes.any(axis=-1)
+        sample = self.evaluator.sample
+        weights = np.outer(sample.block_weights, sample.warp_weights) * lanes.any(axis=-1)
 
         def mean(values: Array) -> float:
             return float((values * weights).sum() / weights.sum())
@@ -153,26 +202,20 @@ class AccessPatterns:
         sectors = mean(transactions.blocks_touched(addresses, size, lanes, transactions.SECTOR))
         lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))
-        return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered)
-
-    def _reach(self, instruction: Instruction, node: Node, region: Region | None) -> None:
-        coefficients = linear(self.evaluator, node)
-        memory = instruction.memory
-        if coefficients is None or memory is None:
-            return
-        self._reaches[instruction.index] = Reach(
-            instruction=instruction.index,
-            buffer=region.name if region else "",
-            limit=region.size if region else None,
-            writes=memory.access is not Access.LOAD,
-            size=max(1, memory.bytes),
-            coefficients=coefficients,
+        collisions = 1.0 if stride == 0 else mean(lanes.sum(axis=-1) / np.maximum(1, useful // size))
+        return AccessPattern(
+            sectors,
+            lines,
+            0.0,
+            mean(ideal),
+            stride,
+            buffer,
+            covered,
+            collisions=collisions,
+            tag_passes=mean(transactions.tag_passes(addresses, lanes)),
         )
 
-    def _footprint(self, node: Node, size: int) -> float | None:
-        coefficients = linear(self.evaluator, node)
-        if coefficients is None:
-            return None
+    def _footprint(self, coefficients: Coefficients, size: int) -> float:
         terms = [(c, self._extents.get(name, 1.0)) for name, c in coefficients.items() if name]
         return footprint(size, terms)
 
@@ -182,6 +225,39 @@ class AccessPatterns:
             extents[f"%tid.{axis}"] = getattr(self.launch.block, axis)
             extents[f"%ctaid.{axis}"] = getattr(self.launch.grid, axis)
         return extents
+
+    def _same_everywhere(self, node: Node) -> str | None:
+        """Return the buffer of an address that is the same in all lanes because the data are, else None.
+
+        The data must be loaded from buffers full of zeros or ones, and nothing else may tell lanes apart.
+        """
+        found = list(leaves(self.symbols.algebra, node))
+        if {leaf.op for leaf in found} - {"const", "constant", "param", "symbol", "unknown"}:
+            return None
+        if not all(self._constant_data(leaf) for leaf in found if leaf.op == "unknown"):
+            return None
+        bindings = self.evaluator.bindings
+        values = [int(bindings.values.get(str(leaf.payload), 0)) for leaf in found if leaf.op == "param"]
+        regions = [region for value in values if (region := bindings.region(value)) is not None]
+        return regions[0].name if len(regions) == 1 else None
+
+    def _constant_data(self, leaf: Node) -> bool:
+        """Whether a loaded value comes from a buffer that holds one number and is not written to."""
+        if leaf.source is None or leaf.source.index not in self.patterns:
+            return False
+        buffer = self.patterns[leaf.source.index].buffer
+        regions = self.evaluator.bindings.regions
+        return any(r.name == buffer and r.uniform for r in regions) and not self._written(buffer)
+
+    def _written(self, buffer: str) -> bool:
+        """Whether an instruction looked at so far changes a buffer."""
+        instructions = self.symbols.program.instructions
+        accesses = {
+            memory.access
+            for index, pattern in self.patterns.items()
+            if pattern.buffer == buffer and (memory := instructions[index].memory) is not None
+        }
+        return accesses - {Access.LOAD, Access.PREFETCH} != set()
 
     def _assume(self, instruction: Instruction, node: Node) -> None:
         where = place(instruction.line, instruction.index)
@@ -196,16 +272,23 @@ class AccessPatterns:
         )
 
 
+def _split_offset(node: Node) -> tuple[Node, int]:
+    """Return an address as a value and a constant offset from it."""
+    if node.op == "add" and node.args[1].op == "const":
+        return node.args[0], int(node.args[1].payload)
+    return node, 0
+
+
 def _coalesced(lanes: int, size: int, space: Space, buffer: str = "") -> AccessPattern:
     """Return the pattern of neighbouring lanes at neighbouring addresses."""
     useful = max(1, lanes) * size
     known = bool(buffer) or space is Space.LOCAL
     if space is Space.SHARED:
         passes = float(-(-useful // (transactions.BANKS * transactions.WORD)))
-        return AccessPattern(0.0, 0.0, passes, passes, None, buffer, None, known)
+        return AccessPattern(0.0, 0.0, passes, passes, None, buffer, known=known)
     sectors = float(-(-useful // transactions.SECTOR))
     lines = float(-(-useful // transactions.LINE))
-    return AccessPattern(sectors, lines, 0.0, sectors, None, buffer, None, known)
+    return AccessPattern(sectors, lines, 0.0, sectors, None, buffer, known=known)
 
 
 def _space(space: Space, access: Access, address: int) -> Space:

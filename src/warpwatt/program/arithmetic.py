@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+SCALAR = (1, 1, 1)
+"""Shape of a value that is the same for all blocks, warps and lanes."""
+
 DTYPES: dict[str, type[np.generic]] = {
     "pred": np.bool_,
     "s8": np.int8,

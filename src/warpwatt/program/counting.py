@@ -9,9 +9,13 @@ import numpy as np
 
 from warpwatt.core.execution import Assumption, Execution, LoopTrips
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Flow
 from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
+from warpwatt.program.controls import loop_controls
 from warpwatt.program.evaluation import Evaluator
+from warpwatt.program.expression import BLOCK, THREAD
+from warpwatt.program.inlining import expand_calls
 from warpwatt.program.iterations import count_iterations
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
@@ -19,7 +23,7 @@ from warpwatt.program.sampling import sample_warps
 from warpwatt.program.spoken import trip_formula
 from warpwatt.program.symbolic import expressions
 from warpwatt.program.trips import TripCounts
-from warpwatt.program.walk import Walk, budgeted
+from warpwatt.program.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +32,11 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.controls import ExitTest
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
+    from warpwatt.program.loops import Loop
     from warpwatt.program.symbolic import Symbols
-    from warpwatt.program.trips import ExitTest
     from warpwatt.program.walk import Context, LoopEntry
 
 DEFAULT_TRIPS = 10
@@ -42,8 +47,14 @@ EXIT_SPREAD = 0.5
 """The same for a loop with a known limit that may be left earlier depending on data."""
 BRANCH_SPREAD = 0.3
 """The same for the time behind a branch that depends on data."""
+CALL_SPREAD = 0.5
+"""The same for a call whose body is not counted."""
+_WARPS = 256
+"""Warps sampled; a quarter for every loop beyond the first whose iterations differ, one inside the other."""
 _ELEMENTS = 1 << 18
 """Elements of one array in a walk: iterations beyond are taken in strata."""
+_FEWEST = 4
+"""Strata a loop gets even so."""
 
 
 def static_execution(
@@ -54,7 +65,8 @@ def static_execution(
     Parameters
     ----------
     program
-        A kernel; device functions it calls are not expanded (see below).
+        A kernel. Device functions it calls are expanded first (see :mod:`warpwatt.program.inlining`): the
+        execution's program is then the expanded one, whose first instructions are the kernel's own.
     launch
         Grid, block and arguments.
     loop_counts
@@ -65,9 +77,11 @@ def static_execution(
     ArgumentError
         If a trip count or branch needs an argument that was not given, or an argument does not fit.
     """
+    program = expand_calls(program)
     symbols = expressions(program)
     bindings = bind(program, launch, pointer_parameters(symbols))
-    evaluator = Evaluator(symbols, sample_warps(launch), bindings)
+    height = max((c.height for c in loop_controls(symbols)), default=0)
+    evaluator = Evaluator(symbols, sample_warps(launch, _WARPS >> max(0, 2 * (height - 1))), bindings)
     with np.errstate(all="ignore"):  # wrap-around is what machines do
         counts = _Counts(evaluator, dict(loop_counts or {}))
         Walk(evaluator, counts.trips, counts).run()
@@ -92,8 +106,6 @@ class _Counts:
         size = len(self.symbols.program.instructions)
         self.counts, self.lanes = [0.0] * size, [0.0] * size
         self.loops: dict[int, LoopTrips] = {}
-        self._weights = evaluator.sample.weights
-        self._total = float(self._weights.sum())
 
     def execution(
         self, launch: Launch, patterns: Mapping[int, AccessPattern], more: list[Assumption]
@@ -105,6 +117,8 @@ class _Counts:
         ]
         loops = tuple(self.loops[loop] for loop in sorted(self.loops))
         program = self.symbols.program
+        for source, target in self.symbols.forest.irreducible:
+            self._irreducible(source, target)
         for assumption in more:
             self._assume(assumption)
         assumptions = tuple(self.assumptions.values())
@@ -120,6 +134,8 @@ class _Counts:
         last = self.symbols.flow.terminator(block)
         for index in range(b.start, b.stop):
             self.counts[index] += count
+            if self.symbols.program.instructions[index].flow is Flow.CALL:
+                self._unexpanded(self.symbols.program.instructions[index])
             guard = self.symbols.guards.get(index)
             if guard is None or (last is not None and last.index == index):
                 self.lanes[index] += lanes
@@ -133,17 +149,22 @@ class _Counts:
         last = entry.leaving.iteration
         assert last is not None
         active = entry.presence > 0
-        self._record(entry, context, np.where(active, last + (0 if entry.top else 1), 0))
-        limit = budgeted(_ELEMENTS, entry.traits, len(self._weights), context.size)
+        self._record(entry, context, np.where(active, last + (0 if entry.control.top else 1), 0))
+        limit = self._affordable(entry, context)
         return count_iterations(
-            last, active, bottom=entry.bottom, varies=entry.varies, depth=context.depth, limit=limit
+            last,
+            active,
+            bottom=entry.control.bottom,
+            varies=entry.control.varies,
+            depth=context.depth,
+            limit=limit,
         )
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
         """Return the user's count, or the default where analysis found none."""
         given = [self.loop_counts[n] for n in self._lines(loop) if n in self.loop_counts]
         if given:
-            return round(given[0])
+            return self._share(loop, round(given[0]))
         if known:
             return None
         this = self.symbols.forest.loops[loop]
@@ -155,10 +176,11 @@ class _Counts:
         ]
         if not any(lacking):
             fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
-            message = f"the loop at {where} is taken to run {DEFAULT_TRIPS} times: its count depends on "
+            message = f"the loop at {where} is taken to be entered and to run {DEFAULT_TRIPS} times: "
+            message += "its count depends on "
             message += self._why([t.predicate for t in tests])
             self._assume(Assumption(message, f"trips of loop at {where}", LOOP_SPREAD, this.line, fix))
-        return DEFAULT_TRIPS
+        return self._share(loop, DEFAULT_TRIPS)
 
     def undecided(self, node: Node, terminator: Instruction) -> None:
         """Record a branch that depends on data, or on an argument that was not given."""
@@ -172,6 +194,19 @@ class _Counts:
 
     # ---------------------------------------------------------------------------------------------------
 
+    def _irreducible(self, source: int, target: int) -> None:
+        flow = self.symbols.flow
+        if self.counts[flow.blocks[source].start]:
+            where = place(flow.line(target), flow.blocks[target].start)
+            message = f"the cycle at {where} is counted as one pass: it has several entries"
+            self._assume(Assumption(message, f"trips of cycle at {where}", LOOP_SPREAD, flow.line(target)))
+
+    def _unexpanded(self, call: Instruction) -> None:
+        where = place(call.line, call.index)
+        name = " or ".join(call.targets) or "a function"
+        message = f"the call of {name} at {where} is counted as one instruction: its body is not known here"
+        self._assume(Assumption(message, f"call at {where}", CALL_SPREAD, call.line))
+
     def _record(self, entry: LoopEntry, context: Context, trips: Array) -> None:
         this = self.symbols.forest.loops[entry.loop]
         entered = self._weigh(entry.presence.max(axis=-1, keepdims=True) > 0, context.weight)
@@ -184,10 +219,10 @@ class _Counts:
             message = (
                 f"the loop at {where} is taken to run to its limit: it may be left earlier depending on "
             )
-            message += self._why([t.predicate for t in self.trips.tests(entry.loop)])
+            message += self._why([t.predicate for t in entry.control.tests])
             fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
             self._assume(Assumption(message, f"trips of loop at {where}", EXIT_SPREAD, this.line, fix))
-        formula = trip_formula(self.symbols, self.trips, entry.loop) if entry.forced is None else ""
+        formula = trip_formula(self.symbols, entry.loop) if entry.forced is None else ""
         self.loops[entry.loop] = LoopTrips(
             self.symbols.flow.blocks[this.header].start,
             longest / entered if entered else 0.0,
@@ -196,6 +231,30 @@ class _Counts:
             formula,
             this.line,
         )
+
+    def _share(self, loop: int, iterations: int) -> int:
+        """Return the part of a source loop's iterations that one of its loops runs.
+
+        The compiler makes several loops of one when it unrolls: the main one, whose body holds the source's
+        several times, and others for the remainder. They stand side by side and have the same line.
+        """
+        this = self.symbols.forest.loops[loop]
+        family = [o for o in self.symbols.forest.loops if o.parent == this.parent and o.line == this.line]
+        if this.line is None or len(family) < 2:
+            return iterations
+        work = {o.index: self._accesses_in(o) for o in family}
+        unit = min(work.values())
+        for size in sorted(set(work.values()), reverse=True):
+            copies = size // unit if unit else 1
+            if size == work[loop]:
+                return iterations // copies
+            iterations %= copies
+        return iterations
+
+    def _accesses_in(self, loop: Loop) -> int:
+        flow = self.symbols.flow
+        inside = [i for b in loop.blocks for i in flow.instructions(b)]
+        return sum(i.memory is not None for i in inside) or len(inside)
 
     def _lines(self, loop: int) -> list[int]:
         """Return the source lines a user may know a loop by: its test's, its latches', its head's."""
@@ -219,8 +278,21 @@ class _Counts:
     def _weigh(self, per_warp: Array, weight: Array) -> float:
         """Sum a value per warp over all warps of the launch and all iterations."""
         weighted = per_warp * weight
-        rows = weighted.sum(axis=(*range(weighted.ndim - 2), -1))
-        return float(rows @ self._weights) if len(rows) > 1 else float(rows[0]) * self._total
+        blocks = weighted.sum(axis=(*range(weighted.ndim - 3), -1))
+        sample = self.evaluator.sample
+        warps = blocks @ sample.warp_weights if blocks.shape[1] > 1 else blocks[:, 0] * sample.warp_total
+        return float(warps @ sample.block_weights if len(warps) > 1 else warps[0] * sample.block_total)
+
+    def _affordable(self, entry: LoopEntry, context: Context) -> int:
+        """Return how many iterations to look at one by one so that no array exceeds the budget."""
+        sample = self.evaluator.sample
+        blocks, warps, lanes = entry.presence.shape[-3:]
+        threads = len(sample.warp_weights) * WARP_SIZE if entry.control.traits & THREAD else warps * lanes
+        blocks = len(sample.block_weights) if entry.control.traits & BLOCK else blocks
+        room = _ELEMENTS / (threads * blocks * context.size)
+        if entry.forced is not None:
+            return _FEWEST
+        return max(_FEWEST, int(room ** (1 / max(1, entry.control.height))))
 
 
 def _lane_sum(presence: Array) -> Array:

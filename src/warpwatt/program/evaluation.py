@@ -1,6 +1,6 @@
 """Values of symbolic nodes for the sampled warps, vectorised and exact.
 
-Arrays have the axes (..., rows, lanes), each of length 1 where nothing changes along it; loops whose
+Arrays have the axes (..., blocks, warps, lanes), each of length 1 where nothing changes along it; loops whose
 iterations are looked at one by one add axes in front. An :class:`Iteration` pins a loop to iteration
 numbers, an environment maps loops to iterations. A value is cached under the iterations of those loops
 only that it depends on.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.program.arithmetic import DTYPES, as_type, calculate
+from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type, calculate
 from warpwatt.program.expression import UNKNOWN, is_float, loop_trait
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _PARTIAL = frozenset({"select", "and", "or"})
 """Operations whose result may be known although an operand is not."""
 STEP_LIMIT = 4096
 """Iterations of a loop that are followed one by one where there is no closed form."""
+WORK_LIMIT = 20_000
+"""Values computed for one launch before loops are no longer followed (some 0.2 s): they count as unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +59,7 @@ class Evaluator:
         self.algebra = symbols.algebra
         self.exit_iteration: Callable[[int, Environment], Array | None] = lambda _loop, _environment: None
         self._cache: dict[tuple[int, ...], Array | None] = {}
+        self._computed = 0
         self._histories: dict[tuple[int, ...], list[dict[int, Array]]] = {}
         self._exits: dict[tuple[int, ...], Iteration | None] = {}
 
@@ -95,7 +98,13 @@ class Evaluator:
     def _known(self, node: Node, environment: Environment) -> Array | None:
         return self._cache[self._key(node, environment)]
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether so much was computed that loops are not followed any further."""
+        return self._computed > WORK_LIMIT
+
     def _compute(self, node: Node, environment: Environment) -> Array | None:
+        self._computed += 1
         if node.op == "phi":
             return self._phi(node, environment)
         if node.op == "exit":
@@ -113,12 +122,12 @@ class Evaluator:
     def _leaf(self, node: Node) -> Array | None:
         dtype = DTYPES[node.type]
         if node.op == "const":
-            return np.full((1, 1), node.payload, dtype)
+            return np.full(SCALAR, node.payload, dtype)
         if node.op == "special":
             return self.sample.registers[str(node.payload)]
         if node.op == "symbol":
             address = self.bindings.addresses.get(str(node.payload))
-            return None if address is None else np.full((1, 1), address, np.uint64).astype(dtype)
+            return None if address is None else np.full(SCALAR, address, np.uint64).astype(dtype)
         if node.op in ("param", "constant"):
             found = self.bindings.values.get(str(node.payload))
             return None if found is None else _literal(found, node.type)
@@ -201,7 +210,9 @@ class Evaluator:
     def _next_state(
         self, loop: int, outer: Environment, state: dict[int, Array], number: int
     ) -> dict[int, Array]:
-        environment = {**outer, loop: Iteration(np.full((1, 1), number), state)}
+        if self.exhausted:
+            return {}
+        environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
         before = len(self._cache)
         following: dict[int, Array] = {}
         for phi in state:
@@ -228,9 +239,9 @@ class Evaluator:
 def _literal(value: int | float, kind: str) -> Array:
     """Return a bound argument as an array of its type; integers wrap, floats of bit types keep their bits."""
     if is_float(kind):
-        return np.full((1, 1), value, DTYPES[kind])
+        return np.full(SCALAR, value, DTYPES[kind])
     bits = np.dtype(DTYPES[kind]).itemsize * 8
     if isinstance(value, float):
-        return as_type(np.full((1, 1), value, f"f{bits // 8}"), kind)
-    wrapped = np.full((1, 1), int(value) & ((1 << bits) - 1), f"u{bits // 8}")
+        return as_type(np.full(SCALAR, value, f"f{bits // 8}"), kind)
+    wrapped = np.full(SCALAR, int(value) & ((1 << bits) - 1), f"u{bits // 8}")
     return as_type(wrapped, kind)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction
 
-LANE, ROW, UNKNOWN = 1, 2, 4
-"""Traits of a value: differs between lanes, between warps, depends on data. Higher bits: see loop_trait."""
+THREAD, BLOCK, UNKNOWN = 1, 2, 4
+"""Traits of a value: differs within a block, between blocks, depends on data. Higher bits: loop_trait."""
 
-_LANE_REGISTERS = {"%tid.x", "%tid.y", "%tid.z", "%laneid"}
-_ROW_REGISTERS = {"%ctaid.x", "%ctaid.y", "%ctaid.z", "%warpid"}
+_THREAD_REGISTERS = {"%tid.x", "%tid.y", "%tid.z", "%laneid", "%warpid"}
+_BLOCK_REGISTERS = {"%ctaid.x", "%ctaid.y", "%ctaid.z"}
 _UNIFORM_REGISTERS = {"%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z"}
-SPECIAL_REGISTERS = frozenset(_LANE_REGISTERS | _ROW_REGISTERS | _UNIFORM_REGISTERS | {"WARP_SZ"})
+SPECIAL_REGISTERS = frozenset(_THREAD_REGISTERS | _BLOCK_REGISTERS | _UNIFORM_REGISTERS | {"WARP_SZ"})
 """Special registers whose value follows from the launch."""
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "min", "max", "eq", "ne"})
@@ -106,6 +106,4 @@ def is_float(kind: str) -> bool:
 
 def special_traits(register: str) -> int:
     """Return how a special register varies."""
-    if register in _LANE_REGISTERS:
-        return LANE | ROW
-    return ROW if register in _ROW_REGISTERS else 0
+    return THREAD * (register in _THREAD_REGISTERS) | BLOCK * (register in _BLOCK_REGISTERS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Iterations:
     """Iteration numbers looked at and the iterations each stands for.
 
-    With ``axis`` they lie along a new leading axis; else every row has one representative.
+    With ``axis`` they lie along a new leading axis; else every warp has one representative.
     """
 
     number: Array
@@ -28,8 +28,8 @@ class Iterations:
 
 
 def in_axes(values: Array, depth: int) -> Array:
-    """Return values with axes of length 1 put in front, up to ``depth`` loop axes before rows and lanes."""
-    return values.reshape((1,) * (2 + depth - values.ndim) + values.shape)
+    """Return values with axes of length 1 in front: ``depth`` loop axes, then blocks, warps, lanes."""
+    return values.reshape((1,) * (3 + depth - values.ndim) + values.shape)
 
 
 def count_iterations(
@@ -65,9 +65,9 @@ def count_iterations(
 def _each(longest: Array, depth: int, limit: int) -> Iterations:
     total = int(longest.max(initial=-1)) + 1
     if total <= limit:
-        number = np.arange(max(total, 1)).reshape(-1, *(1,) * (2 + depth))
+        number = np.arange(max(total, 1)).reshape(-1, *(1,) * (3 + depth))
         return Iterations(number, np.ones_like(number), axis=True)
-    strata = np.arange(limit + 1).reshape(-1, *(1,) * (2 + depth))
+    strata = np.arange(limit + 1).reshape(-1, *(1,) * (3 + depth))
     edges = (longest + 1) * strata // limit if total < 2**40 else (longest + 1) // limit * strata
     first, following = edges[:-1], edges[1:]
     return Iterations((first + following - 1) // 2, following - first, axis=True)
@@ -94,9 +94,9 @@ def sample_iterations(last: Array, active: Array, *, bottom: bool, depth: int, s
     """
     last = np.where(active, last, -1)
     longest = last.max(axis=-1, keepdims=True) + (1 if bottom else 0)
-    if longest.ndim == 2:
+    if longest.ndim == 3:
         longest = longest[None]
-    place = np.arange(samples).reshape(-1, 1, 1)
+    place = np.arange(samples).reshape(-1, 1, 1, 1)
     fraction = (place * (2 * depth + 1) % samples) / samples
     number = np.minimum((longest * fraction).astype(np.int64), np.maximum(longest - 1, 0))
     number = np.where((place == 1) & (longest > 1) & (depth == 0), 1, number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.program.expression import LANE, ROW, UNKNOWN, is_float
+from warpwatt.program.expression import BLOCK, THREAD, UNKNOWN, is_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,7 @@ def linear(evaluator: Evaluator, node: Node, depth: int = 0) -> Coefficients | N
     traits = evaluator.algebra.traits_of(node)
     if is_float(node.type) or traits & UNKNOWN or depth > _DEPTH:
         return None
-    if not traits & (LANE | ROW) and traits < 8:
+    if not traits & (THREAD | BLOCK) and traits < 8:
         value = evaluator.value(node, {})
         return None if value is None else {"": _signed(value.flat[0].item())}
     if node.op == "phi":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.program.arithmetic import SCALAR
 
 if TYPE_CHECKING:
     from warpwatt.core.launch import Dim3, Launch
@@ -25,26 +26,27 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WarpSample:
-    """Sampled warps ("rows") and what they know about themselves.
+    """Sampled blocks, sampled warps of each, and what their threads know about themselves.
 
     Attributes
     ----------
     registers
-        Special register to its values, ``uint32`` of shape (rows or 1, 32 or 1).
-    weights
-        Warps of the launch each row stands for, shape (rows,); they sum to ``launch.warps``.
+        Special register to its values, ``uint32`` with axes (blocks, warps, lanes) of length 1 where nothing
+        changes.
+    block_weights, warp_weights
+        Blocks of the grid each sampled block stands for, warps of a block each sampled warp stands for.
+    block_total, warp_total
+        Their sums: blocks of the grid, warps of a block.
     valid
-        Whether lanes exist, shape (rows, 32), or (1, 1) where all do.
+        Whether lanes exist, shape (1, warps, 32), or (1, 1, 1) where all do.
     """
 
     registers: dict[str, Array]
-    weights: Array
+    block_weights: Array
+    warp_weights: Array
+    block_total: float
+    warp_total: float
     valid: Array
-
-    @property
-    def rows(self) -> int:
-        """Number of sampled warps."""
-        return len(self.weights)
 
 
 def sample_warps(launch: Launch, limit: int = 256, per_block: int = WARP_SIZE) -> WarpSample:
@@ -54,42 +56,43 @@ def sample_warps(launch: Launch, limit: int = 256, per_block: int = WARP_SIZE) -
 
     >>> from warpwatt.core.launch import Dim3, Launch
     >>> s = sample_warps(Launch(Dim3(1000, 1000), Dim3(16, 16)))
-    >>> s.rows < 400, float(s.weights.sum()) == 1000 * 1000 * 8
+    >>> len(s.block_weights) < 50, s.block_total * s.warp_total == 1000 * 1000 * 8
     (True, True)
     """
-    chosen = _axis(launch.warps_per_block, max(3, per_block))
-    per_block = len(chosen)
-    axes = _axes(launch.grid, max(1, limit // per_block))
+    warps = _axis(launch.warps_per_block, max(3, per_block))
+    axes = _axes(launch.grid, max(1, limit // len(warps)))
     blocks = [((x, y, z), wx * wy * wz) for z, wz in axes[2] for y, wy in axes[1] for x, wx in axes[0]]
-    coordinates = np.array([b for b, _ in blocks], np.uint32)
-    warp = np.tile([w for w, _ in chosen], len(blocks))
-    block = np.repeat(np.arange(len(blocks)), per_block)
-    thread = warp[:, None] * WARP_SIZE + np.arange(WARP_SIZE)[None, :]
+    coordinates = np.array([b for b, _ in blocks])
+    warp = np.array([w for w, _ in warps])[None, :, None]
+    thread = warp * WARP_SIZE + np.arange(WARP_SIZE)
     valid = thread < launch.block.count
     registers: dict[str, Array] = {
         "%tid.x": thread % launch.block.x,
         "%tid.y": thread // launch.block.x % launch.block.y,
         "%tid.z": thread // (launch.block.x * launch.block.y),
-        "%laneid": np.arange(WARP_SIZE)[None, :],
-        "%warpid": warp[:, None],
+        "%laneid": np.arange(WARP_SIZE)[None, None, :],
+        "%warpid": warp,
     }
     for position, axis in enumerate("xyz"):
-        registers[f"%ctaid.{axis}"] = coordinates[block, position][:, None]
-        registers[f"%ntid.{axis}"] = np.array([[getattr(launch.block, axis)]])
-        registers[f"%nctaid.{axis}"] = np.array([[getattr(launch.grid, axis)]])
+        registers[f"%ctaid.{axis}"] = coordinates[:, position][:, None, None]
+        registers[f"%ntid.{axis}"] = np.full(SCALAR, getattr(launch.block, axis))
+        registers[f"%nctaid.{axis}"] = np.full(SCALAR, getattr(launch.grid, axis))
     return WarpSample(
         {name: _narrow(values.astype(np.uint32)) for name, values in registers.items()},
-        np.outer([w for _, w in blocks], [w for _, w in chosen]).ravel().astype(float),
-        np.ones((1, 1), bool) if valid.all() else valid,
+        np.array([w for _, w in blocks], float),
+        np.array([w for _, w in warps], float),
+        float(launch.grid.count),
+        float(launch.warps_per_block),
+        np.ones(SCALAR, bool) if valid.all() else valid,
     )
 
 
 def _narrow(values: Array) -> Array:
     """Drop axes along which nothing changes: numpy's broadcasting then does the work once."""
-    if values.shape[1] > 1 and (values[:, :1] == values).all():
-        values = values[:, :1]
-    if values.shape[0] > 1 and (values[:1] == values).all():
-        values = values[:1]
+    for axis in range(values.ndim):
+        first = values.take([0], axis=axis)
+        if values.shape[axis] > 1 and (first == values).all():
+            values = first
     return values
 
 

@@ -62,6 +62,18 @@ def understood(opcode: str) -> bool:
     return known and not _INEXACT & set(how.modifiers)
 
 
+def parameter_cells(instruction: Instruction) -> tuple[str, ...]:
+    """Return the names of the ``.param`` cells an access touches, in order; none for computed addresses."""
+    address = next((o for o in instruction.operands if isinstance(o, Address)), None)
+    if address is None or not isinstance(address.base, Symbol) or address.index is not None:
+        return ()
+    kinds = spelling(instruction.opcode).types
+    other = next((o for o in instruction.operands if not isinstance(o, Address)), None)
+    count = len(other.elements) if isinstance(other, Vector) else 1
+    size = int(kinds[0][1:]) // 8 if kinds and kinds[0] != "pred" else 4
+    return tuple(f"[{address.base.name}+{address.offset + i * size}]" for i in range(count))
+
+
 class Semantics:
     """Turns instructions into nodes.
 
@@ -96,6 +108,8 @@ class Semantics:
             return []
         if how.name == "setp":
             return self._setp(instruction, how)
+        if instruction.memory is not None and instruction.memory.space is Space.PARAM:
+            return self._parameter(instruction, how)
         if how.name == "mov" and any(isinstance(o, Vector) for o in instruction.operands):
             return self._pack(instruction, how)
         value = self._value(instruction, how) if len(instruction.writes) == 1 else None
@@ -190,19 +204,36 @@ class Semantics:
             return algebra.apply(how.name, kind, a, b)
         return None
 
+    def _parameter(self, instruction: Instruction, how: Spelling) -> list[tuple[str, Node]]:
+        """Return what accesses to ``.param`` space write: registers, or the cells calls pass values in."""
+        cells = parameter_cells(instruction)
+        other = next((o for o in instruction.operands if not isinstance(o, Address)), None)
+        parts = other.elements if isinstance(other, Vector) else (other,)
+        kind = how.types[0] if how.types else "u32"
+        if how.name == "st":
+            values = [self.operand(p, kind, instruction) for p in parts if p is not None]
+            return list(zip(cells, values, strict=False))
+        results: list[tuple[str, Node]] = []
+        for cell, part in zip(cells, parts, strict=False):
+            name = cell[1:-1]
+            value = self.register(cell)
+            if value is None and name.rpartition("+")[0] in self.parameters:
+                value = self.algebra.leaf("param", kind, name)
+            if isinstance(part, Register):
+                results.append((part.name, value or self._opaque(instruction, how)))
+        known = {name for name, _ in results}
+        return results + [(w, self._opaque(instruction, how)) for w in instruction.writes if w not in known]
+
     def _load(self, instruction: Instruction, how: Spelling) -> Node | None:
-        """Return a parameter or a constant-memory scalar; loads of anything else are data."""
+        """Return a scalar in constant memory; loads of anything else are data."""
         memory = instruction.memory
         assert memory is not None
-        if how.name not in ("ld", "ldu") or memory.space not in (Space.PARAM, Space.CONST) or not how.types:
+        if how.name != "ld" or memory.space is not Space.CONST or not how.types:
             return None
         address = instruction.operands[1]
         if not isinstance(address, Address) or not isinstance(address.base, Symbol) or address.index:
             return None
-        op = "param" if address.base.name in self.parameters else "constant"
-        if op == "constant" and memory.space is Space.PARAM:
-            return None
-        return self.algebra.leaf(op, how.types[0], f"{address.base.name}+{address.offset}")
+        return self.algebra.leaf("constant", how.types[0], f"{address.base.name}+{address.offset}")
 
     # Instructions with a shape of their own -----------------------------------------------------------
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from warpwatt.program.affine import affine
 from warpwatt.program.binding import spoken_name
+from warpwatt.program.controls import loop_controls
 from warpwatt.program.expression import UNKNOWN, Node, is_const, is_float, loop_trait
 
 if TYPE_CHECKING:
     from warpwatt.program.affine import Affine
     from warpwatt.program.symbolic import Symbols
-    from warpwatt.program.trips import TripCounts
 
 _LIMIT = 160
 """Characters beyond which a formula helps nobody."""
@@ -84,13 +84,13 @@ class _Speaker:
         return "?" if node.op == "unknown" else payload
 
 
-def trip_formula(symbols: Symbols, trips: TripCounts, loop: int) -> str:
+def trip_formula(symbols: Symbols, loop: int) -> str:
     """Return the trip count of a loop as a formula, or "" where there is none worth reading.
 
     The formula leaves the corner cases out (a loop that is not entered, a step over the bound); it is for
     reading, the numbers are computed exactly.
     """
-    tests = [t for t in trips.tests(loop) if t.predicate is not None]
+    tests = [t for t in loop_controls(symbols)[loop].tests if t.predicate is not None]
     tests = [t for t in tests if not symbols.algebra.traits_of(t.predicate) & UNKNOWN]  # type: ignore[arg-type] # above
     texts = [_formula(symbols, t.predicate, loop) for t in tests if t.predicate is not None]
     known = [t for t in texts if t]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.program import Flow
 from warpwatt.program.affine import Affine, affine
-from warpwatt.program.arithmetic import DTYPES, as_type
+from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type
+from warpwatt.program.controls import loop_controls
 from warpwatt.program.evaluation import STEP_LIMIT, Iteration
 from warpwatt.program.expression import UNKNOWN, Node, is_float, loop_trait, width
 from warpwatt.program.progression import NEVER, first_comparison
@@ -23,24 +23,11 @@ from warpwatt.program.progression import NEVER, first_comparison
 if TYPE_CHECKING:
     from warpwatt.program.arithmetic import Array
     from warpwatt.program.evaluation import Environment, Evaluator
-    from warpwatt.program.symbolic import Symbols
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _SCAN_ELEMENTS = 1 << 24
 """Lane-iterations followed at most for one test."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExitTest:
-    """A way out of a loop: the edge (target -1: the thread ends) and the predicate of taking it.
-
-    ``predicate`` is None where the paths to it are too many.
-    """
-
-    source: int
-    target: int
-    predicate: Node | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +38,6 @@ class Leaving:
     complete: bool
 
 
-def exit_tests(symbols: Symbols, loop: int) -> tuple[ExitTest, ...]:
-    """Return the ways out of a loop, guarded returns included."""
-    this = symbols.forest.loops[loop]
-    edges = list(this.exits)
-    for block in this.blocks:
-        last = symbols.flow.terminator(block)
-        if last is not None and last.flow in (Flow.RETURN, Flow.EXIT) and last.guard is not None:
-            edges.append((block, -1))
-    return tuple(ExitTest(s, t, _leaving_predicate(symbols, loop, s, t)) for s, t in edges)
-
-
-def _leaving_predicate(symbols: Symbols, loop: int, source: int, target: int) -> Node | None:
-    this = symbols.forest.loops[loop]
-    directly = symbols.forest.innermost[source] == loop
-    if directly and all(symbols.flow.dominates(source, latch) for latch in this.latches):
-        return symbols.edge(source, target)  # tested in every iteration
-    return symbols.along(this.header, source, target)
-
-
 class TripCounts:
     """Finds the iteration in which lanes leave loops, for one launch."""
 
@@ -77,15 +45,9 @@ class TripCounts:
         self.evaluator = evaluator
         self.symbols = evaluator.symbols
         self.algebra = evaluator.algebra
-        self._tests: dict[int, tuple[ExitTest, ...]] = {}
+        self.controls = loop_controls(evaluator.symbols)
         self._found: dict[tuple[int, ...], Leaving] = {}
         evaluator.exit_iteration = lambda loop, outer: self.leaving(loop, outer).iteration
-
-    def tests(self, loop: int) -> tuple[ExitTest, ...]:
-        """Return the ways out of a loop."""
-        if loop not in self._tests:
-            self._tests[loop] = exit_tests(self.symbols, loop)
-        return self._tests[loop]
 
     def settle(self, loop: int, outer: Environment, leaving: Leaving) -> None:
         """Set the result for a loop, as an override or an assumption does."""
@@ -108,7 +70,7 @@ class TripCounts:
     def _leave(self, loop: int, outer: Environment, active: Array | None) -> Leaving:
         earliest: Array | None = None
         complete, hard = True, []
-        for test in self.tests(loop):
+        for test in self.controls[loop].tests:
             if test.predicate is None or self.algebra.traits_of(test.predicate) & UNKNOWN:
                 complete = False
                 continue
@@ -238,8 +200,8 @@ class TripCounts:
         self, tests: list[Node], loop: int, outer: Environment, active: Array | None, limit: Array | None
     ) -> Array | None:
         """Follow a loop until every active lane has left; None if that takes too long or is not known."""
-        pending = np.ones((1, 1), bool) if active is None else active
-        found = np.full((1, 1), NEVER)
+        pending = np.ones(SCALAR, bool) if active is None else active
+        found = np.full(SCALAR, NEVER)
         seen = 0
         for number in range(STEP_LIMIT):
             if limit is not None:
@@ -248,19 +210,19 @@ class TripCounts:
                 return found
             states = self.evaluator.history(loop, outer, number + 1)
             state = states[number] if number < len(states) else {}
-            environment = {**outer, loop: Iteration(np.full((1, 1), number), state)}
+            environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
             leaves = self._any(tests, environment)
             if leaves is None:
                 return None
             found = np.where(leaves & pending & (found >= NEVER), np.int64(number), found)
             pending = pending & ~leaves
             seen += pending.size
-            if seen > _SCAN_ELEMENTS:
+            if seen > _SCAN_ELEMENTS or self.evaluator.exhausted:
                 return None
         return None
 
     def _any(self, tests: list[Node], environment: Environment) -> Array | None:
-        result = np.zeros((1, 1), bool)
+        result = np.zeros(SCALAR, bool)
         for test in tests:
             value = self.evaluator.value(test, environment)
             if value is None:

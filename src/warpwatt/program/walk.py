@@ -8,23 +8,25 @@ thread of every warp). Loops are passed once, with the iterations that matter as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from warpwatt.core.program import Flow
+from warpwatt.program.arithmetic import SCALAR
+from warpwatt.program.controls import loop_entry
 from warpwatt.program.evaluation import Iteration
-from warpwatt.program.expression import LANE, ROW, UNKNOWN, loop_trait
 from warpwatt.program.trips import Leaving
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.controls import ExitTest, LoopControl
     from warpwatt.program.evaluation import Environment, Evaluator
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
-    from warpwatt.program.trips import ExitTest, TripCounts
+    from warpwatt.program.trips import TripCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,19 +47,14 @@ class Context:
 class LoopEntry:
     """A loop as a walk enters it.
 
-    ``leaving`` says when lanes leave; ``forced`` is the exit they are sent to where that is assumed;
-    ``bottom`` whether lanes leave only at the end of an iteration, ``varies`` whether what happens inside
-    depends on the iteration, and ``traits`` on which indices.
+    ``leaving`` says when lanes leave; ``forced`` is the exit they are sent to where that is assumed.
     """
 
     loop: int
     presence: Array
     leaving: Leaving
     forced: ExitTest | None
-    bottom: bool
-    top: bool
-    varies: bool
-    traits: int
+    control: LoopControl
 
 
 class Visitor(Protocol):
@@ -93,12 +90,11 @@ class Walk:
     evaluator: Evaluator
     trips: TripCounts
     visitor: Visitor
-    _controls: dict[int, int] = field(default_factory=dict)
 
     def run(self) -> None:
         """Start all lanes at the entry and follow them to the end."""
         valid = self.evaluator.sample.valid.astype(float)
-        context = Context({}, np.ones((1, 1)), 0, 1)
+        context = Context({}, np.ones(SCALAR), 0, 1)
         self._region(None, {0: valid}, context)
 
     def _region(self, loop: int | None, arrivals: Arrivals, context: Context) -> Arrivals:
@@ -168,6 +164,9 @@ class Walk:
             # When lanes leave is the loop's affair (see TripCounts): until then all stay.
             once = presence if context.last is None else presence * (context.iteration == context.last)
             return [(t, once if t == out[0] else presence) for t in targets]
+        entered = loop_entry(symbols, block)
+        if entered is not None:  # part of the assumption on the loop: it is entered
+            return [(entered, presence)]
         self.visitor.undecided(node, last)
         return [(t, presence / 2) for t in targets]
 
@@ -193,17 +192,15 @@ class Walk:
             last,
         )
         header = self.evaluator.symbols.forest.loops[loop].header
-        here = presence * (chosen.number <= last) if chosen.axis or not entry.bottom else presence
+        here = presence * (chosen.number <= last) if chosen.axis or not entry.control.bottom else presence
         left = self._region(loop, {header: here}, inside)
         if chosen.axis:
             left = {target: (part * (chosen.weight > 0)).sum(axis=0) for target, part in left.items()}
         return self._shared(left, presence, entry)
 
     def _entry(self, loop: int, presence: Array, context: Context) -> LoopEntry:
-        tests = self.trips.tests(loop)
-        this = self.evaluator.symbols.forest.loops[loop]
-        bottom = len(this.latches) == 1 and all(t.source in this.latches for t in tests)
-        top = this.header not in this.latches and any(t.source == this.header for t in tests)
+        control = self.trips.controls[loop]
+        tests, this = control.tests, self.evaluator.symbols.forest.loops[loop]
         forced = None
         decreed = self.visitor.assumed_last(loop, tests, known=True)
         if decreed is None:
@@ -212,37 +209,20 @@ class Walk:
                 decreed = self.visitor.assumed_last(loop, tests, known=False)
         if decreed is not None:
             forced = _controlling(tests, this.header, this.latches)
-            if not top or (forced is not None and forced.source != this.header):
+            if not control.top or (forced is not None and forced.source != this.header):
                 decreed -= 1
-            leaving = Leaving(np.full((1, 1), decreed), complete=False)
+            leaving = Leaving(np.full(SCALAR, decreed), complete=False)
             self.trips.settle(loop, context.environment, leaving)
-        controls = self._controls_of(loop)
-        varies = bool(controls & loop_trait(loop))
-        return LoopEntry(loop, presence, leaving, forced, bottom, top, varies, controls)
-
-    def _controls_of(self, loop: int) -> int:
-        """Return what branches, guards and loops inside a loop depend on, its own exits apart."""
-        if loop not in self._controls:
-            symbols = self.evaluator.symbols
-            own = {t.source for t in self.trips.tests(loop) if t.predicate is not None}
-            traits = 0
-            for block in symbols.forest.loops[loop].blocks:
-                terminator = symbols.flow.terminator(block)
-                for instruction in symbols.flow.instructions(block):
-                    guard = symbols.guards.get(instruction.index)
-                    if guard is not None and not (block in own and instruction is terminator):
-                        traits |= symbols.algebra.traits_of(guard)
-            self._controls[loop] = traits
-        return self._controls[loop]
+        return LoopEntry(loop, presence, leaving, forced, control)
 
     def _shared(self, left: Arrivals, presence: Array, entry: LoopEntry) -> list[tuple[int, Array]]:
         """Distribute the lanes that entered over the ways out, as the iterations looked at suggest."""
         if not left:
-            tests = self.trips.tests(entry.loop)
+            tests = entry.control.tests
             return [(tests[0].target, presence)] if tests else []
         if len(left) == 1:
             return [(target, presence) for target in left]
-        total = sum(left.values(), start=np.zeros((1, 1)))
+        total = sum(left.values(), start=np.zeros(SCALAR))
         safe = np.where(total > 0, total, 1.0)
         main = (
             entry.forced.target
@@ -261,14 +241,3 @@ def _controlling(tests: tuple[ExitTest, ...], header: int, latches: tuple[int, .
         if found:
             return found[0]
     return tests[0] if tests else None
-
-
-def budgeted(limit: int, traits: int, rows: int, size: int) -> int:
-    """Return how many iterations may be looked at so that no array exceeds about ``limit`` elements."""
-    per_iteration = (rows if traits & (ROW | LANE) else 1) * (32 if traits & LANE else 1) * size
-    return max(8, limit // per_iteration)
-
-
-def depends_on_data(traits: int) -> bool:
-    """Whether traits say that a value depends on data."""
-    return bool(traits & UNKNOWN)

@@ -128,6 +128,11 @@ def test_missing_and_refusing_disassembler(compiled, tmp_path):
         programs(cubin, tmp_path / "nvdisasm")
     with pytest.raises(ParseError):
         programs(Cubin("sm_90", (), b"garbage"), toolchain.installed().require("nvdisasm"))
+    crash = tmp_path / "crash"
+    crash.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    crash.chmod(0o755)
+    with pytest.raises(ToolchainError, match="crashes"):
+        programs(cubin, crash)
     with pytest.raises(ToolchainError):
         programs(cubin, lambda _: "[]")
     with pytest.raises(ParseError, match="damaged"):

@@ -73,6 +73,11 @@ def _run(data: bytes, nvdisasm: Path) -> str:
             raise ToolchainError(f"cannot run {nvdisasm}: {error.strerror}") from error
         except subprocess.TimeoutExpired as error:
             raise ToolchainError(f"{nvdisasm.name} did not end within {_TIMEOUT_S} s") from error
+    if done.returncode < 0:  # seen with 13.5.37 on one object that is not device-linked
+        raise ToolchainError(
+            f"nvdisasm crashes on this cubin (signal {-done.returncode})",
+            hint="use --level ptx, or a device-linked file",
+        )
     if done.returncode:
         raise ParseError("nvdisasm refuses this cubin", details=done.stderr.replace(folder, "").strip())
     return done.stdout

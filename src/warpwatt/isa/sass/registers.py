@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol
+from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol, Unit
 from warpwatt.isa.sass.tensor import tile
 
 if TYPE_CHECKING:
@@ -128,7 +128,11 @@ def _masked_predicates(operands: Sequence[Operand]) -> list[str]:
 def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int]:
     """Return the registers of every operand; predicates and addresses count as 1."""
     values = iter(_value_widths(opcode, entry, operands))
-    return [1 if _is_flag(o) else next(values) for o in operands]
+    widths = [1 if _is_flag(o) else next(values) for o in operands]
+    if entry.unit is Unit.TEXTURE:  # the handle, 64 bits in uniform registers
+        uniform = [isinstance(o, Register) and o.name.startswith("UR") for o in operands]
+        widths = [2 if u else w for u, w in zip(uniform, widths, strict=True)]
+    return widths
 
 
 def _is_flag(operand: Operand) -> bool:

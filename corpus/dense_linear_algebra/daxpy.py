@@ -1,0 +1,6 @@
+"""y = a x + y in double precision."""
+
+
+def reference(a):
+    """Return y after the launch."""
+    return {"y": a["a"] * a["x"] + a["y"]}

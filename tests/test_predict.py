@@ -1,0 +1,118 @@
+"""The composition: clocks settle at the power limit, energy is time × power, lines account for everything."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.errors import LaunchError, UsageError
+from warpwatt.core.gpu import Clocks
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Level
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.gpus import default_clocks, find
+from warpwatt.models import registry
+from warpwatt.models.time.roofline import Roofline
+from warpwatt.predict import CLOCK_TOLERANCE, Choice, predict
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+N = 2048
+MATMUL = Launch(
+    Dim3(N // 16, N // 16),
+    Dim3(16, 16),
+    arguments=parse_arguments([f"n={N}", "A=f32[n*n]", "B=f32[n*n]", "C=f32[n*n]:zeros"]),
+)
+
+
+@pytest.fixture(scope="module")
+def matmul():
+    return load_kernel(
+        EXAMPLES / "matmul.cu", "sm_75", CompileOptions(levels=frozenset({Level.PTX})), "tiled"
+    )
+
+
+@pytest.mark.parametrize("time", registry.time_models())
+@pytest.mark.parametrize("gpu", ["t4", "rtx2080ti"])
+def test_every_time_model_predicts(matmul, time, gpu):
+    result = predict(matmul, MATMUL, find(gpu), choice=Choice(time=time))
+    assert result.timing.model == time
+    assert 1e-6 < result.time.value < 1
+    assert result.time.low <= result.time.value <= result.time.high
+    assert result.energy.value == pytest.approx(result.time.value * result.power.value)
+    assert result.timing.bottleneck
+
+
+def test_the_clock_settles_where_the_board_holds_its_limit(matmul):
+    gpu = find("t4")
+    result = predict(matmul, MATMUL, gpu)
+    assert result.limited_by_power
+    assert result.case.clocks.sustained
+    assert result.case.clocks.sm < gpu.boost_clock
+    assert result.power.value <= gpu.power_limit
+    slower = Clocks(result.case.clocks.sm * (1 + 20 * CLOCK_TOLERANCE), gpu.memory_clock)
+    raw = predict(matmul, MATMUL, gpu, clocks=slower).power_result.power.value
+    assert raw > gpu.power_limit * 0.99  # a little faster would not hold
+
+
+def test_given_clocks_are_kept(matmul):
+    gpu = find("rtx2080ti")
+    clocks = Clocks(1.0e9, gpu.memory_clock)
+    slow, fast = predict(matmul, MATMUL, gpu, clocks=clocks), predict(matmul, MATMUL, gpu)
+    assert slow.case.clocks == clocks
+    assert slow.time.value > fast.time.value
+    assert default_clocks(gpu).sm >= fast.case.clocks.sm
+
+
+def test_lines_account_for_time_and_work(matmul):
+    result = predict(matmul, MATMUL, find("t4"))
+    assert math.fsum(line.time_share for line in result.lines) == pytest.approx(1.0, abs=0.02)
+    assert math.fsum(line.energy_share for line in result.lines) == pytest.approx(1.0, abs=0.02)
+    assert math.fsum(line.flops for line in result.lines) == pytest.approx(2 * N**3, rel=1e-9)
+    hottest = max(result.lines, key=lambda line: line.time_share)
+    assert "sum +=" in hottest.text
+
+
+def test_counts_are_exact(matmul):
+    execution = predict(matmul, MATMUL, find("t4")).case.workload.execution
+    loads = sum(
+        count * lanes
+        for i, count, lanes in zip(
+            execution.program.instructions, execution.counts, execution.lanes, strict=True
+        )
+        if i.opcode.startswith("ld.global")
+    )
+    assert loads == 2 * N * N * (N // 16)
+
+
+def test_same_input_same_result(matmul):
+    one, two = (predict(matmul, MATMUL, find("t4")) for _ in range(2))
+    assert (one.time, one.power, one.energy) == (two.time, two.power, two.energy)
+
+
+def test_impossible_launches_are_refused(matmul):
+    with pytest.raises(LaunchError, match="Tesla T4"):
+        predict(matmul, Launch(Dim3(1), Dim3(16, 16), dynamic_shared=100_000), find("t4"))
+
+
+def test_an_unknown_model_names_the_known_ones(matmul):
+    with pytest.raises(UsageError) as caught:
+        predict(matmul, MATMUL, find("t4"), choice=Choice(time="rofline"))
+    assert "roofline" in caught.value.hint
+
+
+def test_plugins_are_found_by_entry_point(monkeypatch, matmul):
+    class Point:
+        name = "oracle"
+
+        @staticmethod
+        def load():
+            return Roofline
+
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point] if "time" in group else [])
+    assert "oracle" in registry.time_models()
+    assert predict(matmul, MATMUL, find("t4"), choice=Choice(time="oracle")).time.value > 0
+    registry.time_model.cache_clear()
