@@ -27,6 +27,7 @@ VERBS: Mapping[str, str] = {
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
     "doctor": "warpwatt.commands.doctor:doctor",
+    "measure": "warpwatt.commands.measure:measure",
 }
 
 

@@ -109,6 +109,12 @@ class ToolchainError(WarpWattError):
     exit_code = 3
 
 
+class DeviceError(WarpWattError):
+    """No GPU, driver or sensor to measure with, or one of them failed (exit code 3)."""
+
+    exit_code = 3
+
+
 class BudgetExceededError(WarpWattError):
     """A budget of ``warpwatt check`` is exceeded (exit code 4)."""
 

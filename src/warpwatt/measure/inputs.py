@@ -39,7 +39,7 @@ NUMPY: dict[DType, type[np.generic]] = {
 }
 """The NumPy type that holds each element type."""
 
-_FLOATS = (DType.F16, DType.BF16, DType.F32, DType.F64)
+FLOATS = (DType.F16, DType.BF16, DType.F32, DType.F64)
 
 
 def to_bf16(values: NDArray[Any]) -> NDArray[np.uint16]:
@@ -92,7 +92,7 @@ def _random(name: str, buffer: Buffer) -> NDArray[Any]:
     generator = np.random.Generator(np.random.Philox(key=zlib.crc32(name.encode()) + buffer.seed))
     if buffer.dtype is DType.F64:
         return generator.random(buffer.elements)
-    if buffer.dtype in _FLOATS:
+    if buffer.dtype in FLOATS:
         return _convert(generator.random(buffer.elements, np.float32), buffer.dtype)
     return generator.integers(0, 128, buffer.elements, NUMPY[buffer.dtype])
 

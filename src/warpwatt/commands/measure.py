@@ -1,0 +1,133 @@
+"""``warpwatt measure``: run the corpus on a real GPU and write what was measured."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from warpwatt.core.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from warpwatt.measure.bench import Point
+    from warpwatt.measure.campaign import Outcome, Watcher
+    from warpwatt.measure.runner import Options
+    from warpwatt.measure.store import Group, Store
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@click.option("--corpus", type=_FOLDER, default=Path("corpus"), show_default=True, help="Programs.")
+@click.option("--output", type=_FOLDER, help="Results.  [default: data/measured]")
+@click.option("--prepare", type=_FOLDER, help="Only compile all programs into this folder; needs no GPU.")
+@click.option("--target", default="sm_90", show_default=True, help="What --prepare compiles for.")
+@click.option("--prepared", type=_FOLDER, help="Folder written by --prepare; without it, compile now.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="S", help="End before so many seconds.")
+@click.option(
+    "--protocol", type=click.Choice(["time", "power", "micro", "all"]), default="all", show_default=True
+)
+@click.option("--only", default="", metavar="PATTERN", help="Points such as 'time matmul*/large'.")
+@click.option("--redo", default="", metavar="STATUS[,...]", help="Measure points of this status again.")
+@click.option("--power-seconds", type=click.FloatRange(min=2), default=2.0, show_default=True, metavar="S")
+@click.option("--repeats", type=click.IntRange(min=32), default=32, show_default=True, metavar="N")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides the order of equal points.")
+@click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, help="Which GPU.")
+@click.option("--workers", type=click.IntRange(min=0), help="Processes that compute inputs and references.")
+@click.option("--simulate", is_flag=True, help="Measure a simulated GPU; needs --output.")
+def measure(prepare: Path | None, **values: Any) -> None:
+    """Measure time and power of every program of the corpus on this machine's GPU.
+
+    Results are appended to CSV files; run it again to go on where it ended. See data/measured/README.md.
+    """
+    if prepare is not None:
+        _prepare(values["corpus"], prepare, values["target"])
+        return
+    options = _options(values)
+    with ExitStack() as stack:
+        outcome = _run(options, _Progress(stack))
+    click.echo(f"{options.output}: {outcome}")
+
+
+def _prepare(folder: Path, into: Path, target: str) -> None:
+    from warpwatt.measure.corpus import Corpus  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.measure.prepare import prepare  # noqa: PLC0415 - needs the compilers
+
+    corpus = Corpus.load(folder)
+    with ExitStack() as stack:
+        progress = _Progress(stack)
+        progress.start(len(corpus))
+        count = prepare(corpus, into, target, lambda name: progress.move(1, name))
+    click.echo(f"{into}: {count} of {len(corpus)} programs compiled for {target}")
+
+
+def _options(values: dict[str, Any]) -> Options:
+    from warpwatt.measure.protocol import Settings, Status  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.measure.runner import PROTOCOLS, Options, default_workers  # noqa: PLC0415
+    from warpwatt.measure.simulated import Behaviour  # noqa: PLC0415
+
+    if values["simulate"] and values["output"] is None:
+        raise UsageError("--simulate needs --output: made-up figures must not mix with measured ones")
+    redo = tuple(word for word in values["redo"].split(",") if word)
+    if unknown := set(redo) - set(Status):
+        raise InputError(f"--redo: no status {min(unknown)!r}", hint=f"one of: {', '.join(Status)}")
+    workers = values["workers"]
+    return Options(
+        corpus=values["corpus"],
+        output=values["output"] or Path("data/measured"),
+        prepared=values["prepared"],
+        budget=values["budget"],
+        protocols=PROTOCOLS if values["protocol"] == "all" else (values["protocol"],),
+        only=values["only"],
+        redo=redo,
+        seed=values["seed"],
+        device=values["device"],
+        workers=default_workers() if workers is None and not values["simulate"] else workers or 0,
+        settings=Settings(repeats=values["repeats"], power_seconds=values["power_seconds"]),
+        behaviour=Behaviour() if values["simulate"] else None,
+    )
+
+
+def _run(options: Options, watcher: Watcher) -> Outcome:
+    if options.behaviour is not None:
+        from warpwatt.measure.runner import run  # noqa: PLC0415 - verbs load lazily
+
+        return run(options, watcher)
+    from warpwatt.measure.driver import bindings  # noqa: PLC0415 - as above
+    from warpwatt.measure.supervisor import supervise  # noqa: PLC0415
+
+    bindings()  # says what is missing before anything is started
+    return supervise(options, watcher)
+
+
+class _Progress:
+    """A progress bar on stderr if that is a terminal, nothing otherwise; it watches a campaign."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._bar: Any = None
+
+    def start(self, count: int, files: Store | None = None) -> None:
+        """Draw the bar."""
+        del files
+        if sys.stderr.isatty():
+            bar = click.progressbar(length=count, file=sys.stderr, item_show_func=lambda item: item or "")
+            self._bar = self._stack.enter_context(bar)
+
+    def begin(self, point: Point, groups: list[Group], limit: float) -> None:
+        """Name the point."""
+        del groups, limit
+        self.move(0, point.label)
+
+    def end(self, point: Point, status: str) -> None:
+        """Move on."""
+        del status
+        self.move(1, point.label)
+
+    def move(self, steps: int, label: str) -> None:
+        """Move on by some steps and show a label."""
+        if self._bar is not None:
+            self._bar.update(steps, label)

@@ -1,0 +1,192 @@
+"""From options to a finished campaign: opens device, code, files and supply, and runs what is planned."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import InputError, UnsupportedGpuError
+from warpwatt.measure.bench import Bench
+from warpwatt.measure.campaign import Campaign, Outcome, Unwatched, plan
+from warpwatt.measure.columns import FILES
+from warpwatt.measure.corpus import Corpus
+from warpwatt.measure.points import points as corpus_points
+from warpwatt.measure.prepared import Prepared, Unprepared
+from warpwatt.measure.protocol import Settings
+from warpwatt.measure.results import drop
+from warpwatt.measure.simulated import Behaviour, SimulatedDevice
+from warpwatt.measure.store import Store
+from warpwatt.measure.supply import Supply
+from warpwatt.measure.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from warpwatt.measure.bench import Point
+    from warpwatt.measure.campaign import Watcher
+    from warpwatt.measure.columns import Column
+    from warpwatt.measure.device import Device, DeviceInfo
+    from warpwatt.measure.instance import Instance
+    from warpwatt.measure.prepared import Codes
+
+PROTOCOLS = ("time", "micro", "power")
+MICRO = "warpwatt.measure.microbench.points"
+"""Module of the microbenchmarks, if there is one. It offers ``FILES``, columns by protocol (among them those
+of ``results.KEY``, ``rows`` and ``status``), and ``points(prepared, info)``, which returns the points
+(``bench.Point``) for a prepared folder and a device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to measure, with what, and where to.
+
+    Attributes
+    ----------
+    corpus, output
+        Folders of the programs, and of the results (one folder for each device is made in it).
+    prepared
+        Folder of compiled programs; None: compile now.
+    budget
+        Seconds after which no point is begun that would overrun it, or None.
+    protocols
+        Some of ``PROTOCOLS``.
+    only
+        Pattern that labels must match, or empty.
+    redo
+        Statuses of points to forget and measure again.
+    workers
+        Processes that make inputs and references ahead; 0: none.
+    behaviour
+        A simulated device instead of a real one.
+    scratch
+        Folder in which workers hand over arrays; None: make one.
+    """
+
+    corpus: Path
+    output: Path
+    prepared: Path | None = None
+    budget: float | None = None
+    protocols: tuple[str, ...] = PROTOCOLS
+    only: str = ""
+    redo: tuple[str, ...] = ()
+    seed: int = 0
+    device: int = 0
+    workers: int = 0
+    settings: Settings = field(default_factory=Settings)
+    behaviour: Behaviour | None = None
+    scratch: Path | None = None
+
+
+def default_workers() -> int:
+    """Return how many processes may make inputs while one drives the device."""
+    return max(1, min(12, (os.cpu_count() or 1) - 2))
+
+
+def run(options: Options, watcher: Watcher | None = None) -> Outcome:
+    """Measure until all is done or the budget is spent.
+
+    Raises
+    ------
+    DeviceError
+        If there is no device, or it is lost.
+    WarpWattError
+        If the corpus, the prepared folder or a result file is not usable.
+    """
+    began = time.monotonic()
+    corpus = Corpus.load(options.corpus)
+    with closing(open_device(options)) as device:
+        codes = _codes(options, corpus, device.info)
+        micro = _micro(options, device.info)
+        planned = plan(
+            [*_corpus_points(options, corpus, device.info), *micro.points], options.seed, options.only
+        )
+        bench = Bench(device, codes, options.settings, options.seed, Stopwatch(device), _teacher(device))
+        folder, columns = options.output / device.info.slug, {**FILES, **micro.files}
+        _forget(folder, columns, options.redo)
+        with (
+            Store(folder, columns) as files,
+            Supply(options.workers, options.scratch) as supply,
+        ):
+            bench.floor()
+            # a simulated clock stands still while files are read
+            spent = 0.0 if options.behaviour is not None else time.monotonic() - began
+            campaign = Campaign(bench, files, supply, watcher or Unwatched())
+            return campaign.run(planned, options.budget, device.clock.now() - spent)
+
+
+def _forget(folder: Path, columns: Mapping[str, Sequence[Column]], statuses: tuple[str, ...]) -> None:
+    """Drop points of these statuses from the files that exist."""
+    for name, listed in columns.items():
+        file = folder / f"{name}.csv"
+        if statuses and file.exists():
+            drop(file, listed, statuses)
+
+
+def open_device(options: Options) -> Device:
+    """Open the simulated or the real device."""
+    if options.behaviour is not None:
+        return SimulatedDevice(options.behaviour)
+    from warpwatt.measure.driver import CudaDevice  # noqa: PLC0415 - not needed for a simulation
+
+    return CudaDevice(options.device)
+
+
+def _teacher(device: Device) -> Callable[[Instance], None]:
+    """Return what tells a simulated device the results; a real one is told nothing."""
+
+    def teach(instance: Instance) -> None:
+        if isinstance(device, SimulatedDevice):
+            wanted = instance.job.wanted
+            device.teach({instance.addresses[name]: array for name, array in wanted.items()})
+
+    return teach
+
+
+def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
+    """Return the machine code: prepared, compiled now, or none for a simulation without a prepared folder."""
+    folder = options.prepared
+    if folder is None and options.behaviour is not None:
+        return Unprepared()
+    if folder is None:
+        from warpwatt.frontend.paths import cache_directory  # noqa: PLC0415 - needs what a GPU machine may lack
+        from warpwatt.measure.prepare import prepare  # noqa: PLC0415 - as above
+
+        folder = cache_directory() / "prepared" / info.target
+        prepare(corpus, folder, info.target)
+    prepared = Prepared.read(folder)
+    if prepared.target.rstrip("af") != info.target:
+        hint = f"warpwatt measure --prepare DIR --target {info.target}"
+        raise UnsupportedGpuError(f"{folder} is for {prepared.target}, the GPU is {info.target}", hint=hint)
+    return prepared
+
+
+@dataclass(frozen=True, slots=True)
+class _Micro:
+    """Microbenchmarks: columns by protocol, and points."""
+
+    files: Mapping[str, Sequence[Column]] = field(default_factory=dict)
+    points: Sequence[Point] = ()
+
+
+def _micro(options: Options, info: DeviceInfo) -> _Micro:
+    if "micro" not in options.protocols or options.behaviour is not None:
+        return _Micro()
+    package, _, _ = MICRO.rpartition(".")
+    if importlib.util.find_spec(package) is None or importlib.util.find_spec(MICRO) is None:
+        if options.protocols == ("micro",):
+            raise InputError("this installation has no microbenchmarks to measure")
+        return _Micro()
+    module = importlib.import_module(MICRO)
+    return _Micro(module.FILES, module.points(options.prepared, info))
+
+
+def _corpus_points(options: Options, corpus: Corpus, info: DeviceInfo) -> list[Point]:
+    """Return the corpus's points of the protocols that were asked for."""
+    target = int(info.target.removeprefix("sm_"))
+    return [point for point in corpus_points(corpus, target) if point.kind.split()[0] in options.protocols]
