@@ -8,6 +8,7 @@ plateau is 1-9 µs, as its Figure 4.1 shows, so kilobytes it is.
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,12 @@ def transfer_time(gpu: Gpu, size: float, *, pinned: bool = False) -> Estimate:
 
 
 def launch_transfer(gpu: Gpu, launch: Launch) -> Estimate:
-    """Return the seconds of copying every buffer argument to the device once, from pageable memory."""
+    """Return the seconds of copying every buffer argument to the device once, from pageable memory.
+
+    Without any buffer argument it is zero and says so in its warnings.
+    """
+    if not any(isinstance(argument, Buffer) for argument in launch.arguments.values()):
+        return replace(Estimate.exact(0.0, "s"), warnings=("no buffer is described, so no copy is counted",))
     total = Estimate.exact(0.0, "s")
     for argument in launch.arguments.values():
         if isinstance(argument, Buffer):
