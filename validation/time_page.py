@@ -28,8 +28,8 @@ Written by `python -m validation.time_models` on {date} at commit {commit}; do n
 **Unseen programs, data-sheet values**: no constant of any model was fitted to these measurements, and no
 GPU was calibrated. What the tables chose is the default model and the width of its interval, see the end.
 But the causes of roofline's largest errors were looked for in these very rows and mended where a published
-fact was missing, so programs unlike these may fare worse. The RTX 3080, GTX 1650, RTX 3060 Laptop, A4000 and
-Titan RTX, the scans and the RTX 3060's point-in-polygon runs were not looked at; they remain for that test.
+fact was missing, so programs unlike these may fare worse. For that test remain, not looked at: the textbook
+kernels on RTX 3080 and GTX 1650 and their scans, the tuned kernels on A4000, RTX 3060 Laptop and Titan RTX.
 
 - *Textbook kernels*: NVBench times on GeForce boards (github.com/R100001/Programming-Massively-Parallel-
   Processors, commit a972fb5). Our own kernels after the description of each variant, compiled for the
