@@ -189,6 +189,7 @@ def test_supervisor_goes_on_behind_points_that_lose_the_device_or_hang(options):
         protocols=("time",),
         only="small",
         settings=Settings(hang=2.0, patience=0.0),
+        redo=("failed",),
     )
     outcome = supervise(short)
     assert outcome.statuses == Counter(ok=1, failed=1, hung=1)
