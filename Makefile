@@ -7,7 +7,13 @@ STAMP := $(VENV)/.installed
 # A system CUDA toolkit must not leak in: the compilers come from pinned wheels.
 unexport CUDA_HOME CUDA_PATH CUDA_ROOT NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
 
-.PHONY: demo test lint types unit lock validate bench clean
+# Measuring: `make prepare` where the compilers are, `make measure` where the GPU is, again until nothing is left.
+PREPARED ?= build/prepared
+TARGET ?= sm_90
+BUDGET ?= 520
+MEASURE ?=
+
+.PHONY: demo test lint types unit lock validate bench prepare measure clean
 
 demo: $(STAMP) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -29,6 +35,13 @@ validate: $(STAMP) ## the published tables and public data sets (minutes; see va
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+prepare: $(STAMP) ## compile the corpus for TARGET into PREPARED, for a GPU machine without compilers
+	$(BIN)/warpwatt measure --prepare $(PREPARED) --target $(TARGET)
+
+measure: ## one slice of at most nine minutes on a real GPU; PYTHON needs numpy, click, cuda-bindings, nvidia-ml-py
+	PYTHONPATH=src $(PYTHON) -m warpwatt measure --budget $(BUDGET) \
+		$(if $(wildcard $(PREPARED)/prepared.json),--prepared $(PREPARED)) $(MEASURE)
 
 $(STAMP): pyproject.toml requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit("WarpWatt needs Python 3.11 or later") if sys.version_info < (3, 11) else None'

@@ -27,6 +27,7 @@ from validation.thesis_cases import ROOT, TARGET, Published, published_kernels, 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.models.time.alavani_ilp_tlp import AlavaniIlpTlp
 from warpwatt.models.time.alavani_reservation import AlavaniReservation, Reading
+from warpwatt.models.time.roofline import Roofline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -54,6 +55,7 @@ MODELS: dict[str, Callable[[Case], float]] = {
     "reservation": lambda case: AlavaniReservation().predict(case).time.value,
     "reservation, converted": lambda case: AlavaniReservation(Reading.CONVERTED).predict(case).time.value,
     "ILP-TLP": lambda case: AlavaniIlpTlp().predict(case).time.value,
+    "roofline": lambda case: Roofline().predict(case).time.value,
     "bytes / bandwidth": bandwidth_time,
 }
 

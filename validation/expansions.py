@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from warpwatt.frontend.toolchain import environment, installed
@@ -36,10 +37,12 @@ UNARY = [
     *("rsqrt.approx.f32", "rsqrt.approx.f64"),
     *(f"{name}.approx.f32" for name in ("sin", "cos", "ex2", "lg2", "tanh")),
     *("brev.b32", "brev.b64", "neg.s64", "neg.f64", "abs.s32", "abs.s64", "abs.f64", "not.b64", "clz.b32"),
+    "cvt.sat.f64.f64",
 ]
 TERNARY = ["fma.rn.f32", "fma.rn.f64", "mad.lo.s32", "mad.lo.s64"]
 FIELDS = ["bfe.u32", "bfe.s32"]
 SHIFTS = ["shl.b32", "shr.s32", "shl.b64", "shr.s64", "shr.u64"]
+SATURATE = "cvt.sat.f64.f64"
 SUBROUTINES = ("div.s64", "div.u64", "rem.s64", "rem.u64")
 
 
@@ -54,7 +57,11 @@ def probe(opcode: str, copies: int) -> str:
     reg = register(suffix)
     kind = "b" + suffix[1:]
     size = int(suffix[1:]) // 8
-    if opcode in BINARY:
+    if opcode == SATURATE:
+        line = f"{opcode} %d1, %d1; add.rn.f64 %d1, %d1, %d2;"  # or all copies but one would vanish
+    elif opcode.startswith(("div", "rem")):
+        line = f"{opcode} {reg}1, {reg}2, {reg}1;"  # or all copies would share the reciprocal
+    elif opcode in BINARY:
         line = f"{opcode} {reg}1, {reg}1, {reg}2;"
     elif opcode in TERNARY:
         line = f"{opcode} {reg}1, {reg}1, {reg}2, {reg}3;"
@@ -83,8 +90,19 @@ def probe(opcode: str, copies: int) -> str:
 """
 
 
-def instructions(ptx: str, target: str, folder: Path) -> int:
-    """Return the machine instructions of a PTX kernel, padding left out."""
+PIPES = {
+    "fp64": re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)"),
+    "sfu": re.compile(r"MUFU|F2F|F2I|I2F(?!P)|FRND"),
+    "imad": re.compile(r"IMAD|IMUL"),
+    "fma": re.compile(r"F(FMA|MUL|ADD|SWZ)|HFMA2"),
+    "": re.compile(r"BRA|CALL|RET|BSSY|BSYNC|EXIT|WARPSYNC|NOP|MOV|LDC|ULDC"),
+    "alu": re.compile(r"."),
+}
+"""Pipe to the machine opcodes it executes, first match wins (Nsight Compute documentation, "Pipelines")."""
+
+
+def instructions(ptx: str, target: str, folder: Path) -> Counter[str]:
+    """Return the machine instructions of a PTX kernel by pipe, padding left out."""
     toolkit = installed()
     source, cubin = folder / "probe.ptx", folder / "probe.cubin"
     source.write_text(ptx, encoding="utf-8")
@@ -97,25 +115,27 @@ def instructions(ptx: str, target: str, folder: Path) -> int:
         text=True,
     ).stdout
     lines = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(.+?);", text)
-    return sum(not line.startswith(("NOP", "BRA `(.L_x")) or "@" in line for line in lines)
+    kept = [line for line in lines if not line.startswith(("NOP", "BRA `(.L_x")) or "@" in line]
+    opcodes = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in kept]
+    return Counter(next(name for name, pattern in PIPES.items() if pattern.match(o)) for o in opcodes)
 
 
-def expansion(opcode: str, target: str, folder: Path) -> float:
-    """Return machine instructions per copy of ``opcode``.
+def expansion(opcode: str, target: str, folder: Path) -> dict[str, float]:
+    """Return machine instructions per copy of ``opcode`` by pipe.
 
     A 64-bit integer division calls a shared subroutine on its usual path: all of one copy counts.
     """
-    if opcode in SUBROUTINES:
-        return float(
-            instructions(probe(opcode, 1), target, folder) - instructions(probe(opcode, 0), target, folder)
-        )
-    few, many = (instructions(probe(opcode, n), target, folder) for n in COPIES)
-    return (many - few) / (COPIES[1] - COPIES[0])
+    low, high = (0, 1) if opcode in SUBROUTINES else COPIES
+    few, many = (instructions(probe(opcode, n), target, folder) for n in (low, high))
+    slopes = {pipe: (many[pipe] - few[pipe]) / (high - low) for pipe in PIPES}
+    if opcode == SATURATE:
+        slopes["fp64"] -= 1
+    return slopes
 
 
 def main() -> None:
     """Probe every opcode on every target and write those that become more than one instruction."""
-    rows = {}
+    rows: dict[str, list[dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as name:
         for opcode in (*BINARY, *UNARY, *TERNARY, *FIELDS, *SHIFTS):
             try:
@@ -123,21 +143,28 @@ def main() -> None:
             except subprocess.CalledProcessError as error:
                 print(opcode, error.stderr[:200])
                 continue
-            print(f"{opcode:<20}" + " ".join(f"{count:6.2f}" for count in counts))
+            print(f"{opcode:<20}" + " ".join(f"{sum(count.values()):6.2f}" for count in counts))
             rows[opcode] = counts
+    longer = {op: rows[op] for op in sorted(rows) if max(sum(c.values()) for c in rows[op]) > 1.05}
     lines = [
-        "# Machine instructions per PTX instruction: slope over chains of 4 and 12 copies, by target. Derived",
-        f"# from compiled probes (ptxas {installed().version}) by validation.expansions; single ones left out.",
+        "# Machine instructions per PTX instruction: slope over chains of 4 and 12 copies, by target.",
+        f"# Derived from compiled probes (ptxas {installed().version}) by validation.expansions;",
+        "# opcodes that stay single are left out.",
         f"targets = {list(TARGETS)!r}".replace("'", '"'),
         "",
         "[instructions]",
-        *(
-            f'"{op}" = {[round(c, 2) for c in counts]}'
-            for op, counts in sorted(rows.items())
-            if max(counts) > 1.05
-        ),
+        *(f'"{op}" = {[round(sum(c.values()), 2) for c in counts]}' for op, counts in longer.items()),
+        "",
+        "# The same by the pipe that executes them, mean over the targets; moves and branches are left out.",
+        "[pipes]",
+        *(f'"{op}" = {{ {_by_pipe(counts)} }}' for op, counts in longer.items()),
     ]
     OUTPUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _by_pipe(counts: list[dict[str, float]]) -> str:
+    means = {pipe: sum(c[pipe] for c in counts) / len(counts) for pipe in PIPES if pipe}
+    return ", ".join(f"{pipe} = {round(mean, 2)}" for pipe, mean in means.items() if mean > 0.05)
 
 
 if __name__ == "__main__":

@@ -37,11 +37,12 @@ _HEAD = """\
 
 Made by `{command}` on {day}, commit {commit}, {build}.
 
-Protocol: every `.cu` file of the suite is compiled with `-lineinfo -std=c++17` (with `-rdc=true` if it does
-not compile without). PTX is parsed, printed and parsed again, which must give the same module, and every
-kernel is lowered with the device functions it calls. SASS is disassembled and joined with control codes
-and source lines; no register may lie beyond those the kernel declares. An instruction is unknown if the
-opcode table of its level lacks it. Failures are anything that raises, and any difference after printing.
+Protocol: every `.cu` file of the suite is compiled with `-lineinfo -std=c++17` (with `-rdc=true` and a
+device link if it does not compile without). PTX is parsed, printed and parsed again, which must give the
+same module, and every kernel is lowered with the device functions it calls. SASS is disassembled and joined
+with control codes and source lines; no register may lie beyond those the kernel declares. An instruction is
+unknown if the opcode table of its level lacks it. Failures are anything that raises, and any difference
+after printing.
 
 | suite | level | target | files | compiled | kernels | functions | instructions | unknown | failures |
 |---|---|---|---:|---:|---:|---:|---:|---:|---:|
@@ -154,11 +155,23 @@ def check(job: tuple[Path, Path], target: str, level: str) -> Findings:
         message = _run([*command, *includes, "-o", str(output), str(source)], folder)
         if message:  # dynamic parallelism and device linking need relocatable code
             message = _run([*command, "-rdc=true", *includes, "-o", str(output), str(source)], folder)
+            if not message and flag == "-cubin":
+                _device_link(output, target, folder)
         if message:
             return Findings(files=1, refusals=Counter([message]))
         found = read(output)
     found.files = found.compiled = 1
     return found
+
+
+def _device_link(cubin: Path, target: str, folder: str) -> None:
+    """Link relocatable code with the device runtime where nothing else is missing, as nvcc would."""
+    linker = compiler().with_name("nvlink")
+    linked = cubin.with_suffix(".linked")
+    runtime = ["-L", str(linker.parents[1] / "lib"), "-lcudadevrt"]
+    _run([str(linker), f"-arch={target}", str(cubin), *runtime, "-o", str(linked)], folder)
+    if linked.exists():
+        linked.replace(cubin)
 
 
 def _run(command: Sequence[str], folder: str) -> str:

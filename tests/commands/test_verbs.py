@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from warpwatt.gpus import names
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = str(EXAMPLES / "saxpy.cu")
 
@@ -74,7 +76,7 @@ def test_all_gpus_are_compared(run):
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(out)))
     assert len(rows) >= 60
-    assert len(rows) + err.count("left out") == 77
+    assert len(rows) + err.count("left out") == len(names())
 
 
 def test_several_launches_in_one_source(run):
@@ -90,7 +92,7 @@ def test_several_launches_in_one_source(run):
     [
         (["gpus"], "NVIDIA H200"),
         (["gpus", "show", "h200"], "sources"),
-        (["gpus", "check"], "77 GPUs, 0 findings"),
+        (["gpus", "check"], "GPUs, 0 findings"),
         (["models"], "alavani-reservation"),
         (["doctor"], "nvcc"),
         (["--version"], "warpwatt"),

@@ -122,7 +122,7 @@ def build(source: Path) -> Path:
         written = Path(scratch) / "driver.cpp"
         written.write_text(text, encoding="utf-8")
         made = Path(scratch) / "program"
-        _compile([gxx, *FLAGS, *_includes(), str(written), str(_runtime(gxx)), "-o", str(made)])
+        _compile([gxx, *FLAGS, *_includes(), str(written), *_runtime(gxx), "-o", str(made)])
         made.replace(executable)
     return executable
 
@@ -131,14 +131,18 @@ def _includes() -> list[str]:
     return [f"-I{HERE}", f"-I{HERE / 'cpu' / 'include'}"]
 
 
-def _runtime(gxx: str) -> Path:
-    """Return the object of ``cpu/runtime.cpp``, the same for all programs."""
+def _runtime(gxx: str) -> list[str]:
+    """Return the objects that all programs share."""
     parts = [p.read_bytes() for p in sorted([HERE / "cuda_on_cpu.hpp", *HERE.glob("cpu/*.[hc]*")])]
-    made = CACHE / f"runtime-{hashlib.sha256(b'|'.join(parts)).hexdigest()[:16]}.o"
+    key = hashlib.sha256(b"|".join([*parts, repr(FLAGS).encode()])).hexdigest()[:16]
+    return [str(_object(gxx, name, CACHE / f"{name}-{key}.o")) for name in ("runtime", "job")]
+
+
+def _object(gxx: str, name: str, made: Path) -> Path:
     if not made.is_file():
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-            fresh = Path(scratch) / "runtime.o"
-            _compile([gxx, *FLAGS, *_includes(), "-c", str(HERE / "cpu" / "runtime.cpp"), "-o", str(fresh)])
+            fresh = Path(scratch) / "fresh.o"
+            _compile([gxx, *FLAGS, *_includes(), "-c", str(HERE / "cpu" / f"{name}.cpp"), "-o", str(fresh)])
             fresh.replace(made)
     return made
 

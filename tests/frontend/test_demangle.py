@@ -44,7 +44,7 @@ def test_agrees_with_cxxfilt(name):
 
 
 def test_unknown_productions_stay_without_cxxfilt(monkeypatch):
-    monkeypatch.setattr(module.shutil, "which", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
     assert module.demangle.__wrapped__("_ZTV6VectorIiE") == "_ZTV6VectorIiE"
     assert module.demangle.__wrapped__("_Z") == "_Z"
 

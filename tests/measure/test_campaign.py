@@ -189,6 +189,7 @@ def test_supervisor_goes_on_behind_points_that_lose_the_device_or_hang(options):
         protocols=("time",),
         only="small",
         settings=Settings(hang=2.0, patience=0.0),
+        redo=("failed",),
     )
     outcome = supervise(short)
     assert outcome.statuses == Counter(ok=1, failed=1, hung=1)
@@ -219,7 +220,7 @@ def test_supervisor_gives_up_where_everything_loses_the_device(options, monkeypa
 
 def test_twenty_kills_lose_and_double_nothing(options):
     """Kill a campaign at random moments; what is there in the end is what an undisturbed one leaves."""
-    slow = replace(options, behaviour=Behaviour(real_seconds=0.02, noise=0.0))
+    slow = replace(options, behaviour=Behaviour(real_seconds=0.03, noise=0.0))
     context = multiprocessing.get_context("fork")
     moments, kills, seen = random.Random(7), 0, 0
     while kills < 20:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import InputError, ParseError
@@ -94,6 +97,17 @@ def test_mistakes_name_file_and_key(write, symptom):
         load_program(path)
     assert symptom in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+PIECES = ("[[size]]", "=", '"f32[n]"', "{", "}", "[1, 2]", "-1", "nan", "\n", "pass = {}", "1e400", "true")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(MANIFEST)), st.integers(0, 30), st.sampled_from(PIECES))
+def test_damaged_manifests_load_or_are_refused(write, at, cut, piece):
+    path = write(MANIFEST[:at] + piece + MANIFEST[at + cut :])
+    with suppress(ParseError):
+        load_program(path)
 
 
 def test_missing_files_and_twins_are_refused(write, tmp_path):

@@ -1,4 +1,4 @@
-"""Times and powers come out as the simulated device has them; bad runs are rejected, wrong results not timed."""
+"""Times and powers are the simulated device's; bad runs are rejected, wrong results not timed."""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from warpwatt.core.errors import InputError, ParseError
 from warpwatt.measure import results
 from warpwatt.measure.columns import FILES, Column
+from warpwatt.measure.protocol import VERSION, Status
 from warpwatt.measure.results import ResultFile, drop, read
 
 COLUMNS = tuple(
@@ -112,10 +116,8 @@ def test_damage_in_the_middle_names_the_line(tmp_path, whole):
 def test_garbage_is_refused_or_empty(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("garbage") / "a.csv"
     path.write_bytes(data)
-    try:
+    with contextlib.suppress(ParseError):
         assert read(path, COLUMNS) == []
-    except ParseError:
-        pass
 
 
 def test_points_of_a_status_are_dropped_whole(tmp_path):
@@ -134,3 +136,14 @@ def test_every_file_has_the_columns_that_identify_a_point():
         assert {*results.KEY, "rows", "status", "note"} <= set(names)
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in columns)
+
+
+def test_the_readme_explains_every_column_and_status():
+    text = (Path(__file__).parent.parent.parent / "data" / "measured" / "README.md").read_text(
+        encoding="utf-8"
+    )
+    for columns in FILES.values():
+        for column in columns:
+            assert f"| `{column.name}` | {column.meaning} |" in text
+    assert all(f"| `{status}` |" in text for status in Status)
+    assert f"version {VERSION}\n" in text

@@ -15,6 +15,9 @@ import click
 from warpwatt import __version__
 from warpwatt.core.errors import WarpWattError
 
+# No linear algebra here: starting a thread per core would double the time numpy takes to load.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

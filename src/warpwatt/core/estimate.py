@@ -12,7 +12,6 @@ import random
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,10 +44,32 @@ def weakest(*sources: Source) -> Source:
 @lru_cache(maxsize=256)
 def standard_draws(parameter: str) -> tuple[float, ...]:
     """Return ``DRAWS`` standard normal draws of one named parameter, the same on every call and machine."""
-    normal = NormalDist()
-    values = [normal.inv_cdf((i + 0.5) / DRAWS) for i in range(DRAWS)]
+    values = list(_normal_quantiles())
     random.Random(f"{SEED}:{parameter}").shuffle(values)  # noqa: S311 - statistics, not secrets
     return tuple(values)
+
+
+@lru_cache(maxsize=1)
+def _normal_quantiles() -> tuple[float, ...]:
+    """Return the mid-points of ``DRAWS`` equal slices of the standard normal distribution, ascending."""
+    upper = [_normal_quantile((i + 0.5) / DRAWS) for i in range(DRAWS // 2, DRAWS)]
+    return (*(-z for z in reversed(upper)), *upper)
+
+
+def _normal_quantile(q: float) -> float:
+    """Return z with Φ(z) = q for q >= 1/2, by Newton's method; statistics.NormalDist costs 11 ms to import.
+
+    Φ is concave there, so the iteration rises to the root and stops where it no longer does.
+
+    >>> round(_normal_quantile(0.975), 12)
+    1.95996398454
+    """
+    z = 0.0
+    while True:
+        step = (q - 0.5 * math.erfc(-z / math.sqrt(2))) * math.sqrt(2 * math.pi) * math.exp(z * z / 2)
+        if step <= 1e-15:
+            return z
+        z += step
 
 
 def factor_draws(spreads: Mapping[str, float]) -> tuple[float, ...]:

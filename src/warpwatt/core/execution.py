@@ -63,6 +63,11 @@ class AccessPattern:
     footprint: float | None = None
     """Distinct bytes the whole launch touches through this instruction, None if unknown."""
     known: bool = True
+    collisions: float = 1.0
+    """Lanes of a warp on one address, which an atomic takes one after the other; 1 for an address that the
+    compiler sees to be the same in all lanes, because it combines them."""
+    tag_passes: float = 0.0
+    """Passes through the tags of L1 where the lines crowd its banks (global, local), 0 if not known."""
 
 
 @dataclass(frozen=True, slots=True)

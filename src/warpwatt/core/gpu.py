@@ -56,6 +56,8 @@ class Capability:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     barriers_per_sm: int | None = None
     """Named barriers an SM can hold, None where they never limit occupancy (before 9.0)."""
+    shared_bytes_per_clock: int | None = None
+    """Bytes per clock that shared memory delivers, None where every bank delivers one word."""
 
     @property
     def target(self) -> str:

@@ -100,6 +100,14 @@ class SourceLine:
     line: int
     inlined_at: SourceLine | None = None
 
+    @property
+    def outermost(self) -> SourceLine:
+        """The call site in the kernel itself of an inlined line; else the line itself."""
+        line = self
+        while line.inlined_at is not None:
+            line = line.inlined_at
+        return line
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 

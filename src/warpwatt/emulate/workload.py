@@ -166,7 +166,7 @@ def _stream(execution: Execution, members: list[Instruction], footprint: Footpri
     requested = sum(p.sectors * SECTOR * c for p, c in zip(patterns, counts, strict=True))
     buffer = patterns[0].buffer
     limit = _buffer_size(execution.launch, buffer)
-    whole = footprint.bytes if footprint is not None else requested
+    whole = footprint.bytes if footprint is not None else patterns[0].footprint or requested
     per_block = footprint.block_bytes if footprint is not None else requested / blocks
     return Stream(
         buffer=buffer or f"#{members[0].index}",

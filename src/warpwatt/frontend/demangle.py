@@ -7,8 +7,6 @@ leaves as it is.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -51,6 +49,9 @@ def demangle(name: str) -> str:
 
 def _filtered(name: str) -> str:
     """Return what ``c++filt`` says, or the name itself where there is none."""
+    import shutil  # noqa: PLC0415 - rarely needed, and every prediction would pay for it
+    import subprocess  # noqa: PLC0415
+
     tool = shutil.which("c++filt")
     if tool is None:
         return name

@@ -35,6 +35,10 @@ DEFAULT_OPTIONS = CompileOptions()
 __all__ = ["load", "load_kernel", "select"]
 
 
+WHOLE_PTX_BYTES = 1 << 20
+"""PTX up to this size is assembled whole; a library of kernels would keep ptxas busy for minutes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A kernel that is known by name; ``make`` parses its programs."""
@@ -90,6 +94,8 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
         found = _binary_entries(source, target, options)
     elif kind is Kind.PTX:
         choice = _with_features(for_target(target, options.toolkit), source)
+        if len(source.data) > WHOLE_PTX_BYTES and not cubin:
+            return _large_ptx_entries(source, target, choice, options)
         compiled = assemble_ptx(source, choice, options)
         compiled = _with_cubin(compiled, cubin) if cubin else compiled
         found = compiled_entries(compiled, source, target, choice, options)
@@ -101,6 +107,23 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
         hint = "a template needs an instance: launch it, or add template __global__ void f<int>(...);"
         raise InputError(f"no kernel for {target} in this {kind}", file=source.name, hint=hint)
     return found
+
+
+def _large_ptx_entries(
+    source: Source, target: str, choice: Choice, options: CompileOptions
+) -> tuple[Entry, ...]:
+    """Return the kernels of a large PTX text; each is assembled alone, when it is wanted."""
+    from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
+    from warpwatt.isa.ptx.subset import only  # noqa: PLC0415
+
+    module = ptx.parse(source.text, source.name)
+
+    def make(name: str) -> Kernel:
+        alone = replace(source, data=ptx.print_module(only(module, name)).encode())
+        compiled = assemble_ptx(alone, choice, options)
+        return compiled_entries(compiled, alone, target, choice, options)[0].make()
+
+    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
 def compiled_entries(

@@ -9,6 +9,9 @@ from warpwatt.core.errors import KernelSelectionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SHOWN_CANDIDATES = 20
+"""Kernels listed where a name is ambiguous."""
+
 
 class Named(Protocol):
     """Anything with a linker's and a human name, such as a ``Kernel``."""
@@ -87,7 +90,9 @@ def _part(kernel: Named, name: str) -> bool:
 
 
 def _ambiguous(message: str, kernels: Sequence[Named]) -> KernelSelectionError:
-    names = "\n".join(f"  {kernel.demangled or kernel.name}" for kernel in kernels)
+    names = [f"  {kernel.demangled or kernel.name}" for kernel in kernels[:SHOWN_CANDIDATES]]
+    if len(kernels) > SHOWN_CANDIDATES:
+        names.append(f"  ... and {len(kernels) - SHOWN_CANDIDATES} more")
     return KernelSelectionError(
-        message, hint="name one with --kernel NAME (any part that fits only one)", details=names
+        message, hint="name one with --kernel NAME (any part that fits only one)", details="\n".join(names)
     )

@@ -45,7 +45,7 @@ REQUIRED = (
     "sfu_lanes",
     "tensor_cores",
 )
-OPTIONAL = ("lsu_lanes", "barriers_per_sm")
+OPTIONAL = ("lsu_lanes", "barriers_per_sm", "shared_bytes_per_clock")
 
 
 def versions() -> tuple[str, ...]:

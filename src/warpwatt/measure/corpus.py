@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib.util
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib.machinery import SourceFileLoader
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from warpwatt.core.arguments import Argument, Buffer, Scalar, parse_arguments
 from warpwatt.core.errors import ArgumentError, InputError, LaunchError, ParseError
@@ -279,7 +280,8 @@ def module(program: CorpusProgram) -> ModuleType:
         If it cannot be imported.
     """
     path = program.source.with_suffix(".py")
-    spec = importlib.util.spec_from_file_location(f"corpus_{program.name}", path)
+    name = f"corpus_{program.name}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
@@ -288,6 +290,14 @@ def module(program: CorpusProgram) -> ModuleType:
     except Exception as error:
         raise ParseError(f"cannot be imported: {error!r}", file=path) from error
     return loaded
+
+
+class _Uncached(SourceFileLoader):
+    """Reads and writes no bytecode: a file changed within the second must not run as it was."""
+
+    def path_stats(self, path: str) -> NoReturn:
+        """Refuse: without a date nothing is cached."""
+        raise OSError(path)
 
 
 def buffers(size: Size) -> Iterator[tuple[str, Buffer]]:

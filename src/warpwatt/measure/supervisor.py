@@ -32,6 +32,10 @@ MAX_LOSSES = 20
 """So many points that lose the device or hang end a campaign: something is wrong with the machine."""
 
 
+GRACE_SECONDS = 45.0
+"""A point that is still running so long after the budget is over hangs, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Started:
     """Message: so many points are to be measured into these files."""
@@ -133,7 +137,7 @@ class _Supervision:
             raise error or DeviceError("the measuring process died before its first point")
         assert self.files is not None
         status = Status.HUNG if hung else Status.FAILED
-        note = f"killed after {self.begun.limit:.0f} s" if hung else str(error or "the process died")
+        note = "killed: it did not end" if hung else str(error or "the process died")
         with self.files.unopened() as files:
             for group in self.begun.groups:
                 rows = tuple({**row, "status": status.value, "note": note} for row in group.rows)
@@ -168,15 +172,23 @@ def supervise(options: Options, watcher: Watcher | None = None) -> Outcome:
     return replace(last, statuses=state.total.statuses, seconds=time.monotonic() - started)
 
 
+def _patience(state: _Supervision, end: float | None) -> float | None:
+    """Return how many seconds the child may be silent; None: while no point runs, for ever."""
+    if state.begun is None:
+        return None
+    return state.begun.limit if end is None else max(0.0, min(state.begun.limit, end - time.monotonic()))
+
+
 def _run_child(options: Options, state: _Supervision) -> bool:
     """Run one child to its end, hearing it; return whether a point hung and the child was killed."""
+    end = None if options.budget is None else time.monotonic() + options.budget + GRACE_SECONDS
     context = get_context("spawn")  # a fork would share the driver's state
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(sender, options, os.getpid()))
     child.start()
     sender.close()
     try:
-        while receiver.poll(None if state.begun is None else state.begun.limit):
+        while receiver.poll(_patience(state, end)):
             state.hear(receiver.recv())
     except EOFError:
         return False

@@ -90,6 +90,8 @@ class Supply:
     def __enter__(self) -> Self:
         if self.workers:
             self._folder = self._given or Path(self._stack.enter_context(scratch()))
+            for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+                os.environ.setdefault(name, "2")  # the workers are many; they read it when they start
             self._pool = ProcessPoolExecutor(
                 self.workers, mp_context=get_context("spawn"), initializer=end_with, initargs=(os.getpid(),)
             )

@@ -11,7 +11,6 @@ from warpwatt.core.prediction import LineCost
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case, Power, Timing
-    from warpwatt.core.program import SourceLine
 
 
 def line_costs(case: Case, timing: Timing, power: Power) -> tuple[LineCost, ...]:
@@ -24,19 +23,12 @@ def line_costs(case: Case, timing: Timing, power: Power) -> tuple[LineCost, ...]
     by_line: dict[tuple[str, int], list[int]] = defaultdict(list)
     for instruction in execution.program.instructions:
         if instruction.line is not None and execution.counts[instruction.index]:
-            outer = outermost(instruction.line)
+            outer = instruction.line.outermost
             by_line[outer.file, outer.line].append(instruction.index)
     return tuple(
         _line_cost(case, timing, power, file, line, indices)
         for (file, line), indices in sorted(by_line.items())
     )
-
-
-def outermost(line: SourceLine) -> SourceLine:
-    """Return the call site in the kernel itself of an inlined line."""
-    while line.inlined_at is not None:
-        line = line.inlined_at
-    return line
 
 
 def _line_cost(

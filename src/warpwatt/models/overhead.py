@@ -8,8 +8,9 @@ plateau is 1-9 µs, as its Figure 4.1 shows, so kilobytes it is.
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Buffer
@@ -60,7 +61,12 @@ def transfer_time(gpu: Gpu, size: float, *, pinned: bool = False) -> Estimate:
 
 
 def launch_transfer(gpu: Gpu, launch: Launch) -> Estimate:
-    """Return the seconds of copying every buffer argument to the device once, from pageable memory."""
+    """Return the seconds of copying every buffer argument to the device once, from pageable memory.
+
+    Without any buffer argument it is zero and says so in its warnings.
+    """
+    if not any(isinstance(argument, Buffer) for argument in launch.arguments.values()):
+        return replace(Estimate.exact(0.0, "s"), warnings=("no buffer is described, so no copy is counted",))
     total = Estimate.exact(0.0, "s")
     for argument in launch.arguments.values():
         if isinstance(argument, Buffer):
@@ -76,7 +82,7 @@ def _pcie_peak(gpu: Gpu, *, pinned: bool) -> float:
 
 @lru_cache
 def _overheads() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(files(__package__).joinpath("overhead.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(Path(__file__).with_name("overhead.toml").read_text(encoding="utf-8"))
 
 
 def _table(name: str) -> Mapping[str, Any]:

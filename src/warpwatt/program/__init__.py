@@ -1,6 +1,10 @@
-"""Analyses of a program: control flow, loops and trip counts, data flow, liveness, features.
+"""Everything that is known about a program without running it.
 
-Public names: ``cfg.control_flow(program) -> ControlFlow``, ``loops.natural_loops(flow)``,
-``dataflow.block_graph(program, block)``, ``liveness.live_registers(flow)``,
-``symbolic.expressions(program)``, ``counting.static_execution(program, launch, loop_counts) -> Execution``.
+Control: ``cfg.control_flow(program)`` (blocks, dominators), ``loops.natural_loops(flow)``. Data:
+``dataflow.block_graph(program, block)``, ``liveness.live_registers(flow)``. Values:
+``symbolic.expressions(program)`` (guards and addresses as nodes of ``expression``, made by ``algebra`` from
+``semantics``), ``controls.loop_controls(symbols)``, ``inlining.expand_calls(program)``. For a launch:
+``binding.bind``, ``sampling.sample_warps``, ``evaluation.Evaluator``, ``trips.TripCounts``, ``walk.Walk``,
+``accesses.AccessPatterns``; and on top of them all
+``counting.static_execution(program, launch, loop_counts) -> Execution``.
 """

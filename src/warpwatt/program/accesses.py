@@ -6,7 +6,7 @@ depends on data, or on an argument that was not given, is taken to be coalesced,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from warpwatt.program.expression import UNKNOWN
 from warpwatt.program.footprints import Reach, footprints
 from warpwatt.program.iterations import sample_iterations
 from warpwatt.program.linear import footprint, linear
-from warpwatt.program.reasons import data_source, place
+from warpwatt.program.reasons import data_source, leaves, place
 from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
 
@@ -136,9 +136,7 @@ class AccessPatterns:
         if key not in self._alike:
             value = self.evaluator.value(node, context.environment)
             if value is None:
-                self._assume(instruction, node)
-                lanes = active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE
-                self.patterns[instruction.index] = _coalesced(int(lanes), size, memory.space)
+                self.patterns[instruction.index] = self._unknown(instruction, node, active)
                 return
             self._alike[key] = self._look(instruction, root, as_type(value, "u64").astype(np.int64), active)
         alike = self._alike[key]
@@ -154,6 +152,20 @@ class AccessPatterns:
                 size=size,
                 coefficients=coefficients,
             )
+
+    def _unknown(self, instruction: Instruction, node: Node, active: Array) -> AccessPattern:
+        """Return the pattern of an address that cannot be evaluated: the same everywhere, or coalesced."""
+        memory = instruction.memory
+        assert memory is not None
+        size = max(1, memory.bytes)
+        lanes = int(active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE)
+        region = self._region(node)
+        name = region.name if region is not None else ""
+        if name and memory.space is not Space.SHARED and self._same_everywhere(node):
+            return AccessPattern(1.0, 1.0, 0.0, 1.0, 0, name, size, collisions=float(lanes))
+        self._assume(instruction, node)
+        footprint = region.size if region is not None else None
+        return replace(_coalesced(lanes, size, memory.space), buffer=name, footprint=footprint)
 
     def _look(self, instruction: Instruction, root: Node, addresses: Array, active: Array) -> _Alike:
         """Return what an access shares with those at the same address but for a constant."""
@@ -192,7 +204,18 @@ class AccessPatterns:
         sectors = mean(transactions.blocks_touched(addresses, size, lanes, transactions.SECTOR))
         lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))
-        return AccessPattern(sectors, lines, 0.0, mean(ideal), stride, buffer, covered)
+        collisions = 1.0 if stride == 0 else mean(lanes.sum(axis=-1) / np.maximum(1, useful // size))
+        return AccessPattern(
+            sectors,
+            lines,
+            0.0,
+            mean(ideal),
+            stride,
+            buffer,
+            covered,
+            collisions=collisions,
+            tag_passes=mean(transactions.tag_passes(addresses, lanes)),
+        )
 
     def _footprint(self, coefficients: Coefficients, size: int) -> float:
         terms = [(c, self._extents.get(name, 1.0)) for name, c in coefficients.items() if name]
@@ -204,6 +227,42 @@ class AccessPatterns:
             extents[f"%tid.{axis}"] = getattr(self.launch.block, axis)
             extents[f"%ctaid.{axis}"] = getattr(self.launch.grid, axis)
         return extents
+
+    def _same_everywhere(self, node: Node) -> bool:
+        """Whether an address that depends on data is the same in all lanes because the data are.
+
+        The data must be loaded from buffers full of zeros or ones, and nothing else may tell lanes apart.
+        """
+        found = list(leaves(self.symbols.algebra, node))
+        if {leaf.op for leaf in found} - {"const", "constant", "param", "symbol", "unknown"}:
+            return False
+        return all(self._constant_data(leaf) for leaf in found if leaf.op == "unknown")
+
+    def _region(self, node: Node) -> Region | None:
+        """Return the one buffer whose pointer an address is built on, None if there is no such."""
+        bindings = self.evaluator.bindings
+        pointers = [leaf for leaf in leaves(self.symbols.algebra, node) if leaf.op == "param"]
+        values = [int(bindings.values.get(str(pointer.payload), 0)) for pointer in pointers]
+        found = {region for value in values if (region := bindings.region(value)) is not None}
+        return found.pop() if len(found) == 1 else None
+
+    def _constant_data(self, leaf: Node) -> bool:
+        """Whether a loaded value comes from a buffer that holds one number and is not written to."""
+        if leaf.source is None or leaf.source.index not in self.patterns:
+            return False
+        buffer = self.patterns[leaf.source.index].buffer
+        regions = self.evaluator.bindings.regions
+        return any(r.name == buffer and r.uniform for r in regions) and not self._written(buffer)
+
+    def _written(self, buffer: str) -> bool:
+        """Whether an instruction looked at so far changes a buffer."""
+        instructions = self.symbols.program.instructions
+        accesses = {
+            memory.access
+            for index, pattern in self.patterns.items()
+            if pattern.buffer == buffer and (memory := instructions[index].memory) is not None
+        }
+        return accesses - {Access.LOAD, Access.PREFETCH} != set()
 
     def _assume(self, instruction: Instruction, node: Node) -> None:
         where = place(instruction.line, instruction.index)

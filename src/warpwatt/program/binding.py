@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.arguments import Buffer, Scalar
+from warpwatt.core.arguments import Buffer, Fill, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import Space
 
@@ -38,6 +38,8 @@ class Region:
     name: str
     base: int
     size: int | None
+    uniform: bool = False
+    """Whether the launch fills it with one number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,9 @@ def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset(
     following = GLOBAL_BASE
     for key, size in buffers.items():
         values[key] = following
-        regions.append(Region(_spoken(program, key), following, size))
+        argument = given.get(key.rpartition("+")[0]) or given.get(key)
+        uniform = isinstance(argument, Buffer) and argument.fill in (Fill.ZEROS, Fill.ONES)
+        regions.append(Region(_spoken(program, key), following, size, uniform))
         following += -(-(size or _UNKNOWN_SIZE) // ALIGNMENT) * ALIGNMENT + _GAP
     return Bindings(values, addresses, tuple(regions))
 

@@ -117,6 +117,8 @@ class _Counts:
         ]
         loops = tuple(self.loops[loop] for loop in sorted(self.loops))
         program = self.symbols.program
+        for source, target in self.symbols.forest.irreducible:
+            self._irreducible(source, target)
         for assumption in more:
             self._assume(assumption)
         assumptions = tuple(self.assumptions.values())
@@ -191,6 +193,13 @@ class _Counts:
         self._assume(Assumption(message, f"branch at {where}", BRANCH_SPREAD, terminator.line))
 
     # ---------------------------------------------------------------------------------------------------
+
+    def _irreducible(self, source: int, target: int) -> None:
+        flow = self.symbols.flow
+        if self.counts[flow.blocks[source].start]:
+            where = place(flow.line(target), flow.blocks[target].start)
+            message = f"the cycle at {where} is counted as one pass: it has several entries"
+            self._assume(Assumption(message, f"trips of cycle at {where}", LOOP_SPREAD, flow.line(target)))
 
     def _unexpanded(self, call: Instruction) -> None:
         where = place(call.line, call.index)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Access, Flow, Space
@@ -50,19 +51,35 @@ class BlockGraph:
         """Instruction indices in a topological order (that of the program)."""
         return tuple(i.index for i in self.instructions)
 
-    def longest_chain(self, weight: Callable[[Instruction], float] = lambda _: 1.0) -> float:
-        """Return the largest sum of weights along a chain of dependences; 0 for an empty block."""
-        if not self.instructions:
-            return 0.0
-        first = self.instructions[0].index
-        ends = [0.0] * len(self.instructions)
+    @property
+    def predecessors(self) -> tuple[tuple[int, ...], ...]:
+        """For each instruction, the positions in the block that it waits for."""
+        first = self.instructions[0].index if self.instructions else 0
         inputs: list[list[int]] = [[] for _ in self.instructions]
         for edge in self.edges:
             inputs[edge.consumer - first].append(edge.producer - first)
-        for position, instruction in enumerate(self.instructions):
-            ready = max((ends[p] for p in inputs[position]), default=0.0)
-            ends[position] = ready + weight(instruction)
-        return max(ends)
+        return tuple(tuple(sorted(producers)) for producers in inputs)
+
+    def critical_path(
+        self, weight: Callable[[Instruction], float] = lambda _: 1.0
+    ) -> tuple[Instruction, ...]:
+        """Return the instructions on the chain of dependences with the largest sum of weights, in order."""
+        ends: list[float] = []
+        before: list[int] = []
+        for instruction, producers in zip(self.instructions, self.predecessors, strict=True):
+            latest = max(producers, key=ends.__getitem__, default=-1)
+            before.append(latest)
+            ends.append(weight(instruction) + (ends[latest] if latest >= 0 else 0.0))
+        path = []
+        position = max(range(len(ends)), key=ends.__getitem__, default=-1)
+        while position >= 0:
+            path.append(self.instructions[position])
+            position = before[position]
+        return tuple(reversed(path))
+
+    def longest_chain(self, weight: Callable[[Instruction], float] = lambda _: 1.0) -> float:
+        """Return the largest sum of weights along a chain of dependences; 0 for an empty block."""
+        return float(sum(weight(instruction) for instruction in self.critical_path(weight)))
 
     @property
     def ilp(self) -> float:
@@ -70,6 +87,7 @@ class BlockGraph:
         return len(self.instructions) / self.longest_chain() if self.instructions else 1.0
 
 
+@lru_cache(maxsize=4096)
 def block_graph(program: Program, block: int, *, memory: bool = True) -> BlockGraph:
     """Return the data-flow graph of a block.
 

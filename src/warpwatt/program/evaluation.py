@@ -31,6 +31,8 @@ _PARTIAL = frozenset({"select", "and", "or"})
 """Operations whose result may be known although an operand is not."""
 STEP_LIMIT = 4096
 """Iterations of a loop that are followed one by one where there is no closed form."""
+WORK_LIMIT = 20_000
+"""Values computed for one launch before loops are no longer followed (some 0.2 s): they count as unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +59,7 @@ class Evaluator:
         self.algebra = symbols.algebra
         self.exit_iteration: Callable[[int, Environment], Array | None] = lambda _loop, _environment: None
         self._cache: dict[tuple[int, ...], Array | None] = {}
+        self._computed = 0
         self._histories: dict[tuple[int, ...], list[dict[int, Array]]] = {}
         self._exits: dict[tuple[int, ...], Iteration | None] = {}
 
@@ -95,7 +98,13 @@ class Evaluator:
     def _known(self, node: Node, environment: Environment) -> Array | None:
         return self._cache[self._key(node, environment)]
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether so much was computed that loops are not followed any further."""
+        return self._computed > WORK_LIMIT
+
     def _compute(self, node: Node, environment: Environment) -> Array | None:
+        self._computed += 1
         if node.op == "phi":
             return self._phi(node, environment)
         if node.op == "exit":
@@ -201,6 +210,8 @@ class Evaluator:
     def _next_state(
         self, loop: int, outer: Environment, state: dict[int, Array], number: int
     ) -> dict[int, Array]:
+        if self.exhausted:
+            return {}
         environment = {**outer, loop: Iteration(np.full(SCALAR, number), state)}
         before = len(self._cache)
         following: dict[int, Array] = {}

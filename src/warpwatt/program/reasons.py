@@ -48,7 +48,7 @@ def data_source(algebra: Algebra, node: Node) -> tuple[str, Instruction | None]:
 
 def place(line: SourceLine | None, index: int) -> str:
     """Return ``line 12`` or, where lines are not known, ``instruction 40``."""
-    return f"line {line.line}" if line is not None else f"instruction {index}"
+    return f"line {line.outermost.line}" if line is not None else f"instruction {index}"
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Instruction, Program
 
+_STRIDE = 8
+"""Blocks between those that remember a value which was searched past them."""
 _PATH_LIMIT = 48
 """Nesting of joins beyond which the condition of a path is no longer worked out."""
 
@@ -223,10 +225,16 @@ class _Builder:
         values = self.defined.get(register)
         if values is None:
             return None
-        over = self.flow.idom[block]
+        over, passed = self.flow.idom[block], []
         while over >= 0 and over not in values:
+            passed.append(over)
             over = self.flow.idom[over]
-        return self._carried(values[over], over, block) if over >= 0 else None
+        if over < 0:
+            return None
+        for between in passed[::-_STRIDE]:  # so that the next search is short
+            if self.forest.innermost[between] == self.forest.innermost[over]:
+                values[between] = values[over]
+        return self._carried(values[over], over, block)
 
     def _carried(self, value: Node, source: int, target: int) -> Node:
         """Return a value of block ``source`` as block ``target`` sees it, out of the loops in between."""
@@ -360,6 +368,7 @@ def needed_registers(program: Program) -> set[str]:
             if isinstance(operand, Address):
                 waiting += [r.name for r in (operand.base, operand.index) if isinstance(r, Register)]
     needed = set(waiting)
+    waiting = sorted(needed)
     while waiting:
         for instruction in makers[waiting.pop()]:
             memory = instruction.memory

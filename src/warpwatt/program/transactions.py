@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SECTOR = 32
 LINE = 128
 BANKS = 32
+TAG_BANKS = 4
 WORD = 4
 
 
@@ -78,19 +79,38 @@ def wavefronts(addresses: Array, size: int, active: Array) -> Array:
     return np.where(everything <= 1, everything, total)
 
 
+def tag_passes(addresses: Array, active: Array) -> Array:
+    """Return the passes of each warp through the tags of L1: lines of one tag bank go one by one.
+
+    Volta and later look up four sets per cycle (NVIDIA developer forum, threads 49571 and 273699). That the
+    lowest bits of the line choose among the four is our reading.
+
+    >>> lanes, full = np.arange(32)[None], np.ones((1, 32), bool)
+    >>> [int(tag_passes(lanes * stride, full)[0]) for stride in (4, 128, 132, 512, 4096)]
+    [1, 8, 8, 32, 32]
+    """
+    shape = np.broadcast_shapes(addresses.shape, active.shape)
+    lanes = np.broadcast_to(active, shape)
+    return _fullest(np.where(lanes, np.broadcast_to(addresses // LINE, shape), -1), TAG_BANKS)
+
+
 def _fullest_bank(addresses: Array, words: int, active: Array) -> Array:
-    """Most different words that one bank must deliver."""
+    """Most different words that one bank of shared memory must deliver."""
     first = addresses // WORD
     touched = np.concatenate([first + i for i in range(words)], axis=-1)
     lanes = np.concatenate([active] * words, axis=-1)
-    touched = np.where(lanes, touched, -1)
+    return _fullest(np.where(lanes, touched, -1), BANKS)
+
+
+def _fullest(touched: Array, banks: int) -> Array:
+    """Most different numbers with the same remainder by ``banks``, per row; negative ones do not count."""
     ordered = np.sort(touched, axis=-1)
     fresh = np.concatenate([ordered[..., :1] >= 0, ordered[..., 1:] != ordered[..., :-1]], axis=-1)
     fresh &= ordered >= 0
-    rows = np.arange(ordered[..., 0].size)[:, None] * BANKS
-    banks = (ordered % BANKS).reshape(len(rows), -1) + rows
-    counts = np.bincount(banks[fresh.reshape(banks.shape)], minlength=len(rows) * BANKS)
-    return np.asarray(counts.reshape(*ordered.shape[:-1], BANKS).max(axis=-1))
+    rows = np.arange(ordered[..., 0].size)[:, None] * banks
+    places = (ordered % banks).reshape(len(rows), -1) + rows
+    counts = np.bincount(places[fresh.reshape(places.shape)], minlength=len(rows) * banks)
+    return np.asarray(counts.reshape(*ordered.shape[:-1], banks).max(axis=-1))
 
 
 def lane_stride(addresses: Array, active: Array) -> int | None:

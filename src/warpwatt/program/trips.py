@@ -217,7 +217,7 @@ class TripCounts:
             found = np.where(leaves & pending & (found >= NEVER), np.int64(number), found)
             pending = pending & ~leaves
             seen += pending.size
-            if seen > _SCAN_ELEMENTS:
+            if seen > _SCAN_ELEMENTS or self.evaluator.exhausted:
                 return None
         return None
 

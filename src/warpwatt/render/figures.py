@@ -20,6 +20,11 @@ def quantity(estimate: Estimate) -> str:
     return si(estimate.value, estimate.unit)
 
 
+def copies(transfer: Estimate) -> str:
+    """Return the time of the copies, or that it is not known because no buffer was described."""
+    return "not known" if transfer.warnings and transfer.value == 0 else quantity(transfer)
+
+
 def bounds(estimate: Estimate) -> str:
     """Return the interval of an estimate in the unit and precision of its value; empty where it is exact.
 

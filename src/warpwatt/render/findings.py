@@ -7,6 +7,7 @@ HTML show the same findings.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.execution import AccessPattern
     from warpwatt.core.prediction import Prediction
+    from warpwatt.core.program import Program
 
 WORTH_SAYING = 1.25
 """Ratio to the ideal above which an access pattern is mentioned."""
@@ -111,12 +113,17 @@ def accesses(prediction: Prediction) -> Iterator[Finding]:
     """Yield uncoalesced accesses and bank conflicts, costliest line first."""
     program = prediction.case.workload.execution.program
     for cost in sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line)):
-        for index, pattern in cost.accesses:
-            memory = program.instructions[index].memory
-            space = memory.space if memory else Space.GLOBAL
-            sentence = _conflict(pattern) if space is Space.SHARED else _scatter(pattern)
-            if sentence:
-                yield Finding("Memory", f"Line {cost.line}: {sentence}.", SourceLine(cost.file, cost.line))
+        sentences = Counter(filter(None, (_access(program, *access) for access in cost.accesses)))
+        for sentence, times in sentences.items():
+            often = f" ({times} instructions)" if times > 1 else ""
+            yield Finding("Memory", f"Line {cost.line}: {sentence}{often}.", SourceLine(cost.file, cost.line))
+
+
+def _access(program: Program, index: int, pattern: AccessPattern) -> str:
+    """Return what is wrong with an access, empty if nothing is."""
+    memory = program.instructions[index].memory
+    space = memory.space if memory else Space.GLOBAL
+    return _conflict(pattern) if space is Space.SHARED else _scatter(pattern)
 
 
 def _scatter(pattern: AccessPattern) -> str:

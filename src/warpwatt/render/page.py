@@ -10,7 +10,7 @@ from warpwatt.render.code import Listing, listings, short_names
 from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
-from warpwatt.render.figures import bounds, count, dimensions, percent, plural, quantity
+from warpwatt.render.figures import bounds, copies, count, dimensions, percent, plural, quantity
 from warpwatt.render.findings import Finding, findings
 from warpwatt.render.plot import RooflinePlot, roofline_plot
 from warpwatt.render.roofline import dram_peak, roofline
@@ -230,7 +230,7 @@ def _conditions(prediction: Prediction) -> tuple[tuple[str, str], ...]:
         ("Registers", f"{resources.registers} per thread{' (assumed)' if resources.assumed else ''}"),
         ("Shared memory", f"{binary_bytes(held.shared_per_block)} per block"),
         ("Launch overhead", f"{quantity(prediction.launch_overhead)} beside the time"),
-        ("Copies", f"{quantity(prediction.transfer)} beside the time"),
+        ("Copies", f"{copies(prediction.transfer)} beside the time"),
     )
 
 

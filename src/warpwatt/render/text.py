@@ -10,7 +10,7 @@ from rich.text import Text
 from warpwatt.core.units import si
 from warpwatt.render.comparison import comparison
 from warpwatt.render.console import QUIET, panel, plain, to_text
-from warpwatt.render.figures import bounds, dimensions, percent, quantity
+from warpwatt.render.figures import bounds, copies, dimensions, percent, quantity
 from warpwatt.render.sections import sections
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _conditions(prediction: Prediction) -> list[tuple[str, str]]:
         ("Limited by", prediction.timing.bottleneck),
         ("Clocks", f"{clocks}{why}"),
         ("Occupancy", f"{percent(held.theoretical)}, limited by {held.limiter}"),
-        ("Beside", f"launch {quantity(prediction.launch_overhead)}, copies {quantity(prediction.transfer)}"),
+        ("Beside", f"launch {quantity(prediction.launch_overhead)}, copies {copies(prediction.transfer)}"),
     ]
 
 

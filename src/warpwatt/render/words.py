@@ -14,6 +14,7 @@ COMPUTE_UNITS = {
     "fp64": "FP64 pipe",
     "fp16": "FP16 pipe",
     "int": "Integer pipe",
+    "imad": "Integer multiplier",
     "sfu": "SFU",
     "tensor": "Tensor cores",
     "uniform": "Uniform pipe",

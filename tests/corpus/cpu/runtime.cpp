@@ -1,23 +1,18 @@
-// Runs a job: buffers, constant symbols, launches. Usage: program JOB DATA_IN DATA_OUT
+// Runs grids: blocks one after another, the threads of a block as fibers.
 //
 // Catches what a GPU would not tell: barriers that not all threads reach, lanes missing from a warp operation,
-// accesses beyond a buffer or beyond the dynamic shared memory, shared memory read before it is written (it
-// starts as 0xff bytes, NaN), and, by running threads in several orders, missing barriers.
+// writes beyond the dynamic shared memory, shared memory read before it is written (it starts as 0xff bytes,
+// NaN), and, by running threads in several orders, missing barriers.
 #include <link.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iostream>
 #include <numeric>
 #include <random>
-#include <sstream>
-#include <string>
 #include <vector>
 
 #include "../cuda_on_cpu.hpp"
@@ -43,7 +38,7 @@ struct Thread {
     uint64_t value;
 };
 
-constexpr size_t max_threads = 1024, stack_bytes = 256 << 10, page = 4096;
+constexpr size_t max_threads = 1024, stack_bytes = 256 << 10;
 Thread threads[max_threads];
 size_t started = 0, block_threads = 0;
 Thread *current = nullptr;
@@ -66,13 +61,6 @@ void fiber() {
     }
 }
 
-void *guarded(size_t bytes) {
-    char *base = static_cast<char *>(
-        mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (base == MAP_FAILED || mprotect(base + page, bytes, PROT_READ | PROT_WRITE)) fail("out of memory");
-    return base + page;
-}
-
 void start(Thread &thread) {
     getcontext(&thread.start);
     thread.start.uc_stack.ss_sp = guarded(stack_bytes);
@@ -92,12 +80,6 @@ __attribute__((noinline)) void resume(Thread &thread, size_t number) {
 }
 
 // ---- what is wrong, and where ----
-
-void locate(FILE *to) {
-    if (kernel) fprintf(to, "kernel %s, block %u,%u,%u", kernel->name, blockIdx.x, blockIdx.y, blockIdx.z);
-    if (current) fprintf(to, ", thread %u,%u,%u", threadIdx.x, threadIdx.y, threadIdx.z);
-    fprintf(to, ": ");
-}
 
 void list(const char *what, State state, int line) {
     unsigned count = 0, first = 0;
@@ -254,28 +236,52 @@ void check_dynamic(size_t bytes) {
         if (end[i] != 0xff) current = nullptr, fail("wrote beyond the dynamic shared memory of the launch");
 }
 
-void run_block(const std::vector<unsigned> &order, size_t dynamic) {
+// In which order the threads of a block take turns. Seed 0 passes over all again and again; others let one warp
+// after another run as far as it can, backward (1) or shuffled (above 1), so that missing barriers show.
+struct Order {
+    std::vector<unsigned> threads;
+    size_t group;  // so many threads form a group that runs as far as it can
+    int turns;     // of a group before the next one's, so that spinning cannot last
+};
+
+Order thread_order(int seed) {
+    size_t warps = (block_threads + 31) / 32;
+    std::vector<unsigned> by_warp(warps), order;
+    std::iota(by_warp.begin(), by_warp.end(), 0u);
+    std::mt19937 generator{unsigned(seed)};
+    if (seed > 1) std::shuffle(by_warp.begin(), by_warp.end(), generator);
+    for (unsigned warp : by_warp) {
+        for (unsigned i = warp * 32; i < std::min<size_t>(warp * 32 + 32, block_threads); ++i) order.push_back(i);
+        if (seed > 1) std::shuffle(order.end() - (order.size() - 1) % 32 - 1, order.end(), generator);
+    }
+    if (seed == 1) std::reverse(order.begin(), order.end());
+    return seed == 0 ? Order{order, block_threads, 1} : Order{order, 32, 1000};
+}
+
+// Resumes each ready thread of a part of the order once; returns whether there was one.
+bool take_turns(const Order &order, size_t from, size_t to, size_t &done) {
+    bool any = false;
+    for (size_t i = from; i < std::min(to, block_threads); ++i) {
+        unsigned number = order.threads[i];
+        if (threads[number].state != State::ready) continue;
+        any = true;
+        resume(threads[number], number);
+        done += threads[number].state == State::done;
+    }
+    return any;
+}
+
+void run_block(const Order &order, size_t dynamic) {
     memset(shared.start, 0xff, shared.bytes);
     for (size_t i = 0; i < block_threads; ++i) threads[i].state = State::ready;
     for (size_t done = 0; done < block_threads;) {
         bool progress = false;
-        for (unsigned i : order) {
-            if (threads[i].state != State::ready) continue;
-            progress = true;
-            resume(threads[i], i);
-            done += threads[i].state == State::done;
-        }
+        for (size_t from = 0; from < block_threads; from += order.group)
+            for (int turn = 0; turn < order.turns && take_turns(order, from, from + order.group, done); ++turn)
+                progress = true;
         if (!progress && !release_barrier()) deadlock();
     }
     check_dynamic(dynamic);
-}
-
-std::vector<unsigned> thread_order(int seed) {
-    std::vector<unsigned> order(block_threads);
-    std::iota(order.begin(), order.end(), 0u);
-    if (seed == 1) std::reverse(order.begin(), order.end());
-    if (seed > 1) std::shuffle(order.begin(), order.end(), std::mt19937(unsigned(seed)));
-    return order;
 }
 
 void prepare_threads() {
@@ -286,7 +292,6 @@ void prepare_threads() {
         threads[i].index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
     }
     // Fibers are entered in the order of their numbers so that `started` tells which ones exist.
-    static std::vector<Value> none;
     for (; started < block_threads; ++started) {
         start(threads[started]);
         static const Entry nothing = {"", 0, [](const Value *) {}};
@@ -297,7 +302,35 @@ void prepare_threads() {
     }
 }
 
-void run_grid(dim3 grid, dim3 block, size_t dynamic, int order_seed) {
+}  // namespace
+
+// ---- what the rest of the runtime and kernels call ----
+
+void *guarded(size_t bytes) {
+    char *base = static_cast<char *>(
+        mmap(nullptr, bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (base == MAP_FAILED || mprotect(base + page, bytes, PROT_READ | PROT_WRITE)) fail("out of memory");
+    return base + page;
+}
+
+void locate(FILE *to) {
+    if (kernel) fprintf(to, "kernel %s, block %u,%u,%u", kernel->name, blockIdx.x, blockIdx.y, blockIdx.z);
+    if (current) fprintf(to, ", thread %u,%u,%u", threadIdx.x, threadIdx.y, threadIdx.z);
+    fprintf(to, ": ");
+}
+
+bool below_a_stack(const void *address) {
+    for (size_t i = 0; i < started; ++i) {
+        auto *stack = static_cast<const char *>(threads[i].start.uc_stack.ss_sp);
+        if (address >= stack - page && address < stack) return true;
+    }
+    return false;
+}
+
+void find_shared_memory() { dl_iterate_phdr(find_shared, nullptr); }
+
+void run_grid(const Entry &entry, const Value *values, dim3 grid, dim3 block, size_t dynamic, int order_seed) {
+    kernel = &entry, arguments = values;
     gridDim = grid, blockDim = block;
     current = nullptr;
     prepare_threads();
@@ -309,128 +342,8 @@ void run_grid(dim3 grid, dim3 block, size_t dynamic, int order_seed) {
                 run_block(order, dynamic);
             }
     current = nullptr;
-}
-
-// ---- buffers: each ends at a page that must not be touched ----
-
-struct Buffer {
-    std::string name;
-    unsigned char *data;
-    size_t bytes;
-    unsigned char *base;  // of the mapped pages
-    size_t mapped;
-};
-std::vector<Buffer> buffers;
-
-Buffer make_buffer(const std::string &name, size_t bytes) {
-    size_t mapped = (bytes + page - 1) / page * page + page;
-    auto *base = static_cast<unsigned char *>(guarded(mapped));
-    memset(base, 0xff, mapped);
-    // Aligned for the widest vector, so up to 15 bytes lie between the end and the guard page.
-    auto *data = base + mapped - (bytes + 15) / 16 * 16;
-    return {name, data, bytes, base, mapped};
-}
-
-void check_margins() {
-    for (const Buffer &b : buffers)
-        for (unsigned char *p = b.base; p < b.base + b.mapped; ++p)
-            if ((p < b.data || p >= b.data + b.bytes) && *p != 0xff) {
-                fprintf(stderr, "buffer %s: written at byte %td of %zu\n", b.name.c_str(), p - b.data, b.bytes);
-                _exit(3);
-            }
-}
-
-void on_fault(int, siginfo_t *info, void *) {
-    auto *address = static_cast<unsigned char *>(info->si_addr);
-    locate(stderr);
-    for (const Buffer &b : buffers)
-        if (address >= b.base - page && address < b.base + b.mapped + page) {
-            fprintf(stderr, "access at byte %td of buffer %s, which has %zu\n", address - b.data, b.name.c_str(), b.bytes);
-            _exit(3);
-        }
-    for (size_t i = 0; i < started; ++i) {
-        auto *stack = static_cast<unsigned char *>(threads[i].start.uc_stack.ss_sp);
-        if (address >= stack - page && address < stack) fprintf(stderr, "stack overflow: ");
-    }
-    fprintf(stderr, "access to address %p, in no buffer\n", static_cast<void *>(address));
-    _exit(3);
-}
-
-void catch_faults() {
-    static char stack[64 << 10];
-    stack_t alternative = {};
-    alternative.ss_sp = stack;
-    alternative.ss_size = sizeof stack;
-    sigaltstack(&alternative, nullptr);
-    struct sigaction action = {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGSEGV, &action, nullptr);
-    sigaction(SIGBUS, &action, nullptr);
-}
-
-// ---- jobs ----
-
-Value read_value(const std::string &word) {
-    switch (word[0]) {
-        case 'b': return {buffers.at(std::stoul(word.substr(1))).data, 0, 0};
-        case 'i': {
-            auto integer = int64_t(word[1] == '-' ? std::stoll(word.substr(1)) : std::stoull(word.substr(1)));
-            return {nullptr, integer, double(integer)};
-        }
-        default: {
-            double real = strtod(word.c_str() + 1, nullptr);
-            return {nullptr, int64_t(real), real};
-        }
-    }
-}
-
-void set_symbol(const std::string &name, const Buffer &from) {
-    for (const Symbol *s = cpu_symbols; s->name; ++s)
-        if (name == s->name) {
-            if (from.bytes > s->bytes) fail("the buffer of a constant symbol is larger than the symbol");
-            memcpy(s->address, from.data, from.bytes);
-            return;
-        }
-    fail("no such constant symbol");
-}
-
-void launch(std::istringstream &words, int order) {
-    std::string name, word;
-    unsigned gx, gy, gz, bx, by, bz, repeat;
-    size_t dynamic;
-    words >> name >> gx >> gy >> gz >> bx >> by >> bz >> dynamic >> repeat;
-    std::vector<Value> values;
-    while (words >> word) values.push_back(read_value(word));
-    for (kernel = cpu_entries; kernel->name && name != kernel->name;) ++kernel;
-    if (!kernel->name) kernel = nullptr, fail("no such kernel");
-    if (kernel->parameters != values.size()) fail("wrong number of arguments");
-    arguments = values.data();
-    for (unsigned i = 0; i < repeat; ++i) run_grid({gx, gy, gz}, {bx, by, bz}, dynamic, order);
     kernel = nullptr;
 }
-
-void run_job(const char *job, const char *data_in) {
-    std::ifstream lines(job), data(data_in, std::ios::binary);
-    int order = 0;
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string verb, name;
-        size_t number;
-        words >> verb;
-        if (verb == "order") words >> order;
-        else if (verb == "buffer") {
-            words >> name >> number;
-            buffers.push_back(make_buffer(name, number));
-            data.read(reinterpret_cast<char *>(buffers.back().data), std::streamsize(number));
-        } else if (verb == "symbol") {
-            words >> name >> number;
-            set_symbol(name, buffers.at(number));
-        } else if (verb == "launch") launch(words, order);
-    }
-}
-
-}  // namespace
 
 int barrier(Vote vote, int predicate, int line) {
     Thread *self = current;
@@ -465,15 +378,3 @@ void fail(const char *what) {
 }
 
 }  // namespace cpu
-
-int main(int argc, char **argv) {
-    if (argc != 4) return 2;
-    dl_iterate_phdr(cpu::find_shared, nullptr);
-    cpu::catch_faults();
-    cpu::run_job(argv[1], argv[2]);
-    cpu::check_margins();
-    std::ofstream out(argv[3], std::ios::binary);
-    for (const auto &b : cpu::buffers)
-        out.write(reinterpret_cast<const char *>(b.data), std::streamsize(b.bytes));
-    return out.flush() ? 0 : 2;
-}

@@ -1,8 +1,9 @@
-// Between a generated driver and the runtime: the kernels and constant symbols of one program.
+// Between a generated driver, the job it runs (job.cpp) and the threads that do (runtime.cpp).
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <type_traits>
 #include <utility>
@@ -47,6 +48,18 @@ template <class... P, void (*kernel)(P...)> struct Caller<kernel> {
 template <auto kernel> constexpr Entry entry(const char *name) {
     return {name, Caller<kernel>::parameters, Caller<kernel>::call};
 }
+
+constexpr size_t page = 4096;
+// Returns zeroed pages between two that must not be touched.
+void *guarded(size_t bytes);
+// Prints kernel, block and thread in progress.
+void locate(FILE *to);
+// Whether an address lies in the guard page of a thread's stack.
+bool below_a_stack(const void *address);
+// Finds the program's thread-local storage, which is the block's shared memory; call once.
+void find_shared_memory();
+// Runs one launch with the threads of each block in an order: 0 in turns, 1 warps backward, above 1 shuffled.
+void run_grid(const Entry &entry, const Value *values, dim3 grid, dim3 block, size_t dynamic, int order_seed);
 
 }  // namespace cpu
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.case import Power
@@ -183,7 +183,7 @@ def memory_picojoules(case: Case) -> dict[str, float]:
 
 @lru_cache
 def _parameters() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    text = files(__package__).joinpath("specification.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("specification.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 

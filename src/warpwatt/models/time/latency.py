@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Access, Flow, Space, Unit
-from warpwatt.models.time.alavani.blocks import dependences
 from warpwatt.program.cfg import control_flow
+from warpwatt.program.dataflow import block_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.core.case import Case
     from warpwatt.core.program import Instruction
 
@@ -40,38 +38,15 @@ BARRIER_CYCLES = 30.0
 def warp_latency_cycles(case: Case) -> tuple[float, ...]:
     """Return, per instruction, its part in cycles of the time one warp takes alone over its whole life."""
     execution = case.workload.execution
-    instructions = execution.program.instructions
     per_warp = [count / case.launch.warps for count in execution.counts]
     latencies = _Latencies(case)
-    result = [0.0] * len(instructions)
-    for block in control_flow(execution.program).blocks:
-        if not any(per_warp[block.start : block.stop]):
-            continue
-        members = instructions[block.start : block.stop]
-        for position in critical_path(dependences(members), [latencies.of(i) for i in members]):
-            index = block.start + position
-            result[index] = latencies.of(instructions[index]) * per_warp[index]
+    result = [0.0] * len(per_warp)
+    for number, block in enumerate(control_flow(execution.program).blocks):
+        if any(per_warp[block.start : block.stop]):
+            graph = block_graph(execution.program, number, memory=False)
+            for instruction in graph.critical_path(latencies.of):
+                result[instruction.index] = latencies.of(instruction) * per_warp[instruction.index]
     return tuple(result)
-
-
-def critical_path(parents: Sequence[Sequence[int]], cycles: Sequence[float]) -> list[int]:
-    """Return the positions on the longest path, in order, of a graph whose edges point forwards.
-
-    >>> critical_path([(), (), (0, 1)], [4.0, 30.0, 4.0])
-    [1, 2]
-    """
-    ends: list[float] = []
-    before: list[int] = []
-    for own, above in zip(cycles, parents, strict=True):
-        latest = max(above, key=lambda p: ends[p], default=-1)
-        before.append(latest)
-        ends.append(own + (ends[latest] if latest >= 0 else 0.0))
-    path = []
-    position = max(range(len(ends)), key=ends.__getitem__, default=-1)
-    while position >= 0:
-        path.append(position)
-        position = before[position]
-    return path[::-1]
 
 
 class _Latencies:

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Space, Unit
+from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.time.latency import warp_latency_cycles
+from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
+from warpwatt.models.time.pipes import issue_slots, pipe_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warpwatt.core.case import Case
+    from warpwatt.core.program import Instruction
 
 DRAM_EFFICIENCY = 0.87
 """Achievable over theoretical DRAM bandwidth where nobody measured the board: mean of the boards of the
@@ -29,15 +32,7 @@ L2_BYTES_PER_SM_CLOCK = 32.0
 LINE_CYCLES = (0.77, 0.25)
 """L1 cycles per access = 0.77 + 0.25 per 128-byte line touched (fits Hopper within 0.12 cycles)."""
 
-UNIT_NAMES = {
-    Unit.FP16: "FP16 pipe",
-    Unit.FP32: "FP32 pipe",
-    Unit.FP64: "FP64 pipe",
-    Unit.INT: "INT pipe",
-    Unit.SFU: "SFU",
-    Unit.TENSOR: "tensor cores",
-    Unit.CONTROL: "branch unit",
-}
+_ATOMICS = (Access.ATOMIC, Access.REDUCTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,9 @@ class Roof:
 
 def roofs(case: Case) -> tuple[Roof, ...]:
     """Return the roofs of every resource a case uses, in no particular order."""
-    found = [*_memory_roofs(case), *_pipe_roofs(case), _issue_roof(case), _latency_roof(case)]
+    found = [*_memory_roofs(case), *_pipe_roofs(case), _issue_roof(case)]
+    on_sm = max((roof.seconds for roof in found if roof.key not in ("dram", "l2", "atomics")), default=0.0)
+    found.append(_latency_roof(case, on_sm / _sm_seconds(case, 1.0)))
     return tuple(roof for roof in found if roof.seconds > 0)
 
 
@@ -96,36 +93,75 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
     yield Roof("DRAM bandwidth", "dram", work.dram.total / dram_rate, bytes_per_instruction, dram_spread)
     l2_rate, l2_spread = l2_bandwidth(case)
     yield Roof("L2 bandwidth", "l2", work.l2.total / l2_rate, bytes_per_instruction, l2_spread)
-    yield _lsu_roof(case)
-    yield _shared_roof(case)
+    yield _atomics_roof(case)
+    yield from _load_store_roofs(case)
 
 
-def _lsu_roof(case: Case) -> Roof:
-    """L1 pipe: every off-chip access costs cycles by the lines it touches and the bytes it returns."""
+def _atomics_roof(case: Case) -> Roof:
+    """Atomics on the same address: L2 takes one per clock, however many SMs send them.
+
+    Rate: NVIDIA, "Kepler GK110" whitepaper (atomics to a common address, one per clock); L2's clock is taken
+    to be the SMs'. Operations spread evenly over the bytes that an instruction reaches.
+    """
     execution = case.workload.execution
-    base, per_line = LINE_CYCLES
-    bytes_per_clock = case.gpu.memory.l1_bandwidth_per_sm_clock or 128.0
     cycles = [0.0] * len(execution.counts)
     for instruction in execution.program.instructions:
         memory = instruction.memory
-        count = execution.counts[instruction.index]
-        if memory is None or memory.space not in OFF_CHIP or not count:
+        count, lanes = execution.counts[instruction.index], execution.lanes[instruction.index]
+        if memory is None or memory.access not in _ATOMICS or memory.space not in OFF_CHIP or not count:
             continue
         pattern = pattern_of(execution, instruction)
-        moved = memory.bytes * execution.lanes[instruction.index] / bytes_per_clock
-        cycles[instruction.index] = max(base + per_line * pattern.lines, moved) * count
-    return Roof("L1 throughput", "l1", _sm_seconds(case, sum(cycles)), tuple(cycles), 0.2)
+        if pattern.footprint:
+            operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
+            addresses = max(1.0, pattern.footprint / max(1, memory.bytes))
+            cycles[instruction.index] = operations / addresses
+    return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, tuple(cycles), 0.2)
 
 
-def _shared_roof(case: Case) -> Roof:
-    """Shared memory: one wavefront per clock and SM."""
-    execution = case.workload.execution
-    cycles = [0.0] * len(execution.counts)
+def _load_store_roofs(case: Case) -> Iterator[Roof]:
+    """L1, shared memory, and where one memory serves both, the unit that feeds them and shuffles."""
+    l1, shared, shuffles = load_store_cycles(case)
+    yield Roof("L1 throughput", "l1", _sm_seconds(case, sum(l1)), l1, 0.2)
+    yield Roof("shared memory", "shared", _sm_seconds(case, sum(shared)), shared, 0.15)
+    if case.gpu.l1_shared_unified:
+        together = tuple(map(sum, zip(l1, shared, shuffles, strict=True)))
+        if sum(together) > max(sum(l1), sum(shared)):
+            yield Roof("LSU", "lsu", _sm_seconds(case, sum(together)), together, 0.15)
+
+
+def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
+    """Return SM cycles by instruction for L1, for shared memory and for shuffles, in the whole grid.
+
+    An off-chip access costs by the lines it touches and the bytes it returns, a shared one by its
+    wavefronts; none less than its lanes take to pass the load-store units.
+    """
+    execution, capability = case.workload.execution, case.gpu.capability
+    size = len(execution.counts)
+    l1, shared, shuffles = [0.0] * size, [0.0] * size, [0.0] * size
+    passing = WARP_SIZE / (capability.lsu_lanes or WARP_SIZE)
+    banks = capability.shared_banks * capability.shared_bank_width
+    per_wavefront = banks / (capability.shared_bytes_per_clock or banks)
+    shuffling = WARP_SIZE / capability.throughput.get("warp_shuffle", WARP_SIZE)
     for instruction in execution.program.instructions:
-        if instruction.memory is not None and instruction.memory.space == Space.SHARED:
-            passes = max(pattern_of(execution, instruction).wavefronts, _wide(instruction.memory.bytes))
-            cycles[instruction.index] = passes * execution.counts[instruction.index]
-    return Roof("shared memory", "shared", _sm_seconds(case, sum(cycles)), tuple(cycles), 0.15)
+        i, memory = instruction.index, instruction.memory
+        if instruction.throughput_class == "warp_shuffle":
+            shuffles[i] = shuffling * execution.counts[i]
+        elif memory is not None and memory.space == Space.SHARED:
+            wavefronts = max(pattern_of(execution, instruction).wavefronts, _wide(memory.bytes))
+            shared[i] = max(passing, wavefronts * per_wavefront) * execution.counts[i]
+        elif memory is not None and memory.space in OFF_CHIP and execution.counts[i]:
+            l1[i] = max(passing, _l1_cycles(case, instruction, memory.bytes)) * execution.counts[i]
+    return tuple(l1), tuple(shared), tuple(shuffles)
+
+
+def _l1_cycles(case: Case, instruction: Instruction, bytes_per_lane: int) -> float:
+    """Return the cycles L1 needs for one access of a warp."""
+    execution = case.workload.execution
+    base, per_line = LINE_CYCLES
+    moved = bytes_per_lane * execution.lanes[instruction.index]
+    pattern = pattern_of(execution, instruction)
+    moving = moved / (case.gpu.memory.l1_bandwidth_per_sm_clock or 128.0)
+    return max(base + per_line * pattern.lines, pattern.tag_passes, moving)
 
 
 def _wide(bytes_per_lane: int) -> float:
@@ -138,39 +174,45 @@ def _wide(bytes_per_lane: int) -> float:
 
 
 def _pipe_roofs(case: Case) -> Iterator[Roof]:
+    """Every pipe: the cycles its instructions keep it busy, summed."""
     execution = case.workload.execution
-    throughput = case.gpu.capability.throughput
-    cycles: dict[Unit, list[float]] = defaultdict(lambda: [0.0] * len(execution.counts))
-    for instruction in execution.program.instructions:
-        rate = throughput.get(instruction.throughput_class)
+    program, capability = execution.program, case.gpu.capability
+    cycles: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(execution.counts))
+    for instruction in program.instructions:
         count = execution.counts[instruction.index]
-        if rate and count:
-            cycles[instruction.unit][instruction.index] = count * WARP_SIZE / rate
-    for unit, per_instruction in cycles.items():
-        name = UNIT_NAMES.get(unit, str(unit))
-        yield Roof(name, str(unit), _sm_seconds(case, sum(per_instruction)), tuple(per_instruction), 0.1)
+        if count and instruction.unit is not Unit.LSU:
+            for pipe, own in pipe_cycles(instruction, program.level, capability).items():
+                cycles[pipe][instruction.index] = count * own
+    for pipe, loads in cycles.items():
+        yield Roof(PIPE_NAMES.get(pipe, pipe), pipe, _sm_seconds(case, sum(loads)), tuple(loads), 0.1)
 
 
 def _issue_roof(case: Case) -> Roof:
-    """Issue slots: one warp instruction per scheduler and clock.
-
-    Moves, address-space conversions and parameter loads of PTX rarely survive in machine code and are left
-    out.
-    """
+    """Issue slots: one warp instruction per scheduler and clock."""
     execution = case.workload.execution
+    program, target = execution.program, case.gpu.target
     slots = [
-        count if i.unit != Unit.MOVE and not (i.memory is not None and i.memory.space == Space.PARAM) else 0.0
-        for i, count in zip(execution.program.instructions, execution.counts, strict=True)
+        count * issue_slots(i, program.level, target)
+        for i, count in zip(program.instructions, execution.counts, strict=True)
     ]
     schedulers = case.gpu.capability.warp_schedulers
     return Roof("issue slots", "issue", _sm_seconds(case, sum(slots) / schedulers), tuple(slots), 0.15)
 
 
-def _latency_roof(case: Case) -> Roof:
-    """Dependence latency: rounds of resident blocks, each as long as the longest chain of one warp."""
+def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:
+    """Dependence latency: rounds of resident blocks, each as long as the longest chain of one warp.
+
+    Barriers keep the warps of a block in step: between two of them all pass the busiest resource
+    (``busiest_sm_cycles`` over the whole grid) one after the other, and the last still has its chain to go.
+    """
     per_instruction = warp_latency_cycles(case)
-    rounds = math.ceil(case.workload.waves)
-    seconds = rounds * sum(per_instruction) / case.clocks.sm
+    cycles = sum(per_instruction)
+    if any(
+        i.flow is Flow.BARRIER and case.workload.execution.counts[i.index]
+        for i in case.workload.execution.program.instructions
+    ):
+        cycles += (case.launch.warps_per_block - 1) * busiest_sm_cycles / case.launch.warps
+    seconds = math.ceil(case.workload.waves) * cycles / case.clocks.sm
     return Roof("latency", "latency", seconds, per_instruction, 0.25)
 
 

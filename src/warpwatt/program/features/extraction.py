@@ -14,6 +14,7 @@ from warpwatt.program.features.constants import (
 )
 from warpwatt.program.features.counts import Counts, count
 from warpwatt.program.features.values import Convention, Features
+from warpwatt.program.inlining import expand_calls
 from warpwatt.program.opclass import InstructionType
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def extract(
     InputError
         If the execution is of another program, such as the SASS of the same kernel.
     """
-    if execution.program is not program:
-        other = execution.program
+    other = execution.program
+    if other is not program and other is not expand_calls(program):
         raise InputError(
             f"the execution is of {other.level} {other.name}, not of {program.level} {program.name}",
             hint="run the features' program, for example with --level ptx",

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.program.cfg import control_flow
+from warpwatt.program.dataflow import block_graph
 from warpwatt.program.opclass import InstructionType, OpClass, classify
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.core.case import Case
-    from warpwatt.core.program import Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +55,10 @@ def code(case: Case) -> Code:
     classes = tuple(classify(i) for i in execution.program.instructions)
     per_warp = tuple(n / execution.launch.warps for n in execution.counts)
     blocks = []
-    for block in flow.blocks:
+    for number, block in enumerate(flow.blocks):
         members = tuple(range(block.start, block.stop))
-        predecessors = dependences(execution.program.instructions[block.start : block.stop])
+        predecessors = block_graph(execution.program, number, memory=False).predecessors
         executions = per_warp[block.start] if members else 0.0
         own = classes[block.start : block.stop]
         blocks.append(CodeBlock(members, own, predecessors, tuple(block.successors), executions))
     return Code(tuple(blocks), classes, per_warp)
-
-
-def dependences(instructions: Sequence[Instruction]) -> tuple[tuple[int, ...], ...]:
-    """Return, for each instruction of a block, the positions it is data-dependent on (read after write).
-
-    >>> from warpwatt.core.program import Instruction
-    >>> load = Instruction(0, "ld.global.f32", writes=("%f1",))
-    >>> dependences([load, Instruction(1, "add.f32", writes=("%f2",), reads=("%f1", "%f1"))])
-    ((), (0,))
-    """
-    writer: dict[str, int] = {}
-    parents = []
-    for position, instruction in enumerate(instructions):
-        parents.append(tuple(sorted({writer[r] for r in instruction.reads if r in writer})))
-        writer |= dict.fromkeys(instruction.writes, position)
-    return tuple(parents)

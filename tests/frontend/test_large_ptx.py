@@ -1,0 +1,63 @@
+"""A large PTX library: kernels are assembled one by one, and come out as they would have whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from warpwatt.frontend import load as module
+from warpwatt.frontend.load import load_kernel
+
+KERNEL = """
+.visible .entry k{i}(.param .u64 p)
+{{
+    .reg .b64 %rd<3>; .reg .b32 %r<3>;
+    .loc 1 {i} 0
+    ld.param.u64 %rd1, [p];
+    ld.global.u32 %r1, [%rd1];
+    call.uni (%r2), twice, (%r1);
+    st.global.u32 [%rd1], %r2;
+    ret;
+}}
+"""
+HEAD = """
+.version 8.0
+.target sm_75
+.address_size 64
+.file 1 "library.cu"
+.func (.reg .b32 %o) twice(.reg .b32 %i)
+{
+    add.u32 %o, %i, %i;
+    ret;
+}
+"""
+
+
+@pytest.fixture
+def library(tmp_path):
+    path = tmp_path / "library.ptx"
+    path.write_text(HEAD + "".join(KERNEL.format(i=i) for i in range(1, 60)), encoding="utf-8")
+    return path
+
+
+def test_one_kernel_of_a_large_text_equals_that_of_the_whole(library, monkeypatch):
+    whole = load_kernel(library, "sm_75", name="k7")
+    monkeypatch.setattr(module, "WHOLE_PTX_BYTES", 100)
+    alone = load_kernel(library, "sm_75", name="k7")
+    assert alone.resources == whole.resources
+    assert not alone.resources.assumed
+    assert alone.ptx.instructions == whole.ptx.instructions
+    assert [i.opcode for i in alone.sass.instructions] == [i.opcode for i in whole.sass.instructions]
+
+
+def test_only_the_wanted_kernel_is_assembled(library, monkeypatch):
+    seen = []
+    original = module.assemble_ptx
+
+    def spy(source, choice, options):
+        seen.append(source.text.count(".entry"))
+        return original(source, choice, options)
+
+    monkeypatch.setattr(module, "WHOLE_PTX_BYTES", 100)
+    monkeypatch.setattr(module, "assemble_ptx", spy)
+    load_kernel(library, "sm_75", name="k9")
+    assert seen == [1]

@@ -1,0 +1,114 @@
+"""Load-store, atomics and barrier parts of the roofs, on kernels parsed from PTX."""
+
+from dataclasses import replace
+
+import pytest
+
+from warpwatt.core.arguments import Buffer, DType, Fill
+from warpwatt.core.case import Case
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Kernel, Resources
+from warpwatt.emulate.workload import workload
+from warpwatt.gpus import default_clocks, find
+from warpwatt.isa import ptx
+from warpwatt.models.time.roofs import load_store_cycles, roofs
+from warpwatt.program.counting import static_execution
+
+HISTOGRAM = """
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 .ptr in, .param .u64 .ptr bins)
+{
+.reg .b32 %r<8>;
+.reg .b64 %l<8>;
+ld.param.u64 %l1, [in];
+ld.param.u64 %l2, [bins];
+mov.u32 %r1, %ctaid.x;
+mov.u32 %r2, %ntid.x;
+mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3;
+mul.wide.s32 %l3, %r4, 4;
+add.s64 %l4, %l1, %l3;
+ld.global.u32 %r5, [%l4];
+mul.wide.s32 %l5, %r5, 4;
+add.s64 %l6, %l2, %l5;
+red.global.add.u32 [%l6], 1;
+ret;
+}
+"""
+SHARED = """
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k()
+{
+.reg .b32 %r<8>;
+.shared .align 4 .b8 tile[16384];
+mov.u32 %r1, %tid.x;
+mul.lo.s32 %r2, %r1, STRIDE;
+mov.u32 %r3, tile;
+add.s32 %r4, %r3, %r2;
+st.shared.u32 [%r4], %r1;
+BARRIER
+ld.shared.u32 %r5, [%r4];
+ret;
+}
+"""
+
+
+def case(text, gpu, launch):
+    module = ptx.parse(text)
+    program = ptx.lower(module, "k")
+    device, resources = find(gpu), Resources(16)
+    kernel = Kernel("k", "k", program.target, resources, ptx=program)
+    work = workload(static_execution(program, launch), device, resources)
+    return Case(kernel, work, launch, device, default_clocks(device))
+
+
+def histogram(fill, gpu="RTX 3060", elements=1 << 24):
+    arguments = {"0": Buffer(DType.U32, (elements,), fill), "1": Buffer(DType.U32, (512,), Fill.ZEROS)}
+    return case(HISTOGRAM, gpu, Launch(Dim3(elements // 256), Dim3(256), arguments=arguments))
+
+
+def shared(stride, gpu, *, barrier=False):
+    text = SHARED.replace("STRIDE", str(stride)).replace("BARRIER", "bar.sync 0;" if barrier else "")
+    return case(text, gpu, Launch(Dim3(1000), Dim3(128)))
+
+
+def seconds(made, name):
+    return next((roof.seconds for roof in roofs(made) if roof.name == name), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "stride", "cycles"),
+    [("a100", 4, 1), ("RTX A6000", 4, 2), ("a100", 8, 2), ("RTX A6000", 8, 2), ("RTX A6000", 16, 4)],
+)
+def test_two_way_conflicts_are_free_where_lanes_pass_in_two_cycles(gpu, stride, cycles):
+    _, passes, _ = load_store_cycles(shared(stride, gpu))
+    assert sum(passes) == 2 * 4000 * cycles  # a store and a load by every warp
+
+
+def test_zeros_meet_on_one_bin_and_l2_takes_one_per_clock():
+    made = histogram(Fill.ZEROS)
+    assert seconds(made, "atomics on one address") == pytest.approx((1 << 24) / made.clocks.sm)
+    assert not any("coalesced" in a.message for a in made.workload.assumptions)
+
+
+def test_random_bins_are_assumed_to_be_hit_evenly():
+    made = histogram(Fill.RANDOM)
+    assert seconds(made, "atomics on one address") == pytest.approx((1 << 24) / 512 / made.clocks.sm)
+    assert any("coalesced" in a.message for a in made.workload.assumptions)
+
+
+def test_scattered_reads_of_a_known_buffer_touch_no_more_than_it():
+    made = histogram(Fill.RANDOM)
+    elements = 4 * (1 << 24)
+    assert elements < made.workload.dram.read < 1.25 * elements  # all of the input, few misses of the bins
+
+
+def test_barriers_let_the_warps_of_a_block_queue():
+    with_barrier, without = shared(64, "a100", barrier=True), shared(64, "a100")
+    assert seconds(with_barrier, "latency") > seconds(without, "latency")
+    slower = replace(with_barrier, clocks=replace(with_barrier.clocks, sm=with_barrier.clocks.sm / 2))
+    assert seconds(slower, "latency") == pytest.approx(2 * seconds(with_barrier, "latency"))

@@ -1,0 +1,182 @@
+"""Measured launches of public data sets and what the time models say about them."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Case
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.program import Level, Space
+from warpwatt.emulate.workload import workload
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.gpus import default_clocks, find
+from warpwatt.models.registry import time_model
+from warpwatt.program.counting import static_execution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Kernel
+
+MODELS = ("roofline", "alavani-ilp-tlp", "alavani-reservation")
+BASELINES = ("classic roofline", "bytes asked for / bandwidth")
+PROCESSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One kernel of a source file, with the macros it is compiled with."""
+
+    source: Path
+    kernel: str
+    defines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measured run: launches one after the other, and the seconds they took together."""
+
+    data: str
+    gpu: str
+    program: str
+    configuration: str
+    code: Code
+    launches: tuple[Launch, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one model says: seconds, its 80 % interval, and what limits the longest launch."""
+
+    seconds: float
+    low: float
+    high: float
+    bottleneck: str = ""
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the logarithm, from the width of the interval."""
+        return math.log(self.high / self.low) / (2 * 1.2816) if self.low > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A measured run beside the answers by model; a model that refuses the GPU is absent."""
+
+    measured: Measured
+    answers: dict[str, Answer]
+
+    def log_ratio(self, model: str) -> float:
+        """Return log(predicted / measured)."""
+        return math.log(self.answers[model].seconds / self.measured.seconds)
+
+
+def compare(runs: Iterable[Measured]) -> list[Compared]:
+    """Predict every run, two processes at a time; runs that share a program are taken together."""
+    ordered = sorted(runs, key=_program)
+    groups = [list(group) for _, group in groupby(ordered, key=_program)]
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        return [compared for group in pool.map(_compare_group, groups) for compared in group]
+
+
+def cases(run: Measured) -> list[Case]:
+    """Return the case of every launch of a run, at the boost clock of its GPU."""
+    gpu = find(run.gpu)
+    kernel = _kernel(run.code, gpu.target)
+    found = []
+    for launch in run.launches:
+        work = workload(_execution(kernel, launch), gpu, kernel.resources)
+        found.append(Case(kernel, work, launch, gpu, default_clocks(gpu)))
+    return found
+
+
+def answer(model: str, run: Sequence[Case]) -> Answer:
+    """Return what a built-in model or baseline says about launches one after the other."""
+    if model in BASELINES:
+        seconds = sum(_BASELINE[model](case) for case in run)
+        return Answer(seconds, seconds, seconds)
+    timings = [time_model(model).predict(case) for case in run]
+    longest = max(timings, key=lambda timing: timing.time.value)
+    times = [timing.time for timing in timings]
+    return Answer(
+        sum(t.value for t in times), sum(t.low for t in times), sum(t.high for t in times), longest.bottleneck
+    )
+
+
+def classic_seconds(case: Case) -> float:
+    """Return the two-roof roofline: FLOPs at the peak, DRAM bytes at the theoretical bandwidth."""
+    execution, throughput = case.workload.execution, case.gpu.capability.throughput
+    compute = 0.0
+    for i, count, lanes in zip(
+        execution.program.instructions, execution.counts, execution.lanes, strict=True
+    ):
+        lanes_per_clock = throughput.get(i.throughput_class, 0.0)
+        if i.flops and lanes_per_clock:
+            compute += count * lanes / lanes_per_clock
+    peak = compute / case.gpu.sm_count / case.clocks.sm
+    return max(peak, case.workload.dram.total / case.gpu.memory_bandwidth)
+
+
+def asked_seconds(case: Case) -> float:
+    """Return the bytes all lanes ask of global memory over the theoretical bandwidth."""
+    execution = case.workload.execution
+    asked = sum(
+        i.memory.bytes * count * lanes
+        for i, count, lanes in zip(
+            execution.program.instructions, execution.counts, execution.lanes, strict=True
+        )
+        if i.memory is not None and i.memory.space in (Space.GLOBAL, Space.GENERIC)
+    )
+    return asked / case.gpu.memory_bandwidth
+
+
+_BASELINE: dict[str, Callable[[Case], float]] = dict(
+    zip(BASELINES, (classic_seconds, asked_seconds), strict=True)
+)
+
+
+def _program(run: Measured) -> tuple[str, str, tuple[str, ...], str]:
+    code = run.code
+    return str(code.source), code.kernel, code.defines, find(run.gpu).target
+
+
+def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
+    found = []
+    for run in runs:
+        prepared, answers = cases(run), {}
+        for model in (*MODELS, *BASELINES):
+            try:
+                answers[model] = answer(model, prepared)
+            except UnsupportedGpuError:
+                continue
+        found.append(Compared(run, answers))
+    return found
+
+
+@lru_cache(maxsize=16)
+def _kernel(code: Code, target: str) -> Kernel:
+    options = CompileOptions(defines=code.defines, levels=frozenset({Level.PTX}))
+    return load_kernel(code.source, target, options, code.kernel)
+
+
+_executions: dict[tuple[int, Launch], Execution] = {}
+
+
+def _execution(kernel: Kernel, launch: Launch) -> Execution:
+    """Return the execution, kept for the GPUs that share it; launches are equal by their arguments too."""
+    key = (id(kernel.program()), launch)
+    if key not in _executions:
+        if len(_executions) > 64:
+            _executions.clear()
+        _executions[key] = static_execution(kernel.program(), launch)
+    return _executions[key]
