@@ -100,6 +100,16 @@ class FakeDriver(types.ModuleType):
         self.memory[array.ctypes.data] = array
         return array.ctypes.data
 
+    def do_cuMemHostAlloc(self, size, flags):
+        self.host = getattr(self, "host", {})
+        block = (ctypes.c_uint8 * size)()
+        self.host[ctypes.addressof(block)] = block
+        return ctypes.addressof(block)
+
+    def do_cuMemFreeHost(self, address):
+        del self.host[address]
+        return ()
+
     def do_cuMemFree(self, address):
         del self.memory[address]
         return ()

@@ -60,6 +60,25 @@ def test_memory_goes_there_and_back(device):
     device.free(address)
 
 
+def test_page_locked_memory_is_copied_from_and_released(device, fakes):
+    host = device.pinned(64)
+    host[:] = np.arange(64)
+    address, back = device.allocate(64), np.zeros(64, np.uint8)
+    device.upload(address, host)
+    device.download(address, back)
+    assert (back == host).all()
+    held = fakes[0].host
+    assert len(held) == 1
+    other = CudaDevice()
+    other.pinned(8)
+    other.close()
+    assert len(held) == 1
+
+
+def test_opening_the_context_is_timed(device):
+    assert device.context_seconds >= 0
+
+
 def test_launch_passes_shape_and_arguments(device, fakes):
     driver = fakes[0]
     function = device.function(device.load(b"code"), "kernel")

@@ -14,6 +14,8 @@ from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from warpwatt.core.errors import DeviceError
 from warpwatt.measure.device import Action, DeviceInfo, DeviceLostError
 
@@ -128,10 +130,13 @@ class CudaDevice:
         if not 0 <= index < count:
             raise DeviceError(f"no GPU {index}: the driver sees {count}")
         self._number = self._api("cuDeviceGet", index)
+        self.clock = HostClock()
+        begun = self.clock.now()
         self._api("cuCtxSetCurrent", self._api("cuDevicePrimaryCtxRetain", self._number))
+        self.context_seconds = self.clock.now() - begun
+        self._pinned: list[int] = []
         self._stream = self._api("cuStreamCreate", self._cu.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
         uuid = _uuid_text(bytes(self._api("cuDeviceGetUuid", self._number).bytes))
-        self.clock = HostClock()
         nvml = NvmlSensors(uuid, self.clock)
         self.sensors: Sensors = nvml
         self.info = self._describe(uuid, nvml.driver_version())
@@ -198,6 +203,13 @@ class CudaDevice:
         """Give memory back; a device that is lost has taken it already."""
         with suppress(DeviceError):
             self._api("cuMemFree", address)
+
+    def pinned(self, nbytes: int) -> NDArray[Any]:
+        """Return page-locked host memory; it is released when the device is closed."""
+        address = int(self._api("cuMemHostAlloc", nbytes, 0))
+        self._pinned.append(address)
+        memory: NDArray[Any] = np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))
+        return memory
 
     def upload(self, address: int, array: NDArray[Any]) -> None:
         """Copy an array to the device and wait."""
@@ -327,6 +339,9 @@ class CudaDevice:
     def close(self) -> None:
         """Release buffer, stream and context; a lost device has nothing left to release."""
         self.free(self._flush)
+        for address in self._pinned:
+            with suppress(DeviceError):
+                self._api("cuMemFreeHost", address)
         with suppress(DeviceError):
             self._api("cuStreamDestroy", self._stream)
             self._api("cuDevicePrimaryCtxRelease", self._number)

@@ -17,6 +17,7 @@ from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.frontend.toolkits import for_target, target_number
+from warpwatt.measure.microbench import build
 from warpwatt.measure.prepared import EMPTY, FORMAT, INDEX, digest
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class _Folder:
 
 
 def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], object] | None = None) -> int:
-    """Compile every program that the target can run; return how many.
+    """Compile every program that the target can run, and the microbenchmarks; return how many programs.
 
     Parameters
     ----------
@@ -102,5 +103,6 @@ def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], o
             result.add(program.name, source)
         else:
             result.skip(program.name, source)
+    build.write(folder, target)
     result.write_index()
     return sum(bool(entry["cubin"]) for entry in result.programs.values()) - 1
