@@ -9,7 +9,15 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-SCRIPTS = ("worked_examples", "features", "alavani_time", "time_models")
+SCRIPTS = (
+    "worked_examples",
+    "features",
+    "alavani_time",
+    "time_models",
+    "microbench_check",
+    "fits",
+    "corpus_table",
+)
 
 
 def main() -> int:
