@@ -9,29 +9,37 @@ One line per launch. The command line overrides what a line says.
 
 from __future__ import annotations
 
-import argparse
 import shlex
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import InputError
 from warpwatt.frontend.launches import LaunchText
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 MARK = "warpwatt:"
+_SINGLE = ("kernel", "grid", "block", "cluster", "shared")
+_REPEATED = ("arg", "loop")
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(message)
-
-
-def _parser() -> _Parser:
-    parser = _Parser(add_help=False, allow_abbrev=False)
-    for name in ("kernel", "grid", "block", "cluster"):
-        parser.add_argument(f"--{name}")
-    parser.add_argument("--shared", type=int)
-    parser.add_argument("--arg", action="append", default=[])
-    parser.add_argument("--loop", action="append", default=[])
-    return parser
+def _read(words: Iterable[str]) -> LaunchText:
+    """Read ``--flag value`` and ``--flag=value`` words; raise ValueError where they are not."""
+    said: dict[str, Any] = dict.fromkeys(_REPEATED, ())
+    remaining = iter(words)
+    for word in remaining:
+        flag, equals, value = word.partition("=")
+        name = flag.removeprefix("--")
+        if not flag.startswith("--") or name not in (*_SINGLE, *_REPEATED):
+            raise ValueError(f"no option {flag!r}")
+        text = value if equals else next(remaining, None)
+        if text is None:
+            raise ValueError(f"{flag} needs a value")
+        if name in _REPEATED:
+            said[name] = (*said[name], text)
+        else:
+            said[name] = int(text) if name == "shared" else text
+    return LaunchText(**said)
 
 
 def read_directives(text: str, file: str) -> tuple[LaunchText, ...]:
@@ -52,9 +60,8 @@ def read_directives(text: str, file: str) -> tuple[LaunchText, ...]:
         if not mark or comment.strip() not in ("//", "/*", "*", "#"):
             continue
         try:
-            said = vars(_parser().parse_args(shlex.split(rest.removesuffix("*/"))))
+            found.append(_read(shlex.split(rest.removesuffix("*/"))))
         except ValueError as error:
             hint = "write // warpwatt: --kernel NAME --grid X,Y,Z --block X,Y,Z --arg NAME=VALUE"
             raise InputError(f"cannot read the launch: {error}", file=file, line=number, hint=hint) from None
-        found.append(LaunchText(**{**said, "arg": tuple(said["arg"]), "loop": tuple(said["loop"])}))
     return tuple(found)
