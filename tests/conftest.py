@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from warpwatt.core.case import Case
 from warpwatt.core.execution import AccessPattern, Execution
@@ -28,6 +30,11 @@ from warpwatt.gpus import default_clocks, find
 
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks
+
+# How long an example takes is no property; CI draws the same examples every time, developers new ones.
+settings.register_profile("developer", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
 LINE = SourceLine("toy.cu", 3)
 

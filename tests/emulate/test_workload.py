@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import toy_execution
 
+from tests.conftest import toy_execution
 from warpwatt.core.execution import AccessPattern
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Resources

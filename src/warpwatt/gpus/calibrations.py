@@ -1,7 +1,8 @@
 """Calibration files: what ``warpwatt calibrate`` measured on one device, read back.
 
 A file holds ``gpu``, ``date`` and ``protocol`` as strings, and one table for each constant with ``value`` and
-``error`` (standard error), in tables by kind: ``[latency.l2]``.
+``error`` (standard error), in tables by kind: ``[latency.l2]``. Files are looked for in the folder
+``calibrations`` of the package's data and of each of the user's GPU folders.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ParseError
 from warpwatt.core.gpu import Calibration
+from warpwatt.gpus.catalog import DATA, normalise, user_directories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +41,15 @@ def load_calibration(path: Path) -> Calibration:
             raise ParseError(f"{name} is missing or no text", file=path, hint=hint)
     constants = dict(_constants(data, "", path))
     return Calibration(str(texts["gpu"]), str(texts["date"]), str(texts["protocol"]), constants)
+
+
+def calibration_file(gpu: str) -> Path | None:
+    """Return the calibration of a GPU by its name, the user's before the package's, or None."""
+    for folder in (*user_directories(), DATA):
+        for path in sorted((folder / "calibrations").glob("*.toml")):
+            if normalise(load_calibration(path).gpu) == normalise(gpu):
+                return path
+    return None
 
 
 def _constants(

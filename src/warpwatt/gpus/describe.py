@@ -123,6 +123,7 @@ def describe(gpu: Gpu) -> tuple[Field, ...]:
         *_throughput(gpu.capability),
         *_fields("memory", gpu.memory, gpu.memory.sources),
         *_latencies(gpu),
+        *_calibration(gpu),
     )
 
 
@@ -145,6 +146,15 @@ def _latencies(gpu: Gpu) -> Iterator[Field]:
     for opcode, cycles in gpu.latencies.items():
         source = gpu.latencies.source(opcode) if isinstance(gpu.latencies, Latencies) else ""
         yield Field("latencies", opcode, cycles, "cycles", f"{cycles:g} cycles", source)
+
+
+def _calibration(gpu: Gpu) -> Iterator[Field]:
+    found = gpu.calibration
+    if found is None:
+        return
+    source = f"measured on {found.gpu}, {found.date}, protocol {found.protocol}"
+    for name, (value, error) in found.constants.items():
+        yield Field("calibration", name, value, "", f"{value:.4g} ± {error:.2g}", source)
 
 
 def shown(value: object, unit: str) -> str:

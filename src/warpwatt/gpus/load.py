@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.gpus import boards, catalog
+from warpwatt.gpus.calibrations import calibration_file, load_calibration
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from warpwatt.gpus.catalog import Entry
 
 # What a prediction looks at beyond the fields every Gpu has.
@@ -57,7 +61,14 @@ def names() -> tuple[str, ...]:
 
 def _gpu(entry: Entry) -> Gpu:
     # A user's file, and what it inherits from, may change while a server runs: read it each time.
-    return boards.gpu(entry) if entry.user else _packaged(entry)
+    gpu = boards.gpu(entry) if entry.user else _packaged(entry)
+    path = calibration_file(gpu.name)
+    return gpu if path is None else _calibrated(gpu, path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _calibrated(gpu: Gpu, path: Path, modified: int) -> Gpu:  # noqa: ARG001 - the time is part of the key
+    return replace(gpu, calibration=load_calibration(path))
 
 
 @lru_cache(maxsize=256)

@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from alavani_cases import COALESCED, SCATTERED, TILE_SUM, VECTOR_ADD, case
 
+from tests.models.time.alavani_cases import COALESCED, SCATTERED, TILE_SUM, VECTOR_ADD, case
 from warpwatt import gpus
 from warpwatt.core.case import TimeModel
 from warpwatt.core.errors import LaunchError, WarpWattError

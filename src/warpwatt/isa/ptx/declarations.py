@@ -179,9 +179,9 @@ def file_directive(cursor: Cursor) -> File:
 
 
 _LOCATION = re.compile(
-    rf"\.loc\s+(\d{{1,9}}+)\s+(\d{{1,9}}+)(?:\s+(\d{{1,9}}+))?+"
-    rf"(?:\s*,\s*function_name\s+({NAME})(?:\s*\+\s*(\d{{1,9}}+))?+)?+"
-    r"(?:\s*,\s*inlined_at\s+(\d{1,9}+)\s+(\d{1,9}+)\s+(\d{1,9}+))?+(?!\w|\s*,)\s*;?",
+    rf"\.loc\s+(\d{{1,10}}+)\s+(\d{{1,10}}+)(?:\s+(\d{{1,10}}+))?+"
+    rf"(?:\s*,\s*function_name\s+({NAME})(?:\s*\+\s*(\d{{1,10}}+))?+)?+"
+    r"(?:\s*,\s*inlined_at\s+(\d{1,10}+)\s+(\d{1,10}+)\s+(\d{1,10}+))?+(?!\w|\s*,)\s*;?",
     re.ASCII,
 )
 
