@@ -1,7 +1,9 @@
 """``predict``: the one composition of all floors below it.
 
->>> from warpwatt.predict import predict  # doctest: +SKIP
->>> predict(kernel, launch, find("h200")).time  # doctest: +SKIP
+::
+
+    kernel = load_kernel("examples/saxpy.cu", "sm_90")
+    print(predict(kernel, Launch(Dim3(65536), Dim3(256)), find("h200")).time)
 """
 
 from __future__ import annotations
