@@ -28,10 +28,9 @@ def launch_overhead(gpu: Gpu, *, graph: bool = False) -> Estimate:
     memory = gpu.memory
     measured = memory.graph_launch_interval if graph else memory.launch_interval
     if measured is not None:
-        source = Source.MODELLED if memory.borrowed_from else Source.MEASURED
-        return Estimate.spread(
-            measured, {"launch overhead": 0.25 if memory.borrowed_from else 0.1}, "s", source
-        )
+        borrowed = memory.borrowed("graph_launch_interval" if graph else "launch_interval")
+        source = Source.MODELLED if borrowed else Source.MEASURED
+        return Estimate.spread(measured, {"launch overhead": 0.25 if borrowed else 0.1}, "s", source)
     default = _table("launch")["graph" if graph else "stream"]["value"]
     return Estimate.spread(default, {"launch overhead": 0.4}, "s", Source.ASSUMED)
 

@@ -22,7 +22,7 @@ TIME_GROUP = "warpwatt.time_models"
 POWER_GROUP = "warpwatt.power_models"
 
 DEFAULT_TIME = "roofline"
-"""The best of the built-in models on programs nothing was fitted to: see docs/validation/time_models.md."""
+"""The best of the built-in models on programs no rate was fitted to: see docs/validation/time_models.md."""
 DEFAULT_POWER = "specification"
 
 _TIME: Mapping[str, str] = {
