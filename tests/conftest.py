@@ -31,10 +31,10 @@ from warpwatt.gpus import default_clocks, find
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks
 
-# How long an example takes is no property; CI draws the same examples every time, developers new ones.
-settings.register_profile("developer", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "developer")
+# How long an example takes is no property. The same examples every time, new ones with HYPOTHESIS_EXPLORE=1.
+settings.register_profile("fixed", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "fixed")
 
 LINE = SourceLine("toy.cu", 3)
 
