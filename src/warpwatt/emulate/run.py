@@ -1,0 +1,142 @@
+"""What an engine is given and what it returns; the same for the native engine and the NumPy reference.
+
+``run(routine, context, memory, blocks, limits, record) -> Run`` is the signature of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from warpwatt.core.launch import Launch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """What a launch gives every thread, without the buffers' contents.
+
+    ``banks`` are the constant banks by number (kernel parameters included; PTX ``.param`` space is bank 0
+    from offset 0, its ``.const`` variables bank 3). ``shared`` bytes per block, ``local`` bytes per thread.
+    ``code`` maps nothing here: code addresses are the blocks' own.
+    """
+
+    launch: Launch
+    banks: Mapping[int, bytes]
+    shared: int
+    local: int = 0
+    sms: int = 132
+    """Number of SMs that ``%nsmid`` shows; block b runs on SM b modulo this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one run. Beyond them it stops and says so; it does not raise."""
+
+    warp_instructions: int = 20_000_000
+    trace_bytes: int = 256 * 2**20
+
+
+class Stop(StrEnum):
+    """Why a run ended."""
+
+    DONE = "done"
+    INSTRUCTIONS = "instructions"
+    """The budget of instructions is spent (perhaps an endless loop)."""
+    DEADLOCK = "deadlock"
+    """Every live thread of a block waits at a barrier or convergence that cannot come."""
+    FAULT = "fault"
+    """A thread touched memory out of bounds or misaligned, jumped nowhere, or trapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Where a run went wrong: the thread, the instruction, and for memory the address and its size."""
+
+    instruction: int
+    block: int
+    thread: int
+    address: int = 0
+    bytes: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccessCounts:
+    """Sums over the executions of each memory instruction with at least one lane on; arrays by row.
+
+    ``instruction`` (index in the program) names the row. ``requests``: executions with a lane on (a warp
+    instruction whose lanes are all off makes none). ``lanes``: lanes on. ``sectors``, ``lines``: distinct
+    32-byte sectors and 128-byte lines per request (global and local). ``tag_passes``: passes through L1's tag stage, see
+    ``AccessPattern``. ``wavefronts``: shared-memory passes. ``ideal``: least possible sectors (or
+    wavefronts) for the bytes and lanes. ``collisions``: for atomics, the largest number of lanes on one
+    address, summed. ``uniform``: requests whose lanes all have one address. ``stride``: the common distance
+    in bytes between neighbouring lanes if it was the same in all requests, else the minimum of int64.
+    ``space``: 0 global, 1 shared, 2 local, 3 const (by the address it really went to, for generic ones).
+    ``slot``: the buffer's slot, -1 if several.
+    """
+
+    instruction: NDArray[np.int64]
+    space: NDArray[np.int64]
+    requests: NDArray[np.int64]
+    lanes: NDArray[np.int64]
+    sectors: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    tag_passes: NDArray[np.int64]
+    wavefronts: NDArray[np.int64]
+    ideal: NDArray[np.int64]
+    collisions: NDArray[np.int64]
+    uniform: NDArray[np.int64]
+    stride: NDArray[np.int64]
+    slot: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What the warps of the run did, in order, as far as ``Limits.trace_bytes`` reached (``complete``).
+
+    A warp is numbered ``ordinal of its block in the run × warps per block + warp``.
+
+    Steps: warp ``w`` executed basic blocks ``step_block[step_start[w]:step_start[w + 1]]`` (indices into
+    ``Routine.blocks``) with active lanes ``step_mask``. Accesses: ``access_*`` are its memory accesses
+    with a lane on, in order, ``access_start[w]:access_start[w + 1]``; of each the instruction, the lanes on,
+    the number of shared wavefronts (0 for other spaces) and, from ``line_start[a]`` to ``line_start[a + 1]``,
+    its global or local lines: byte address of a 128-byte line, the bits of its 4 sectors in the lowest four.
+    """
+
+    step_start: NDArray[np.int64]
+    step_block: NDArray[np.int32]
+    step_mask: NDArray[np.uint32]
+    access_start: NDArray[np.int64]
+    access_instruction: NDArray[np.int32]
+    access_mask: NDArray[np.uint32]
+    access_wavefronts: NDArray[np.uint8]
+    line_start: NDArray[np.int64]
+    lines: NDArray[np.uint64]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What came of running some blocks of a grid.
+
+    ``executions[i]``: warps that executed program instruction i, predicated off or not; ``lanes[i]``: active
+    lanes summed, those whose guard is off not counted.
+    """
+
+    stop: Stop
+    executions: NDArray[np.int64]
+    lanes: NDArray[np.int64]
+    accesses: AccessCounts
+    blocks: tuple[int, ...]
+    """Linear numbers of the grid's blocks that were run."""
+    trace: Trace | None = None
+    fault: Fault | None = None
+    unknown: Mapping[int, str] = field(default_factory=dict)
+    """Instructions without semantics that were executed -> opcode."""
