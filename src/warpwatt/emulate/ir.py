@@ -166,7 +166,7 @@ class Op(StrEnum):
     STORE = "store"
     """args: address, values..., (mask). data: Memory."""
     ATOMIC = "atomic"
-    """args: address, operands..., (mask). data: Memory with an ``operation`` of :data:`ATOMICS`. The old value."""
+    """args: address, operands..., (mask). data: Memory (``operation``: :data:`ATOMICS`). The old value."""
     CALL = "call"
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
