@@ -225,7 +225,10 @@ class Builder:
         return self._pure(op, Type.I1 if op in _COMPARISONS else args[0].type, *args, data=data)
 
     def compare(self, kind: str, a: Value, b: Value) -> Value:
-        """Compare by name: ``eq ne slt sle sgt sge ult ule ugt uge`` or ``feq fne flt fle fgt fge`` and, true for NaN, ``fequ fneu fltu fleu fgtu fgeu``, ``fnum``, ``fnan``."""
+        """Compare by name: ``eq ne slt sle sgt sge ult ule ugt uge`` or ``feq fne flt fle fgt fge``.
+
+        True for NaN too: ``fequ fneu fltu fleu fgtu fgeu``; about NaN alone: ``fnum``, ``fnan``.
+        """
         if kind in _SWAPPED:
             return self.op(_SWAPPED[kind], b, a)
         if kind in ("fne", "fneu"):
@@ -336,6 +339,11 @@ class Builder:
     def active(self) -> Value:
         """Return the bit mask of active lanes (the guard is not looked at)."""
         return self._pure(Op.ACTIVE, Type.I32, uniform=True)
+
+    def count(self) -> None:
+        """Say that only lanes where the guard holds count as executing the instruction; once per instruction."""
+        if self.guard is not None:
+            self.emit(Op.COUNT, None, self.guard)
 
     def ballot(self, predicate: Value) -> Value:
         """Return the bit mask of active lanes where ``predicate`` holds."""

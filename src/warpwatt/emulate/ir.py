@@ -78,7 +78,7 @@ class Op(StrEnum):
     ASHR = "ashr"
     """From the width on, the result is the sign in every bit."""
     UDIV = "udiv"
-    """Division by zero gives all ones, the remainder the dividend; minimum / -1 gives the minimum, remainder 0."""
+    """By zero: all ones, the remainder is the dividend. Minimum / -1 is the minimum, remainder 0."""
     SDIV = "sdiv"
     UREM = "urem"
     SREM = "srem"
@@ -159,17 +159,16 @@ class Op(StrEnum):
     MATCH = "match"
     """args: value. Bit mask of the active lanes with the same value, I32."""
     REDUCE = "reduce"
-    """args: value (I1 mask of lanes that take part). data: an Op such as ADD, UMAX, AND. Over active lanes, uniform."""
+    """args: value (mask). data: an Op such as ADD, UMAX, AND. Over active lanes, uniform."""
 
     LOAD = "load"
     """args: address (mask). data: Memory. As many results of type T as its count; where masked off, 0."""
     STORE = "store"
     """args: address, values..., (mask). data: Memory."""
     ATOMIC = "atomic"
-    """args: address, operands..., (mask). data: Memory with ``operation`` one of :data:`ATOMICS`. The old value."""
+    """args: address, operands..., (mask). data: Memory (``operation``: :data:`ATOMICS`). The old value."""
     CALL = "call"
-    """A runtime function; args: values, (mask). data: (name, constants). Any number of results. See the engine's
-    list of functions: matrix multiplication, matrix loads, textures, barrier objects, the clock."""
+    """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
 
 SPECIALS = (
