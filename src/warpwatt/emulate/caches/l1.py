@@ -19,6 +19,8 @@ from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
 from warpwatt.emulate.caches.distance import sector_distances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 MOST_ROWS = 1 << 14
@@ -29,6 +31,18 @@ _COPY = 1 << 48
 """Distance between the lines of copies of a block."""
 _HASH = 0x9E3779B97F4A7C15
 """2⁶⁴ over the golden ratio (Knuth, volume 3, section 6.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """Shares of the sectors an instruction reads: found in L1, never touched before on the SM, lost by L1 and L2."""
+
+    hit: float = 0.0
+    cold: float = 0.0
+    lost: float = 0.0
+
+    def __add__(self, other: Fate) -> Fate:
+        return Fate(self.hit + other.hit, self.cold + other.cold, self.lost + other.lost)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,22 +58,31 @@ class L1Profile:
     weight: NDArray[np.float64]
     later: NDArray[np.bool_]
 
-    def hits(self, lines: float, later_share: float) -> dict[int, float]:
-        """Return instruction -> share of its sectors that hit in ``lines`` lines.
+    def fates(
+        self,
+        lines: float,
+        later_share: float = 0.0,
+        lost: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.zeros_like,
+    ) -> dict[int, Fate]:
+        """Return instruction -> what becomes of the sectors it reads in an L1 of ``lines`` lines.
 
-        ``later_share`` of all blocks have predecessors on their SM.
+        ``later_share`` of all blocks have predecessors on their SM. ``lost`` says which share of lines L2 has
+        lost at a distance.
         """
-        hit = self.distance < lines
-        shares: dict[int, float] = {}
+        hit, cold = self.distance < lines, np.isinf(self.distance)
+        gone = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
+        result: dict[int, Fate] = {}
         for late, part in ((False, 1 - later_share), (True, later_share)):
             rows = self.later == late
             if not part or not rows.any():
                 continue
-            everything = np.bincount(self.instruction[rows], self.weight[rows])
-            found = np.bincount(self.instruction[rows], self.weight[rows] * hit[rows])
-            for index in np.flatnonzero(everything):
-                shares[int(index)] = shares.get(int(index), 0.0) + part * float(found[index] / everything[index])
-        return shares
+            index, weight = self.instruction[rows], self.weight[rows] * part
+            totals = np.bincount(index, weight) / part
+            sums = [np.bincount(index, weight * values[rows]) for values in (hit, cold, gone)]
+            for i in np.flatnonzero(totals).tolist():
+                shares = (float(s[i] / totals[i]) for s in sums)
+                result[i] = result.get(i, Fate()) + Fate(*shares)
+        return result
 
 
 @lru_cache(maxsize=64)

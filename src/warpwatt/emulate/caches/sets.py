@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.reuse import FULL, READ, WRITE
+from warpwatt.core.reuse import READ, WRITE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ def partly_written(stream: LineStream, bytes_per_sector: NDArray[np.float64]) ->
     row, sector = sectors_of(stream)
     kind = stream.kind[row]
     found, place = np.unique(sector, return_inverse=True)
-    filled = np.bincount(place, np.where(kind & FULL, SECTOR, bytes_per_sector[row]), len(found))
+    filled = np.bincount(place, bytes_per_sector[row], len(found))
     read = np.bincount(place, (kind & READ) > 0, len(found)) > 0
     written = np.bincount(place, (kind & WRITE) > 0, len(found)) > 0
     return found[written & ~read & (filled < SECTOR - 0.5)]

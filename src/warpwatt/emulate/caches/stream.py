@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Trace
 
 LINE_BITS = 7
+SECTOR = 32
 SLOT_BITS = 40
 LOCAL_SLOT = 0xF1
-_LOCAL_LINES_PER_WARP_BITS = 18
 _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "STRONG", "BYPASS", "NA"})
 """Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; ``STRONG`` and ``NA`` in machine code)."""
 
@@ -36,16 +36,17 @@ def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: R
     time = _times(trace, warp, warps_per_block, routine)
     touched = np.diff(trace.line_start)
     row = np.repeat(np.arange(len(touched)), touched)
-    line, sectors = _lines(trace.lines, warp[row])
-    kind = _kinds(program, trace, touched)
+    line = (trace.lines >> np.uint64(LINE_BITS)).astype(np.int64)
+    kind = np.array([_kind(i) for i in program.instructions], np.uint8)[trace.access_instruction][row]
+    full = (kind & WRITE > 0) & (bytes_per_sector(trace, program) >= SECTOR)
     return LineStream(
         instruction=trace.access_instruction[row].astype(np.int32),
         block=(warp[row] // warps_per_block).astype(np.int32),
         warp=warp[row].astype(np.int32),
         time=time[row],
         line=line,
-        sectors=sectors,
-        kind=kind[row],
+        sectors=(trace.lines & np.uint64(15)).astype(np.uint8),
+        kind=np.where(full, kind | FULL, kind).astype(np.uint8),
     )
 
 
@@ -54,24 +55,14 @@ def slot_of(line: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(line >> (SLOT_BITS - LINE_BITS) & 0xFF)
 
 
-def _lines(lines: NDArray[np.uint64], warp: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Part lines from sector masks; local memory of different warps is different memory."""
-    sectors = (lines & np.uint64(15)).astype(np.uint8)
-    line = (lines >> np.uint64(LINE_BITS)).astype(np.int64)
-    own = np.where(slot_of(line) == LOCAL_SLOT, warp << _LOCAL_LINES_PER_WARP_BITS, 0)
-    return line + own, sectors
-
-
-def _kinds(program: Program, trace: Trace, touched: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the kind of every access: by its instruction, and whether it fills the sectors it writes."""
-    per_instruction = np.array([_kind(i) for i in program.instructions], np.uint8)
+def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:
+    """Return for each line of a trace how many bytes its access moves per sector it touches."""
     sizes = np.array([i.memory.bytes if i.memory else 0 for i in program.instructions])
-    kind = per_instruction[trace.access_instruction]
-    written = np.bitwise_count(trace.access_mask).astype(np.int64) * sizes[trace.access_instruction]
+    moved = np.bitwise_count(trace.access_mask).astype(np.int64) * sizes[trace.access_instruction]
     masks = np.bitwise_count(trace.lines & np.uint64(15)).astype(np.int64)
     sectors = np.concatenate([[0], np.cumsum(masks)])
-    room = 32 * (sectors[trace.line_start[1:]] - sectors[trace.line_start[:-1]])
-    return np.where((kind & WRITE > 0) & (written >= room), kind | FULL, kind).astype(np.uint8)
+    touched = sectors[trace.line_start[1:]] - sectors[trace.line_start[:-1]]
+    return np.repeat(moved / np.maximum(1, touched), np.diff(trace.line_start))
 
 
 def _kind(instruction: Instruction) -> int:
