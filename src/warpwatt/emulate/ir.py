@@ -170,6 +170,9 @@ class Op(StrEnum):
     CALL = "call"
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
+    COUNT = "count"
+    """args: I1. data: index of an instruction. Active lanes where it holds count as lanes of the instruction."""
+
 
 SPECIALS = (
     "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
