@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _increment(old: Array, limit: Array) -> Array:
-    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+    return np.asarray(np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)))
 
 
 def _decrement(old: Array, limit: Array) -> Array:

@@ -38,13 +38,13 @@ def _sign_bits(a: Array) -> tuple[Array, Any]:
 def negate(a: Array) -> Array:
     """Flip the sign bit."""
     bits, sign = _sign_bits(a)
-    return (bits ^ sign).view(a.dtype)
+    return np.asarray(bits ^ sign).view(a.dtype)
 
 
 def absolute(a: Array) -> Array:
     """Clear the sign bit."""
     bits, sign = _sign_bits(a)
-    return (bits & ~sign).view(a.dtype)
+    return np.asarray(bits & ~sign).view(a.dtype)
 
 
 def minimum(a: Array, b: Array) -> Array:

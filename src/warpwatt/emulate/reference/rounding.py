@@ -42,7 +42,7 @@ def round_to(
 def add(dtype: np.dtype[Any], mode: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return a + b."""
     if mode == "rn":
-        return a + b
+        return np.asarray(a + b)
     x, y = a.astype(np.float64), b.astype(np.float64)
     total = x + y
     return _signed_zero(round_to(dtype, mode, total, _sum_error(x, y, total)), x, y, mode)
@@ -51,7 +51,7 @@ def add(dtype: np.dtype[Any], mode: str, a: NDArray[Any], b: NDArray[Any]) -> ND
 def multiply(dtype: np.dtype[Any], mode: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return a × b."""
     if mode == "rn":
-        return a * b
+        return np.asarray(a * b)
     if dtype == np.float64:
         return exact("mul", mode, a, b)
     return round_to(dtype, mode, a.astype(np.float64) * b.astype(np.float64))
@@ -60,7 +60,7 @@ def multiply(dtype: np.dtype[Any], mode: str, a: NDArray[Any], b: NDArray[Any]) 
 def divide(dtype: np.dtype[Any], mode: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """Return a / b."""
     if mode == "rn" and dtype != np.float16:
-        return a / b
+        return np.asarray(a / b)
     if dtype == np.float64:
         return exact("div", mode, a, b)
     x, y = a.astype(np.float64), b.astype(np.float64)
@@ -72,7 +72,7 @@ def divide(dtype: np.dtype[Any], mode: str, a: NDArray[Any], b: NDArray[Any]) ->
 def square_root(dtype: np.dtype[Any], mode: str, a: NDArray[Any]) -> NDArray[Any]:
     """Return the square root."""
     if mode == "rn" and dtype != np.float16:
-        return np.sqrt(a)
+        return np.asarray(np.sqrt(a))
     if dtype == np.float64:
         return exact("sqrt", mode, a)
     x = a.astype(np.float64)

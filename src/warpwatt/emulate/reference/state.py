@@ -63,7 +63,7 @@ class Warps:
         self.place = np.zeros((self.count, 32), np.int32)
         self.status = np.where(self.thread < launch.block.count, RUNS, DONE).astype(np.int8)
         self.waits = np.zeros((self.count, 32), np.uint32)
-        self.votes = np.zeros((self.count, 32), np.bool_)
+        self.votes: Array = np.zeros((self.count, 32), np.bool_)
         self.clock = 0
         self.registers: dict[str, Array] = {
             name: np.zeros((self.count, 1 if kind.uniform else 32), DTYPES[kind.type])
