@@ -257,7 +257,11 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terminator:
-    """The end of a block; see :class:`End` for which fields it uses."""
+    """The end of a block; see :class:`End` for which fields it uses.
+
+    ``leavers``, of CONVERGE: a uniform I32 register of lanes that are not waited for. It is read afresh each
+    time the wait is looked at, since lanes may leave (SASS ``BREAK``) after others have begun to wait.
+    """
 
     end: End
     targets: tuple[int, ...] = ()
@@ -266,6 +270,7 @@ class Terminator:
     value2: Value | None = None
     instruction: int = -1
     arrive: bool = False
+    leavers: str | None = None
 
 
 @dataclass(slots=True)
