@@ -170,6 +170,9 @@ class Op(StrEnum):
     CALL = "call"
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
+    COUNT = "count"
+    """args: I1. data: index of an instruction. Active lanes where it holds count as lanes of the instruction."""
+
 
 SPECIALS = (
     "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
@@ -254,7 +257,11 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terminator:
-    """The end of a block; see :class:`End` for which fields it uses."""
+    """The end of a block; see :class:`End` for which fields it uses.
+
+    ``leavers``, of CONVERGE: a uniform I32 register of lanes that are not waited for. It is read afresh each
+    time the wait is looked at, since lanes may leave (SASS ``BREAK``) after others have begun to wait.
+    """
 
     end: End
     targets: tuple[int, ...] = ()
@@ -263,6 +270,7 @@ class Terminator:
     value2: Value | None = None
     instruction: int = -1
     arrive: bool = False
+    leavers: str | None = None
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ from warpwatt.emulate import fills
 from warpwatt.emulate.layout import FIRST_BUFFER_SLOT, GLOBALS_SLOT, SHARED_SLOT, SLOT_BITS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 SLOTS = 256
@@ -55,7 +57,7 @@ class DeviceMemory:
     ('0x20000000000', [0, 1, 2, 3, 4])
     """
 
-    def __init__(self, variables: bytes = b"") -> None:
+    def __init__(self) -> None:
         self.bases = np.zeros(SLOTS, np.int64)
         self.sizes = np.zeros(SLOTS, np.int64)
         self.page_flags = np.zeros(SLOTS, np.int64)
@@ -65,16 +67,24 @@ class DeviceMemory:
         self._flags: dict[int, NDArray[np.uint8]] = {}
         self._buffers: dict[int, Buffer] = {}
         self._arrays: dict[str, tuple[int, np.dtype[Any], tuple[int, ...]]] = {}
+        self._variables: dict[str, tuple[int, int]] = {}
         self._next = FIRST_BUFFER_SLOT
-        if variables:
-            self.set_variables(variables)
 
     # -- placing --------------------------------------------------------------------------------------
 
-    def set_variables(self, image: bytes) -> None:
-        """Give the module's global variables (slot 1) their bytes."""
-        self._map(GLOBALS_SLOT, _reserve(len(image)))
-        self._bytes[GLOBALS_SLOT][:] = np.frombuffer(image, np.uint8)
+    def set_variables(self, image: bytes, places: Mapping[str, tuple[int, int]]) -> None:
+        """Give the module's global variables (slot 1) their bytes; known ones keep what they hold.
+
+        ``places`` are offset and size of each variable: kernels of one module may see different ones.
+        """
+        data = _reserve(len(image))
+        data[:] = np.frombuffer(image, np.uint8)
+        for name, (offset, size) in places.items():
+            if name in self._variables:
+                old, _ = self._variables[name]
+                data[offset : offset + size] = self._bytes[GLOBALS_SLOT][old : old + size]
+        self._variables = dict(places)
+        self._map(GLOBALS_SLOT, data)
 
     def describe(self, name: str, buffer: Buffer, folder: Path | None = None) -> int:
         """Place a described buffer and return its address; files are looked for in ``folder``.
@@ -118,6 +128,12 @@ class DeviceMemory:
         slot, offset = address >> SLOT_BITS, address & OFFSET_MASK
         self._bytes[slot][offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of the device; the range must lie in one buffer."""
+        self.touch(address, size)
+        slot, offset = address >> SLOT_BITS, address & OFFSET_MASK
+        return self._bytes[slot][offset : offset + size].tobytes()
+
     # -- looking --------------------------------------------------------------------------------------
 
     def address(self, name: str) -> int:
@@ -138,7 +154,9 @@ class DeviceMemory:
     def bytes_of(self, slot: int) -> NDArray[np.uint8]:
         """Return the raw bytes of a slot; pages that were not touched read as zeros.
 
-        >>> DeviceMemory(b"ab").bytes_of(1).tolist()
+        >>> memory = DeviceMemory()
+        >>> memory.set_variables(b"ab", {})
+        >>> memory.bytes_of(1).tolist()
         [97, 98]
         """
         return self._bytes[slot]
