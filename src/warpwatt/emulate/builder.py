@@ -340,6 +340,11 @@ class Builder:
         """Return the bit mask of active lanes (the guard is not looked at)."""
         return self._pure(Op.ACTIVE, Type.I32, uniform=True)
 
+    def count(self) -> None:
+        """Say that only lanes where the guard holds count as executing the instruction; once per instruction."""
+        if self.guard is not None:
+            self.emit(Op.COUNT, None, self.guard)
+
     def ballot(self, predicate: Value) -> Value:
         """Return the bit mask of active lanes where ``predicate`` holds."""
         return self._pure(Op.BALLOT, Type.I32, predicate, uniform=True)
