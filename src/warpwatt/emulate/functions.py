@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     Function = Callable[[NDArray[np.uint64], NDArray[np.bool_], tuple[Any, ...]], NDArray[np.uint64]]
 
 
-def mma(
-    args: NDArray[np.uint64], mask: NDArray[np.bool_], constants: tuple[Any, ...]
-) -> NDArray[np.uint64]:
+def mma(args: NDArray[np.uint64], mask: NDArray[np.bool_], constants: tuple[Any, ...]) -> NDArray[np.uint64]:
     """Return D = A × B + C of one warp, summed in float64 (integers: exactly) and rounded once.
 
     ``constants``: m, n, k; the PTX types of A, B, C and D; then "satfinite", "xor" or "and" where they apply.
