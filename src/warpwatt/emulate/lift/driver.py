@@ -98,7 +98,7 @@ def _lift(builder: B, language: Language[B], instruction: Instruction) -> None:
     if instruction.guard is not None and skip is None:
         builder.guard = language.guard(builder, instruction.guard)
         if builder.guard is not None:
-            builder.emit(Op.COUNT, None, builder.guard)
+            builder.emit(Op.COUNT, None, builder.guard, data=instruction.index)
     try:
         language.semantics(builder, instruction)
     except UncoveredError:
