@@ -24,7 +24,7 @@ __all__ = ["lift_sass"]
 _PREDICATE = re.compile(r"(U?)P\d$")
 _ALONE = frozenset({"BAR", "WARPSYNC", "BSYNC", "UCGABAR_WAIT"})
 """Opcodes that end a block of operations without looking at the guard, so that it must be jumped around."""
-for _topic in ("arithmetic", "bits", "compare", "control", "logic", "moves"):
+for _topic in ("arithmetic", "bits", "compare", "control", "conversions", "floats", "halves", "logic", "moves", "mufu"):
     import_module(f"warpwatt.emulate.lift.sass.{_topic}")
 
 
