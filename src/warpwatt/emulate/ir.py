@@ -171,7 +171,7 @@ class Op(StrEnum):
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
     COUNT = "count"
-    """args: I1. Of the active lanes, only those where it holds count as executing the instruction."""
+    """args: I1. data: index of an instruction. Active lanes where it holds count as lanes of the instruction."""
 
 
 SPECIALS = (
