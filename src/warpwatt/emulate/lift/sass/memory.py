@@ -191,12 +191,3 @@ def query_space(s: Step) -> None:
     inside = {k: s.b.compare("eq", slot, s.b.const(Type.I64, v)) for k, v in (("S", 0xF0), ("L", 0xF1))}
     inside["G"] = s.b.not_(s.b.or_(inside["S"], inside["L"]))
     s.set(s.operands[0], inside[s.one_of(("S", "L", "G"))])
-
-
-@lifts("CCTL", "CCTLL", "CCTLT", knows="E PF1 PF2 IVALL IV WB WBALL IVALLP RS U D C I")
-@lifts("UCCTL", knows="")
-@lifts("LDGDEPBAR", "ERRBAR", "NOP", knows="MMIO")
-@lifts("DEPBAR", knows="LE")
-@lifts("MEMBAR", knows="SC ALL GPU SYS CTA SM VC")
-def nothing(s: Step) -> None:
-    """Leave everything as it is: caches, prefetches, fences, waits for copies that are done already."""
