@@ -166,11 +166,13 @@ def end_region(step: Step) -> None:
 @lifts("BREAK", knows="RELIABLE RECONVERGENT")
 def leave_region(step: Step) -> None:
     """Leave the region: the others no longer wait for these lanes."""
-    *predicates, barrier = step.operands
-    require(not predicates)
+    barrier, *predicates = step.operands
     left = _left(step, barrier)
     assert left is not None
-    _set_left(step, left, step.b.or_(step.b.get(left), _lanes(step)))
+    lanes = _lanes(step)
+    for predicate in predicates:
+        lanes = step.b.and_(lanes, step.b.ballot(step.predicate(predicate)))
+    _set_left(step, left, step.b.or_(step.b.get(left), lanes))
 
 
 @lifts("BMOV.32", knows="CLEAR")
