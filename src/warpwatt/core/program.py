@@ -331,11 +331,26 @@ class Program:
     parameter_base: int = 0
     static_shared: int = 0
     stack: int = 0
+    registers: Mapping[str, str] = field(default_factory=dict)
+    """Declared type of each register (PTX only): ``%p1`` -> ``pred``, of a range ``%r<>`` -> ``b32``."""
 
     @property
     def unknown(self) -> int:
         """Number of instructions whose opcode is not in the table."""
         return sum(not i.known for i in self.instructions)
+
+    def register_type(self, name: str) -> str:
+        """Return the declared type of a register or of the vector it is a component of; empty if unknown.
+
+        A name may carry the scope it was declared in behind ``@``; its range carries it too.
+
+        >>> Program("k", Level.PTX, "sm_90", (), registers={"%r<>@2": "b32"}).register_type("%r7@2")
+        'b32'
+        """
+        whole = name.partition(".")[0] if name not in self.registers else name
+        base, mark, scope = whole.partition("@")
+        ranged = f"{base.rstrip('0123456789')}<>{mark}{scope}"
+        return self.registers.get(whole) or self.registers.get(ranged, "")
 
 
 @dataclass(frozen=True, slots=True)

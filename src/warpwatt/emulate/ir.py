@@ -170,6 +170,9 @@ class Op(StrEnum):
     CALL = "call"
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
+    COUNT = "count"
+    """args: I1. Of the active lanes, only those where it holds count as executing the instruction."""
+
 
 SPECIALS = (
     "tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
