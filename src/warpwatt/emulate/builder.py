@@ -131,15 +131,17 @@ class Builder:
         self._end(end, (None,))
         self.begin()
 
-    def converge(self, mask: Value) -> None:
+    def converge(self, mask: Value, leavers: str | None = None) -> None:
         """Wait until all live lanes of ``mask`` (I32) are here; later operations are in a new block.
+
+        ``leavers``: see :class:`~warpwatt.emulate.ir.Terminator`.
 
         The part of the instruction behind it is lifted as usual. Values of the old block are gone: get
         registers again.
         """
         assert self._current is not None
         self._current.instructions = self._current.instructions[:-1]
-        end = Terminator(End.CONVERGE, (), None, mask, instruction=self.instruction)
+        end = Terminator(End.CONVERGE, (), None, mask, instruction=self.instruction, leavers=leavers)
         self._end(end, (None,))
         self.begin()
         self.at(self.instruction)
@@ -369,6 +371,11 @@ class Builder:
         """Read ``count`` elements side by side where the guard holds."""
         memory = Memory(space, element, count, bank)
         return self.emit(Op.LOAD, element, address, data=memory, mask=self.guard, results=count)
+
+    def constant(self, bank: int, offset: int, element: Type) -> Value:
+        """Read a constant at a fixed place, whatever the guard; once per block."""
+        memory = Memory("const", element, 1, bank)
+        return self._pure(Op.LOAD, element, self.i32(offset), data=memory, uniform=True)
 
     def store(self, space: str, address: Value, *values: Value) -> None:
         """Write values of one type side by side where the guard holds."""

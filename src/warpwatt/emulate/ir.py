@@ -171,7 +171,7 @@ class Op(StrEnum):
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
     COUNT = "count"
-    """args: I1. Of the active lanes, only those where it holds count as executing the instruction."""
+    """args: I1. data: index of an instruction. Active lanes where it holds count as lanes of the instruction."""
 
 
 SPECIALS = (
@@ -257,7 +257,11 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terminator:
-    """The end of a block; see :class:`End` for which fields it uses."""
+    """The end of a block; see :class:`End` for which fields it uses.
+
+    ``leavers``, of CONVERGE: a uniform I32 register of lanes that are not waited for. It is read afresh each
+    time the wait is looked at, since lanes may leave (SASS ``BREAK``) after others have begun to wait.
+    """
 
     end: End
     targets: tuple[int, ...] = ()
@@ -266,6 +270,7 @@ class Terminator:
     value2: Value | None = None
     instruction: int = -1
     arrive: bool = False
+    leavers: str | None = None
 
 
 @dataclass(slots=True)
