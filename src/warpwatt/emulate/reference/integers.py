@@ -35,12 +35,12 @@ def bits(a: Array) -> int:
 
 def shift_left(a: Array, by: Array) -> Array:
     """Return a << by; 0 from the width on."""
-    return np.where(by < bits(a), a << np.minimum(by, _last(a)), a.dtype.type(0))
+    return np.asarray(np.where(by < bits(a), a << np.minimum(by, _last(a)), a.dtype.type(0)))
 
 
 def shift_right(a: Array, by: Array) -> Array:
     """Return a >> by with zeros from above; 0 from the width on."""
-    return np.where(by < bits(a), a >> np.minimum(by, _last(a)), a.dtype.type(0))
+    return np.asarray(np.where(by < bits(a), a >> np.minimum(by, _last(a)), a.dtype.type(0)))
 
 
 def shift_right_signed(a: Array, by: Array) -> Array:

@@ -70,7 +70,8 @@ class Interpreter:
 
     def uniform(self, value: Value) -> Array:
         """Return a uniform value per warp, shape (warps,)."""
-        return first_active(self.values[value.index], self.active)[:, 0]
+        found = first_active(self.values[value.index], self.active)[:, 0]
+        return np.asarray(np.broadcast_to(found, (len(self.rows),)))
 
     def _arguments(self, operation: Operation) -> list[Array]:
         return [self.values[a.index] for a in operation.args]
@@ -154,7 +155,8 @@ class Interpreter:
 
     def _count(self, operation: Operation) -> Iterator[Array]:
         off = self.active & ~self._arguments(operation)[0]
-        self.off[operation.instruction] = int(off.sum())
+        index = operation.instruction if operation.data is None else cast("int", operation.data)
+        self.off[index] = self.off.get(index, 0) + int(off.sum())
         yield from ()
 
     # -- memory ---------------------------------------------------------------------------------------

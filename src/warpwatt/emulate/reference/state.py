@@ -88,9 +88,9 @@ class Warps:
         register = self.registers[name]
         if register.shape[1] == 1:
             value = first_active(value, lanes)
-            lanes = lanes.any(axis=1, keepdims=True)
+            lanes = np.asarray(lanes.any(axis=1, keepdims=True))
         if len(rows) == self.count:
-            self.registers[name] = np.where(lanes, value, register)
+            self.registers[name] = np.asarray(np.where(lanes, value, register))
         else:
             register[rows] = np.where(lanes, value, register[rows])
 
@@ -119,7 +119,8 @@ class Warps:
         extent, place = getattr(launch.cluster, axis), _axis(blocks, launch.grid, axis)
         if base == "nclusterid":
             return _word(-(-getattr(launch.grid, axis) // extent))
-        return (place // extent if base == "clusterid" else place % extent).astype(np.uint32)
+        numbers = place // extent if base == "clusterid" else place % extent
+        return np.asarray(numbers).astype(np.uint32)
 
     def _other(self, name: str, rows: Array, blocks: Array) -> Array:
         launch = self.context.launch
