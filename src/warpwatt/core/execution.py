@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program, SourceLine
+    from warpwatt.core.streams import WarpStreams
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ class Execution:
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
     footprints: tuple[Footprint, ...] = ()
+    streams: WarpStreams | None = None
+    """What warps of sampled blocks did, in order; None where nothing was traced."""
 
     @property
     def warp_instructions(self) -> float:
