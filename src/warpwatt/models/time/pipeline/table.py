@@ -214,7 +214,7 @@ def _arithmetic(
 ) -> None:
     """Choose pipe and interval; latencies matter only for what sets a scoreboard."""
     v, unit, name = machine.values, instruction.unit, instruction.throughput_class
-    if instruction.flow not in (Flow.NEXT, Flow.BARRIER) or unit is Unit.CONTROL and not name:
+    if instruction.flow not in (Flow.NEXT, Flow.BARRIER) or (unit is Unit.CONTROL and not name):
         _pipe(row, c.BRANCH, v["branch_interval"])
     elif unit is Unit.FP64 or name == "cvt_64":
         _fp64(machine, row, numbers)
@@ -226,7 +226,7 @@ def _arithmetic(
         _fma(machine, row)
     elif name == "int32_mul_mad":
         _pipe(row, c.FMA, machine.interval(name))
-    elif unit is Unit.SFU or machine.rates.get(name, 64.0) <= 16.0 and unit is Unit.INT:
+    elif unit is Unit.SFU or (machine.rates.get(name, 64.0) <= 16.0 and unit is Unit.INT):
         _pipe(row, c.XU, machine.interval(name, 4.0))
         numbers[c.LATENCY] = v["special_latency"]
         numbers[c.READ_LATENCY] = v["shared_load_read"]
@@ -299,8 +299,8 @@ def _sources(instruction: Instruction) -> tuple[Register | None, ...]:
 
 def _is_predicate(operand: object) -> bool:
     return (
-        isinstance(operand, Register)
-        and operand.name[:1] == "P"
+        (isinstance(operand, Register)
+        and operand.name[:1] == "P")
         or (isinstance(operand, Register) and operand.name[:2] == "UP")
     )
 
