@@ -24,15 +24,11 @@ __all__ = ["lift_sass"]
 _PREDICATE = re.compile(r"(U?)P\d$")
 _ALONE = frozenset({"BAR", "WARPSYNC", "BSYNC", "UCGABAR_WAIT"})
 """Opcodes that end a block of operations without looking at the guard, so that it must be jumped around."""
-<<<<<<< HEAD
 _TOPICS = (
     "arithmetic", "atomics", "bits", "compare", "control", "conversions", "floats", "halves", "logic", "memory",
     "moves", "mufu", "warp",
 )  # fmt: skip
 for _topic in _TOPICS:
-=======
-for _topic in ("arithmetic", "bits", "compare", "control", "conversions", "floats", "halves", "logic", "moves", "mufu"):
->>>>>>> sassint
     import_module(f"warpwatt.emulate.lift.sass.{_topic}")
 
 
