@@ -29,7 +29,9 @@ def places(routine: Routine) -> Places:
     pointers = _pointers(routine)
     found: Places = {}
     registers: dict[str, frozenset[str]] = {}
-    constants = {o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST}
+    constants = {
+        o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST
+    }
     changed = True
     while changed:
         changed = False

@@ -79,11 +79,7 @@ def drive(program: Program, builder: B, language: Language[B]) -> Routine:
     except KeyError as error:
         raise InputError(f"{program.name} jumps to {error.args[0]}, which is nowhere") from None
     return Routine(
-        program,
-        language.order(blocks),
-        builder.registers,
-        tuple(sorted(builder.functions)),
-        builder.uncovered,
+        program, language.order(blocks), builder.registers, tuple(sorted(builder.functions)), builder.uncovered
     )
 
 

@@ -380,9 +380,7 @@ def off_chip(m: int, w: int, row: int, space: int, lanes: int, size: int) -> int
         lines = gather_local_lines(m, lanes, size, base)
         for lane in range(32):
             if (lanes >> lane) & 1:
-                machine[LANE_ADDRESSES + lane] = base + local_place(
-                    machine[LANE_ADDRESSES + lane] & OFFSET_MASK, lane
-                )
+                machine[LANE_ADDRESSES + lane] = base + local_place(machine[LANE_ADDRESSES + lane] & OFFSET_MASK, lane)
     else:
         lines = gather_lines(m, lanes, size)
     sums[C_IDEAL] += max(1, (useful + 31) >> 5)

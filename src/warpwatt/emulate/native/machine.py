@@ -37,12 +37,7 @@ class Machine:
     """
 
     def __init__(
-        self,
-        text: RoutineText,
-        context: Context,
-        memory: DeviceMemory,
-        blocks: tuple[int, ...],
-        limits: Limits,
+        self, text: RoutineText, context: Context, memory: DeviceMemory, blocks: tuple[int, ...], limits: Limits
     ) -> None:
         self.text, self.context, self.memory, self.blocks = text, context, memory, blocks
         self._kept: list[Any] = []

@@ -232,9 +232,7 @@ class _BlockWriter:
             self.current.pop(name, None)
         mask = operation.mask or (operation.args[1] if masked else None)
         kind, offset = self.routine.routine.registers[name], self.routine.offsets[name]
-        write = (
-            self._set_uniform if kind.uniform else self._set_bits if kind.type is Type.I1 else self._set_lanes
-        )
+        write = self._set_uniform if kind.uniform else self._set_bits if kind.type is Type.I1 else self._set_lanes
         write(kind, offset, value, mask)
 
     def _set_uniform(self, kind: RegisterKind, offset: int, value: Value, mask: Value | None) -> None:
@@ -258,6 +256,4 @@ class _BlockWriter:
         text, vector, align = self.text, vector_type(kind.type), min(64, _register_bytes(kind))
         old, new = text.load(vector, "%w", offset, align), text.vector(value)
         on = text.on_lanes(mask)
-        text.store(
-            vector, text.let(f"select <32 x i1> {on}, {vector} {new}, {vector} {old}"), "%w", offset, align
-        )
+        text.store(vector, text.let(f"select <32 x i1> {on}, {vector} {new}, {vector} {old}"), "%w", offset, align)
