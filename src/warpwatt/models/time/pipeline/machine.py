@@ -87,8 +87,7 @@ def _dram_latency(gpu: Gpu, values: dict[str, Any], l2: float, ns: float) -> flo
     measured_at = (memory.dram_latency_clock or gpu.boost_clock) * 1e-9
     total = values.get("dram_ns")
     if total is None:
-        pointer_chase = (memory.dram_latency or FALLBACK_CYCLES["dram"]) / measured_at
-        total = pointer_chase * values["dram_stream_share"]
+        total = (memory.dram_latency or FALLBACK_CYCLES["dram"]) / measured_at
     return l2 + max(0.0, total - l2 / measured_at) * ns
 
 
