@@ -129,10 +129,10 @@ def settings(
     rates = np.zeros(c.FLOAT_SETTINGS)
     rates[[
         c.L2_BYTES, c.DRAM_BYTES, c.PORT_BYTES, c.WRITE_PORT_BYTES, c.LOAD_LINEAR, c.LOAD_QUEUE, c.LOAD_WINDOW,
-        c.BACKLOG,
+        c.BACKLOG, c.BURST, c.BURST_AFTER,
     ]] = [
         machine.l2_bytes * share, machine.dram_bytes * share, v["port_bytes"], v["port_bytes"],
         v["load_linear_ns"] * machine.ns, v["load_queue_ns"] * machine.ns, v["load_window_cycles"],
-        v["backlog_cycles"],
+        v["backlog_cycles"], v["burst_cycles"], v["burst_after_cycles"],
     ]  # fmt: skip
     return numbers, rates
