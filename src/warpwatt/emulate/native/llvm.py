@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-_C_FUNCTIONS = "memcpy memmove memset fesetround fma fmaf exp2 log2 sin cos tanh floor ceil trunc rint".split()
+_C_FUNCTIONS = (
+    "memcpy memmove memset fesetround fma fmaf exp2 log2 sin cos tanh floor ceil trunc rint".split()
+)
 """What generated code may call from the C library."""
 
 
