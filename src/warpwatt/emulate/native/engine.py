@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from warpwatt.emulate.native import accesses, atomics, control, functions, patterns, state
 from warpwatt.emulate.native.aot import Library
@@ -36,16 +35,11 @@ def runtime() -> bytes:
     return Library((accesses, atomics, control, functions, patterns), EXPORTS).object()
 
 
-_compiled: WeakKeyDictionary[Routine, dict[bool, tuple[RoutineText, Code]]] = WeakKeyDictionary()
-
-
+@lru_cache(maxsize=64)
 def compiled(routine: Routine, *, record: bool) -> tuple[RoutineText, Code]:
-    """Return a routine's text and machine code; they are kept as long as the routine."""
-    known = _compiled.setdefault(routine, {})
-    if record not in known:
-        text = RoutineText(routine, record)
-        known[record] = text, load([runtime(), compile_text(text.text)])
-    return known[record]
+    """Return a routine's text and machine code."""
+    text = RoutineText(routine, record)
+    return text, load([runtime(), compile_text(text.text)])
 
 
 def run(
