@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program, SourceLine
+    from warpwatt.core.reuse import Reuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class AccessPattern:
     compiler sees to be the same in all lanes, because it combines them."""
     tag_passes: float = 0.0
     """Passes through the tags of L1 where the lines crowd its banks (global, local), 0 if not known."""
+    uniform: float | None = None
+    """Share of requests whose lanes all have one address, None if not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,8 @@ class Execution:
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
     footprints: tuple[Footprint, ...] = ()
+    reuse: Reuse | None = None
+    """Lines that emulated blocks touch, None where nothing was emulated."""
 
     @property
     def warp_instructions(self) -> float:
@@ -158,6 +163,27 @@ class Traffic:
         return self.read + self.written
 
 
+@dataclass(frozen=True, slots=True)
+class LevelHits:
+    """What one off-chip memory instruction does to the memory hierarchy in the whole grid.
+
+    ``requests`` are warp executions with a lane on, ``sectors`` the 32-byte sectors they ask for, ``l1_hits`` the
+    share of them that L1 has (0 for stores, which L1 writes through), ``l2_hits`` the share that L2 has
+    of those L1 passes on. ``dram`` are the bytes it moves, write-backs of what it wrote included.
+    ``uniform`` is the share of requests whose lanes all have one address, None if not known.
+    """
+
+    buffer: str
+    requests: float
+    sectors: float
+    l1_hits: float
+    l2_hits: float
+    l1: Traffic
+    l2: Traffic
+    dram: Traffic
+    uniform: float | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Workload:
     """f(execution, GPU, residency): what the memory hierarchy and the SMs see."""
@@ -174,3 +200,5 @@ class Workload:
     dram: Traffic
     assumptions: tuple[Assumption, ...] = ()
     """Those of the execution and those added here."""
+    hits: Mapping[int, LevelHits] = field(default_factory=dict)
+    """Off-chip memory instruction -> what each level sees of it; their sums are ``l1``, ``l2`` and ``dram``."""

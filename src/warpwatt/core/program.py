@@ -255,7 +255,8 @@ class Instruction:
 class Parameter:
     """A kernel parameter: ``type`` is the PTX type (``u64``, ``f32``, ``b8``), ``size`` in bytes.
 
-    ``name`` is the name in the program; ``source_name`` the user's, where it is known.
+    ``name`` is the name in the program; ``source_name`` the user's, where it is known. ``offset`` is where it
+    lies in the parameter block, or None where alignment alone says so (PTX).
     """
 
     name: str
@@ -264,6 +265,7 @@ class Parameter:
     align: int
     pointer: bool = False
     source_name: str = ""
+    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +273,9 @@ class Variable:
     """A module- or function-scope variable; ``size`` is 0 for an unsized ``extern`` array.
 
     ``initial`` are the bytes it starts with, as far as they are numbers (addresses in them are zero); what
-    lies behind them starts as zero. Empty where the program says nothing.
+    lies behind them starts as zero. Empty where the program says nothing. ``offset`` is where a linker put
+    it: bytes from the start of its constant bank or of the module's global variables; None where that is
+    still open (PTX).
     """
 
     name: str
@@ -281,6 +285,20 @@ class Variable:
     element: str = "b8"
     external: bool = False
     initial: bytes = b""
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A 64-bit word that holds ``variable``'s address + ``addend``, ``offset`` bytes into a constant bank.
+
+    ``bank`` None: into the module's global variables. The word itself means nothing until it is filled in.
+    """
+
+    bank: int | None
+    offset: int
+    variable: str
+    addend: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,6 +308,12 @@ class Program:
     Compared and hashed by identity, so that analyses can be cached per program.
     ``labels`` maps a label to the index of the instruction behind it (``len(instructions)`` at the end).
     ``functions`` holds device functions that are called and were not inlined, by name.
+
+    Of SASS also what it needs to run: ``address``, the byte offset of the first instruction in the kernel's
+    code (other than 0 for functions behind it); ``constants``, the contents of constant banks other than 0;
+    ``pointers`` in them and in global variables; ``parameter_base``, where bank 0 holds the parameters;
+    ``static_shared``, bytes at the start of shared memory that variables and the system take (dynamic memory
+    follows); ``stack``, bytes of local memory per thread.
     """
 
     name: str
@@ -301,11 +325,32 @@ class Program:
     parameters: tuple[Parameter, ...] = ()
     variables: tuple[Variable, ...] = ()
     functions: Mapping[str, Program] = field(default_factory=dict)
+    address: int = 0
+    constants: Mapping[int, bytes] = field(default_factory=dict)
+    pointers: tuple[Pointer, ...] = ()
+    parameter_base: int = 0
+    static_shared: int = 0
+    stack: int = 0
+    registers: Mapping[str, str] = field(default_factory=dict)
+    """Declared type of each register (PTX only): ``%p1`` -> ``pred``, of a range ``%r<>`` -> ``b32``."""
 
     @property
     def unknown(self) -> int:
         """Number of instructions whose opcode is not in the table."""
         return sum(not i.known for i in self.instructions)
+
+    def register_type(self, name: str) -> str:
+        """Return the declared type of a register or of the vector it is a component of; empty if unknown.
+
+        A name may carry the scope it was declared in behind ``@``; its range carries it too.
+
+        >>> Program("k", Level.PTX, "sm_90", (), registers={"%r<>@2": "b32"}).register_type("%r7@2")
+        'b32'
+        """
+        whole = name.partition(".")[0] if name not in self.registers else name
+        base, mark, scope = whole.partition("@")
+        ranged = f"{base.rstrip('0123456789')}<>{mark}{scope}"
+        return self.registers.get(whole) or self.registers.get(ranged, "")
 
 
 @dataclass(frozen=True, slots=True)

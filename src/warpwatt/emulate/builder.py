@@ -131,15 +131,17 @@ class Builder:
         self._end(end, (None,))
         self.begin()
 
-    def converge(self, mask: Value) -> None:
+    def converge(self, mask: Value, leavers: str | None = None) -> None:
         """Wait until all live lanes of ``mask`` (I32) are here; later operations are in a new block.
+
+        ``leavers``: see :class:`~warpwatt.emulate.ir.Terminator`.
 
         The part of the instruction behind it is lifted as usual. Values of the old block are gone: get
         registers again.
         """
         assert self._current is not None
         self._current.instructions = self._current.instructions[:-1]
-        end = Terminator(End.CONVERGE, (), None, mask, instruction=self.instruction)
+        end = Terminator(End.CONVERGE, (), None, mask, instruction=self.instruction, leavers=leavers)
         self._end(end, (None,))
         self.begin()
         self.at(self.instruction)
@@ -225,7 +227,10 @@ class Builder:
         return self._pure(op, Type.I1 if op in _COMPARISONS else args[0].type, *args, data=data)
 
     def compare(self, kind: str, a: Value, b: Value) -> Value:
-        """Compare by name: ``eq ne slt sle sgt sge ult ule ugt uge`` or ``feq fne flt fle fgt fge`` and, true for NaN, ``fequ fneu fltu fleu fgtu fgeu``, ``fnum``, ``fnan``."""
+        """Compare by name: ``eq ne slt sle sgt sge ult ule ugt uge`` or ``feq fne flt fle fgt fge``.
+
+        True for NaN too: ``fequ fneu fltu fleu fgtu fgeu``; about NaN alone: ``fnum``, ``fnan``.
+        """
         if kind in _SWAPPED:
             return self.op(_SWAPPED[kind], b, a)
         if kind in ("fne", "fneu"):
@@ -337,6 +342,11 @@ class Builder:
         """Return the bit mask of active lanes (the guard is not looked at)."""
         return self._pure(Op.ACTIVE, Type.I32, uniform=True)
 
+    def count(self) -> None:
+        """Say that only lanes where the guard holds count as executing the instruction; once per instruction."""
+        if self.guard is not None:
+            self.emit(Op.COUNT, None, self.guard)
+
     def ballot(self, predicate: Value) -> Value:
         """Return the bit mask of active lanes where ``predicate`` holds."""
         return self._pure(Op.BALLOT, Type.I32, predicate, uniform=True)
@@ -361,6 +371,11 @@ class Builder:
         """Read ``count`` elements side by side where the guard holds."""
         memory = Memory(space, element, count, bank)
         return self.emit(Op.LOAD, element, address, data=memory, mask=self.guard, results=count)
+
+    def constant(self, bank: int, offset: int, element: Type) -> Value:
+        """Read a constant at a fixed place, whatever the guard; once per block."""
+        memory = Memory("const", element, 1, bank)
+        return self._pure(Op.LOAD, element, self.i32(offset), data=memory, uniform=True)
 
     def store(self, space: str, address: Value, *values: Value) -> None:
         """Write values of one type side by side where the guard holds."""

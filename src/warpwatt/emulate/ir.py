@@ -78,7 +78,7 @@ class Op(StrEnum):
     ASHR = "ashr"
     """From the width on, the result is the sign in every bit."""
     UDIV = "udiv"
-    """Division by zero gives all ones, the remainder the dividend; minimum / -1 gives the minimum, remainder 0."""
+    """By zero: all ones, the remainder is the dividend. Minimum / -1 is the minimum, remainder 0."""
     SDIV = "sdiv"
     UREM = "urem"
     SREM = "srem"
@@ -159,17 +159,19 @@ class Op(StrEnum):
     MATCH = "match"
     """args: value. Bit mask of the active lanes with the same value, I32."""
     REDUCE = "reduce"
-    """args: value (I1 mask of lanes that take part). data: an Op such as ADD, UMAX, AND. Over active lanes, uniform."""
+    """args: value (mask). data: an Op such as ADD, UMAX, AND. Over active lanes, uniform."""
 
     LOAD = "load"
     """args: address (mask). data: Memory. As many results of type T as its count; where masked off, 0."""
     STORE = "store"
     """args: address, values..., (mask). data: Memory."""
     ATOMIC = "atomic"
-    """args: address, operands..., (mask). data: Memory with ``operation`` one of :data:`ATOMICS`. The old value."""
+    """args: address, operands..., (mask). data: Memory (``operation``: :data:`ATOMICS`). The old value."""
     CALL = "call"
-    """A runtime function; args: values, (mask). data: (name, constants). Any number of results. See the engine's
-    list of functions: matrix multiplication, matrix loads, textures, barrier objects, the clock."""
+    """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
+
+    COUNT = "count"
+    """args: I1. data: index of an instruction. Active lanes where it holds count as lanes of the instruction."""
 
 
 SPECIALS = (
@@ -255,7 +257,11 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terminator:
-    """The end of a block; see :class:`End` for which fields it uses."""
+    """The end of a block; see :class:`End` for which fields it uses.
+
+    ``leavers``, of CONVERGE: a uniform I32 register of lanes that are not waited for. It is read afresh each
+    time the wait is looked at, since lanes may leave (SASS ``BREAK``) after others have begun to wait.
+    """
 
     end: End
     targets: tuple[int, ...] = ()
@@ -264,6 +270,7 @@ class Terminator:
     value2: Value | None = None
     instruction: int = -1
     arrive: bool = False
+    leavers: str | None = None
 
 
 @dataclass(slots=True)

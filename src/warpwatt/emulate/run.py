@@ -35,9 +35,18 @@ class Context:
     """Number of SMs that ``%nsmid`` shows; block b runs on SM b modulo this."""
 
 
+TURN = 4096
+"""A warp that neither waits nor ends gives way to the next warp of its block when it has executed this many
+instructions in a row. Warps take turns in order; blocks run one after the other, but for those of a cluster
+or of a cooperative launch, which take turns too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one run. Beyond them it stops and says so; it does not raise."""
+    """Bounds of one run. Beyond them it stops and says so; it does not raise.
+
+    A block of instructions is started while some of the budget is left, and counts at least 1.
+    """
 
     warp_instructions: int = 20_000_000
     trace_bytes: int = 256 * 2**20
@@ -71,6 +80,9 @@ class Fault:
 class AccessCounts:
     """Sums over the executions of each memory instruction with at least one lane on; arrays by row.
 
+    Rows are in order of instruction, then space; an instruction that reached several spaces has several.
+    Loads from a constant bank at an address that is a CONST are operands and have no row.
+
     ``instruction`` (index in the program) names the row. ``requests``: executions with a lane on (a warp
     instruction whose lanes are all off makes none). ``lanes``: lanes on. ``sectors``, ``lines``: distinct
     32-byte sectors and 128-byte lines per request (global and local). ``tag_passes``: passes through L1's tag stage, see
@@ -79,7 +91,12 @@ class AccessCounts:
     address, summed. ``uniform``: requests whose lanes all have one address. ``stride``: the common distance
     in bytes between neighbouring lanes if it was the same in all requests, else the minimum of int64.
     ``space``: 0 global, 1 shared, 2 local, 3 const (by the address it really went to, for generic ones).
-    ``slot``: the buffer's slot, -1 if several.
+    ``slot``: the buffer's slot (of global memory; else the window's, 0xF0 to 0xF3), -1 if several.
+
+    Local memory is interleaved as in hardware: byte ``o`` of a thread lies at
+    ``0xF1 << 40 | (warp's number in the grid × bytes per thread × 32 + (o & ~3) × 32 + lane × 4 + (o & 3))``,
+    which gives its sectors, lines and tag passes. Sectors, lines, tag passes are 0 for shared and constant
+    memory, wavefronts for all but shared, ``ideal`` for constant, ``collisions`` for all but atomics.
     """
 
     instruction: NDArray[np.int64]

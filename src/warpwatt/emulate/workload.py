@@ -1,6 +1,7 @@
 """From an :class:`Execution` to a :class:`Workload`: occupancy, waves, and bytes at L1, L2 and DRAM.
 
-Reuse is decided by footprints. What one block touches more than once is caught by L1 as far as its working
+Where the launch was emulated, the lines of sampled blocks decide (:mod:`warpwatt.emulate.caches`). Where it
+was analysed only, reuse is decided by footprints. What one block touches more than once is caught by L1 as far as its working
 set fits, what several blocks share is caught by L2; what does not fit misses along a Gompertz curve of the
 oversubscription ``O`` = footprint / capacity, ``miss = a·exp(−b·exp(−c·O))``. Curves from Ernst, Holzer,
 Hager and Wellein, "Analytical performance estimation during code generation on modern GPUs" (2022).
@@ -17,13 +18,15 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access, Space, Unknown
+from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss
+from warpwatt.emulate.caches.policy import l1_capacity
 from warpwatt.gpus.occupancy import occupancy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution, Footprint, Occupancy
+    from warpwatt.core.execution import Execution, Footprint, LevelHits, Occupancy
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program, Resources
@@ -35,30 +38,6 @@ REUSE_WINDOW = 8
 OFF_CHIP = frozenset({Space.GLOBAL, Space.GENERIC, Space.LOCAL, Space.TEXTURE, Space.SURFACE})
 _READS = frozenset({Access.LOAD, Access.COPY, Access.ATOMIC, Access.REDUCTION})
 _WRITES = frozenset({Access.STORE, Access.ATOMIC, Access.REDUCTION})
-
-
-def gompertz(oversubscription: float, a: float, b: float, c: float) -> float:
-    """Return the share of capacity misses among accesses that could have hit.
-
-    >>> round(gompertz(0.2, 0.66, 6.77, 1.45), 3), round(gompertz(10, 0.66, 6.77, 1.45), 3)
-    (0.004, 0.66)
-    """
-    return a * math.exp(-b * math.exp(-c * oversubscription))
-
-
-def l1_miss(oversubscription: float) -> float:
-    """Return the capacity-miss share of L1 reads."""
-    return gompertz(oversubscription, 0.66, 6.77, 1.45)
-
-
-def l2_miss(oversubscription: float) -> float:
-    """Return the capacity-miss share of L2 reads."""
-    return gompertz(oversubscription, 0.2, 7.56, 0.67)
-
-
-def l2_store_miss(oversubscription: float) -> float:
-    """Return the share of repeated L2 stores that reach DRAM again."""
-    return gompertz(oversubscription, 0.38, 3.79, 0.55)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +69,8 @@ def workload(
     """
     launch = execution.launch
     seats = occupancy(gpu, resources, launch)
-    streams = tuple(_streams(execution))
-    l1, l2 = _l1_and_l2(streams, gpu, seats, launch)
-    dram = _dram(streams, l2, gpu, launch)
+    hits = _hits(execution, gpu, seats)
+    l1, l2, dram = _totals(hits) if hits else _by_footprints(execution, gpu, seats)
     resident = max(1, seats.blocks_per_sm) * gpu.sm_count
     return Workload(
         execution=execution,
@@ -103,12 +81,38 @@ def workload(
         l1=l1,
         l2=l2,
         dram=dram,
+        hits=hits,
         assumptions=(
             *execution.assumptions,
             *_fill_assumptions(launch),
             *_unknown_assumptions(execution, unknown),
         ),
     )
+
+
+def _hits(execution: Execution, gpu: Gpu, seats: Occupancy) -> dict[int, LevelHits]:
+    """Return what each level sees of each off-chip instruction, nothing where no block was emulated."""
+    if execution.reuse is None:
+        return {}
+    from warpwatt.emulate.caches.hierarchy import level_hits  # noqa: PLC0415 - numpy, only where needed
+
+    return level_hits(
+        execution, gpu, seats, {i.index: pattern_of(execution, i) for i in _off_chip(execution)}
+    )
+
+
+def _totals(hits: dict[int, LevelHits]) -> tuple[Traffic, Traffic, Traffic]:
+    """Return the bytes at L1, L2 and DRAM of all instructions."""
+    levels = zip(*((h.l1, h.l2, h.dram) for h in hits.values()), strict=True)
+    l1, l2, dram = (Traffic(sum(t.read for t in of), sum(t.written for t in of)) for of in levels)
+    return l1, l2, dram
+
+
+def _by_footprints(execution: Execution, gpu: Gpu, seats: Occupancy) -> tuple[Traffic, Traffic, Traffic]:
+    """Return the bytes at L1, L2 and DRAM from footprints alone."""
+    streams = tuple(_streams(execution))
+    l1, l2 = _l1_and_l2(streams, gpu, seats, execution.launch)
+    return l1, l2, _dram(streams, l2, gpu, execution.launch)
 
 
 def pattern_of(execution: Execution, instruction: Instruction) -> AccessPattern:
@@ -140,16 +144,18 @@ def off_chip_bytes(case: Case) -> tuple[float, ...]:
     return tuple(loads)
 
 
+def _off_chip(execution: Execution) -> Iterator[Instruction]:
+    """Yield the executed instructions that reach beyond shared memory."""
+    for i in execution.program.instructions:
+        if i.memory is None or i.memory.space not in OFF_CHIP or i.memory.access is Access.PREFETCH:
+            continue
+        if execution.counts[i.index] > 0:
+            yield i
+
+
 def _streams(execution: Execution) -> Iterator[Stream]:
     """Group the off-chip accesses by footprint; one without a known footprint stands alone."""
-    loose = {
-        i.index: i
-        for i in execution.program.instructions
-        if i.memory is not None
-        and i.memory.space in OFF_CHIP
-        and i.memory.access != Access.PREFETCH
-        and execution.counts[i.index] > 0
-    }
+    loose = {i.index: i for i in _off_chip(execution)}
     for footprint in execution.footprints:
         members = [loose.pop(index) for index in footprint.instructions if index in loose]
         if members:
@@ -189,7 +195,7 @@ def _l1_and_l2(
     streams: Iterable[Stream], gpu: Gpu, seats: Occupancy, launch: Launch
 ) -> tuple[Traffic, Traffic]:
     """Return bytes requested from L1 and bytes L1 exchanges with L2 (L1 writes through)."""
-    capacity = _l1_capacity(gpu, seats)
+    capacity = l1_capacity(gpu, seats)
     l1_read = l1_written = l2_read = l2_written = 0.0
     for stream in streams:
         if stream.writes:
@@ -208,17 +214,6 @@ def _l2_reads(stream: Stream, capacity: float, resident_blocks: int, blocks: int
     window = min(1.0, REUSE_WINDOW / max(1.0, stream.executions_per_warp))
     oversubscription = resident_blocks * stream.block_footprint * window / capacity
     return compulsory + (stream.requested - compulsory) * l1_miss(oversubscription)
-
-
-def _l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
-    """Return the bytes of L1 left beside the resident blocks' shared memory; 0 where loads bypass L1."""
-    if gpu.capability.version.startswith(("3.0", "3.2")) or gpu.l1_shared_per_sm is None:
-        return 0.0
-    if not gpu.l1_shared_unified:
-        return float(gpu.l1_shared_per_sm - gpu.capability.max_shared_per_sm)
-    used = seats.blocks_per_sm * seats.shared_per_block
-    carveout = min((c for c in gpu.capability.shared_carveouts if c >= used), default=used)
-    return float(max(0, gpu.l1_shared_per_sm - carveout))
 
 
 def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> Traffic:

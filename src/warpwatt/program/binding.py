@@ -87,7 +87,7 @@ def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset(
     """
     regions: list[Region] = []
     addresses = _variable_addresses(program, regions)
-    given = _matched(program, launch.arguments)
+    given = matched(program, launch.arguments)
     values: dict[str, int | float] = {
         k: a.value for k, a in given.items() if "+" in k and isinstance(a, Scalar)
     }
@@ -97,9 +97,9 @@ def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset(
     for index, parameter in enumerate(program.parameters):
         argument, key = given.get(parameter.name), f"{parameter.name}+0"
         if isinstance(argument, Buffer):
-            buffers[key] = _check_buffer(parameter, argument, index)
+            buffers[key] = check_buffer(parameter, argument, index)
         elif argument is not None:
-            values[key] = _scalar(parameter, argument, index)
+            values[key] = scalar_value(parameter, argument, index)
         elif parameter.pointer and parameter.size == 8:
             buffers[key] = None
     unsaid: dict[str, int | None] = {p: None for p in sorted(pointers) if p not in values}
@@ -120,7 +120,7 @@ def _spoken(program: Program, key: str) -> str:
     return source if offset == "0" else f"{source}+{offset}"
 
 
-def _matched(program: Program, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+def matched(program: Program, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
     """Return arguments by program name; constant symbols and fields of structures as ``NAME+OFFSET``."""
     by_name: dict[str, str] = {}
     for index, p in enumerate(program.parameters):
@@ -158,7 +158,8 @@ def _kind(parameter: Parameter) -> str:
     return "pointer" if parameter.pointer else parameter.type
 
 
-def _check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
+def check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
+    """Return the bytes of a buffer given for a parameter; :class:`ArgumentError` if it is no pointer."""
     if parameter.size != 8:
         raise ArgumentError(
             f"argument {spoken_name(parameter, index)!r} is a {parameter.type}, not a pointer",
@@ -167,7 +168,8 @@ def _check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
     return max(1, buffer.nbytes)
 
 
-def _scalar(parameter: Parameter, argument: Argument, index: int) -> int | float:
+def scalar_value(parameter: Parameter, argument: Argument, index: int) -> int | float:
+    """Return the number given for a parameter; :class:`ArgumentError` if it does not fit."""
     assert isinstance(argument, Scalar)
     value, name = argument.value, spoken_name(parameter, index)
     if parameter.pointer and value != 0:

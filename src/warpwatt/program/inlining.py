@@ -83,6 +83,7 @@ class _Expansion:
     instructions: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
     copies: int = 0
     waiting: list[tuple[Program, _Body]] = field(default_factory=list)
 
@@ -90,6 +91,7 @@ class _Expansion:
         """Copy the caller, then the bodies of its calls, then those of theirs."""
         self.labels = dict(self.caller.labels)
         self.variables = list(self.caller.variables)
+        self.types = dict(self.caller.registers)
         whole = _Body("", {}, frozenset(), "", (self.caller.name,))
         for instruction in self.caller.instructions:
             self._append(instruction, self.caller, whole)
@@ -98,6 +100,7 @@ class _Expansion:
             start = len(self.instructions)
             self.labels |= {f"{name}{body.suffix}": start + at for name, at in callee.labels.items()}
             self.labels[body.suffix] = start
+            self.types |= {f"{name}{body.suffix}": type_ for name, type_ in callee.registers.items()}
             for instruction in callee.instructions:
                 self._append(instruction, callee, body)
 
@@ -105,7 +108,12 @@ class _Expansion:
         """Return the expanded program."""
         own = tuple(self.instructions)
         return replace(
-            self.caller, instructions=own, labels=self.labels, variables=tuple(self.variables), functions={}
+            self.caller,
+            instructions=own,
+            labels=self.labels,
+            variables=tuple(self.variables),
+            functions={},
+            registers=self.types,
         )
 
     def _append(self, instruction: Instruction, owner: Program, body: _Body) -> None:

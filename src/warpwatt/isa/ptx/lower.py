@@ -21,6 +21,7 @@ from warpwatt.isa.ptx.effects import CARRY, Use, use
 from warpwatt.isa.ptx.lines import Lines
 from warpwatt.isa.ptx.names import rename, rename_guard, renamed, unique_names
 from warpwatt.isa.ptx.opcodes import meaning
+from warpwatt.isa.ptx.operands import declared_name
 from warpwatt.isa.ptx.parser import entries
 from warpwatt.isa.ptx.syntax import (
     Group,
@@ -97,6 +98,7 @@ class _Lowering:
         self.labels: dict[str, int] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         self.locals: list[CoreVariable] = []
+        self.registers: dict[str, str] = {}
         self.symbols: dict[str, None] = {}
 
     def run(
@@ -119,6 +121,7 @@ class _Lowering:
             parameters=tuple(storage.parameter(p) for p in self.function.parameters),
             variables=(*used, *self.locals),
             functions=functions,
+            registers=self.registers,
         )
         return program, list(self.symbols)
 
@@ -154,7 +157,9 @@ class _Lowering:
                 name = renamed(statement.name, suffixes)
                 if name not in self.tables:
                     self.labels.setdefault(name, len(self.instructions))
-            elif isinstance(statement, Variable) and statement.space != "reg":
+            elif isinstance(statement, Variable) and statement.space == "reg":
+                self.registers[renamed(declared_name(statement), suffixes)] = statement.type
+            elif isinstance(statement, Variable):
                 self.locals.append(storage.core_variable(statement, renamed(statement.name, suffixes)))
 
     def _use(self, operand: Operand, suffixes: Mapping[str, str], known: dict[int, Use]) -> Use:

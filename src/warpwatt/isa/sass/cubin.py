@@ -19,6 +19,7 @@ from warpwatt.isa.sass.attributes import (
     words,
 )
 from warpwatt.isa.sass.elf import MACHINE_CUDA, Elf, Section, Symbol, read_elf
+from warpwatt.isa.sass.image import Image, image
 from warpwatt.isa.sass.lines import LineTable, line_tables
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class CubinKernel:
         Offset of each indirect branch -> offsets that it may go to.
     lines
         Source line of each instruction (empty without ``-lineinfo``).
+    image
+        Constant banks, variables and shared memory that the code expects.
     """
 
     name: str
@@ -70,6 +73,7 @@ class CubinKernel:
     functions: tuple[Function, ...] = ()
     branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     lines: LineTable = field(default_factory=LineTable)
+    image: Image = field(default_factory=Image)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,7 @@ def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, Line
         _functions(elf, symbol),
         indirect_targets(info),
         lines.get(symbol.section, LineTable()),
+        image(elf, symbol.name, sm),
     )
 
 

@@ -52,11 +52,16 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A place (``offset`` into the section) that holds the address of ``symbol`` plus ``addend``."""
+    """A place (``offset`` into the section) that holds the address of ``symbol`` plus ``addend``.
+
+    ``type`` is the machine's number for how. ``in_place``: the place itself holds the addend (SHT_REL).
+    """
 
     offset: int
     symbol: int
     addend: int
+    type: int = 0
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,10 @@ class Elf:
             return ()
         row = _RELOCATION[table.type]
         rows = row.iter_unpack(table.data[: len(table.data) // row.size * row.size])
-        return tuple(Relocation(r[0], r[1] >> 32, r[2] if len(r) == 3 else 0) for r in rows)
+        return tuple(
+            Relocation(r[0], r[1] >> 32, r[2] if len(r) == 3 else 0, r[1] & 0xFFFFFFFF, len(r) == 2)
+            for r in rows
+        )
 
 
 def read_elf(data: bytes) -> Elf:

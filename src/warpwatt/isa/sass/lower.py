@@ -84,7 +84,17 @@ def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Progr
         )
     own, *called = _ranges(kernel)
     functions = {r.name: _part(kernel, r, lines, target) for r in called}
-    return replace(_part(kernel, own, lines, target), parameters=_parameters(kernel), functions=functions)
+    return replace(
+        _part(kernel, own, lines, target),
+        parameters=_parameters(kernel),
+        functions=functions,
+        variables=kernel.image.variables,
+        constants=kernel.image.constants,
+        pointers=kernel.image.pointers,
+        parameter_base=kernel.parameter_base,
+        static_shared=kernel.image.static_shared,
+        stack=kernel.resources.local,
+    )
 
 
 def _ranges(kernel: CubinKernel) -> list[_Range]:
@@ -100,7 +110,7 @@ def _parameters(kernel: CubinKernel) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(
             f"{kernel.name}_param_{p.ordinal}", f"b{8 * p.size}" if p.size in sizes else "b8", p.size,
-            p.size if p.size in sizes else 1,
+            p.size if p.size in sizes else 1, offset=p.offset,
         )
         for p in kernel.parameters
     )  # fmt: skip
@@ -112,7 +122,7 @@ def _part(kernel: CubinKernel, part: _Range, lines: tuple[Line, ...], target: st
     body = tuple(_instruction(kernel, part, i, lines[i]) for i in range(part.start, part.stop))
     used = {t for i in body if i.flow is Flow.JUMP for t in i.targets}
     labels = {label: int(label[2:], 16) // _WORD - part.start for label in sorted(used)}
-    return Program(part.name, Level.SASS, target, body, labels)
+    return Program(part.name, Level.SASS, target, body, labels, address=part.start * _WORD)
 
 
 def _without_padding(part: _Range, lines: tuple[Line, ...]) -> _Range:

@@ -57,7 +57,8 @@ class _Latencies:
         self.shared = memory.shared_latency or FALLBACK_CYCLES["shared"]
         l1 = memory.l1_latency or FALLBACK_CYCLES["l1"]
         l2 = memory.l2_latency or FALLBACK_CYCLES["l2"]
-        dram = (memory.dram_latency or FALLBACK_CYCLES["dram"]) * case.clocks.sm / case.gpu.boost_clock
+        counted_at = memory.dram_latency_clock or case.gpu.boost_clock  # DRAM keeps its nanoseconds
+        dram = (memory.dram_latency or FALLBACK_CYCLES["dram"]) * case.clocks.sm / counted_at
         past_l1 = min(1.0, work.l2.read / work.l1.read) if work.l1.read else 1.0
         past_l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
         self.load = (1 - past_l1) * l1 + past_l1 * ((1 - past_l2) * l2 + past_l2 * dram)

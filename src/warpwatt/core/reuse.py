@@ -1,0 +1,80 @@
+"""What the caches of a GPU need to know of a launch: the lines that sampled blocks touch, and how footprints grow.
+
+Both are the same for every GPU: an :class:`~warpwatt.core.execution.Execution` carries them, and a
+:class:`~warpwatt.core.execution.Workload` is worked out from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+READ, WRITE, FULL, BYPASS = 1, 2, 4, 8
+"""Bits of ``LineStream.kind``. FULL: every touched sector is written entirely; BYPASS: not cached in L1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineStream:
+    """Accesses of sampled blocks to 128-byte lines of global and local memory; one row per access and line.
+
+    ``block`` and ``warp`` are ordinals within the sample (warps are numbered through), ``time`` is the access's place
+    in its warp's own order, moved behind the barriers of its block. ``line`` is the byte address over 128;
+    ``sectors`` has one bit for each of its four 32-byte sectors. Rows of a warp are in its order.
+    """
+
+    instruction: NDArray[np.int32]
+    block: NDArray[np.int32]
+    warp: NDArray[np.int32]
+    time: NDArray[np.int64]
+    line: NDArray[np.int64]
+    sectors: NDArray[np.uint8]
+    kind: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Distinct memory that instructions of one kind reach together in one buffer, as blocks are added.
+
+    Bytes are whole 32-byte sectors. ``axes`` are the new shares of a block beside its neighbour in x, y and z, or
+    None where addresses do not grow along the axes of the grid: then ``step`` is the new share of a block
+    beside its predecessor. ``total`` is the footprint of the launch.
+    """
+
+    buffer: str
+    instructions: tuple[int, ...]
+    written: bool
+    block_bytes: float
+    total: float
+    axes: tuple[float, float, float] | None = None
+    step: float = 1.0
+    limit: float | None = None
+    """Size of the buffer, None if unknown."""
+    granule: float = 1.0
+    """Bytes of aligned 64-byte pieces over bytes of the sectors in them."""
+    partial: float = 0.0
+    """Share of written sectors of which some bytes are neither read nor written."""
+    shares: Mapping[int, float] = field(default_factory=dict)
+    """Instruction -> share of the footprint it is the first to touch."""
+    private: bool = False
+    """Local memory: resident threads share its place with the threads that follow them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reuse:
+    """Sampled lines and the growth of footprints of one launch.
+
+    ``stream`` holds blocks that are far apart in the grid: those an SM holds at one time. ``complete`` is
+    False where the sampled blocks' accesses were cut short.
+    """
+
+    stream: LineStream
+    growths: tuple[Growth, ...]
+    complete: bool = True
+    whole_grid: bool = False
+    """Every block of the grid is in ``growths``: totals are exact."""

@@ -1,0 +1,248 @@
+"""How footprints grow from sampled blocks to waves and to the whole grid.
+
+Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a box of
+blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos included. Elsewhere
+(gathers, grids numbered by division) the overlap of blocks far apart says from how large a set they draw,
+and the stretch of addresses and the buffer's size bound it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.reuse import Growth
+from warpwatt.emulate.caches.sets import SECTOR, Touches
+from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.launch import Dim3
+
+FITTING = 0.7
+"""Share of sampled blocks whose addresses must lie on the line of the others."""
+NEAR_GAP = 128
+"""Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
+_FAR_PAIRS = 300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledBlocks:
+    """The sampled blocks of a grid: their linear numbers and how many blocks each stands for."""
+
+    grid: Dim3
+    numbers: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def coordinates(self) -> NDArray[np.int64]:
+        """Coordinates of the blocks, shape (blocks, 3)."""
+        x, y = self.grid.x, self.grid.y
+        return np.stack([self.numbers % x, self.numbers // x % y, self.numbers // (x * y)], axis=1)
+
+    def neighbours(self, axis: int) -> list[tuple[int, int]]:
+        """Return pairs of ordinals of blocks that are neighbours along an axis."""
+        step = (1, self.grid.x, self.grid.x * self.grid.y)[axis]
+        ordinal = {int(n): i for i, n in enumerate(self.numbers)}
+        at = self.coordinates[:, axis]
+        last = (self.grid.x, self.grid.y, self.grid.z)[axis] - 1
+        pairs = [(i, ordinal.get(n + step, -1)) for n, i in ordinal.items() if at[i] < last]
+        return [(i, j) for i, j in pairs if j >= 0]
+
+
+def growths(
+    touched: Touches,
+    blocks: SampledBlocks,
+    buffers: Mapping[int, tuple[str, float | None]],
+    partial: NDArray[np.int64],
+    scales: Mapping[int, float],
+) -> tuple[Growth, ...]:
+    """Return the footprints of the instructions that reach together.
+
+    Parameters
+    ----------
+    buffers
+        Slot to name and size in bytes (None if unknown).
+    partial
+        Sectors that stay partly written, ascending.
+    scales
+        Instruction to its accesses over those in the trace, where the trace was cut short.
+    """
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for index in np.unique(touched.instruction).tolist():
+        own = touched.instruction == index
+        slot = int(touched.sector[own][0]) >> (SLOT_BITS - 5) & 0xFF
+        groups.setdefault((slot, *_steps(touched, own, blocks)), []).append(index)
+    return tuple(
+        _growth(touched, tuple(members), key, blocks, buffers, partial, scales)
+        for key, members in groups.items()
+    )
+
+
+def _steps(touched: Touches, own: NDArray[np.bool_], blocks: SampledBlocks) -> tuple[float, ...]:
+    """Return the sectors by which the first address of a block moves along each axis; () if it does not so."""
+    ordinals, first = np.unique(touched.block[own], return_index=True)
+    base = touched.sector[own][first].astype(float)
+    at = np.concatenate([blocks.coordinates[ordinals], np.ones((len(ordinals), 1))], axis=1)
+    centre = base.mean()
+    for _ in range(3):
+        fit, *_ = np.linalg.lstsq(at, base - centre, rcond=None)
+        off = np.abs(at @ fit - (base - centre))
+        if (off <= 1.0).mean() >= 1.0:
+            break
+        keep = off <= max(1.0, float(np.quantile(off, 0.8)))
+        if keep.sum() < FITTING * len(ordinals) or keep.all():
+            return ()
+        at, base = at[keep], base[keep]
+    if not (np.abs(at @ fit - (base - centre)) <= 1.0).all():
+        return ()
+    return tuple(round(float(step) * 64) / 64 for step in fit[:3])
+
+
+def _growth(
+    touched: Touches,
+    members: tuple[int, ...],
+    key: tuple[object, ...],
+    blocks: SampledBlocks,
+    buffers: Mapping[int, tuple[str, float | None]],
+    partial: NDArray[np.int64],
+    scales: Mapping[int, float],
+) -> Growth:
+    slot, steps = int(str(key[0])), tuple(float(str(step)) for step in key[1:])
+    own = np.isin(touched.instruction, members)
+    sector, block, instruction = touched.sector[own], touched.block[own], touched.instruction[own]
+    counts = np.bincount(block, minlength=len(blocks.numbers))
+    order = np.argsort(block, kind="stable")
+    sets = np.split(sector[order], np.cumsum(counts)[:-1])
+    scale = max(scales.get(index, 1.0) for index in members)
+    block_bytes = SECTOR * scale * float(np.average(counts, weights=blocks.weights))
+    name, limit = buffers.get(slot, ("", None))
+    union = np.unique(sector)
+    axes = _axis_shares(sets, steps, blocks) if steps else None
+    step = _new_share(sets, blocks.neighbours(0))
+    total = _total(union, sets, axes, block_bytes, blocks)
+    return Growth(
+        buffer=name,
+        instructions=members,
+        written=touched.written,
+        block_bytes=block_bytes,
+        total=total if limit is None else min(total, float(limit)),
+        axes=axes,
+        step=step,
+        limit=limit,
+        granule=len(np.unique(union >> 1)) * 2 / max(1, len(union)),
+        partial=float(np.isin(union, partial).mean()) if touched.written and len(union) else 0.0,
+        shares={i: float(np.mean(instruction == i)) for i in members},
+        private=slot == LOCAL_SLOT,
+    )
+
+
+def _axis_shares(
+    sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks
+) -> tuple[float, float, float]:
+    shares = []
+    for axis in range(3):
+        share = _new_share(sets, blocks.neighbours(axis))
+        if abs(steps[axis]) < 1:  # several blocks share each sector: too rare in the sample to be counted
+            share = abs(steps[axis]) / _run_length(sets)
+        shares.append(min(1.0, share))
+    return shares[0], shares[1], shares[2]
+
+
+def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:
+    """Return the mean share of a block's sectors that its neighbour does not touch; 1 without pairs."""
+    fresh = whole = 0
+    for a, b in pairs:
+        common = len(np.intersect1d(sets[a], sets[b], assume_unique=True))
+        fresh += len(sets[a]) + len(sets[b]) - 2 * common
+        whole += len(sets[a]) + len(sets[b])
+    return fresh / whole if whole else 1.0
+
+
+def _run_length(sets: list[NDArray[np.int64]]) -> float:
+    """Return the mean number of sectors that stand side by side."""
+    total = sum(len(s) for s in sets)
+    runs = sum(1 + int((np.diff(s) > 1).sum()) for s in sets if len(s))
+    return total / max(1, runs)
+
+
+def _total(
+    union: NDArray[np.int64],
+    sets: list[NDArray[np.int64]],
+    axes: tuple[float, float, float] | None,
+    block_bytes: float,
+    blocks: SampledBlocks,
+) -> float:
+    """Return the bytes that the whole grid touches."""
+    count = blocks.grid.count
+    if len(blocks.numbers) >= count:
+        return float(SECTOR * len(union)) * block_bytes / max(1e-9, _mean_bytes(sets, blocks))
+    if axes is not None:
+        return box(block_bytes, axes, blocks.grid, count)
+    drawn = _drawn_from(sets, count) * block_bytes
+    return max(float(SECTOR * len(union)), min(drawn, _stretch(union, len(blocks.numbers))))
+
+
+def _mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
+    return SECTOR * float(np.average([len(s) for s in sets], weights=blocks.weights))
+
+
+def box(block_bytes: float, axes: tuple[float, float, float], grid: Dim3, blocks: float) -> float:
+    """Return the bytes touched by the first ``blocks`` blocks of a grid, counted x first.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> box(100.0, (0.5, 1.0, 1.0), Dim3(10, 10), 20)
+    1100.0
+    """
+    x = min(blocks, grid.x)
+    y = min(max(1.0, blocks / grid.x), grid.y)
+    z = max(1.0, blocks / (grid.x * grid.y))
+    return block_bytes * (1 + (x - 1) * axes[0]) * (1 + (y - 1) * axes[1]) * (1 + (z - 1) * axes[2])
+
+
+def _drawn_from(sets: list[NDArray[np.int64]], count: int) -> float:
+    """Return how many blocks' worth of memory ``count`` blocks touch, from the overlap of blocks far apart.
+
+    Blocks that draw at random from a set of U blocks' worth overlap by 1/U and touch U (1 - (1 - 1/U)^n).
+    """
+    pairs = list(combinations(range(len(sets)), 2))
+    pairs = [p for p in pairs if p[1] - p[0] > 1][:: max(1, len(pairs) // _FAR_PAIRS)]
+    size = sum(min(len(sets[a]), len(sets[b])) for a, b in pairs)
+    common = sum(len(np.intersect1d(sets[a], sets[b], assume_unique=True)) for a, b in pairs)
+    if not common or not size:
+        return float(count)
+    universe = max(1.0, size / common)
+    return float(-universe * np.expm1(count * np.log1p(-min(1 - 1e-12, 1 / universe))))
+
+
+def _stretch(union: NDArray[np.int64], blocks: int) -> float:
+    """Return the bytes of the stretch of addresses the blocks are spread over, as dense as it is nearby.
+
+    The ends of a stretch lie beyond those of ``blocks`` draws from it by one gap in all.
+    """
+    if len(union) < 2:
+        return float(SECTOR * len(union))
+    gaps = np.diff(union)
+    near = gaps[gaps <= NEAR_GAP]
+    density = len(near) / near.sum() if len(near) else 1.0
+    span = float(union[-1] - union[0] + 1)
+    return SECTOR * span * float(density) * (blocks + 1) / max(1, blocks - 1)
+
+
+def footprint(growth: Growth, grid: Dim3, blocks: float) -> float:
+    """Return the distinct bytes that ``blocks`` blocks in a row touch; ``growth.total`` for all of them."""
+    count = grid.count
+    if blocks >= count:
+        return growth.total
+    if growth.axes is not None:
+        model = box(growth.block_bytes, growth.axes, grid, blocks)
+        whole = box(growth.block_bytes, growth.axes, grid, count)
+        return min(growth.total, model * max(1.0, growth.total / whole))
+    steepest = (growth.total / max(growth.block_bytes, 1.0) - 1) / max(1, count - 1)
+    return min(growth.total, growth.block_bytes * (1 + (blocks - 1) * max(growth.step, steepest)))

@@ -1,0 +1,57 @@
+"""How the caches of a GPU behave, from the table of compute capabilities in ``caches.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warpwatt.core.execution import Occupancy
+    from warpwatt.core.gpu import Gpu
+
+LINE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Bytes that one L2 miss fetches, usable L2 in bytes, and whether partly written sectors are completed."""
+
+    dram_granule: int
+    l2_bytes: float
+    partial_fill: bool
+
+
+def policy(gpu: Gpu) -> Policy:
+    """Return how the caches of a GPU behave.
+
+    Error correction in whole sectors is a property of HBM (its memory type says so).
+
+    >>> from warpwatt.gpus import find
+    >>> policy(find("a100-sxm4-40gb")).dram_granule, policy(find("rtx3090")).dram_granule
+    (64, 32)
+    """
+    row = {**_table()["any"], **_table().get(gpu.capability.version, {})}
+    return Policy(
+        dram_granule=row["dram_granule"]["value"],
+        l2_bytes=row["l2_share"]["value"] * gpu.l2_size,
+        partial_fill=gpu.memory_type.startswith("HBM"),
+    )
+
+
+def l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
+    """Return the bytes of L1 left beside the resident blocks' shared memory; 0 where loads bypass L1."""
+    if gpu.capability.version.startswith(("3.0", "3.2")) or gpu.l1_shared_per_sm is None:
+        return 0.0
+    if not gpu.l1_shared_unified:
+        return float(gpu.l1_shared_per_sm - gpu.capability.max_shared_per_sm)
+    used = seats.blocks_per_sm * seats.shared_per_block
+    carveout = min((c for c in gpu.capability.shared_carveouts if c >= used), default=used)
+    return float(max(0, gpu.l1_shared_per_sm - carveout))
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("caches.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,94 @@
+"""From the trace of an engine to a :class:`~warpwatt.core.reuse.LineStream`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.program import Access
+from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
+from warpwatt.emulate.caches.phases import phases
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.core.program import Instruction, Program
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.run import Trace
+
+LINE_BITS = 7
+SECTOR = 32
+SLOT_BITS = 40
+LOCAL_SLOT = 0xF1
+_UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "STRONG", "BYPASS", "NA"})
+"""Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; ``STRONG`` and ``NA`` in machine code)."""
+
+
+def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: Routine | None) -> LineStream:
+    """Return the lines of a trace in the order of its warps.
+
+    With ``routine``, accesses behind a barrier wait for those before it; without, every access comes as
+    early as its place in its warp says.
+    """
+    accesses = np.diff(trace.access_start)
+    warp = np.repeat(np.arange(len(accesses)), accesses)
+    time = _times(trace, warp, warps_per_block, routine)
+    touched = np.diff(trace.line_start)
+    row = np.repeat(np.arange(len(touched)), touched)
+    line = (trace.lines >> np.uint64(LINE_BITS)).astype(np.int64)
+    kind = np.array([_kind(i) for i in program.instructions], np.uint8)[trace.access_instruction][row]
+    full = (kind & WRITE > 0) & (bytes_per_sector(trace, program) >= SECTOR)
+    return LineStream(
+        instruction=trace.access_instruction[row].astype(np.int32),
+        block=(warp[row] // warps_per_block).astype(np.int32),
+        warp=warp[row].astype(np.int32),
+        time=time[row],
+        line=line,
+        sectors=(trace.lines & np.uint64(15)).astype(np.uint8),
+        kind=np.where(full, kind | FULL, kind).astype(np.uint8),
+    )
+
+
+def slot_of(line: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the slots (buffers) that lines lie in."""
+    return np.asarray(line >> (SLOT_BITS - LINE_BITS) & 0xFF)
+
+
+def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:
+    """Return for each line of a trace how many bytes its access moves per sector it touches."""
+    sizes = np.array([i.memory.bytes if i.memory else 0 for i in program.instructions])
+    moved = np.bitwise_count(trace.access_mask).astype(np.int64) * sizes[trace.access_instruction]
+    masks = np.bitwise_count(trace.lines & np.uint64(15)).astype(np.int64)
+    sectors = np.concatenate([[0], np.cumsum(masks)])
+    touched = sectors[trace.line_start[1:]] - sectors[trace.line_start[:-1]]
+    return np.repeat(moved / np.maximum(1, touched), np.diff(trace.line_start))
+
+
+def _kind(instruction: Instruction) -> int:
+    if instruction.memory is None:
+        return 0
+    match instruction.memory.access:
+        case Access.STORE:
+            return WRITE
+        case Access.ATOMIC | Access.REDUCTION:
+            return READ | WRITE | BYPASS
+    uncached = not _UNCACHED.isdisjoint(instruction.opcode.split("."))
+    return READ | (BYPASS if uncached else 0)
+
+
+def _times(
+    trace: Trace, warp: NDArray[np.int64], warps_per_block: int, routine: Routine | None
+) -> NDArray[np.int64]:
+    """Return when each access comes: warps take turns, a barrier waits for the block's slowest warp."""
+    place = np.arange(len(warp)) - trace.access_start[warp]
+    if routine is None or not len(warp):
+        return place
+    phase = phases(trace, routine)
+    phase_count = int(phase.max()) + 1
+    own = np.bincount(warp * phase_count + phase, minlength=(len(trace.access_start) - 1) * phase_count)
+    lengths = own.reshape(-1, warps_per_block, phase_count)
+    starts = np.cumsum(lengths.max(axis=1), axis=1) - lengths.max(axis=1)
+    own_starts = np.cumsum(lengths, axis=2) - lengths
+    late = starts[:, None, :] - own_starts
+    return np.asarray(place + late.reshape(-1)[warp * phase_count + phase])

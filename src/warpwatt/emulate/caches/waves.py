@@ -1,0 +1,81 @@
+"""L2 over time: what a wave of blocks shares, what later waves find, what must come from DRAM again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.launch import L2State
+from warpwatt.emulate.caches.curves import l2_miss, l2_store_miss, overlap_miss
+from warpwatt.emulate.caches.growth import footprint
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.reuse import Growth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waves:
+    """The blocks of a launch, ``wave`` at a time, before an L2 of ``l2_bytes``."""
+
+    launch: Launch
+    wave: int
+    l2_bytes: float
+    growths: Sequence[Growth]
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.launch.grid.count
+
+    def distinct(self, growth: Growth, blocks: float) -> float:
+        """Return the distinct bytes of some blocks in a row; local memory is that of resident blocks."""
+        if growth.private:
+            return growth.block_bytes * min(blocks, self.wave)
+        return footprint(growth, self.launch.grid, blocks)
+
+    def used(self, blocks: float) -> float:
+        """Return the distinct bytes of all buffers; reads and writes of one buffer meet."""
+        totals: dict[str, dict[bool, float]] = {}
+        limits = {g.buffer: g.limit for g in self.growths}
+        for growth in self.growths:
+            sides = totals.setdefault(growth.buffer, {False: 0.0, True: 0.0})
+            sides[growth.written] += self.distinct(growth, blocks)
+        return sum(
+            min(max(sides.values()), limits[name] or max(sides.values())) for name, sides in totals.items()
+        )
+
+    def from_dram(self, growth: Growth, asked: float) -> tuple[float, float]:
+        """Return DRAM bytes for ``asked`` bytes that no SM had: first touches (again, if lost), and capacity misses.
+
+        What lies in several waves is lost between them along the published curve for overlaps; what blocks of
+        one wave share, or a block writes again, along those for capacity misses of reads and stores.
+        """
+        once = min(asked, self.distinct(growth, self.blocks))
+        again = min(asked - once, self._lost_between_waves(growth))
+        per_wave = self.distinct(growth, self.wave) * max(1.0, self.blocks / self.wave)
+        shared = max(0.0, asked - max(per_wave, once + again))
+        curve = l2_store_miss if growth.written else l2_miss
+        missed = shared * curve(self.used(self.wave) / self.l2_bytes)
+        kept = 1.0 - self._resident_before()
+        return (once + again) * kept, missed * kept
+
+    def _lost_between_waves(self, growth: Growth) -> float:
+        """Return bytes that later waves touch again after L2 lost them: neighbouring waves first, then pairs of them."""
+        lost, size = 0.0, float(self.wave)
+        while size < self.blocks:
+            rest = min(size, self.blocks - size)
+            both = size + rest
+            common = self.distinct(growth, size) + self.distinct(growth, rest) - self.distinct(growth, both)
+            pairs = self.blocks / both
+            lost += max(0.0, common) * pairs * overlap_miss(self.used(both) / self.l2_bytes)
+            size *= 2
+        return lost
+
+    def _resident_before(self) -> float:
+        """Return the share of all data that a launch before has left in L2."""
+        if self.launch.l2 is not L2State.WARM:
+            return 0.0
+        return min(1.0, self.l2_bytes / max(1.0, self.used(self.blocks)))

@@ -1,0 +1,205 @@
+"""From a launch to what an engine needs: constant banks with the parameters, and buffers on the device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.arguments import Buffer
+from warpwatt.core.errors import ArgumentError
+from warpwatt.core.program import Level, Parameter, Space
+from warpwatt.emulate import parameters
+from warpwatt.emulate.layout import CONSTANT_BANK, GLOBALS_SLOT, PARAMETER_BANK, SLOT_BITS, layout
+from warpwatt.emulate.linked import linked
+from warpwatt.emulate.memory import DeviceMemory
+from warpwatt.emulate.run import Context
+from warpwatt.program.binding import matched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.arguments import Argument
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program, Variable
+
+_POINTER_BYTES = 8
+
+
+def bind(
+    program: Program,
+    launch: Launch,
+    *,
+    memory: DeviceMemory | None = None,
+    arrays: Mapping[str, NDArray[Any]] | None = None,
+    addresses: Mapping[str, int] | None = None,
+    names: tuple[Parameter, ...] = (),
+    folder: Path | None = None,
+) -> tuple[Context, DeviceMemory]:
+    """Return what a launch of a PTX or SASS program gives an engine.
+
+    Parameters
+    ----------
+    memory
+        A device with what an earlier launch left; a new one otherwise, with the module's variables.
+    arrays
+        Contents of buffers, by the names the launch uses, in place of their descriptions.
+    addresses
+        Addresses of buffers that are on the device already, by the names the launch uses.
+    names
+        Parameters of the same kernel in PTX: machine code lacks their names and types.
+    folder
+        Where the files of buffers lie.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is missing, unknown, of the wrong kind, or does not fit.
+    InputError, LaunchError
+        As :meth:`DeviceMemory.describe`.
+
+    >>> from warpwatt.core.arguments import Scalar
+    >>> from warpwatt.core.launch import Dim3
+    >>> from warpwatt.core.launch import Launch as L
+    >>> from warpwatt.isa.ptx import lower, parse
+    >>> k = lower(parse(".target sm_90 .entry k(.param .u32 n, .param .u64 p) { ret; }"), "k")
+    >>> given = {"0": Scalar(7), "p": Scalar(0)}
+    >>> bind(k, L(Dim3(), Dim3(), arguments=given))[0].banks[0].hex()
+    '07000000000000000000000000000000'
+    """
+    program = _named(program, names)
+    given = matched(program, launch.arguments)
+    banks, image, shared, local = _memory_of(program, launch)
+    memory = DeviceMemory() if memory is None else memory
+    memory.set_variables(image, _places(program))
+    spoken = _spoken(program, launch.arguments)
+    place = _placer(memory, spoken, arrays or {}, addresses or {}, folder)
+    _set_symbols(program, given, banks, memory, place)
+    own = {key: a for key, a in given.items() if key.partition("+")[0] in parameters.offsets(program)}
+    block = parameters.block(program, own, place)
+    if program.level is Level.PTX:
+        banks[PARAMETER_BANK] = bytearray(block)
+    else:
+        banks[PARAMETER_BANK] = _machine_bank(program, launch, local, block)
+    frozen = {number: bytes(bank) for number, bank in banks.items()}
+    return Context(launch, frozen, shared, local), memory
+
+
+def _named(program: Program, names: tuple[Parameter, ...]) -> Program:
+    """Return machine code whose parameters carry names and types of the same kernel's PTX."""
+    if len(names) != len(program.parameters):
+        return program
+    pairs = zip(program.parameters, names, strict=True)
+    return replace(program, parameters=tuple(replace(n, name=p.name, offset=p.offset) for p, n in pairs))
+
+
+def _memory_of(program: Program, launch: Launch) -> tuple[dict[int, bytearray], bytes, int, int]:
+    """Return constant banks but 0, global variables, bytes of shared memory and of the stack."""
+    if program.level is Level.PTX:
+        found = layout(program)
+        banks = {CONSTANT_BANK: bytearray(found.images[Space.CONST])}
+        shared = max(found.dynamic_shared, found.sizes[Space.SHARED]) + launch.dynamic_shared
+        return banks, found.images[Space.GLOBAL], shared, found.sizes[Space.LOCAL]
+    link = linked(program)
+    banks = {number: bytearray(data) for number, data in link.banks.items()}
+    return banks, link.globals, program.static_shared + launch.dynamic_shared, program.stack
+
+
+def _places(program: Program) -> dict[str, tuple[int, int]]:
+    """Return offset and size of each global variable in slot 1."""
+    found = layout(program) if program.level is Level.PTX else linked(program)
+    sizes = {v.name: v.size for v in program.variables}
+    return {
+        name: (offset, sizes.get(name, 0))
+        for name, offset in found.offsets.items()
+        if found.spaces[name] is Space.GLOBAL
+    }
+
+
+def _machine_bank(program: Program, launch: Launch, local: int, block: bytes) -> bytearray:
+    """Return bank 0 of machine code: what the driver writes, then the parameters."""
+    bank = bytearray(program.parameter_base + len(block))
+    bank[program.parameter_base :] = block
+    return bank
+
+
+def _spoken(program: Program, arguments: Mapping[str, Argument]) -> dict[str, str]:
+    """Return the name that the launch uses for each key that :func:`matched` returns."""
+    return {next(iter(matched(program, {key: a}))): key for key, a in arguments.items()}
+
+
+def _placer(
+    memory: DeviceMemory,
+    spoken: Mapping[str, str],
+    arrays: Mapping[str, NDArray[Any]],
+    addresses: Mapping[str, int],
+    folder: Path | None,
+) -> Callable[[str, Buffer], int]:
+    """Return a function that puts buffers on the device; one description passed twice is one buffer."""
+    known: dict[int, int] = {}
+
+    def place(key: str, buffer: Buffer) -> int:
+        name = spoken[key]
+        if name in addresses:
+            return addresses[name]
+        if id(buffer) not in known:
+            if name in arrays:
+                known[id(buffer)] = memory.place(name, arrays[name])
+            else:
+                known[id(buffer)] = memory.describe(name, buffer, folder)
+        return known[id(buffer)]
+
+    return place
+
+
+def _set_symbols(
+    program: Program,
+    given: Mapping[str, Argument],
+    banks: dict[int, bytearray],
+    memory: DeviceMemory,
+    place: Callable[[str, Buffer], int],
+) -> None:
+    """Give constant and global variables the values of arguments named after them."""
+    variables = {v.name: v for v in program.variables}
+    found = layout(program) if program.level is Level.PTX else linked(program)
+    for key, argument in given.items():
+        name, _, field = key.rpartition("+")
+        variable = variables.get(name)
+        if variable is None:
+            continue
+        data = _symbol_bytes(variable, key, argument, memory, place)
+        start = found.offsets[name] + int(field)
+        if found.spaces[name] is Space.CONST:
+            banks[CONSTANT_BANK][start : start + len(data)] = data
+        else:
+            memory.write((GLOBALS_SLOT << SLOT_BITS) + start, data)
+
+
+def _symbol_bytes(
+    variable: Variable,
+    key: str,
+    argument: Argument,
+    memory: DeviceMemory,
+    place: Callable[[str, Buffer], int],
+) -> bytes:
+    """Return the bytes of a variable; a buffer fills it, or is pointed at by a single pointer."""
+    offset = int(key.rpartition("+")[2])
+    if isinstance(argument, Buffer):
+        address = place(key, argument)
+        if variable.size == _POINTER_BYTES != argument.nbytes:
+            return address.to_bytes(_POINTER_BYTES, "little")
+        data = memory.read(address, argument.nbytes)
+    else:
+        known = variable.element not in ("b8", "")
+        width = int(variable.element.lstrip("bsuf")) // 8 if known else min(4, variable.size)
+        kind = variable.element if known else f"b{8 * width}"
+        data = parameters.scalar_bytes(
+            Parameter(key, kind, width, width, source_name=variable.name), argument
+        )
+    if offset + len(data) > variable.size:
+        raise ArgumentError(
+            f"{variable.name!r} has {variable.size} bytes: {len(data)} at {offset} do not fit"
+        )
+    return data

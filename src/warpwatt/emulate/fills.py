@@ -1,0 +1,113 @@
+"""What buffers hold before a launch, element by element: any page can be made without those before it.
+
+Element ``i`` of a random buffer comes from :func:`mix` of ``i`` and the buffer's key, in plain 64-bit
+arithmetic that a native engine repeats in three lines:
+
+- floats are uniform in [0, 1): the upper 53 (f64), 24 (f32), 11 (f16) or 8 (bf16) bits as a fraction, which
+  each type represents exactly;
+- integers are the upper 7 bits: 0..127.
+
+The distribution is that of :mod:`warpwatt.measure.inputs`, the bits are not: its generator cannot start in
+the middle.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpwatt.core.arguments import Buffer, DType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NUMPY: dict[DType, type[np.generic]] = {
+    DType.F16: np.float16,
+    DType.BF16: np.uint16,
+    DType.F32: np.float32,
+    DType.F64: np.float64,
+    DType.I8: np.int8,
+    DType.U8: np.uint8,
+    DType.I16: np.int16,
+    DType.U16: np.uint16,
+    DType.I32: np.int32,
+    DType.U32: np.uint32,
+    DType.I64: np.int64,
+    DType.U64: np.uint64,
+}
+"""The NumPy type that holds each element type; bf16 is held as bit patterns."""
+FRACTION_BITS = {DType.F16: 11, DType.BF16: 8, DType.F32: 24, DType.F64: 53}
+"""Random bits of each floating-point type."""
+INTEGER_BITS = 7
+STEP, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_WIDE = 2**64 - 1
+
+
+def key(name: str, seed: int = 0) -> int:
+    """Return the key of a random buffer: the CRC-32 of its name, and the seed in the upper half."""
+    return (zlib.crc32(name.encode()) + (seed << 32)) & _WIDE
+
+
+def mix(key: int, indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return 64 random bits per element: SplitMix64's output number ``index`` from state ``key``.
+
+    Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).
+
+    >>> hex(int(mix(0, np.zeros(1, np.uint64))[0]))
+    '0xe220a8397b1dcdaf'
+    """
+    z = (indices + np.uint64(1)) * np.uint64(STEP) + np.uint64(key)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(FIRST)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(SECOND)
+    return z ^ (z >> np.uint64(31))
+
+
+def random(key: int, dtype: DType, first: int, count: int) -> NDArray[Any]:
+    """Return ``count`` random elements from number ``first`` on.
+
+    >>> values = random(1, DType.F32, 0, 100_000)
+    >>> bool(0 <= values.min() and values.max() < 1), round(float(values.mean()), 2)
+    (True, 0.5)
+    """
+    bits = mix(key, np.arange(first, first + count, dtype=np.uint64))
+    if dtype not in FRACTION_BITS:
+        return (bits >> np.uint64(64 - INTEGER_BITS)).astype(NUMPY[dtype])
+    width = FRACTION_BITS[dtype]
+    fractions = (bits >> np.uint64(64 - width)).astype(np.float64) * 2.0**-width
+    return convert(fractions, dtype)
+
+
+def ones(dtype: DType, count: int) -> NDArray[Any]:
+    """Return ``count`` ones."""
+    return convert(np.ones(count), dtype)
+
+
+def arange(dtype: DType, first: int, count: int) -> NDArray[Any]:
+    """Return ``first``, ``first + 1``, ... in a type; integers wrap, f16 ends in infinity.
+
+    >>> arange(DType.I8, 126, 3).tolist()
+    [126, 127, -128]
+    """
+    return convert(np.arange(first, first + count), dtype)
+
+
+def convert(values: NDArray[Any], dtype: DType) -> NDArray[Any]:
+    """Return numbers in an element type, bf16 as bit patterns rounded to nearest even."""
+    with np.errstate(over="ignore"):
+        if dtype is not DType.BF16:
+            return values.astype(NUMPY[dtype])
+        bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def elements(buffer: Buffer, key: int, first: int, count: int) -> NDArray[Any]:
+    """Return elements of a described buffer that is not a file."""
+    if buffer.fill == "random":
+        return random(key, buffer.dtype, first, count)
+    if buffer.fill == "ones":
+        return ones(buffer.dtype, count)
+    if buffer.fill == "arange":
+        return arange(buffer.dtype, first, count)
+    return np.zeros(count, NUMPY[buffer.dtype])

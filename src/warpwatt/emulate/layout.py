@@ -1,0 +1,158 @@
+"""Where the variables of a PTX program lie: one answer for the lifter and for whoever fills the memory.
+
+Device addresses carry a slot in their upper bits (``address >> 40``): slot 1 holds the module's global
+variables, 2 and up one buffer each. Shared, local, parameter and constant memory are also seen through
+windows of generic addresses. In their own space, addresses are plain offsets from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Space
+from warpwatt.program.inlining import expand_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from warpwatt.core.program import Program, Variable
+
+SLOT_BITS = 40
+"""Bits of the byte offset in a device address."""
+GLOBALS_SLOT = 1
+"""Slot of the module's global variables."""
+FIRST_BUFFER_SLOT = 2
+"""Slot of the first buffer."""
+SHARED_SLOT, LOCAL_SLOT = 0xF0, 0xF1
+"""Windows of generic addresses for shared and local memory."""
+PARAMETER_SLOT, CONSTANT_SLOT = 0xF2, 0xF3
+"""Windows of generic addresses for constant banks 0 (parameters) and 3 (``.const`` variables)."""
+PARAMETER_BANK, CONSTANT_BANK = 0, 3
+"""Constant banks of PTX: kernel parameters from offset 0, and ``.const`` variables."""
+
+WINDOWS = {
+    Space.GLOBAL: 0,
+    Space.SHARED: SHARED_SLOT,
+    Space.LOCAL: LOCAL_SLOT,
+    Space.PARAM: PARAMETER_SLOT,
+    Space.CONST: CONSTANT_SLOT,
+}
+"""Slot that turns an offset in a space into a generic address; global addresses are generic already."""
+_DYNAMIC_ALIGN = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Offsets in bytes by variable name, and the size of each space.
+
+    Attributes
+    ----------
+    offsets
+        Offset of every variable within its space. Of a global variable, within slot 1.
+    spaces
+        Space of every variable.
+    parameters
+        Offset of every kernel parameter in bank 0, as the program declares them.
+    sizes
+        Bytes that the variables of each space need together; ``PARAM`` counts the kernel's parameters.
+    dynamic_shared
+        Where dynamic shared memory begins; every ``extern`` array without extent lies there.
+    images
+        What global and constant variables hold before the launch, ``sizes`` bytes each.
+    """
+
+    offsets: Mapping[str, int]
+    spaces: Mapping[str, Space]
+    parameters: Mapping[str, int]
+    sizes: Mapping[Space, int]
+    dynamic_shared: int
+    images: Mapping[Space, bytes] = field(repr=False)
+
+    def address(self, name: str) -> int:
+        """Return what ``mov`` of the variable's name gives: a device address if global, else an offset.
+
+        Raises
+        ------
+        KeyError
+            If there is no such variable or parameter.
+        """
+        if name in self.parameters:
+            return self.parameters[name]
+        offset = self.offsets[name]
+        return (GLOBALS_SLOT << SLOT_BITS) + offset if self.spaces[name] is Space.GLOBAL else offset
+
+
+@lru_cache(maxsize=64)
+def layout(program: Program) -> Layout:
+    """Lay out the variables of a PTX program, those of called functions included.
+
+    >>> from warpwatt.isa.ptx import lower, parse
+    >>> text = '''.target sm_90 .entry k(.param .u32 n, .param .u64 p) { .shared .b8 a[3]; .shared .f64 b;
+    ...     .reg .b32 %r<3>; mov.u32 %r1, a; mov.u32 %r2, b; ret; }'''
+    >>> found = layout(lower(parse(text), "k"))
+    >>> found.offsets["b"], found.parameters["p"], found.sizes[Space.SHARED]
+    (8, 8, 16)
+    """
+    program = expand_calls(program)
+    offsets: dict[str, int] = {}
+    spaces = {v.name: _space(v) for v in program.variables}
+    sizes = dict.fromkeys(WINDOWS, 0)
+    for variable in program.variables:
+        if not _dynamic(variable):
+            space = spaces[variable.name]
+            if space is Space.PARAM:
+                space = spaces[variable.name] = Space.LOCAL  # what a call passes lies on the stack
+            offsets[variable.name] = start = _aligned(sizes[space], variable.align)
+            sizes[space] = start + variable.size
+    dynamic = [v for v in program.variables if _dynamic(v)]
+    align = max([_DYNAMIC_ALIGN, *(v.align for v in dynamic)])
+    base = _aligned(sizes[Space.SHARED], align)
+    offsets |= {v.name: base for v in dynamic}
+    if dynamic:
+        sizes[Space.SHARED] = base
+    parameters, sizes[Space.PARAM] = _parameters(program)
+    images = {s: _image(program.variables, spaces, offsets, s, sizes[s]) for s in (Space.GLOBAL, Space.CONST)}
+    return Layout(offsets, spaces, parameters, sizes, base, images)
+
+
+def _space(variable: Variable) -> Space:
+    """Return where a variable lies; handles of textures and surfaces are words in global memory."""
+    return variable.space if variable.space in WINDOWS else Space.GLOBAL
+
+
+def _dynamic(variable: Variable) -> bool:
+    """Whether a variable is dynamic shared memory."""
+    return variable.space is Space.SHARED and variable.external and variable.size == 0
+
+
+def _aligned(offset: int, align: int) -> int:
+    """Return the next multiple of ``align``."""
+    return -(-offset // max(align, 1)) * max(align, 1)
+
+
+def _parameters(program: Program) -> tuple[dict[str, int], int]:
+    """Return the offset of each kernel parameter and their bytes together."""
+    offsets: dict[str, int] = {}
+    end = 0
+    for parameter in program.parameters:
+        offsets[parameter.name] = start = _aligned(end, parameter.align)
+        end = start + parameter.size
+    return offsets, end
+
+
+def _image(
+    variables: Iterable[Variable],
+    spaces: Mapping[str, Space],
+    offsets: Mapping[str, int],
+    space: Space,
+    size: int,
+) -> bytes:
+    """Return the bytes of a space before the launch."""
+    image = bytearray(size)
+    for variable in variables:
+        if spaces[variable.name] is space and variable.initial:
+            start = offsets[variable.name]
+            image[start : start + len(variable.initial)] = variable.initial
+    return bytes(image[:size])

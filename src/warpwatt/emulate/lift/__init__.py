@@ -1,0 +1,42 @@
+"""Lifting: a program's instructions to the micro-operations of :mod:`warpwatt.emulate.ir`.
+
+Public names: ``lift(program) -> Routine``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import InputError
+from warpwatt.core.program import Level
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Program
+    from warpwatt.emulate.ir import Routine
+
+__all__ = ["lift"]
+
+
+@lru_cache(maxsize=64)
+def lift(program: Program) -> Routine:
+    """Return a program as micro-operations; PTX with its calls expanded, as ``Routine.program`` says.
+
+    Instructions without semantics are listed in ``Routine.uncovered``; lifting does not fail because of them.
+
+    Raises
+    ------
+    InputError
+        If the program is neither PTX nor SASS, or jumps to a label it does not have.
+    """
+    if program.level is Level.PTX:
+        from warpwatt.emulate.lift.ptx import lift_ptx  # noqa: PLC0415 - only the tables of one level are read
+
+        return lift_ptx(program)
+    if program.level is Level.SASS:
+        from warpwatt.emulate.lift.sass import lift_sass  # noqa: PLC0415 - as above
+
+        return lift_sass(program)
+    raise InputError(
+        f"{program.name} is neither PTX nor machine code", hint="emulation needs --level ptx or sass"
+    )

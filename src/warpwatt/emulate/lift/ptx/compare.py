@@ -1,0 +1,139 @@
+"""Comparison and selection (PTX ISA 9.7.6): set, setp, selp, slct."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift.ptx import small
+from warpwatt.emulate.lift.ptx.opcode import signed, type_of
+from warpwatt.emulate.lift.ptx.patterns import join, upper
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Instruction
+    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.lift.ptx.opcode import Opcode
+    from warpwatt.emulate.lift.ptx.operands import PtxBuilder
+    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+
+_UNSIGNED = {"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
+_JOINS = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+
+
+def compare(b: PtxBuilder, how: Opcode, kind: str, x: Value, y: Value) -> Value:
+    """Return the comparison an opcode names, of values of the type ``kind``, as I1."""
+    word = how.words[0]
+    if kind == "bf16":
+        x, y = small.from_bf16(b, x), small.from_bf16(b, y)
+    if x.type.is_float:
+        if how.ftz:
+            x, y = small.flush(b, x), small.flush(b, y)
+        name = {"num": "fnum", "nan": "fnan"}.get(word, f"f{word}")
+    elif word in ("eq", "ne"):
+        name = word
+    else:
+        name = _UNSIGNED.get(word) or ("s" if signed(kind) else "u") + word
+    return b.compare(name, x, y)
+
+
+def _joined(b: PtxBuilder, how: Opcode, i: Instruction, found: Value) -> Value:
+    """Return the comparison joined with the predicate operand, if there is one."""
+    join_by = next((w for w in how.words[1:] if w in _JOINS), None)
+    if join_by is None:
+        return found
+    return b.op(_JOINS[join_by], found, b.read(i.operands[3], Type.I1))
+
+
+def _set_predicates(how: Opcode) -> Semantics:
+    kind = how.kind
+    if kind.endswith("x2"):
+        return _set_two_predicates(how)
+    type_ = type_of(kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
+        targets = b.elements(i.operands[0])
+        result = _joined(b, how, i, found)
+        if len(targets) > 1:
+            other = _joined(b, how, i, b.not_(found))
+            b.write(targets[1], other)
+        b.write(targets[0], result)
+
+    return lift
+
+
+def _set_two_predicates(how: Opcode) -> Semantics:
+    """Return ``setp`` of packed halves: one predicate for each."""
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        found = [_joined(b, how, i, f) for f in _halves(b, how, how.kind, i)]
+        targets = b.elements(i.operands[0])
+        for target, value in zip(targets, found, strict=False):
+            b.write(target, value)
+
+    return lift
+
+
+def _halves(b: PtxBuilder, how: Opcode, kind: str, i: Instruction) -> list[Value]:
+    single = kind.removesuffix("x2")
+    type_ = type_of(single)
+    x, y = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+    parts = [(b.trunc(x, Type.I16), b.trunc(y, Type.I16)), (upper(b, x), upper(b, y))]
+    return [compare(b, how, single, b.cast_bits(p, type_), b.cast_bits(q, type_)) for p, q in parts]
+
+
+def _set(how: Opcode) -> Semantics:
+    """Return ``set``: all ones or 1.0 where the comparison holds, else zero."""
+    result, kind = how.kinds[0], how.kinds[1]
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        if kind.endswith("x2"):
+            halves = [_joined(b, how, i, f) for f in _halves(b, how, kind, i)]
+            each = "u16" if result[0] in "us" else result.removesuffix("x2")
+            value = join(b, *(_number(b, f, each) for f in halves))
+        else:
+            type_ = type_of(kind)
+            found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
+            value = _number(b, _joined(b, how, i, found), result)
+        b.write(i.operands[0], value, signed=signed(result))
+
+    return lift
+
+
+def _number(b: PtxBuilder, condition: Value, kind: str) -> Value:
+    """Return what ``set`` writes for true or false."""
+    type_ = type_of(kind)
+    if kind == "bf16":
+        one = b.const(type_, 0x3F80)
+    else:
+        one = b.const(type_, 1.0 if type_.is_float else -1)
+    return b.select(condition, one, b.const(type_, 0))
+
+
+def _select(how: Opcode) -> Semantics:
+    type_ = type_of(how.kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+        b.write(i.operands[0], b.select(b.read(i.operands[3], Type.I1), yes, no))
+
+    return lift
+
+
+def _select_by_sign(how: Opcode) -> Semantics:
+    """Return ``slct``: a where c >= 0, else b."""
+    type_, by = type_of(how.kinds[0]), type_of(how.kinds[1])
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+        c = b.read(i.operands[3], by)
+        if by.is_float and how.ftz:
+            c = small.flush(b, c)
+        zero = b.const(by, 0)
+        holds = b.op(Op.FLE, zero, c) if by.is_float else b.op(Op.SLE, zero, c)
+        b.write(i.operands[0], b.select(holds, yes, no))
+
+    return lift
+
+
+TABLE: dict[str, Maker] = {"setp": _set_predicates, "set": _set, "selp": _select, "slct": _select_by_sign}

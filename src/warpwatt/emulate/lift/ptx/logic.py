@@ -1,0 +1,256 @@
+"""Logic, shifts and bytes (PTX ISA 9.7.7 to 9.7.9: and, or, lop3, shl, shf, prmt, mov, cvta, isspacep)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Address, Symbol, Vector
+from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS, WINDOWS
+from warpwatt.emulate.lift.bits import funnel, lookup, permute, permute_by
+from warpwatt.emulate.lift.driver import UncoveredError
+from warpwatt.emulate.lift.ptx.opcode import signed, type_of
+from warpwatt.emulate.lift.ptx.patterns import immediate, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.core.program import Instruction, Operand
+    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.lift.ptx.opcode import Opcode
+    from warpwatt.emulate.lift.ptx.operands import PtxBuilder
+    from warpwatt.emulate.lift.ptx.patterns import Function, Maker, Semantics
+
+_SPACES = {space.value: slot for space, slot in WINDOWS.items()}
+
+
+def _bitwise(op: Op) -> Function:
+    return lambda b, _how, x, y: b.op(op, x, y)
+
+
+def _zero_or_one(b: PtxBuilder, _how: Opcode, x: Value) -> Value:
+    """Return C's logical negation: 1 for 0, else 0."""
+    return b.zext(b.op(Op.EQ, x, b.const(x.type, 0)), x.type)
+
+
+def _lookup(how: Opcode) -> Semantics:
+    if how.words:  # .and/.or also write a predicate from a predicate
+        return _lookup_predicate(how)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        table = immediate(i, 4)
+        if table is None:
+            raise UncoveredError
+        x, y, z = (b.read(o, Type.I32) for o in i.operands[1:4])
+        b.write(i.operands[0], lookup(b, x, y, z, table & 255))
+
+    return lift
+
+
+def _lookup_predicate(how: Opcode) -> Semantics:
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        table = immediate(i, 4)
+        if table is None:
+            raise UncoveredError
+        value = lookup(b, *(b.read(o, Type.I32) for o in i.operands[1:4]), table=table & 255)
+        other = b.read(i.operands[5], Type.I1)
+        predicate = b.op(Op(how.words[0]), b.op(Op.NE, value, b.i32(0)), other)
+        targets = b.elements(i.operands[0])
+        b.write(targets[0], value)
+        b.write(targets[-1], predicate)
+
+    return lift
+
+
+def _shift(how: Opcode) -> Semantics:
+    """Return ``shl`` and ``shr``; amounts beyond the width count as the width."""
+    kind = how.kind
+    type_, sign = type_of(kind), signed(kind)
+    wide = Type.I32 if type_.bits < 32 else type_
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        x = b.fit(b.read(i.operands[1], type_), wide, signed=sign)
+        constant = immediate(i, 2)
+        amount = (
+            b.const(wide, constant & 0xFFFFFFFF)
+            if constant is not None
+            else b.fit(b.read(i.operands[2], Type.I32), wide)
+        )
+        op = Op.SHL if how.name == "shl" else Op.ASHR if sign else Op.LSHR
+        b.write(i.operands[0], b.fit(b.op(op, x, amount), type_), signed=sign)
+
+    return lift
+
+
+def _funnel(how: Opcode) -> Semantics:
+    left, wrap = how.has("l"), how.has("wrap")
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+        constant = immediate(i, 3)
+        if constant is not None:
+            constant &= 0xFFFFFFFF
+            amount: int | Value = constant & 31 if wrap else min(constant, 32)
+        else:
+            value = b.read(i.operands[3], Type.I32)
+            amount = b.and_(value, b.i32(31)) if wrap else b.op(Op.UMIN, value, b.i32(32))
+        b.write(i.operands[0], funnel(b, low, high, amount, left=left))
+
+    return lift
+
+
+_MODES: dict[str, tuple[int, int, int, int]] = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
+    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""Selectors of ``prmt`` with a mode, by the lowest two bits of its last operand (PTX ISA, table of prmt)."""
+
+
+def _permute(how: Opcode) -> Semantics:
+    mode = _MODES[how.words[0]] if how.words else None
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+        constant = immediate(i, 3)
+        if constant is not None:
+            result = permute(b, low, high, mode[constant & 3] if mode else constant & 0xFFFF)
+        else:
+            selector = b.read(i.operands[3], Type.I32)
+            if mode:
+                selector = _choice(b, b.and_(selector, b.i32(3)), mode)
+            result = permute_by(b, low, high, selector)
+        b.write(i.operands[0], result)
+
+    return lift
+
+
+def _choice(b: PtxBuilder, index: Value, table: Sequence[int]) -> Value:
+    """Return the element of a table of constants; the last where the index is beyond."""
+    result = b.i32(table[-1])
+    for at, entry in enumerate(table[:-1]):
+        result = b.select(b.op(Op.EQ, index, b.i32(at)), b.i32(entry), result)
+    return result
+
+
+def _move(how: Opcode) -> Semantics:
+    """Return ``mov``: copies, addresses, and vectors packed into or unpacked from one register."""
+    type_ = type_of(how.kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        target, source = i.operands
+        if how.has("v2", "v4"):
+            count = int(how.words[0][1:])
+            pairs = zip(b.elements(target, count), b.elements(source, count), strict=True)
+            for value, element in [(b.read(s, type_), t) for t, s in pairs]:
+                b.write(element, value)
+        elif isinstance(source, Vector):
+            b.write(target, _packed(b, source.elements, type_))
+        elif isinstance(target, Vector):
+            _unpack(b, target.elements, b.read(source, type_))
+        else:
+            b.write(target, b.read(source, type_))
+
+    return lift
+
+
+def _packed(b: PtxBuilder, elements: Sequence[Operand], type_: Type) -> Value:
+    """Return elements side by side, the first lowest."""
+    bits = type_.bits // len(elements)
+    part = Type(f"i{bits}")
+    wide = Type(f"i{type_.bits}")
+    result: Value | None = None
+    for at, element in enumerate(elements):
+        if immediate_zero(element):
+            continue
+        value = (
+            b.shl(b.zext(b.read(element, part), wide), at * bits)
+            if at
+            else b.zext(b.read(element, part), wide)
+        )
+        result = value if result is None else b.or_(result, value)
+    return b.const(wide, 0) if result is None else result
+
+
+def immediate_zero(operand: Operand) -> bool:
+    """Whether an operand is the literal 0."""
+    value = getattr(operand, "value", None)
+    return isinstance(value, int) and value == 0
+
+
+def _unpack(b: PtxBuilder, elements: Sequence[Operand], value: Value) -> None:
+    bits = value.type.bits // len(elements)
+    part = Type(f"i{bits}")
+    value = b.fit(value, Type(f"i{value.type.bits}"))
+    parts = [b.trunc(b.lshr(value, at * bits) if at else value, part) for at in range(len(elements))]
+    for element, found in zip(elements, parts, strict=True):
+        b.write(element, found)
+
+
+def _convert_address(how: Opcode) -> Semantics:
+    """Return ``cvta``: offset in a space to generic address, and back."""
+    space = next((w.partition("::")[0] for w in how.words if w.partition("::")[0] in _SPACES), "")
+    back = how.has("to")
+    type_ = type_of(how.kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        window = _SPACES[space] << SLOT_BITS
+        value = b.read(i.operands[1], type_)
+        if window and type_ is Type.I64:
+            value = (b.sub if back else b.add)(value, b.const(Type.I64, window))
+        b.write(i.operands[0], value)
+
+    return lift
+
+
+def _is_space(how: Opcode) -> Semantics:
+    """Return ``isspacep``: whether a generic address lies in a window; global is what no other one is."""
+    space = next(w.partition("::")[0] for w in how.words if w.partition("::")[0] in _SPACES)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        slot = b.lshr(b.read(i.operands[1], Type.I64), SLOT_BITS)
+        if space == "global":
+            low = b.op(Op.ULT, slot, b.const(Type.I64, SHARED_SLOT))
+            high = b.op(Op.ULT, b.const(Type.I64, LOCAL_SLOT), slot)
+            result = b.or_(low, high)
+        else:
+            result = b.op(Op.EQ, slot, b.const(Type.I64, _SPACES[space]))
+        b.write(i.operands[0], result)
+
+    return lift
+
+
+def _map_address(how: Opcode) -> Semantics:
+    """Return ``mapa``: the same variable in another block of the cluster, which is itself where it has but one."""
+    type_ = type_of(how.kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        operand = i.operands[1]
+        value = (
+            b.fit(b.address(operand), type_)
+            if isinstance(operand, Address | Symbol)
+            else b.read(operand, type_)
+        )
+        b.write(i.operands[0], value)
+
+    return lift
+
+
+TABLE: dict[str, Maker] = {
+    "and": plain(_bitwise(Op.AND)),
+    "or": plain(_bitwise(Op.OR)),
+    "xor": plain(_bitwise(Op.XOR)),
+    "not": plain(lambda b, _how, x: b.not_(x)),
+    "cnot": plain(_zero_or_one),
+    "lop3": _lookup,
+    "shl": _shift,
+    "shr": _shift,
+    "shf": _funnel,
+    "prmt": _permute,
+    "mov": _move,
+    "cvta": _convert_address,
+    "isspacep": _is_space,
+}

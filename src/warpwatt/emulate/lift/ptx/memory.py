@@ -1,0 +1,212 @@
+"""Loads and stores of every space (PTX ISA 9.7.9): ld, ldu, st, parameters and the cells of calls, prefetches."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Address, Access, Register, Space, Symbol
+from warpwatt.emulate.ir import Type
+from warpwatt.emulate.layout import CONSTANT_BANK, PARAMETER_BANK
+from warpwatt.emulate.lift.driver import UncoveredError
+from warpwatt.emulate.lift.ptx.opcode import bits_of, signed, type_of
+from warpwatt.emulate.lift.ptx.operands import size_of
+from warpwatt.program.semantics import parameter_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.core.program import Instruction, Operand, Program
+    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.lift.ptx.opcode import Opcode
+    from warpwatt.emulate.lift.ptx.operands import PtxBuilder
+    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+
+SPACES = ("global", "shared", "local", "const", "param")
+
+
+def space_of(how: Opcode) -> str:
+    """Return the state space an opcode names, ``generic`` if none: sub-qualifiers such as ``::cta`` fall away."""
+    for word in how.words:
+        name = word.partition("::")[0]
+        if name in SPACES:
+            return name
+    return "generic"
+
+
+def element_type(kind: str) -> Type:
+    """Return the type an element has in memory; 16-bit floats are plain bits there."""
+    type_ = type_of(kind)
+    return Type.I16 if type_ is Type.F16 else type_
+
+
+def _count(how: Opcode) -> int:
+    return next((int(w[1:]) for w in how.words if w in ("v2", "v4", "v8")), 1)
+
+
+def _load(how: Opcode) -> Semantics:
+    space, kind, count = space_of(how), how.kind, _count(how)
+    if bits_of(kind) > 64:
+        raise UncoveredError
+    if space == "param":
+        return _load_parameter(how)
+    element, sign = element_type(kind), signed(kind)
+    bank = CONSTANT_BANK if space == "const" else 0
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        values = b.load(space, b.address(i.operands[1], space), element, count, bank)
+        for target, value in zip(b.elements(i.operands[0], count), values, strict=True):
+            b.write(target, value, signed=sign)
+
+    return lift
+
+
+def _store(how: Opcode) -> Semantics:
+    space, count = space_of(how), _count(how)
+    if bits_of(how.kind) > 64:
+        raise UncoveredError
+    if space == "param":
+        return _store_parameter(how)
+    element = element_type(how.kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        values = [b.read(o, element) for o in b.elements(i.operands[1], count)]
+        b.store(space, b.address(i.operands[0], space), *values)
+
+    return lift
+
+
+# -- parameters -------------------------------------------------------------------------------------------
+
+
+def _load_parameter(how: Opcode) -> Semantics:
+    """Return ``ld.param``: of the kernel's parameters from constant bank 0, else what a call has passed."""
+    kind, count = how.kind, _count(how)
+    element, sign = element_type(kind), signed(kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        address, targets = i.operands[1], b.elements(i.operands[0], count)
+        cells = _cells(b, i)
+        values: Sequence[Value]
+        if cells:
+            values = [_read_cell(b, cell, element) for cell in cells]
+        elif _kernels_own(b, address):
+            values = b.load("const", b.address(address), element, count, PARAMETER_BANK)
+        else:
+            values = b.load("local", b.address(address), element, count)
+        for target, value in zip(targets, values, strict=True):
+            b.write(target, value, signed=sign)
+
+    return lift
+
+
+def _store_parameter(how: Opcode) -> Semantics:
+    """Return ``st.param``: what a call passes or returns, kept in a register where all accesses agree on it."""
+    element, count = element_type(how.kind), _count(how)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        values = [b.read(o, element) for o in b.elements(i.operands[1], count)]
+        cells = _cells(b, i)
+        if not cells:
+            b.store("local", b.address(i.operands[0]), *values)
+        for cell, value in zip(cells, values, strict=False):
+            b.declare(cell, _whole(element))
+            b.set(cell, value)
+
+    return lift
+
+
+def _read_cell(b: PtxBuilder, cell: str, type_: Type) -> Value:
+    b.declare(cell, _whole(type_))
+    return b.cast_bits(b.get(cell), type_)
+
+
+def _whole(type_: Type) -> Type:
+    return Type(f"i{type_.bits}")
+
+
+def _kernels_own(b: PtxBuilder, address: Operand) -> bool:
+    """Whether an address lies in the kernel's parameters: by name, or in a register (``cvta`` aside)."""
+    assert isinstance(address, Address)
+    if isinstance(address.base, Symbol):
+        return address.base.name in b.layout.parameters
+    return True
+
+
+def _cells(b: PtxBuilder, i: Instruction) -> tuple[str, ...]:
+    """Return the cells an access touches, none where it goes through memory."""
+    address = next(o for o in i.operands if isinstance(o, Address))
+    if not isinstance(address.base, Symbol) or address.base.name in b.layout.parameters:
+        return ()
+    return parameter_cells(i) if address.base.name not in _in_memory(b.program) else ()
+
+
+@lru_cache(maxsize=64)
+def _in_memory(program: Program) -> frozenset[str]:
+    """Return the ``.param`` variables whose accesses overlap without being the same, or whose address is taken."""
+    ranges: dict[str, set[tuple[int, int]]] = {}
+    taken: set[str] = set()
+    for i in program.instructions:
+        for operand in i.operands:
+            name = _symbol(operand)
+            if i.memory is not None and i.memory.space is Space.PARAM and isinstance(operand, Address):
+                size = i.memory.bytes
+                parts = max(1, len(parameter_cells(i)))
+                each = size // parts
+                ranges.setdefault(name, set()).update((operand.offset + k * each, each) for k in range(parts))
+            elif name and i.opcode.startswith(("mov", "cvta")):
+                taken.add(name)
+    for name, found in ranges.items():
+        ordered = sorted(found)
+        if any(s + n > t for (s, n), (t, _) in zip(ordered, ordered[1:], strict=False)):
+            taken.add(name)
+    return frozenset(taken)
+
+
+def _symbol(operand: Operand) -> str:
+    base = operand.base if isinstance(operand, Address) else operand
+    return base.name if isinstance(base, Symbol) else ""
+
+
+# -- without effect on values -----------------------------------------------------------------------------
+
+
+def _nothing(_how: Opcode) -> Semantics:
+    """Return what changes no value: prefetches, hints, fences, commits of copies made at once."""
+
+    def lift(_b: PtxBuilder, _i: Instruction) -> None:
+        return
+
+    return lift
+
+
+def _policy(_how: Opcode) -> Semantics:
+    """Return ``createpolicy``: an opaque cache policy, 0 here."""
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        b.write(i.operands[0], b.const(Type.I64, 0))
+
+    return lift
+
+
+def _allocate(_how: Opcode) -> Semantics:
+    raise UncoveredError
+
+
+TABLE: dict[str, Maker] = {
+    "ld": _load,
+    "ldu": _load,
+    "st": _store,
+    "prefetch": _nothing,
+    "prefetchu": _nothing,
+    "applypriority": _nothing,
+    "discard": _nothing,
+    "createpolicy": _policy,
+    "membar": _nothing,
+    "fence": _nothing,
+    "nanosleep": _nothing,
+    "pmevent": _nothing,
+    "setmaxnreg": _nothing,
+    "griddepcontrol": _nothing,
+    "alloca": _allocate,
+}

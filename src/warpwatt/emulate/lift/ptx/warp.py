@@ -1,0 +1,185 @@
+"""What lanes of a warp do together (PTX ISA 9.7.9, 9.7.13): shfl, vote, match, redux, elect, activemask.
+
+The ``.sync`` forms first wait for the lanes of their member mask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Immediate
+from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift.driver import UncoveredError
+from warpwatt.emulate.lift.ptx.opcode import signed, type_of
+from warpwatt.emulate.lift.ptx.patterns import immediate
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Instruction, Operand
+    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.lift.ptx.opcode import Opcode
+    from warpwatt.emulate.lift.ptx.operands import PtxBuilder
+    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+
+_FULL = 0xFFFFFFFF
+
+
+def _shuffle(how: Opcode) -> Semantics:
+    mode = next(w for w in how.words if w in ("up", "down", "bfly", "idx"))
+    sync = how.has("sync")
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        if sync:
+            b.gather(i.operands[4])
+        value = b.read(i.operands[1], Type.I32)
+        lane, valid = source_lane(b, mode, _operand(b, i, 2), _operand(b, i, 3))
+        targets = b.elements(i.operands[0])
+        if len(targets) > 1:
+            b.write(targets[1], b.true() if valid is None else valid)
+        b.write(targets[0], b.shuffle(value, lane))
+
+    return lift
+
+
+def _operand(b: PtxBuilder, i: Instruction, at: int) -> int | Value:
+    constant = immediate(i, at)
+    return b.read(i.operands[at], Type.I32) if constant is None else constant
+
+
+def source_lane(b: PtxBuilder, mode: str, by: int | Value, clamp: int | Value) -> tuple[Value, Value | None]:
+    """Return the lane a shuffle reads from, and whether it is in range (None: always).
+
+    ``clamp`` packs the segment mask (bits 8-12) and the bound (bits 0-4), as PTX and SASS have it.
+    """
+    lane = b.lane()
+    if isinstance(clamp, int) and clamp >> 8 & 31 == 0:
+        return _source_in_warp(b, mode, by, clamp & 31, lane)
+    packed = b.i32(clamp) if isinstance(clamp, int) else clamp
+    step = b.i32(by & 31) if isinstance(by, int) else b.and_(by, b.i32(31))
+    segment = b.and_(b.lshr(packed, 8), b.i32(31))
+    first = b.and_(lane, segment)
+    bound = b.or_(first, b.and_(b.and_(packed, b.i32(31)), b.not_(segment)))
+    if mode == "idx":
+        source = b.or_(first, b.and_(step, b.not_(segment)))
+    else:
+        source = b.op({"up": Op.SUB, "down": Op.ADD, "bfly": Op.XOR}[mode], lane, step)
+    valid = b.op(Op.SLE, bound, source) if mode == "up" else b.op(Op.SLE, source, bound)
+    return b.select(valid, source, lane), valid
+
+
+def _source_in_warp(
+    b: PtxBuilder, mode: str, by: int | Value, bound: int, lane: Value
+) -> tuple[Value, Value | None]:
+    """Return the same for one segment, the whole warp, with a constant bound."""
+    step = b.i32(by & 31) if isinstance(by, int) else b.and_(by, b.i32(31))
+    if mode == "idx" or mode == "bfly":
+        source = step if mode == "idx" else b.xor(lane, step)
+        if bound == 31:
+            return source, None
+    else:
+        source = b.add(lane, step) if mode == "down" else b.sub(lane, step)
+    last = b.i32(bound)
+    valid = b.op(Op.SLE, last, source) if mode == "up" else b.op(Op.SLE, source, last)
+    return b.select(valid, source, lane), valid
+
+
+def _members(b: PtxBuilder, mask: Operand, found: Value) -> Value:
+    """Return what of a lane mask belongs to the members."""
+    if isinstance(mask, Immediate) and int(mask.value) & _FULL == _FULL:
+        return found
+    return b.and_(found, b.read(mask, Type.I32))
+
+
+def _vote(how: Opcode) -> Semantics:
+    mode = next(w for w in how.words if w in ("all", "any", "uni", "ballot"))
+    sync = how.has("sync")
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        mask: Operand = i.operands[2] if sync else Immediate(_FULL, "-1")
+        if sync:
+            b.gather(mask)
+        yes = _members(b, mask, b.ballot(b.read(i.operands[1], Type.I1)))
+        b.write(i.operands[0], _verdict(b, mode, yes, mask))
+
+    return lift
+
+
+def _verdict(b: PtxBuilder, mode: str, yes: Value, mask: Operand) -> Value:
+    if mode == "ballot":
+        return yes
+    any_ = b.op(Op.NE, yes, b.i32(0))
+    if mode == "any":
+        return any_
+    all_ = b.op(Op.EQ, yes, _members(b, mask, b.active()))
+    return all_ if mode == "all" else b.or_(all_, b.not_(any_))
+
+
+def _match(how: Opcode) -> Semantics:
+    type_ = type_of(how.kind)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        mask = i.operands[2]
+        b.gather(mask)
+        same = _members(b, mask, b.match(b.read(i.operands[1], type_)))
+        targets = b.elements(i.operands[0])
+        if how.has("any"):
+            b.write(targets[0], same)
+            return
+        all_ = b.op(Op.EQ, same, _members(b, mask, b.active()))
+        if len(targets) > 1:
+            b.write(targets[1], all_)
+        b.write(targets[0], b.select(all_, same, b.i32(0)))
+
+    return lift
+
+
+_REDUCTIONS = {"add": Op.ADD, "and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+
+
+def _reduce(how: Opcode) -> Semantics:
+    name = next(w for w in how.words if w in (*_REDUCTIONS, "min", "max"))
+    type_ = type_of(how.kind)
+    if name in _REDUCTIONS:
+        op = _REDUCTIONS[name]
+    elif type_.is_float:
+        if how.has("abs", "NaN"):
+            raise UncoveredError
+        op = Op.FMIN if name == "min" else Op.FMAX
+    else:
+        op = Op(("s" if signed(how.kind) else "u") + name)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        b.gather(i.operands[2])
+        b.write(i.operands[0], b.reduce(op, b.read(i.operands[1], type_)))
+
+    return lift
+
+
+def _active(_how: Opcode) -> Semantics:
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        b.write(i.operands[0], b.active())
+
+    return lift
+
+
+def _elect(_how: Opcode) -> Semantics:
+    """Return ``elect.sync``: the lowest member leads."""
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        b.gather(i.operands[1])
+        members = _members(b, i.operands[1], b.active())
+        leader = b.op(Op.CLZ, b.op(Op.BREV, members))
+        targets = b.elements(i.operands[0])
+        b.write(targets[0], leader)
+        b.write(targets[-1], b.op(Op.EQ, leader, b.lane()))
+
+    return lift
+
+
+TABLE: dict[str, Maker] = {
+    "shfl": _shuffle,
+    "vote": _vote,
+    "match": _match,
+    "redux": _reduce,
+    "activemask": _active,
+    "elect": _elect,
+}

@@ -1,0 +1,129 @@
+"""Logic of three operands, on registers and on predicates."""
+
+from __future__ import annotations
+
+from warpwatt.core.program import Immediate, Operand, Register
+from warpwatt.emulate.builder import Builder
+from warpwatt.emulate.ir import Op, Type, Value
+from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_zero, require
+from warpwatt.emulate.lift.sass.table import lifts
+
+
+def lookup_table(b: Builder, table: int, *values: Value) -> Value:
+    """Return a bitwise function of some values; bit ``a·4 + b·2 + c`` of the table is f(a, b, c)."""
+    half = 1 << (len(values) - 1)
+    ones = (1 << half) - 1
+    low, high = table & ones, table >> half
+    first, *rest = values
+    if not rest:
+        choices = (b.const(first.type, 0), b.not_(first), first, b.const(first.type, -1))
+        return choices[table & 3]
+    if low == high:
+        return lookup_table(b, low, *rest)
+    if low == 0 and high == ones:
+        return first
+    if low == ones and high == 0:
+        return b.not_(first)
+    if low == 0:
+        return b.and_(first, lookup_table(b, high, *rest))
+    if high == 0:
+        return b.and_(b.not_(first), lookup_table(b, low, *rest))
+    if high == ones:
+        return b.or_(first, lookup_table(b, low, *rest))
+    if low == ones:
+        return b.or_(b.not_(first), lookup_table(b, high, *rest))
+    where_clear = lookup_table(b, low, *rest)
+    if low ^ high == ones:
+        return b.xor(first, where_clear)
+    return b.xor(where_clear, b.and_(first, lookup_table(b, low ^ high, *rest)))
+
+
+def _table(operand: Operand) -> int:
+    require(isinstance(operand, Immediate), "table of a logic operation")
+    assert isinstance(operand, Immediate)
+    return int(operand.value) & 0xFF
+
+
+@lifts("LOP3", "ULOP3", knows="LUT PAND")
+def logic(step: Step) -> None:
+    """Bitwise function of three; a predicate in front says "not zero", or'ed (.PAND: and'ed) with the last."""
+    form = step.form()
+    require(len(form.sources) == 4 and len(form.before) <= 1 and len(form.ins) <= 1 and not form.outs)
+    values = [step.value(o) for o in form.sources[:3]]
+    result = lookup_table(step.b, _table(form.sources[3]), *values)
+    step.set(form.dest, result)
+    if form.before:
+        outcome = step.b.op(Op.NE, result, step.b.i32(0))
+        for predicate in form.ins:
+            op = Op.AND if step.has("PAND") else Op.OR
+            outcome = step.b.op(op, outcome, step.predicate(predicate))
+        step.set(form.before[0], outcome)
+
+
+@lifts("PLOP3", "UPLOP3", knows="LUT")
+def predicate_logic(step: Step) -> None:
+    """Two functions of three predicates."""
+    require(len(step.operands) == 7)
+    require(all(is_predicate(o) for o in step.operands[:5]))
+    results = [_of_predicates(step, _table(o)) for o in step.operands[5:]]
+    step.set(step.operands[0], results[0])
+    step.set(step.operands[1], results[1])
+
+
+def _of_predicates(step: Step, table: int) -> Value:
+    """Return a function of the three predicates read; the constant ones select rows of the table."""
+    varying, fixed = [], 0
+    for weight, operand in zip((4, 2, 1), step.operands[2:5], strict=True):
+        assert isinstance(operand, Register)
+        if operand.name not in ("PT", "UPT"):
+            varying.append((weight, operand))
+        elif not operand.negated:
+            fixed += weight
+    if not varying:
+        return step.b.const(Type.I1, table >> fixed & 1)
+    rows = 0
+    for row in range(1 << len(varying)):
+        index = fixed + sum(w for bit, (w, _) in enumerate(reversed(varying)) if row >> bit & 1)
+        rows |= (table >> index & 1) << row
+    return lookup_table(step.b, rows, *(step.predicate(o) for _, o in varying))
+
+
+@lifts("P2R", "UP2UR")
+def predicates_to_register(step: Step) -> None:
+    """Bits of the mask come from the predicates, the others from the register."""
+    dest, source, mask = (o for o in step.operands if not _all_predicates(o))
+    bits = _mask(mask)
+    result = step.b.and_(step.value(source), step.b.i32(~bits))
+    kind = "UP" if step.opcode.startswith("U") else "P"
+    for i in range(7):
+        if bits >> i & 1:
+            bit = step.b.zext(step.get(f"{kind}{i}"), result.type)
+            result = step.b.or_(result, step.b.shl(bit, i))
+    step.set(dest, result)
+
+
+@lifts("R2P", "UR2UP")
+def register_to_predicates(step: Step) -> None:
+    """Write the predicates that the mask selects."""
+    source, mask = (o for o in step.operands if not _all_predicates(o))
+    value = step.value(source)
+    bits = _mask(mask)
+    kind = "UP" if step.opcode.startswith("U") else "P"
+    for i in range(7):
+        if bits >> i & 1:
+            bit = step.b.and_(value, step.b.i32(1 << i))
+            step.set(f"{kind}{i}", step.b.op(Op.NE, bit, step.b.i32(0)))
+
+
+def _all_predicates(operand: Operand) -> bool:
+    return getattr(operand, "name", "") in ("PR", "UPR")
+
+
+def _mask(operand: Operand) -> int:
+    """Return which predicates a mask selects."""
+    if is_zero(operand):
+        return 0
+    require(isinstance(operand, Immediate), "mask of predicates")
+    assert isinstance(operand, Immediate)
+    require(int(operand.value) & ~0x7F == 0, "mask beyond the predicates")
+    return int(operand.value)

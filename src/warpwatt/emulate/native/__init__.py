@@ -1,0 +1,5 @@
+"""The fast engine: a routine becomes machine code once, then runs at native speed.
+
+Public names: ``run(routine, context, memory, blocks, limits, *, record=False) -> Run`` and, for others that
+need compiled loops, :class:`~warpwatt.emulate.native.aot.Library`.
+"""

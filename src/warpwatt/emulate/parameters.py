@@ -1,0 +1,154 @@
+"""The parameter block of a launch: scalars, pointers and fields of structures as bytes."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.arguments import Buffer, DType, Scalar
+from warpwatt.core.errors import ArgumentError
+from warpwatt.core.program import Address, Space, Symbol
+from warpwatt.emulate import fills
+from warpwatt.program.binding import check_buffer, scalar_value, spoken_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from warpwatt.core.arguments import Argument
+    from warpwatt.core.program import Parameter, Program
+
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+_POINTER_BYTES = 8
+
+
+def offsets(program: Program) -> dict[str, int]:
+    """Return where each parameter lies in the parameter block: where the program says, else aligned.
+
+    >>> from warpwatt.core.program import Level, Parameter, Program
+    >>> pair = Parameter("n", "u32", 4, 4), Parameter("p", "u64", 8, 8)
+    >>> offsets(Program("k", Level.PTX, "sm_90", (), parameters=pair))
+    {'n': 0, 'p': 8}
+    """
+    result: dict[str, int] = {}
+    end = 0
+    for parameter in program.parameters:
+        align = max(1, parameter.align)
+        start = parameter.offset if parameter.offset is not None else -(-end // align) * align
+        result[parameter.name] = start
+        end = start + parameter.size
+    return result
+
+
+def block(program: Program, given: Mapping[str, Argument], place: Callable[[str, Buffer], int]) -> bytes:
+    """Return the parameter block.
+
+    Parameters
+    ----------
+    given
+        Arguments by parameter name, of structures also ``NAME+OFFSET``
+        (:func:`warpwatt.program.binding.matched`).
+    place
+        Puts a buffer on the device and returns its address; called with the key in ``given``.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is missing or does not fit.
+    """
+    at = offsets(program)
+    last = max(((at[p.name] + p.size) for p in program.parameters), default=0)
+    data = bytearray(last)
+    missing: list[tuple[int, Parameter]] = []
+    for index, parameter in enumerate(program.parameters):
+        start = at[parameter.name]
+        if parameter.name in given:
+            argument = given[parameter.name]
+            if isinstance(argument, Buffer):
+                check_buffer(parameter, argument, index)
+                value = place(parameter.name, argument).to_bytes(_POINTER_BYTES, "little")
+            else:
+                value = scalar_bytes(parameter, argument, index)
+            data[start : start + len(value)] = value
+        elif found := dict(_fields(program, parameter, given, place)):
+            for offset, value in found.items():
+                data[start + offset : start + offset + len(value)] = value
+        else:
+            missing.append((index, parameter))
+    if missing:
+        raise _missing(program, missing)
+    return bytes(data)
+
+
+def scalar_bytes(parameter: Parameter, argument: Scalar, index: int = 0) -> bytes:
+    """Return a number as the bytes of its parameter; one of unknown type is a float if it has a fraction.
+
+    Raises
+    ------
+    ArgumentError
+        If it does not fit.
+
+    >>> from warpwatt.core.program import Parameter
+    >>> scalar_bytes(Parameter("n", "u32", 4, 4), Scalar(-1)).hex()
+    'ffffffff'
+    >>> scalar_bytes(Parameter("a", "b64", 8, 8), Scalar(0.5)).hex()
+    '000000000000e03f'
+    """
+    value, size = scalar_value(parameter, argument, index), parameter.size
+    if parameter.type == "bf16":
+        return fills.convert(np.array([value]), DType.BF16).tobytes()
+    if parameter.type[0] == "f" or (isinstance(value, float) and size in _FLOATS):
+        try:
+            return struct.pack(_FLOATS[size], value)
+        except OverflowError:
+            name = spoken_name(parameter, index)
+            raise ArgumentError(f"argument {name!r} is a {parameter.type}: {value} does not fit") from None
+    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+
+
+def _fields(
+    program: Program, parameter: Parameter, given: Mapping[str, Argument], place: Callable[[str, Buffer], int]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield offset and bytes of the fields that are given for a structure, as wide as they are read."""
+    read = dict(_reads(program, parameter.name))
+    said = {int(key.rpartition("+")[2]): key for key in given if key.rpartition("+")[0] == parameter.name}
+    for offset, key in sorted(said.items()):
+        argument = given[key]
+        room = min([o for o in said if o > offset], default=parameter.size) - offset
+        if isinstance(argument, Buffer):
+            yield offset, place(key, argument).to_bytes(_POINTER_BYTES, "little")
+            continue
+        type_, size = read.get(offset, ("b", 4 if isinstance(argument.value, float) else min(8, room)))
+        if offset + size > parameter.size:
+            raise ArgumentError(
+                f"kernel {program.name}: {key!r} lies beyond the {parameter.size} bytes of it"
+            )
+        field = type(parameter)(key, f"{type_}{8 * size}", size, size, source_name=key)
+        yield offset, scalar_bytes(field, argument)
+
+
+def _reads(program: Program, name: str) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Yield (offset, (kind, bytes)) of the loads of a parameter in PTX; kind is f, s, u or b."""
+    for instruction in program.instructions:
+        memory = instruction.memory
+        if memory is None or memory.space is not Space.PARAM:
+            continue
+        for operand in instruction.operands:
+            if isinstance(operand, Address) and operand.base == Symbol(name):
+                *parts, kind = instruction.opcode.split(".")
+                count = {"v2": 2, "v4": 4}.get(parts[-1], 1)
+                size = memory.bytes // count
+                yield from ((operand.offset + size * k, (kind[0], size)) for k in range(count))
+
+
+def _missing(program: Program, missing: list[tuple[int, Parameter]]) -> ArgumentError:
+    texts, flags = [], []
+    for index, parameter in missing:
+        name = spoken_name(parameter, index)
+        texts.append(f"argument {name!r} ({'pointer' if parameter.pointer else parameter.type})")
+        example = "f32[1024]" if parameter.pointer else "1.0" if parameter.type[0] == "f" else "1024"
+        flags.append(f"--arg {name}={example}")
+    return ArgumentError(
+        f"kernel {program.name} needs " + ", ".join(texts), hint="write, for example, " + " ".join(flags)
+    )

@@ -1,0 +1,159 @@
+"""Which blocks of a grid are emulated, and how many blocks each stands for.
+
+Small grids are taken whole. Of others, blocks are sorted by where they lie along each axis: first, last, or
+between; boundary checks treat these apart. Every such place gives at least one block, the inside several, drawn with
+a fixed seed, and some of these bring their neighbours along each axis, which show what blocks share.
+The cost does not depend on the size of the grid.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.launch import Dim3
+from warpwatt.emulate.caches.growth import SampledBlocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WHOLE_GRID = 24
+"""Grids of so many blocks (or clusters) are run whole."""
+INSIDE = 7
+"""Blocks drawn from the inside, besides the middle one."""
+WITH_NEIGHBOURS = 4
+"""How many of them bring their neighbours."""
+_SEED = 0
+
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """Units (blocks, or clusters of blocks) in the order they are to be run.
+
+    ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it lies, and
+    ``populations`` how many units of the grid lie there.
+    """
+
+    grid: Dim3
+    units: tuple[tuple[int, ...], ...]
+    strata: tuple[Place, ...]
+    populations: dict[Place, int]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every block of the grid is in the sample."""
+        return sum(len(u) for u in self.units) == self.grid.count
+
+    def weights(self, run: Sequence[int]) -> list[float]:
+        """Return how many units each unit of ``run`` (places in ``units``) stands for.
+
+        Places none of whose units were run are shared among all.
+        """
+        strata = [self.strata[k] for k in run]
+        reached = sum(self.populations[s] for s in set(strata))
+        rest = sum(self.populations.values()) / reached if reached else 1.0
+        return [rest * self.populations[s] / strata.count(s) for s in strata]
+
+    def blocks(self, run: Sequence[int]) -> SampledBlocks:
+        """Return the blocks of some units, with their weights."""
+        pairs = [(b, w) for k, w in zip(run, self.weights(run), strict=True) for b in self.units[k]]
+        return SampledBlocks(self.grid, np.array([b for b, _ in pairs]), np.array([w for _, w in pairs]))
+
+
+def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
+    """Return the units of a grid to run; the most telling first.
+
+    >>> len(sample(Dim3(2**31 - 1)).units), sample(Dim3(3, 3)).whole
+    (15, True)
+    """
+    cluster = cluster or Dim3()
+    extents = (max(1, grid.x // cluster.x), max(1, grid.y // cluster.y), max(1, grid.z // cluster.z))
+    if extents[0] * extents[1] * extents[2] <= WHOLE_GRID:
+        chosen: list[Place] = [(x, y, z) for z, y, x in product(*(range(e) for e in reversed(extents)))]
+    else:
+        chosen = _chosen(extents)
+    strata = tuple(_stratum(c, extents) for c in chosen)
+    populations = {s: _population(s, extents) for s in set(strata)}
+    return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations)
+
+
+def sample_blocks(grid: Dim3) -> SampledBlocks:
+    """Return the sampled blocks of a grid without clusters, with their weights."""
+    taken = sample(grid)
+    return taken.blocks(range(len(taken.units)))
+
+
+def _chosen(extents: Place) -> list[Place]:
+    draw = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
+    inside = [_middle(extents), *(_inside(extents, draw) for _ in range(INSIDE))]
+    corners = [(0, 0, 0), (extents[0] - 1, extents[1] - 1, extents[2] - 1)]
+    neighbours = [n for base in inside[:WITH_NEIGHBOURS] for n in _neighbours(base, extents)]
+    return list(dict.fromkeys([inside[0], *corners, *inside, *neighbours, *_boundary(extents, draw)]))
+
+
+def _middle(extents: Place) -> Place:
+    return extents[0] // 2, extents[1] // 2, extents[2] // 2
+
+
+def _inside(extents: Place, draw: random.Random) -> Place:
+    x, y, z = (draw.randrange(1, e - 1) if e > 2 else draw.randrange(e) for e in extents)
+    return x, y, z
+
+
+def _neighbours(base: Place, extents: Place) -> list[Place]:
+    moved = []
+    for axis in range(3):
+        if extents[axis] > 1:
+            step = 1 if base[axis] + 1 < extents[axis] else -1
+            x, y, z = (c + step * (a == axis) for a, c in enumerate(base))
+            moved.append((x, y, z))
+    return moved
+
+
+def _boundary(extents: Place, draw: random.Random) -> list[Place]:
+    """Return one unit of every place of the grid: corners, edges, faces."""
+    kinds = [[k for k in (0, 1, 2) if _size(k, e)] for e in extents]
+    found = []
+    for place in product(*kinds):
+        x, y, z = (_draw_at(k, e, draw) for k, e in zip(place, extents, strict=True))
+        found.append((x, y, z))
+    return found
+
+
+def _draw_at(kind: int, extent: int, draw: random.Random) -> int:
+    return (0, draw.randrange(1, extent - 1) if extent > 2 else 0, extent - 1)[kind]
+
+
+def _stratum(unit: Place, extents: Place) -> Place:
+    """Return 0 (first), 1 (between) or 2 (last) for each axis."""
+    x, y, z = (0 if c == 0 else 2 if c == e - 1 else 1 for c, e in zip(unit, extents, strict=True))
+    return x, y, z
+
+
+def _population(stratum: Place, extents: Place) -> int:
+    sizes = [_size(kind, extent) for kind, extent in zip(stratum, extents, strict=True)]
+    return sizes[0] * sizes[1] * sizes[2]
+
+
+def _size(kind: int, extent: int) -> int:
+    """Return how many coordinates of an axis are first (0), between (1) or last (2).
+
+    >>> [_size(kind, extent) for extent in (1, 2, 5) for kind in (0, 1, 2)]
+    [1, 0, 0, 1, 0, 1, 1, 3, 1]
+    """
+    return (1, max(0, extent - 2), int(extent > 1))[kind]
+
+
+def _blocks(unit: Place, cluster: Dim3, grid: Dim3) -> tuple[int, ...]:
+    """Return the linear numbers of the blocks of a unit."""
+    x, y, z = unit[0] * cluster.x, unit[1] * cluster.y, unit[2] * cluster.z
+    return tuple(
+        (z + dz) * grid.x * grid.y + (y + dy) * grid.x + x + dx
+        for dz, dy, dx in product(range(cluster.z), range(cluster.y), range(cluster.x))
+    )

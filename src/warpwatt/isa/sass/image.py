@@ -1,0 +1,125 @@
+"""The memory a kernel's machine code expects: constant banks, global variables, shared memory, stack."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Pointer, Space, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from warpwatt.isa.sass.elf import Elf, Relocation, Section, Symbol
+
+_CONSTANT = re.compile(r"\.nv\.constant(\d+)(?:\.(.+))?$")
+_INITIALIZED, _ZEROED = ".nv.global.init", ".nv.global"
+_OBJECT, _FUNCTION = 1, 2
+_POINTER_TYPES = (2, 4)
+"""Relocations of a 64-bit word: ``R_CUDA_64`` and, for generic addresses, ``R_CUDA_G64``."""
+_PARAMETER_BANK = 0
+_SECTION_ALIGN = 256
+_LARGEST_BANK = 1 << 16
+_RESERVED_SHARED = 1024
+"""Bytes at the start of shared memory that the system keeps for itself from sm_90 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What the fields of the same names of :class:`~warpwatt.core.program.Program` hold."""
+
+    variables: tuple[Variable, ...] = ()
+    constants: Mapping[int, bytes] = field(default_factory=dict)
+    pointers: tuple[Pointer, ...] = ()
+    static_shared: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A section that holds variables: its space, its bank (constants only), and where it begins there."""
+
+    section: Section
+    space: Space
+    bank: int | None
+    base: int = 0
+
+
+def image(elf: Elf, kernel: str, sm: int) -> Image:
+    """Return the memory of a linked cubin as one of its kernels sees it.
+
+    Addresses of variables stay symbolic (:class:`~warpwatt.core.program.Pointer`); addresses of code are
+    numbers already. Global variables with contents come first, those without behind them.
+    """
+    places = {elf.sections.index(p.section): p for p in _places(elf, kernel)}
+    variables = tuple(
+        _variable(symbol, places[symbol.section])
+        for symbol in elf.symbols
+        if symbol.kind == _OBJECT and symbol.section in places
+    )
+    banks = {p.bank: _contents(p.section) for p in places.values() if p.bank is not None}
+    pointers = tuple(pointer for place in places.values() for pointer in _pointers(elf, place, places))
+    return Image(variables, banks, pointers, _shared(elf, kernel, sm))
+
+
+def _places(elf: Elf, kernel: str) -> Iterator[_Place]:
+    """Yield the sections with the kernel's constants and the module's variables."""
+    for section in elf.sections:
+        found = _CONSTANT.match(section.name)
+        if found and int(found[1]) != _PARAMETER_BANK and found[2] in (None, kernel):
+            yield _Place(section, Space.CONST, int(found[1]))
+    initialized = elf.section(_INITIALIZED)
+    if initialized is not None:
+        yield _Place(initialized, Space.GLOBAL, None)
+    if zeroed := elf.section(_ZEROED):
+        size = initialized.size if initialized is not None else 0
+        yield _Place(zeroed, Space.GLOBAL, None, -(-size // _SECTION_ALIGN) * _SECTION_ALIGN)
+
+
+def _contents(section: Section) -> bytes:
+    """Return a constant bank's bytes; one without contents in the file is zero."""
+    return section.data or bytes(min(section.size, _LARGEST_BANK))
+
+
+def _variable(symbol: Symbol, place: _Place) -> Variable:
+    """Return a variable; ``align`` is that of its offset, at most 256."""
+    offset = place.base + symbol.value
+    initial = place.section.data[symbol.value : symbol.value + symbol.size]
+    align = min(offset & -offset or _SECTION_ALIGN, _SECTION_ALIGN)
+    return Variable(symbol.name, place.space, symbol.size, align, initial=initial, offset=offset)
+
+
+def _pointers(elf: Elf, place: _Place, places: Mapping[int, _Place]) -> Iterator[Pointer]:
+    """Yield the addresses of variables that a section holds."""
+    for relocation in elf.relocations(place.section.name):
+        if relocation.type not in _POINTER_TYPES or relocation.symbol >= len(elf.symbols):
+            continue
+        symbol = elf.symbols[relocation.symbol]
+        addend = _addend(place.section, relocation)
+        if symbol.kind not in (_OBJECT, _FUNCTION) and symbol.section in places:
+            symbol, addend = _within(elf, symbol, addend)
+        if symbol.name and symbol.kind == _OBJECT:
+            yield Pointer(place.bank, place.base + relocation.offset, symbol.name, addend)
+
+
+def _addend(section: Section, relocation: Relocation) -> int:
+    """Return a relocation's addend, which older targets keep in the place itself."""
+    if not relocation.in_place:
+        return relocation.addend
+    return int.from_bytes(section.data[relocation.offset : relocation.offset + 8], "little", signed=True)
+
+
+def _within(elf: Elf, section: Symbol, addend: int) -> tuple[Symbol, int]:
+    """Return the variable, and the offset in it, at ``addend`` bytes into a section that is named instead."""
+    for symbol in elf.symbols:
+        inside = symbol.kind == _OBJECT and symbol.section == section.section
+        if inside and symbol.value <= addend < symbol.value + symbol.size:
+            return symbol, addend - symbol.value
+    return section, addend
+
+
+def _shared(elf: Elf, kernel: str, sm: int) -> int:
+    """Return the bytes of shared memory in front of dynamic shared memory."""
+    section = elf.section(".nv.shared." + kernel)
+    size = section.size if section is not None else 0
+    return max(size, _RESERVED_SHARED) if sm >= 90 else size

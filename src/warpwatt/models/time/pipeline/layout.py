@@ -1,0 +1,73 @@
+"""Columns of the flat arrays that the simulator works on, and the codes that stand in them.
+
+Arrays of numbers and no objects: the hot loop is compiled. Cycles are those of the SM clock.
+"""
+
+from __future__ import annotations
+
+from warpwatt.core.case import Stall
+
+# -- InstructionTable.ints: one row per static instruction ---------------------------------------------
+STALL, YIELD, WRITE_BARRIER, READ_BARRIER, WAIT_MASK, KIND = range(6)
+PIPE, OTHER_PIPE, INTERVAL, SHARED_PIPE, SHARED_INTERVAL = range(6, 11)
+BANK0, BANK1, TRAFFIC, SCOREBOARD, REMAINING, REASON, THROTTLE, NUMBER, WARPS, FETCH_LINE = range(11, 21)
+INT_COLUMNS = 21
+"""Control code; kind; per-sub-core pipe (or -1), a second one it may take instead (or -1), cycles it is
+taken; SM-wide pipe (or -1) and cycles; reads of both register banks; what it moves; DEPBAR's scoreboard and
+count; stall names for who waits for its result and for its unit; barrier number and warps (0: all); line of
+the instruction cache."""
+
+# -- InstructionTable.floats --------------------------------------------------------------------------
+LATENCY, READ_LATENCY, L2_LATENCY, DRAM_LATENCY, L1_MISS, L2_MISS, COST, ATOMIC = range(8)
+FLOAT_COLUMNS = 8
+"""Cycles from issue to the result (of an L1 hit), to the last operand read, to the result from L2 and from
+DRAM; shares of sectors that miss L1, and of those that miss L2; load-store cycles where the stream does not
+say; cycles that L2's atomic unit needs per request, seen from one SM."""
+
+# -- kinds of instructions ----------------------------------------------------------------------------
+PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP = range(9)
+"""GROUP: an operation of a warp group that runs on; GROUP_WAIT waits for it. COPY_FENCE: LDGDEPBAR.
+ASYNC_WAIT: waits for bulk copies of its block."""
+
+# -- what a memory instruction moves ------------------------------------------------------------------
+NOTHING, READ, WRITE, ATOMIC_READ, COPY, BULK = range(6)
+"""NOTHING: stays on the SM (shared memory, constants, shuffles). COPY and BULK: reads in the background."""
+
+# -- pipes --------------------------------------------------------------------------------------------
+FMA, FMA_LITE, ALU, FP16, XU, FP64, TENSOR, UNIFORM, BRANCH = range(9)
+PIPES = 9
+"""Per sub-core. FMA does the integer multiplications too; XU: special functions and conversions."""
+PIPE_NAMES = ("fma", "fma", "alu", "fp16", "xu", "fp64", "tensor", "uniform", "branch")
+SHARED_FP64, TEXTURE, BLOCK_BARRIER = range(3)
+SHARED_PIPES = 3
+SHARED_PIPE_NAMES = ("fp64", "texture", "barrier unit")
+
+# -- settings of one simulation -----------------------------------------------------------------------
+(SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, YOUNGEST, BARRIER_CYCLES, BLOCK_CYCLES,
+ L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES) = range(13)  # fmt: skip
+INT_SETTINGS = 13
+(L2_BYTES, DRAM_BYTES, PORT_BYTES, WRITE_PORT_BYTES, LOAD_LINEAR, LOAD_QUEUE, LOAD_WINDOW, BACKLOG) = range(8)
+FLOAT_SETTINGS = 8
+"""Bytes per cycle that L2 and DRAM give this SM and its ports carry; how DRAM's latency grows with its load
+ρ: LINEAR·ρ + QUEUE·ρ/(1−ρ), over WINDOW cycles; cycles that L2's queue may run ahead before the LSU stops."""
+
+# -- results ------------------------------------------------------------------------------------------
+(END, ISSUED, LSU_BUSY, PORT_BYTES_MOVED, L2_BYTES_MOVED, DRAM_BYTES_MOVED, WARP_CYCLES_SUM, LAST_ISSUE,
+ ATOMIC_BUSY) = range(9)  # fmt: skip
+RESULTS = 9
+
+REASONS = (
+    Stall.SELECTED, Stall.NOT_SELECTED, Stall.WAIT, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD,
+    Stall.MATH_PIPE_THROTTLE, Stall.MIO_THROTTLE, Stall.LG_THROTTLE, Stall.TEX_THROTTLE, Stall.BARRIER,
+    Stall.NO_INSTRUCTION, Stall.BRANCH_RESOLVING, Stall.DISPATCH, Stall.MEMBAR, Stall.IMC_MISS,
+)  # fmt: skip
+"""Stall names by their column in the simulator's result."""
+(R_SELECTED, R_NOT_SELECTED, R_WAIT, R_LONG, R_SHORT, R_MATH, R_MIO, R_LG, R_TEX, R_BARRIER, R_NO_INSTRUCTION,
+ R_BRANCH, R_DISPATCH, R_MEMBAR, R_IMC) = range(15)  # fmt: skip
+
+SCOREBOARDS = 6
+GROUP_BOARD = 6
+"""Column of the scoreboard that warp-group operations use."""
+RING = 16
+"""Completions remembered per scoreboard, for DEPBAR."""
+NEVER = 1 << 60

@@ -1,0 +1,100 @@
+"""Bytes at every level of kernels whose traffic one can count by hand."""
+
+import numpy as np
+import pytest
+from tests.emulate.caches import kernels
+
+from warpwatt.core.program import Resources
+from warpwatt.emulate.sampling import sample_blocks
+from warpwatt.emulate.workload import workload
+from warpwatt.gpus import find
+
+RESOURCES = Resources(registers=16)
+
+
+def work_of(kernel, gpu="rtx3090", blocks=None):
+    return workload(kernel.execution(blocks), find(gpu), RESOURCES)
+
+
+def sampled(kernel):
+    return sample_blocks(kernel.grid).numbers
+
+
+@pytest.mark.parametrize("gpu", ["rtx3090", "h200", "v100"])
+@pytest.mark.parametrize("blocks", [100, 3_000])
+def test_a_copy_moves_its_footprint_once(gpu, blocks):
+    kernel = kernels.copy(blocks)
+    work = work_of(kernel, gpu, sampled(kernel))
+    assert work.dram.read == pytest.approx(blocks * 512)
+    assert work.dram.written == pytest.approx(blocks * 512)
+    assert work.l2.read == pytest.approx(blocks * 512)
+    assert work.hits[0].l1_hits == pytest.approx(0, abs=1e-12)
+
+
+def test_a_copy_of_any_size_costs_the_same():
+    kernel = kernels.copy(2**31 - 1)
+    work = work_of(kernel, "rtx3090", sampled(kernel))
+    assert work.dram.read == pytest.approx(512 * kernel.grid.count)
+
+
+def test_whole_sectors_move_for_strided_access():
+    kernel = kernels.strided(500, 32)
+    work = work_of(kernel, "rtx3090", sampled(kernel))
+    assert work.dram.read == pytest.approx(500 * 32 * 32)
+    assert work_of(kernel, "a100-sxm4-40gb", sampled(kernel)).dram.read == pytest.approx(500 * 32 * 32)
+
+
+def test_64_byte_fetches_double_what_one_sector_in_two_asks_for():
+    kernel = kernels.strided(500, 64)
+    small = work_of(kernel, "rtx3090", sampled(kernel)).dram.read
+    assert small == pytest.approx(500 * 32 * 32)
+    assert work_of(kernel, "h200", sampled(kernel)).dram.read == pytest.approx(2 * small)
+
+
+def test_a_table_is_read_from_dram_once_and_stays_in_l1():
+    kernel = kernels.table(2_000, entries=64, lookups=64)
+    work = work_of(kernel, "rtx3090", sampled(kernel))
+    assert work.hits[0].dram.read == pytest.approx(256, rel=0.02)
+    assert work.hits[0].l1_hits > 0.98
+    assert work.hits[0].l2_hits > 0.99
+
+
+def test_tiled_matmul_reads_each_matrix_once_from_dram():
+    kernel = kernels.matmul(16)
+    work = work_of(kernel, "rtx3090", sampled(kernel))
+    whole = 4 * 256 * 256
+    assert work.hits[0].dram.read == pytest.approx(whole, rel=0.01)
+    assert work.hits[1].dram.read == pytest.approx(whole, rel=0.01)
+    assert work.dram.written == pytest.approx(whole)
+    assert work.l1.read == pytest.approx(2 * 16 * whole)
+
+
+def test_a_stencil_reads_its_halo_from_l2_only():
+    kernel = kernels.stencil(40, 60)
+    work = work_of(kernel, "rtx3090", sampled(kernel))
+    once = kernels.exact_footprint(kernel, 2)
+    assert work.dram.read == pytest.approx(once, rel=0.03)
+    assert work.l2.read < 1.6 * once
+    assert work.l1.read > 5 * once
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [kernels.copy(700), kernels.strided(300, 48), kernels.matmul(12), kernels.stencil(24, 20)],
+    ids=["copy", "strided", "matmul", "stencil"],
+)
+def test_footprints_from_samples_are_those_of_the_whole_grid(kernel):
+    reuse = kernel.execution(sampled(kernel)).reuse
+    for slot, (name, _) in kernel.buffers.items():
+        total = sum(g.total for g in reuse.growths if g.buffer == name)
+        assert total == pytest.approx(kernels.exact_footprint(kernel, slot), rel=0.04), name
+
+
+def test_more_cache_never_hurts():
+    kernel = kernels.stencil(16, 16)
+    profile_lines = np.arange(0, 3000, 50)
+    from warpwatt.emulate.caches.l1 import l1_profile
+
+    profile = l1_profile(kernel.execution().reuse.stream, 4, 1)
+    shares = [profile.fates(float(lines))[4].hit for lines in profile_lines]
+    assert shares == sorted(shares)
