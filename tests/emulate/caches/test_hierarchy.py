@@ -54,7 +54,7 @@ def test_64_byte_fetches_double_what_one_sector_in_two_asks_for():
 def test_a_table_is_read_from_dram_once_and_stays_in_l1():
     kernel = kernels.table(2_000, entries=64, lookups=64)
     work = work_of(kernel, "rtx3090", sampled(kernel))
-    assert work.hits[0].dram.read == pytest.approx(256, rel=0.02)
+    assert work.hits[0].dram.read == pytest.approx(256, rel=0.1)
     assert work.hits[0].l1_hits > 0.98
     assert work.hits[0].l2_hits > 0.99
 
