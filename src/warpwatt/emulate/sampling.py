@@ -62,9 +62,7 @@ class Sample:
 
     def blocks(self, run: Sequence[int]) -> SampledBlocks:
         """Return the blocks of some units, with their weights."""
-        pairs = [
-            (b, w) for k, w in zip(run, self.weights(run), strict=True) for b in self.units[k]
-        ]
+        pairs = [(b, w) for k, w in zip(run, self.weights(run), strict=True) for b in self.units[k]]
         return SampledBlocks(self.grid, np.array([b for b, _ in pairs]), np.array([w for _, w in pairs]))
 
 
@@ -145,9 +143,7 @@ def _draw_at(kind: int, extent: int, draw: random.Random) -> int:
 
 def _stratum(unit: Place, extents: Place) -> Place:
     """Return 0 (first), 1 (between) or 2 (last) for each axis."""
-    x, y, z = (
-        0 if c == 0 else 2 if c == e - 1 else 1 for c, e in zip(unit, extents, strict=True)
-    )
+    x, y, z = (0 if c == 0 else 2 if c == e - 1 else 1 for c, e in zip(unit, extents, strict=True))
     return x, y, z
 
 

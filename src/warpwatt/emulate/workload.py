@@ -96,7 +96,9 @@ def _hits(execution: Execution, gpu: Gpu, seats: Occupancy) -> dict[int, LevelHi
         return {}
     from warpwatt.emulate.caches.hierarchy import level_hits  # noqa: PLC0415 - numpy, only where needed
 
-    return level_hits(execution, gpu, seats, {i.index: pattern_of(execution, i) for i in _off_chip(execution)})
+    return level_hits(
+        execution, gpu, seats, {i.index: pattern_of(execution, i) for i in _off_chip(execution)}
+    )
 
 
 def _totals(hits: dict[int, LevelHits]) -> tuple[Traffic, Traffic, Traffic]:

@@ -73,9 +73,7 @@ def level_hits(
     return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
-def _fates(
-    reuse: Reuse, gpu: Gpu, seats: Occupancy, waves: Waves, resident: int
-) -> dict[int, Fate]:
+def _fates(reuse: Reuse, gpu: Gpu, seats: Occupancy, waves: Waves, resident: int) -> dict[int, Fate]:
     """Return what becomes of the cached reads of each instruction."""
     if not (reuse.stream.kind & BYPASS == 0).any():
         return {}

@@ -28,7 +28,9 @@ def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
     if not waits.any():
         return np.zeros(len(trace.access_instruction), np.int64)
     found = [
-        _of_warp(trace, warp, waits, accesses) if trace.access_start[warp] < trace.access_start[warp + 1] else []
+        _of_warp(trace, warp, waits, accesses)
+        if trace.access_start[warp] < trace.access_start[warp + 1]
+        else []
         for warp in range(len(trace.access_start) - 1)
     ]
     return np.concatenate(found).astype(np.int64)

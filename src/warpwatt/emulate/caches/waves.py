@@ -68,9 +68,7 @@ class Waves:
         while size < self.blocks:
             rest = min(size, self.blocks - size)
             both = size + rest
-            common = (
-                self.distinct(growth, size) + self.distinct(growth, rest) - self.distinct(growth, both)
-            )
+            common = self.distinct(growth, size) + self.distinct(growth, rest) - self.distinct(growth, both)
             pairs = self.blocks / both
             lost += max(0.0, common) * pairs * overlap_miss(self.used(both) / self.l2_bytes)
             size *= 2

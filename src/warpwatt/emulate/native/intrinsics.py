@@ -36,9 +36,7 @@ def _array(element: Any) -> Callable[..., Any]:
             size = target.get_constant(types.intp, element.bitwidth // 8)
             data = builder.inttoptr(values[0], target.get_data_type(element).as_pointer())
             made = target.make_array(array)(target, builder)
-            populate_array(
-                made, data=data, shape=[values[1]], strides=[size], itemsize=size, meminfo=None
-            )
+            populate_array(made, data=data, shape=[values[1]], strides=[size], itemsize=size, meminfo=None)
             return made._getvalue()
 
         return array(types.int64, types.int64), generate

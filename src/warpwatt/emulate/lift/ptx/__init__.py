@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
 from warpwatt.emulate.lift.driver import Language, UncoveredError, drive
-from warpwatt.emulate.lift.ptx import atomic, compare, control, convert, integer, logic, memory, real, warp
+from warpwatt.emulate.lift.ptx import (
+    asynchronous,
+    atomic,
+    compare,
+    control,
+    convert,
+    integer,
+    logic,
+    memory,
+    real,
+    tensor,
+    video,
+    warp,
+)
 from warpwatt.emulate.lift.ptx.opcode import opcode
 from warpwatt.emulate.lift.ptx.operands import PtxBuilder
 from warpwatt.emulate.ir import Type
@@ -21,9 +34,22 @@ if TYPE_CHECKING:
 _REAL = ("f16", "f32", "f64", "bf16", "f16x2", "bf16x2", "f32x2")
 _TABLE = (
     integer.TABLE | logic.TABLE | compare.TABLE | convert.TABLE | memory.TABLE | control.TABLE
-    | atomic.TABLE | warp.TABLE
+    | atomic.TABLE | warp.TABLE | tensor.TABLE | asynchronous.TABLE | video.TABLE
 )  # fmt: skip
-_ALONE = ("bar", "barrier", "shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix")
+_ALONE = (
+    "bar",
+    "barrier",
+    "shfl",
+    "vote",
+    "match",
+    "redux",
+    "elect",
+    "mma",
+    "wmma",
+    "ldmatrix",
+    "stmatrix",
+    "movmatrix",
+)
 
 
 def lift_ptx(program: Program) -> Routine:

@@ -173,13 +173,13 @@ class PtxBuilder(Builder):
 
     def gather(self, mask: Operand) -> None:
         """Wait for the lanes of a member mask, unless the block has waited for the same ones already."""
-        key = mask if isinstance(mask, Immediate) else None
+        key = int(mask.value) & 0xFFFFFFFF if isinstance(mask, Immediate) else None
         block = len(self.blocks)
-        if key is not None and self.converged == (block, key.value & 0xFFFFFFFF):
+        if key is not None and self.converged == (block, key):
             return
         self.converge(self.read(mask, Type.I32))
         if key is not None:
-            self.converged = (len(self.blocks), key.value & 0xFFFFFFFF)
+            self.converged = (len(self.blocks), key)
 
 
 def _integer(type_: Type) -> Type:

@@ -1,0 +1,71 @@
+"""SIMD video instructions (PTX ISA 9.7.17): vadd2, vabsdiff4 and their kin, without byte selectors and masks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift.driver import UncoveredError
+from warpwatt.emulate.lift.ptx.integer import part
+from warpwatt.emulate.lift.ptx.opcode import signed
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Instruction
+    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.lift.ptx.opcode import Opcode
+    from warpwatt.emulate.lift.ptx.operands import PtxBuilder
+    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+
+_NAME = re.compile(r"v(add|sub|avrg|absdiff|min|max)([24])", re.ASCII)
+
+
+def _packed(how: Opcode) -> Semantics:
+    match = _NAME.fullmatch(how.name)
+    if match is None or len(how.kinds) != 3 or set(how.words) - {"add", "sat"}:
+        raise UncoveredError
+    operation, parts = match[1], int(match[2])
+    bits = 32 // parts
+    d_kind, a_kind, b_kind = how.kinds
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        x, y, z = (b.read(o, Type.I32) for o in i.operands[1:4])
+        total: Value | None = None
+        for k in range(parts):
+            left = part(b, x, k * bits, bits, sign=signed(a_kind))
+            right = part(b, y, k * bits, bits, sign=signed(b_kind))
+            result = _one(b, operation, left, right)
+            if how.has("sat"):
+                result = _held(b, result, bits, sign=signed(d_kind))
+            if how.has("add"):
+                total = b.add(z if total is None else total, result)
+            else:
+                field = b.shl(b.and_(result, b.i32((1 << bits) - 1)), k * bits)
+                total = field if total is None else b.or_(total, field)
+        assert total is not None
+        b.write(i.operands[0], total)
+
+    return lift
+
+
+def _one(b: PtxBuilder, operation: str, x: Value, y: Value) -> Value:
+    """Return the result of one part, in 32 bits, where it is exact and signed."""
+    if operation in ("add", "sub"):
+        return b.op(Op.ADD if operation == "add" else Op.SUB, x, y)
+    if operation == "avrg":  # half away from zero
+        total = b.add(x, y)
+        return b.ashr(b.add(total, b.i32(1)), 1)
+    if operation == "absdiff":
+        return b.sub(b.op(Op.SMAX, x, y), b.op(Op.SMIN, x, y))
+    return b.op(Op.SMIN if operation == "min" else Op.SMAX, x, y)
+
+
+def _held(b: PtxBuilder, value: Value, bits: int, *, sign: bool) -> Value:
+    high = (1 << (bits - sign)) - 1
+    low = -(1 << (bits - 1)) if sign else 0
+    return b.op(Op.SMIN, b.op(Op.SMAX, value, b.i32(low)), b.i32(high))
+
+
+TABLE: dict[str, Maker] = {
+    f"v{name}{parts}": _packed for name in ("add", "sub", "avrg", "absdiff", "min", "max") for parts in (2, 4)
+}

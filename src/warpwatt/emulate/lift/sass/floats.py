@@ -1,0 +1,208 @@
+"""Semantics of single- and double-precision arithmetic and comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Register
+from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift.sass.numbers import ROUNDINGS, flush, least, saturate
+from warpwatt.emulate.lift.sass.operands import is_zero, next_register, require
+from warpwatt.emulate.lift.sass.table import lifts
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Operand
+    from warpwatt.emulate.builder import Builder
+    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.lift.sass.operands import Step
+
+_ARITHMETIC = {"ADD": Op.FADD, "MUL": Op.FMUL, "FMA": Op.FMA}
+_ORDERED = ("LT", "EQ", "LE", "GT", "NE", "GE")
+_CONDITIONS = (
+    {c: "f" + c.lower() for c in _ORDERED}
+    | {c + "U": "f" + c.lower() + "u" for c in _ORDERED}
+    | {"NUM": "fnum", "NAN": "fnan", "F": "never", "T": "always"}
+)
+_JOINS = {"AND": Op.AND, "OR": Op.OR, "XOR": Op.XOR}
+COMPARING = " ".join([*_CONDITIONS, *_JOINS])
+"""Modifiers of a comparison."""
+_ROUNDING = " ".join(ROUNDINGS)
+
+
+def rounding(s: Step) -> str:
+    """Return the rounding that the modifiers name, ``rn`` where they name none."""
+    return ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
+
+
+def sources(s: Step, count: int, type_: Type) -> list[Value]:
+    """Return the values of the operands behind the destination, which must be ``count``; flushed if FTZ."""
+    require(len(s.operands) == count + 1)
+    values = [s.value(o, type_) for o in s.operands[1:]]
+    return [flush(s.b, v) for v in values] if s.has("FTZ") else values
+
+
+def finished(s: Step, value: Value) -> Value:
+    """Return a result as FTZ and SAT leave it."""
+    value = flush(s.b, value) if s.has("FTZ") else value
+    return saturate(s.b, value) if s.has("SAT") else value
+
+
+@lifts("FADD", "FMUL", "FFMA", "UFADD", "UFMUL", "UFFMA", knows=f"FTZ SAT {_ROUNDING}")
+def arithmetic(s: Step) -> None:
+    """One result of two or three operands, rounded once."""
+    op = _ARITHMETIC[s.opcode.removeprefix("U")[1:]]
+    values = sources(s, 3 if op is Op.FMA else 2, Type.F32)
+    s.set(s.operands[0], finished(s, s.b.op(op, *values, data=rounding(s))))
+
+
+@lifts("FADD2", "FMUL2", "FFMA2", knows=f"FTZ {_ROUNDING}")
+def packed(s: Step) -> None:
+    """The same on the two floats of register pairs."""
+    op = _ARITHMETIC[s.opcode[1:-1]]
+    require(len(s.operands) == (4 if op is Op.FMA else 3))
+    halves = []
+    for part in (0, 1):
+        values = [_of_pair(s, o, part) for o in s.operands[1:]]
+        values = [flush(s.b, v) for v in values] if s.has("FTZ") else values
+        result = finished(s, s.b.op(op, *values, data=rounding(s)))
+        halves.append(s.b.cast_bits(result, Type.I32))
+    s.set(s.operands[0], s.b.pair(*halves))
+
+
+@lifts("DADD", "DMUL", "DFMA", knows=_ROUNDING)
+def double(s: Step) -> None:
+    """The same in double precision."""
+    op = _ARITHMETIC[s.opcode[1:]]
+    values = sources(s, 3 if op is Op.FMA else 2, Type.F64)
+    s.set(s.operands[0], s.b.op(op, *values, data=rounding(s)))
+
+
+def _of_pair(s: Step, operand: Operand, part: int) -> Value:
+    """Return one float of a packed operand: ``.F32x2.HI_LO`` is a pair, ``.F32`` one float for both."""
+    require(isinstance(operand, Register))
+    assert isinstance(operand, Register)
+    suffixes = tuple(m for m in operand.modifiers if m in ("F32x2", "HI_LO", "F32"))
+    plain = replace(operand, modifiers=tuple(m for m in operand.modifiers if m not in suffixes))
+    require(suffixes in (("F32x2", "HI_LO"), ("F32",)) or is_zero(operand), f"packed operand {suffixes}")
+    if part and suffixes != ("F32",):
+        plain = replace(plain, name=next_register(plain.name))
+    return s.value(plain, Type.F32)
+
+
+def holds(s: Step, x: Value, y: Value) -> Value:
+    """Return the I1 result of the comparison that the modifiers name."""
+    condition = _CONDITIONS[s.one_of(_CONDITIONS)]
+    if condition in ("never", "always"):
+        return s.b.const(Type.I1, condition == "always")
+    return s.b.compare(condition, x, y)
+
+
+def joined(s: Step, result: Value, operand: Operand) -> Value:
+    """Return a comparison's result joined with a predicate."""
+    return s.b.op(_JOINS[s.one_of(_JOINS, "AND")], result, s.predicate(operand))
+
+
+@lifts("FSETP", "UFSETP", knows=f"FTZ {COMPARING}")
+def set_predicate(s: Step) -> None:
+    """P = (x cmp y) join p, Q = !(x cmp y) join p."""
+    _set_predicates(s, Type.F32)
+
+
+@lifts("DSETP", knows=COMPARING)
+def set_predicate_double(s: Step) -> None:
+    """The same of doubles."""
+    _set_predicates(s, Type.F64)
+
+
+def _set_predicates(s: Step, type_: Type) -> None:
+    require(len(s.operands) == 5)
+    x, y = s.value(s.operands[2], type_), s.value(s.operands[3], type_)
+    if s.has("FTZ"):
+        x, y = flush(s.b, x), flush(s.b, y)
+    result = holds(s, x, y)
+    first = joined(s, result, s.operands[4])
+    second = joined(s, s.b.not_(result), s.operands[4])
+    s.set(s.operands[0], first)
+    s.set(s.operands[1], second)
+
+
+@lifts("DSETP.MIN", "DSETP.MAX", knows="AND")
+def choose_double(s: Step) -> None:
+    """P: the first operand is the minimum (maximum), by number where the other is NaN; Q: both are NaN."""
+    require(len(s.operands) == 5)
+    x, y = s.value(s.operands[2], Type.F64), s.value(s.operands[3], Type.F64)
+    best = s.b.op(Op.FMIN if s.has("MIN") else Op.FMAX, x, y)
+    x_nan, y_nan = s.b.compare("fnan", x, x), s.b.compare("fnan", y, y)
+    same = s.b.compare("eq", s.b.cast_bits(best, Type.I64), s.b.cast_bits(x, Type.I64))
+    first = s.b.and_(s.b.or_(same, y_nan), s.b.or_(y_nan, s.b.not_(x_nan)))
+    s.set(s.operands[0], joined(s, first, s.operands[4]))
+    s.set(s.operands[1], joined(s, s.b.and_(x_nan, y_nan), s.operands[4]))
+
+
+@lifts("FSET", "UFSET", knows=f"FTZ BF {COMPARING}")
+def set_register(s: Step) -> None:
+    """-1, or 1.0 with ``.BF``, where a comparison holds, else 0."""
+    require(len(s.operands) == 4)
+    x, y = s.value(s.operands[1], Type.F32), s.value(s.operands[2], Type.F32)
+    if s.has("FTZ"):
+        x, y = flush(s.b, x), flush(s.b, y)
+    result = joined(s, holds(s, x, y), s.operands[3])
+    s.set(s.operands[0], s.b.select(result, s.b.i32(0x3F800000 if s.has("BF") else -1), s.b.i32(0)))
+
+
+@lifts("FSEL", "UFSEL", knows="FTZ")
+def select(s: Step) -> None:
+    """The first operand where the predicate holds, else the second."""
+    require(len(s.operands) == 4)
+    values = [s.value(o, Type.F32) for o in s.operands[1:3]]
+    chosen = s.b.select(s.predicate(s.operands[3]), *values)
+    s.set(s.operands[0], flush(s.b, chosen) if s.has("FTZ") else chosen)
+
+
+@lifts("FMNMX", "FMNMX3", "UFMNMX", knows="FTZ NAN")
+def minimum(s: Step) -> None:
+    """The minimum where the last predicate holds, else the maximum."""
+    form = s.form()
+    require(not form.before and not form.outs and len(form.ins) == 1)
+    require(len(form.sources) == (3 if s.opcode.endswith("3") else 2))
+    values = [s.value(o, Type.F32) for o in form.sources]
+    values = [flush(s.b, v) for v in values] if s.has("FTZ") else values
+    result, chooser = values[0], s.predicate(form.ins[0])
+    for value in values[1:]:
+        result = least(s.b, result, value, chooser, nan=s.has("NAN"))
+    s.set(form.dest, result)
+
+
+@lifts("DMNMX", knows="NAN")
+def minimum_double(s: Step) -> None:
+    """The same of two doubles."""
+    require(len(s.operands) == 4)
+    x, y = s.value(s.operands[1], Type.F64), s.value(s.operands[2], Type.F64)
+    s.set(s.operands[0], least(s.b, x, y, s.predicate(s.operands[3]), nan=s.has("NAN")))
+
+
+@lifts("FCHK", knows="DIVIDE")
+def division_check(s: Step) -> None:
+    """Whether x / y needs the slow path, for the fast one would over- or underflow on the way.
+
+    The exact condition is not published; this one holds wherever a step of the fast path (reciprocal,
+    quotient, remainder) could leave the normal range: y or the quotient close to the ends of the exponent
+    range, or x so small that a remainder would be denormal.
+    """
+    require(len(s.operands) == 3)
+    x, y = _exponent(s, s.operands[1]), _exponent(s, s.operands[2])
+    slow = s.b.or_(_outside(s.b, x, 26, 254), _outside(s.b, y, 2, 252))
+    s.set(s.operands[0], s.b.or_(slow, _outside(s.b, s.b.sub(x, y), -124, 125)))
+
+
+def _exponent(s: Step, operand: Operand) -> Value:
+    """Return the biased exponent of a float, I32."""
+    bits = s.b.cast_bits(s.value(operand, Type.F32), Type.I32)
+    return s.b.and_(s.b.lshr(bits, 23), s.b.i32(0xFF))
+
+
+def _outside(b: Builder, value: Value, low: int, high: int) -> Value:
+    """Return whether a signed I32 is below ``low`` or above ``high``."""
+    below = b.compare("slt", value, b.i32(low))
+    return b.or_(below, b.compare("sgt", value, b.i32(high)))

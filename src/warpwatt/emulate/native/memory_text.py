@@ -1,0 +1,145 @@
+"""LLVM text of LOAD, STORE, ATOMIC and CALL: arguments to memory, a call of the runtime, results back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.ir import Memory, Op, Type
+from warpwatt.emulate.native import state
+from warpwatt.emulate.native.functions import BARRIER_RESULT
+from warpwatt.emulate.native.lanes import wide
+from warpwatt.emulate.native.values import literal, scalar_type, vector_type
+
+if TYPE_CHECKING:
+    from warpwatt.emulate.ir import Operation, Value
+    from warpwatt.emulate.native.values import Text
+
+BANK_BYTES = 0x10000
+"""Every constant bank is padded to this size, so that constant addresses below it need no check."""
+
+
+def is_operand(operation: Operation, constants: dict[int, int]) -> bool:
+    """Whether a load reads a constant bank at a known address; ``constants`` are the block's CONST values."""
+    memory = operation.data
+    assert isinstance(memory, Memory)
+    known = constants.get(operation.args[0].index)
+    return memory.space == "const" and known is not None and known + memory.bytes <= BANK_BYTES
+
+
+def read_operand(text: Text, operation: Operation, address: int) -> None:
+    """LOAD from a constant bank at a known address."""
+    memory = operation.data
+    assert isinstance(memory, Memory)
+    banks = text.load("ptr", "%m", state.BANKS * 8)
+    bank = text.load("ptr", banks, 8 * memory.bank)
+    kind, size = scalar_type(memory.element), memory.element.bits // 8
+    for number, result in enumerate(operation.results):
+        text.bind(result, text.load(kind, bank, address + size * number, 1), scalar=True)
+    _mask_results(text, operation)
+
+
+def load(text: Text, operation: Operation, row: int) -> None:
+    """LOAD."""
+    memory, mask = operation.data, operation.mask
+    assert isinstance(memory, Memory)
+    (address, *_) = operation.args
+    size = 32 * memory.element.bits // 8
+    if text.is_scalar(address):
+        _call_same(text, "load_same", address, row, mask)
+        kind = scalar_type(memory.element)
+        for number, result in enumerate(operation.results):
+            offset = state.LANE_VALUES * 8 + size // 32 * number
+            text.bind(result, text.load(kind, "%m", offset, 1), scalar=True)
+        _mask_results(text, operation)
+        return
+    _call(text, "load_lanes", address, row, mask)
+    for number, result in enumerate(operation.results):
+        offset = state.LANE_VALUES * 8 + size * number
+        text.bind(result, text.load(vector_type(memory.element), "%m", offset, min(size, 64)), scalar=False)
+
+
+def _mask_results(text: Text, operation: Operation) -> None:
+    """Make scalars that were read 0 where the mask does not hold."""
+    mask = operation.mask
+    if mask is None:
+        return
+    scalar = text.is_scalar(mask)
+    truth, name = text.kind(Type.I1, scalar=scalar), text.operand(mask, scalar=scalar)
+    for result in operation.results:
+        kind = text.kind(result.type, scalar=scalar)
+        read, zero = text.values[result.index], literal(result.type, 0)
+        if not scalar:
+            read, zero = text.splat(result.type, read), text.splat(result.type, zero)
+            text.scalars.discard(result.index)
+        text.values[result.index] = text.let(f"select {truth} {name}, {kind} {read}, {kind} {zero}")
+
+
+def store(text: Text, operation: Operation, row: int) -> None:
+    """STORE."""
+    memory = operation.data
+    assert isinstance(memory, Memory)
+    address, *values = operation.args
+    _spill(text, memory, tuple(values[: memory.count]))
+    _call(text, "store_lanes", address, row, operation.mask)
+
+
+def atomic(text: Text, operation: Operation, row: int) -> None:
+    """ATOMIC."""
+    memory = operation.data
+    assert isinstance(memory, Memory)
+    address, *operands = operation.args
+    operands = operands[: 2 if memory.operation == "cas" else 1]
+    for number, value in enumerate(operands):
+        text.store("<32 x i64>", wide(text, value), "%m", state.LANE_VALUES * 8 + 256 * number, 64)
+    _call(text, "atomic_lanes", address, row, operation.mask)
+    for result in operation.results:
+        text.bind(result, _narrow(text, result.type, state.LANE_OLD * 8), scalar=False)
+
+
+def call(text: Text, operation: Operation, number: int) -> None:
+    """CALL."""
+    name, constants = operation.data  # type: ignore[misc]  # of a CALL
+    if name == "barrier_result":
+        number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
+    for place, value in enumerate(operation.args):
+        text.store("<32 x i64>", wide(text, value), "%m", state.LANE_VALUES * 8 + 256 * place, 64)
+    mask = text.let(f"zext i32 {text.on(operation.mask)} to i64")
+    text.do(f"call void @call_function(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
+    for place, result in enumerate(operation.results):
+        text.bind(result, _narrow(text, result.type, state.LANE_VALUES * 8 + 256 * place), scalar=False)
+
+
+def _narrow(text: Text, type_: Type, offset: int) -> str:
+    """Return 64-bit patterns in the machine as values of a type."""
+    name = text.load("<32 x i64>", "%m", offset, 64)
+    if type_.bits < 64:
+        name = text.let(f"trunc <32 x i64> {name} to <32 x i{type_.bits}>")
+    if type_ in (Type.F32, Type.F64):
+        name = text.let(f"bitcast <32 x i{type_.bits}> {name} to {vector_type(type_)}")
+    return name
+
+
+def _spill(text: Text, memory: Memory, values: tuple[Value, ...]) -> None:
+    size = 32 * memory.element.bits // 8
+    for number, value in enumerate(values):
+        offset = state.LANE_VALUES * 8 + size * number
+        text.store(vector_type(value.type), text.vector(value), "%m", offset, min(size, 64))
+
+
+def _call(text: Text, name: str, address: Value, row: int, mask: Value | None) -> None:
+    """Call a runtime function on 32 addresses."""
+    text.store("<32 x i64>", wide(text, address), "%m", state.LANE_ADDRESSES * 8, 64)
+    lanes = text.let(f"zext i32 {text.on(mask)} to i64")
+    text.do(f"call void @{name}(i64 %mi, i64 %wi, i64 {row}, i64 {lanes})")
+
+
+def _call_same(text: Text, name: str, address: Value, row: int, mask: Value | None) -> None:
+    """Call a runtime function on one address that all lanes have."""
+    at = text.scalar(address)
+    if address.type is not Type.I64:
+        at = text.let(f"zext i{address.type.bits} {at} to i64")
+    lanes = text.let(f"zext i32 {text.on(mask)} to i64")
+    text.do(f"call void @{name}(i64 %mi, i64 %wi, i64 {row}, i64 {lanes}, i64 {at})")
+
+
+MEMORY = (Op.LOAD, Op.STORE, Op.ATOMIC)

@@ -1,0 +1,259 @@
+"""A routine as LLVM text: one function per basic block, which ends in a tail call of the next.
+
+While all live lanes of a warp are together, blocks call each other directly. When lanes part, each lane's
+next block is written to the warp and ``dispatch`` picks the lowest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.ir import Memory, Op, Operation, Type
+from warpwatt.emulate.native import memory_text, state
+from warpwatt.emulate.native.ends import ENDS, HELPERS, jump_table
+from warpwatt.emulate.native.floats import EACH, FLOATS
+from warpwatt.emulate.native.integers import INTEGERS
+from warpwatt.emulate.native.lanes import LANES
+from warpwatt.emulate.native.values import Text, scalar_type, vector_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.emulate.ir import Block, RegisterKind, Routine, Value
+
+_PURE = {**INTEGERS, **FLOATS, **LANES}
+_RUNTIME = """
+declare void @load_lanes(i64, i64, i64, i64)
+declare void @load_same(i64, i64, i64, i64, i64)
+declare void @store_lanes(i64, i64, i64, i64)
+declare void @atomic_lanes(i64, i64, i64, i64)
+declare void @call_function(i64, i64, i64, i64)
+declare void @match_lanes(i64, i64)
+declare void @step(i64, i64, i64, i64)
+declare void @leave(i64, i64, i64)
+declare void @converge(i64, i64, i64)
+declare void @look_again(i64, i64)
+declare void @barrier(i64, i64, i64, i64, i64, i64, i64)
+declare void @indirect(i64, i64, i64, i64)
+declare void @trap(i64, i64, i64, i64)
+declare i32 @fesetround(i32)
+declare double @exp2(double)
+declare double @log2(double)
+declare double @sin(double)
+declare double @cos(double)
+declare double @tanh(double)
+"""
+
+
+@dataclass(slots=True, eq=False)
+class RoutineText:
+    """The text and the tables that go with it.
+
+    ``operations`` are the memory operations by row, ``calls`` those of runtime functions, ``guarded`` the
+    instructions of each COUNT. ``offsets`` places registers in the warp; ``register_bytes`` is their size.
+    """
+
+    routine: Routine
+    record: bool
+    text: str = ""
+    operations: list[Operation] = field(default_factory=list)
+    operands: list[tuple[int, Operation]] = field(default_factory=list)
+    calls: list[Operation] = field(default_factory=list)
+    guarded: list[int] = field(default_factory=list)
+    offsets: dict[str, int] = field(default_factory=dict)
+    register_bytes: int = 0
+    leavers: set[str | None] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._place_registers(self.routine.registers)
+        self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
+        parts = [_RUNTIME, EACH, HELPERS, jump_table(len(self.routine.blocks))]
+        parts += [self._block(number, block) for number, block in enumerate(self.routine.blocks)]
+        self.text = "\n".join(parts)
+
+    def _place_registers(self, registers: Mapping[str, RegisterKind]) -> None:
+        """Lay registers out, vectors first, each aligned to its size up to 64."""
+        sizes = {name: _register_bytes(kind) for name, kind in registers.items()}
+        place = state.W_REGISTERS
+        for name in sorted(sizes, key=lambda name: -sizes[name]):
+            self.offsets[name] = place
+            place += sizes[name]
+        self.register_bytes = -(-(place - state.W_REGISTERS) // 64) * 64
+
+    def _block(self, number: int, block: Block) -> str:
+        """Return the function of a block."""
+        text = Text(max(1, len(block.instructions)))
+        text.lines.append(f"define void @b{number}(ptr %m, ptr %w) {{")
+        self._enter(text, number, block)
+        last = {o.data: i for i, o in enumerate(block.operations) if o.op is Op.SET}
+        writer = _BlockWriter(self, text, set(last.values()))
+        used = _used(block)
+        for place, operation in enumerate(block.operations):
+            if operation.op is Op.GET and operation.results[0].index not in used:
+                continue
+            writer.write(place, operation)
+        if writer.may_fail:
+            fault = text.load("i64", "%m", state.FAULT * 8)
+            failed = text.let(f"icmp ne i64 {fault}, 0")
+            text.do(f"br i1 {failed}, label %stop, label %end")
+            text.label("end")
+        if any(o.data in self.leavers for o in block.operations if o.op is Op.SET):
+            text.do("call void @look_again(i64 %mi, i64 %wi)")
+        ENDS[block.end.end](text, number, block.end)
+        text.lines.append("}")
+        return "\n".join(text.lines)
+
+    def _enter(self, text: Text, number: int, block: Block) -> None:
+        """Write what every block begins with: the turn, the active lanes, counts."""
+        turn_at = text.at("%w", state.W_TURN)
+        turn = text.let(f"load i64, ptr {turn_at}")
+        text.do(f"%go = icmp sgt i64 {turn}, 0")
+        text.do(f"%a = load i32, ptr {text.at('%w', state.W_ACTIVE)}")
+        text.do("br i1 %go, label %run, label %late")
+        text.label("late")
+        text.do(f"call void @park(ptr %w, i32 %a, i32 {number})")
+        text.do("ret void")
+        text.label("stop")
+        text.do("ret void")
+        text.label("run")
+        text.do(f"store i64 {text.let(f'sub i64 {turn}, {text.length}')}, ptr {turn_at}")
+        text.do("%act = bitcast i32 %a to <32 x i1>")
+        text.do("%mi = ptrtoint ptr %m to i64")
+        text.do("%wi = ptrtoint ptr %w to i64")
+        _add(text, state.EXECUTIONS, number, "1")
+        lanes = text.let("call i32 @llvm.ctpop.i32(i32 %a)")
+        _add(text, state.LANES, number, text.let(f"zext i32 {lanes} to i64"))
+        if self.record:
+            mask = text.let("zext i32 %a to i64")
+            text.do(f"call void @step(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
+
+
+def _add(text: Text, table: int, index: int, amount: str) -> None:
+    """Add to a 64-bit count in a table of the machine."""
+    place = text.at(text.load("ptr", "%m", table * 8), 8 * index)
+    old = text.let(f"load i64, ptr {place}")
+    text.do(f"store i64 {text.let(f'add i64 {old}, {amount}')}, ptr {place}")
+
+
+def _used(block: Block) -> set[int]:
+    """Return the values that something reads."""
+    used = {value.index for operation in block.operations for value in operation.args}
+    used |= {operation.mask.index for operation in block.operations if operation.mask is not None}
+    end = block.end
+    return used | {v.index for v in (end.condition, end.value, end.value2) if v is not None}
+
+
+def _register_bytes(kind: RegisterKind) -> int:
+    if kind.uniform:
+        return 8
+    return 4 if kind.type is Type.I1 else 32 * kind.type.bits // 8
+
+
+class _BlockWriter:
+    """Writes the operations of one block in order."""
+
+    def __init__(self, routine: RoutineText, text: Text, committing: set[int]) -> None:
+        self.routine, self.text, self.committing = routine, text, committing
+        self.constants: dict[int, int] = {}
+        self.current: dict[object, Value] = {}
+        self.may_fail = False
+
+    def write(self, place: int, operation: Operation) -> None:
+        """Write one operation."""
+        op, text = operation.op, self.text
+        if op in _PURE:
+            if op is Op.CONST and isinstance(operation.data, int):
+                self.constants[operation.results[0].index] = operation.data
+            _PURE[op](text, operation)
+        elif op is Op.GET:
+            self._get(operation)
+        elif op is Op.SET:
+            self._set(operation, commit=place in self.committing)
+        elif op is Op.COUNT:
+            self._count(operation)
+        else:
+            self._effect(operation)
+
+    def _effect(self, operation: Operation) -> None:
+        """LOAD STORE ATOMIC CALL."""
+        routine, text = self.routine, self.text
+        if operation.op is Op.CALL:
+            self.may_fail = True
+            memory_text.call(text, operation, len(routine.calls))
+            routine.calls.append(operation)
+            return
+        if operation.op is Op.LOAD and memory_text.is_operand(operation, self.constants):
+            memory_text.read_operand(text, operation, self.constants[operation.args[0].index])
+            return
+        self.may_fail = True
+        row = len(routine.operations)
+        routine.operations.append(operation)
+        assert isinstance(operation.data, Memory)
+        write = {Op.LOAD: memory_text.load, Op.STORE: memory_text.store, Op.ATOMIC: memory_text.atomic}
+        write[operation.op](text, operation, row)
+
+    def _count(self, operation: Operation) -> None:
+        routine, text = self.routine, self.text
+        off = text.let(f"and i32 %a, {text.let(f'xor i32 {text.bits(operation.args[0])}, -1')}")
+        lanes = text.let(f"call i32 @llvm.ctpop.i32(i32 {off})")
+        _add(text, state.GUARDED, len(routine.guarded), text.let(f"zext i32 {lanes} to i64"))
+        assert isinstance(operation.data, int)
+        routine.guarded.append(operation.data)
+
+    def _get(self, operation: Operation) -> None:
+        (result,), text, name = operation.results, self.text, operation.data
+        if name in self.current:
+            known = self.current[name]
+            text.bind(result, text.values[known.index], scalar=text.is_scalar(known))
+            return
+        kind, offset = self.routine.routine.registers[str(name)], self.routine.offsets[str(name)]
+        if kind.uniform:
+            read = text.load("i8" if kind.type is Type.I1 else scalar_type(kind.type), "%w", offset)
+            if kind.type is Type.I1:
+                read = text.let(f"trunc i8 {read} to i1")
+            text.bind(result, read, scalar=True)
+        elif kind.type is Type.I1:
+            bits = text.load("i32", "%w", offset)
+            text.bind(result, text.let(f"bitcast i32 {bits} to <32 x i1>"), scalar=False)
+        else:
+            align = min(64, _register_bytes(kind))
+            text.bind(result, text.load(vector_type(kind.type), "%w", offset, align), scalar=False)
+
+    def _set(self, operation: Operation, *, commit: bool) -> None:
+        """SET: the last one of a block writes the register, earlier ones are only remembered."""
+        value, name = operation.args[0], str(operation.data)
+        masked = operation.mask is not None or len(operation.args) > 1
+        if not masked:
+            self.current[name] = value
+            if not commit:
+                return
+        else:
+            self.current.pop(name, None)
+        mask = operation.mask or (operation.args[1] if masked else None)
+        kind, offset = self.routine.routine.registers[name], self.routine.offsets[name]
+        write = self._set_uniform if kind.uniform else self._set_bits if kind.type is Type.I1 else self._set_lanes
+        write(kind, offset, value, mask)
+
+    def _set_uniform(self, kind: RegisterKind, offset: int, value: Value, mask: Value | None) -> None:
+        text, name = self.text, self.text.scalar(value)
+        short = scalar_type(kind.type)
+        if kind.type is Type.I1:
+            name, short = text.let(f"zext i1 {name} to i8"), "i8"
+        if mask is not None:
+            old = text.load(short, "%w", offset)
+            some = text.let(f"icmp ne i32 {text.on(mask)}, 0")
+            name = text.let(f"select i1 {some}, {short} {name}, {short} {old}")
+        text.store(short, name, "%w", offset)
+
+    def _set_bits(self, _: RegisterKind, offset: int, value: Value, mask: Value | None) -> None:
+        text = self.text
+        on, bits, old = text.on(mask), text.bits(value), text.load("i32", "%w", offset)
+        change = text.let(f"and i32 {text.let(f'xor i32 {old}, {bits}')}, {on}")
+        text.store("i32", text.let(f"xor i32 {old}, {change}"), "%w", offset)
+
+    def _set_lanes(self, kind: RegisterKind, offset: int, value: Value, mask: Value | None) -> None:
+        text, vector, align = self.text, vector_type(kind.type), min(64, _register_bytes(kind))
+        old, new = text.load(vector, "%w", offset, align), text.vector(value)
+        on = text.on_lanes(mask)
+        text.store(vector, text.let(f"select <32 x i1> {on}, {vector} {new}, {vector} {old}"), "%w", offset, align)
