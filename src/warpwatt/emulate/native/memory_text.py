@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Type
 from warpwatt.emulate.native import state
+from warpwatt.emulate.native.functions import BARRIER_RESULT
 from warpwatt.emulate.native.lanes import wide
 from warpwatt.emulate.native.values import literal, scalar_type, vector_type
 
@@ -97,6 +98,9 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
 
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
+    name, constants = operation.data  # type: ignore[misc]  # of a CALL
+    if name == "barrier_result":
+        number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
     for place, value in enumerate(operation.args):
         text.store("<32 x i64>", wide(text, value), "%m", state.LANE_VALUES * 8 + 256 * place, 64)
     mask = text.let(f"zext i32 {text.on(operation.mask)} to i64")

@@ -1,0 +1,141 @@
+"""From one SM to the whole launch: which blocks it gets, how much of them is simulated, and the rest.
+
+The fullest SM decides. What is left out of its simulation (waves in the middle, iterations in the middle of
+loops) is added by the difference between a smaller and a larger simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.pipeline.machine import settings
+from warpwatt.models.time.pipeline.native import compiled
+from warpwatt.models.time.pipeline.shorten import runs
+from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
+from warpwatt.models.time.pipeline.streams import access_costs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.core.program import Program
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.models.time.pipeline.machine import Machine
+    from warpwatt.models.time.pipeline.table import InstructionTable
+
+BUDGET = 200_000
+"""Warp instructions of the largest simulation; beyond it loops are cut short."""
+SMALLER = 0.6
+"""Iterations of the smaller simulation over those of the larger."""
+
+
+MOST_WAVES = 16
+"""Waves of blocks simulated at most: enough for the memory system to settle."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launched:
+    """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
+
+    program: Program
+    table: InstructionTable
+    streams: WarpStreams
+    machine: Machine
+    blocks: int
+    resident: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """Cycles of the fullest SM from first dispatch to last completion.
+
+    ``stalls``: warp cycles by instruction and reason; ``results``, ``pipe_busy``: as the simulator counts
+    them, for what was simulated. ``simulated`` cycles stand for ``cycles``.
+    """
+
+    cycles: float
+    simulated: float
+    stalls: NDArray[np.float64]
+    results: NDArray[np.float64]
+    pipe_busy: NDArray[np.float64]
+    instructions: float
+    """Warp instructions simulated, all simulations together."""
+
+
+def simulate_launch(launched: Launched) -> Simulated:
+    """Return the cycles of the fullest SM."""
+    on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
+    resident = min(launched.resident, on_sm)
+    few, many = _waves(on_sm, resident, BUDGET / 2 / launched.streams.instructions_per_block)
+    found = runs(launched.streams)
+    limit = found.limit(BUDGET / many)
+    if found.instructions(limit) * many > BUDGET:  # inner loops too
+        found = runs(found.cut(limit), longest=False)
+        limit = found.limit(BUDGET / many)
+    large = found.cut(limit)
+    state = _run(launched, large, many, resident, on_sm)
+    cycles = simulated = float(state.results[c.END])
+    done = large.instructions_per_block * many
+    if many < on_sm:
+        less = _run(launched, large, few, resident, on_sm)
+        done += large.instructions_per_block * few
+        cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
+    whole = launched.streams.instructions_per_block
+    if large.instructions_per_block < whole:
+        small = found.cut(max(2, int(limit * SMALLER)))
+        shorter = _run(launched, small, many, resident, on_sm)
+        done += small.instructions_per_block * many
+        per_instruction = (simulated - shorter.results[c.END]) / (
+            large.instructions_per_block - small.instructions_per_block
+        )
+        longer = simulated + per_instruction * (whole - large.instructions_per_block)
+        cycles *= longer / simulated
+    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+
+
+def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
+    """Return the blocks of a smaller and a larger simulation, both with the remainder of the last wave.
+
+    The larger has the ``affordable`` blocks, at least two full waves, at most :data:`MOST_WAVES`.
+
+    >>> _waves(3, 4, 100), _waves(9, 4, 9), _waves(41, 4, 0), _waves(401, 4, 33)
+    ((3, 3), (9, 9), (5, 9), (17, 33))
+    """
+    rest = on_sm % resident
+    waves = min(MOST_WAVES, max(2, int((affordable - rest) / resident)))
+    many = rest + waves * resident
+    if many >= on_sm:
+        return on_sm, on_sm
+    return rest + waves // 2 * resident, many
+
+
+def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int) -> State:
+    """Simulate ``blocks`` blocks on one SM."""
+    machine = launched.machine
+    share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
+    numbers, rates = settings(machine, resident, streams.warps_per_block, share)
+    inputs = Inputs(
+        launched.table.ints,
+        launched.table.floats,
+        streams.starts,
+        np.ascontiguousarray(streams.steps),
+        streams.access_instruction,
+        access_costs(streams, launched.table, launched.program, machine),
+        _line(streams, blocks),
+        numbers,
+        rates,
+    )
+    state = new_state(inputs)
+    compiled("simulate")(*inputs, *state)
+    return state
+
+
+def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
+    """Return which sampled block stands in each place: inner ones in turns, if there are enough of them."""
+    sampled = len(streams.blocks)
+    inner = np.arange(1, sampled - 1) if sampled > 3 else np.arange(sampled)
+    return np.resize(inner, blocks).astype(np.int64)
