@@ -45,7 +45,7 @@ def thread(b: Builder) -> Value:
 
 
 def element(b: Builder, parameter: int, type_: Type, index: Value | None = None) -> Value:
-    """Return the address of a thread's element of the buffer that parameter number ``parameter`` points at."""
+    """Return the address of a thread's element of the buffer that a parameter, by number, points at."""
     base = b.load("const", b.i32(8 * parameter), Type.I64)[0]
     size = max(8, type_.bits) // 8
     offset = b.mul(thread(b) if index is None else index, b.const(Type.I64, size))
