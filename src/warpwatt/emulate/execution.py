@@ -14,6 +14,7 @@ import numpy as np
 
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Level
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import bind
 from warpwatt.emulate.doubts import data_doubts, sampling_doubts, uncovered_doubts
@@ -24,6 +25,7 @@ from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Limits, Run, Stop
 from warpwatt.emulate.sampling import Sample, sample
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
+from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Program
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
-    from warpwatt.emulate.run import Context
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.emulate.run import Context, Trace
 
 LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=96 * 2**20)
 """Bounds of all units of one launch together."""
@@ -193,7 +196,16 @@ def _execution(
         ),
         footprints=footprints(reuse),
         reuse=reuse,
+        streams=_streams(routine, trace, found, launch),
     )
+
+
+def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) -> WarpStreams | None:
+    """Return what the sampled warps do, for models that simulate machine code; None if the trace was cut."""
+    if routine.program.level is not Level.SASS or not trace.complete:
+        return None
+    ran = [block for k in found.units for block in found.sample.units[k]]
+    return warp_streams(routine, trace, ran, launch.warps_per_block)
 
 
 def _mean_lanes(executions: np.ndarray, lanes: np.ndarray) -> list[float]:
