@@ -15,7 +15,7 @@ from warpwatt.emulate.native.state import (
     ACCESS_COUNT, ACCESS_ROOM, ACCESSES, B_SHARED, BANK_SIZES, BANKS, BASES, BLOCK_WORDS, BROKEN, C_COLLISIONS,
     C_IDEAL, C_LANES, C_LINES, C_REQUESTS, C_SECTORS, C_SLOT, C_STRIDE, C_STRIDE_STATE, C_TAG_PASSES, C_UNIFORM,
     C_WAVEFRONTS, CONST_SPACE, COUNTER_WORDS, COUNTERS, DROPPED, FAULT, FOUND, GENERIC, GLOBAL, LANE_ADDRESSES,
-    LANE_VALUES, LINE_COUNT, LINE_ROOM, LINES, LOCAL_BYTES, LOCAL_SPACE, MACHINE_WORDS, MISALIGNED, O_ALIGN,
+    LANE_VALUES, LINE_COUNT, LINE_ROOM, LINES, LOCAL_BYTES, LOCAL_SPACE, LOCAL_STRIDE, MACHINE_WORDS, MISALIGNED, NO_MEMORY,
     O_BANK, O_BYTES, O_COUNT, O_ELEMENT, O_INSTRUCTION, O_SPACE, OPERATION_WORDS, OPERATIONS,
     OUT_OF_BOUNDS, PAGE_FLAGS, RECORD, SET, SHARED_BYTES, SHARED_SPACE, SIZES, STEP_COUNT, STEP_ROOM, STEPS, TOUCH,
     UNSET, W_BLOCK, W_GRID_NUMBER, W_LOCAL, W_NUMBER,
@@ -95,7 +95,7 @@ def first_on(lanes: int) -> int:
 
 def space_of(space: int, address: int) -> int:
     """Return the space an address really lies in."""
-    if space != GENERIC:
+    if space != GENERIC and space != GLOBAL:
         return space
     slot = address >> SLOT_BITS
     if slot == SHARED_SLOT:
@@ -111,7 +111,7 @@ def bank_of(m: int, row: int, address: int) -> int:
     """Return the constant bank that an access reads."""
     machine = i64_at(m, MACHINE_WORDS)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
-    if operation[O_SPACE] != GENERIC:
+    if operation[O_SPACE] == CONST_SPACE:
         return operation[O_BANK]
     return PARAMETER_BANK if address >> SLOT_BITS == PARAMETER_SLOT else CONSTANT_BANK
 
@@ -120,29 +120,26 @@ def check(m: int, w: int, row: int, space: int, lane: int, address: int) -> int:
     """Return the host address of one lane's access, its pages made; 0 and a fault if it has none."""
     machine, warp = i64_at(m, MACHINE_WORDS), i64_at(w, 8)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
-    size, align = operation[O_BYTES], operation[O_ALIGN]
-    offset = address
+    size, offset = operation[O_BYTES], address & OFFSET_MASK
+    base = 0
+    limit = 0
     if space == GLOBAL:
         slot = address >> SLOT_BITS
-        offset = address & OFFSET_MASK
-        base = 0
-        limit = 0
         if 0 <= slot < 256:
             base, limit = i64_at(machine[BASES], 256)[slot], i64_at(machine[SIZES], 256)[slot]
     elif space == SHARED_SPACE:
         base, limit = i64_at(warp[W_BLOCK // 8], BLOCK_WORDS)[B_SHARED], machine[SHARED_BYTES]
     elif space == LOCAL_SPACE:
-        base, limit = warp[W_LOCAL // 8] + lane * machine[LOCAL_BYTES], machine[LOCAL_BYTES]
+        base, limit = warp[W_LOCAL // 8] + lane * machine[LOCAL_STRIDE], machine[LOCAL_BYTES]
     else:
         bank = bank_of(m, row, address)
         base, limit = i64_at(machine[BANKS], 32)[bank], i64_at(machine[BANK_SIZES], 32)[bank]
-    if operation[O_SPACE] == GENERIC:
-        offset = address & OFFSET_MASK
-    if offset < 0 or offset + size > limit:
-        fail(m, w, operation[O_INSTRUCTION], lane, OUT_OF_BOUNDS, address, size)
-        return 0
-    if offset & (align - 1):
-        fail(m, w, operation[O_INSTRUCTION], lane, MISALIGNED, address, size)
+    misaligned = offset % size != 0
+    if misaligned or offset + size > limit:
+        if space != GLOBAL:
+            address = offset | (slot_of(m, row, space, address) << SLOT_BITS)
+        reason = MISALIGNED if misaligned else OUT_OF_BOUNDS if limit else NO_MEMORY
+        fail(m, w, operation[O_INSTRUCTION], lane, reason, address, size)
         return 0
     if space == GLOBAL:
         touch(m, address >> SLOT_BITS, offset, size)
@@ -175,19 +172,16 @@ def contiguous(m: int, w: int, row: int, lanes: int) -> int:
     space = space_of(operation[O_SPACE], first)
     if wrong != 0 or space > SHARED_SPACE or size & (size - 1):
         return 0
-    offset = first
+    offset = first & OFFSET_MASK
     if space == GLOBAL:
         slot = first >> SLOT_BITS
-        offset = first & OFFSET_MASK
         if slot < 0 or slot >= 256:
             return 0
         base, limit = i64_at(machine[BASES], 256)[slot], i64_at(machine[SIZES], 256)[slot]
     else:
-        if operation[O_SPACE] == GENERIC:
-            offset = first & OFFSET_MASK
         base = i64_at(i64_at(w, 8)[W_BLOCK // 8], BLOCK_WORDS)[B_SHARED]
         limit = machine[SHARED_BYTES]
-    if offset < 0 or offset + 32 * size > limit or first & (size - 1):
+    if offset + 32 * size > limit or first & (size - 1):
         return 0  # the general way finds the lane
     if space == GLOBAL:
         touch(m, first >> SLOT_BITS, offset, 32 * size)

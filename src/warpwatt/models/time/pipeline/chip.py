@@ -15,7 +15,7 @@ import numpy as np
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
 from warpwatt.models.time.pipeline.native import compiled
-from warpwatt.models.time.pipeline.shorten import runs
+from warpwatt.models.time.pipeline.shorten import Runs, runs
 from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
     from warpwatt.models.time.pipeline.machine import Machine
     from warpwatt.models.time.pipeline.table import InstructionTable
 
-BUDGET = 400_000
+BUDGET = 200_000
 """Warp instructions of the largest simulation; beyond it loops are cut short."""
 SMALLER = 0.6
 """Iterations of the smaller simulation over those of the larger."""
+
+
+MOST_WAVES = 16
+"""Waves of blocks simulated at most: enough for the memory system to settle."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +70,7 @@ def simulate_launch(launched: Launched) -> Simulated:
     """Return the cycles of the fullest SM."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
-    few, many = _waves(on_sm, resident)
+    few, many = _waves(on_sm, resident, BUDGET / 2 / launched.streams.instructions_per_block)
     found = runs(launched.streams)
     limit = found.limit(BUDGET / many)
     if found.instructions(limit) * many > BUDGET:  # inner loops too
@@ -82,27 +86,37 @@ def simulate_launch(launched: Launched) -> Simulated:
         cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
     whole = launched.streams.instructions_per_block
     if large.instructions_per_block < whole:
-        small = found.cut(max(2, int(limit * SMALLER)))
-        shorter = _run(launched, small, many, resident, on_sm)
-        done += small.instructions_per_block * many
-        per_instruction = (simulated - shorter.results[c.END]) / (
-            large.instructions_per_block - small.instructions_per_block
-        )
-        longer = simulated + per_instruction * (whole - large.instructions_per_block)
-        cycles *= longer / simulated
+        cycles *= _lengthening(launched, found, limit, many, resident, on_sm, simulated)
     return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
 
 
-def _waves(on_sm: int, resident: int) -> tuple[int, int]:
+def _lengthening(
+    launched: Launched, found: Runs, limit: int, blocks: int, resident: int, on_sm: int, cycles: float
+) -> float:
+    """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
+    whole = launched.streams.instructions_per_block
+    done, less = found.instructions(limit), found.instructions(max(2, int(limit * SMALLER)))
+    if done - less < 0.05 * done:  # too little to tell a slope from
+        return whole / done
+    shorter = _run(launched, found.cut(max(2, int(limit * SMALLER))), blocks, resident, on_sm)
+    per_instruction = (cycles - shorter.results[c.END]) / (done - less)
+    return 1.0 + per_instruction * (whole - done) / cycles
+
+
+def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
     """Return the blocks of a smaller and a larger simulation, both with the remainder of the last wave.
 
-    >>> _waves(3, 4), _waves(9, 4), _waves(41, 4)
-    ((3, 3), (9, 9), (5, 9))
+    The larger has the ``affordable`` blocks, at least two full waves, at most :data:`MOST_WAVES`.
+
+    >>> _waves(3, 4, 100), _waves(9, 4, 9), _waves(41, 4, 0), _waves(401, 4, 33)
+    ((3, 3), (9, 9), (5, 9), (17, 33))
     """
-    if on_sm <= 2 * resident + on_sm % resident:
+    rest = on_sm % resident
+    waves = min(MOST_WAVES, max(2, int((affordable - rest) / resident)))
+    many = rest + waves * resident
+    if many >= on_sm:
         return on_sm, on_sm
-    few = resident + on_sm % resident
-    return few, few + resident
+    return rest + waves // 2 * resident, many
 
 
 def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int) -> State:

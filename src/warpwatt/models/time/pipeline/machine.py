@@ -87,8 +87,7 @@ def _dram_latency(gpu: Gpu, values: dict[str, Any], l2: float, ns: float) -> flo
     measured_at = (memory.dram_latency_clock or gpu.boost_clock) * 1e-9
     total = values.get("dram_ns")
     if total is None:
-        pointer_chase = (memory.dram_latency or FALLBACK_CYCLES["dram"]) / measured_at
-        total = pointer_chase * values["dram_stream_share"]
+        total = (memory.dram_latency or FALLBACK_CYCLES["dram"]) / measured_at
     return l2 + max(0.0, total - l2 / measured_at) * ns
 
 
@@ -130,10 +129,10 @@ def settings(
     rates = np.zeros(c.FLOAT_SETTINGS)
     rates[[
         c.L2_BYTES, c.DRAM_BYTES, c.PORT_BYTES, c.WRITE_PORT_BYTES, c.LOAD_LINEAR, c.LOAD_QUEUE, c.LOAD_WINDOW,
-        c.BACKLOG,
+        c.BACKLOG, c.BURST, c.BURST_AFTER,
     ]] = [
         machine.l2_bytes * share, machine.dram_bytes * share, v["port_bytes"], v["port_bytes"],
         v["load_linear_ns"] * machine.ns, v["load_queue_ns"] * machine.ns, v["load_window_cycles"],
-        v["backlog_cycles"],
+        v["backlog_cycles"], v["burst_cycles"], v["burst_after_cycles"],
     ]  # fmt: skip
     return numbers, rates

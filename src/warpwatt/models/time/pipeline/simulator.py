@@ -34,6 +34,8 @@ from warpwatt.models.time.pipeline.layout import (
     BARRIER_CYCLES,
     BLOCK_CYCLES,
     BULK,
+    BURST,
+    BURST_AFTER,
     COPY,
     COPY_FENCE,
     COST,
@@ -502,9 +504,10 @@ def missed(debts: Floats, pc: int, level: int, rate: float, sectors: float, line
 
 def from_dram(x: Inputs, s: State, pc: int, time: float, size: float) -> float:
     """Queue at DRAM; return when the data is back. Latency grows with DRAM's recent load."""
-    start = max(time, s.servers[DRAM])
     service = size / x.rates[DRAM_BYTES]
-    s.servers[DRAM] = start + service
+    s.servers[DRAM] = max(time, s.servers[DRAM]) + service
+    smooth = x.rates[BURST] * min(1.0, time / x.rates[BURST_AFTER])
+    start = max(time, s.servers[DRAM] - service - smooth)
     s.results[DRAM_BYTES_MOVED] += size
     window = x.rates[LOAD_WINDOW]
     passed = max(0.0, start - s.servers[LOAD_TIME])
