@@ -127,11 +127,10 @@ def test_relative_jumps_through_registers_count_from_the_next_instruction() -> N
         "LOP3.LUT R4, R2, 0x1, RZ, 0xc0, !PT",  # 40
         "IMAD.SHL.U32 R4, R4, 0x20, RZ",
         "MOV R5, RZ",
-        "BRX R4, 0x10",  # 70: to 90 or b0
-        "NOP",
-        "MOV R0, 0x5",  # 90
-        "BRA 0xc0",
-        "MOV R0, 0x6",  # b0
+        "BRX R4, 0x0",  # 70: to 80 or a0
+        "MOV R0, 0x5",  # 80
+        "BRA 0xb0",
+        "MOV R0, 0x6",  # a0
         *STORE,
     )
     assert found == [5, 6] * (LANES // 2)
