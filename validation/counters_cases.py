@@ -58,14 +58,17 @@ class Code:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """Counters measured on one GPU: the average over ``launches`` of one kernel, by the profiler's names."""
+    """Counters measured on one GPU, by the profiler's names: averages over the launches of one kernel.
+
+    ``launches`` are pairs of a launch and how often it was made.
+    """
 
     data: str
     program: str
     gpu: str
     configuration: str
     code: Code
-    launches: tuple[Launch, ...]
+    launches: tuple[tuple[Launch, int], ...]
     measured: Mapping[str, float]
 
 
@@ -83,25 +86,18 @@ def nvprof_cases(data: Path, checkouts: Path) -> list[Case]:
             rows = by_program.get(entry["name"])
             if rows:
                 grid, block = _extents(rows[0]["blocks"])
-                launches = tuple(
-                    _launch(entry, sizes, grid, block) for sizes in launch_sizes(entry, workload)
-                )
-                code = _code(entry, checkouts)
-                found.append(
-                    Case(NVPROF, entry["name"], gpu, workload, code, launches, _medians(rows))
-                )
+                sizes = launch_sizes(entry, workload)
+                launches = tuple((_launch(entry, s, grid, block), s["times"]) for s in sizes)
+                code, counters = _code(entry, checkouts), _medians(rows)
+                found.append(Case(NVPROF, entry["name"], gpu, workload, code, launches, counters))
     return found
 
 
 def launch_sizes(entry: Mapping[str, Any], workload: str) -> list[dict[str, int]]:
     """Return the sizes of each launch that the counters average over."""
     sizes: dict[str, int] = dict(entry.get(workload, {}))
-    each = entry.get("each", {})
-    if "fractions" in each:
-        parts, columns = each["fractions"], sizes["n"] - 1
-        middles = [columns * (2 * k + 1) // (2 * parts) for k in range(parts)]
-        return [{**sizes, "t": t, "j": sizes["n"] - t} for t in middles]
-    return [{**sizes, **more} for more in each.get(workload, [{}])]
+    each = entry.get("each", {}).get(workload, [{}])
+    return [{"times": 1, **sizes, **more} for more in each]
 
 
 def rodinia_cases(data: Path, checkouts: Path) -> list[Case]:
@@ -126,7 +122,7 @@ def _rodinia_case(
     launch = _launch(entry, sizes, Dim3(x, y), Dim3(block_x, block_y))
     measured = {RODINIA_COLUMNS.get(c, c): v for c, v in _medians(rows).items()}
     configuration = f"size {size}, grid {x}x{y}"
-    return Case(RODINIA, entry["name"], gpu, configuration, _code(entry, checkouts), (launch,), measured)
+    return Case(RODINIA, entry["name"], gpu, configuration, _code(entry, checkouts), ((launch, 1),), measured)
 
 
 def _shape(row: Mapping[str, str]) -> tuple[int, int, int, int, int]:

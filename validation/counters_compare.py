@@ -94,18 +94,17 @@ def _ratios(
 ) -> Iterator[Ratio]:
     gpu = find(case.gpu)
     kernel = compiled(case.code, target_of(case))
-    executions = [execute(kernel, level, launch) for launch in case.launches]
+    executions = [execute(kernel, level, launch) for launch, _ in case.launches]
+    times = [count for _, count in case.launches]
     works = [_workload(e, case, kernel) for e in executions]
     for counter in COUNTERS:
         measured = next((case.measured[c] for c in counter.columns if c in case.measured), 0.0)
         values = [
             counter.value(e, w, gpu.capability.version) for e, w in zip(executions, works, strict=True)
         ]
-        known = [v for v in values if v is not None]
-        if not known or len(known) < len(values) or not measured:
-            continue
-        predicted = sum(known) / len(known)
-        yield Ratio(case, counter.name, counter.kind, level, predicted, measured)
+        known = [v * n for v, n in zip(values, times, strict=True) if v is not None]
+        if len(known) == len(values) and measured:
+            yield Ratio(case, counter.name, counter.kind, level, sum(known) / sum(times), measured)
 
 
 def _workload(execution: Execution, case: Case, kernel: Kernel) -> Workload | None:

@@ -58,7 +58,7 @@ def _case(row: Mapping[str, str], checkouts: Path) -> Case:
     measured = {name: float(value) for name, value in row.items() if _number(value)}
     configuration = " ".join(f"{theirs}={row[theirs]}" for theirs in MACROS)
     code = Code(checkouts / SOURCE, "convolution_kernel", (), tuple(defines))
-    return Case(DATA, "convolution (KTT)", GPU, configuration, code, (launch,), measured)
+    return Case(DATA, "convolution (KTT)", GPU, configuration, code, ((launch, 1),), measured)
 
 
 def _number(text: str) -> bool:
