@@ -166,7 +166,8 @@ def end_region(step: Step) -> None:
 @lifts("BREAK", knows="RELIABLE RECONVERGENT")
 def leave_region(step: Step) -> None:
     """Leave the region: the others no longer wait for these lanes."""
-    barrier, *predicates = step.operands
+    predicates = [o for o in step.operands if is_predicate(o)]
+    (barrier,) = (o for o in step.operands if not is_predicate(o))
     left = _left(step, barrier)
     assert left is not None
     lanes = _lanes(step)

@@ -74,6 +74,7 @@ def _of_predicates(step: Step, table: int) -> Value:
     """Return a function of the three predicates read; the constant ones select rows of the table."""
     varying, fixed = [], 0
     for weight, operand in zip((4, 2, 1), step.operands[2:5], strict=True):
+        require(isinstance(operand, Register), f"predicate {operand}")
         assert isinstance(operand, Register)
         if operand.name not in ("PT", "UPT"):
             varying.append((weight, _truth(step, operand)))
