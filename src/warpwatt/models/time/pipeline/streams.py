@@ -56,7 +56,15 @@ def warp_streams(routine: Routine, run: Run, warps_per_block: int) -> WarpStream
         wavefronts=trace.access_wavefronts.astype(np.float64),
         sectors=sums[trace.line_start[1:]] - sums[trace.line_start[:-1]],
         lines=lines,
+        passes=_passes(run, len(routine.program.instructions))[instruction],
     )
+
+
+def _passes(run: Run, instructions: int) -> NDArray[np.float64]:
+    """Return the mean passes through L1's tags by instruction."""
+    counts, means = run.accesses, np.zeros(instructions)
+    means[counts.instruction] = counts.tag_passes / np.maximum(1, counts.requests)
+    return means
 
 
 def next_memory(program: Program) -> NDArray[np.int64]:
@@ -85,7 +93,8 @@ def access_costs(
             size[i.index] = i.memory.bytes
     at = streams.access_instruction
     base, per_line = LINE_CYCLES
-    through_l1 = np.maximum(base + per_line * streams.lines, size[at] * streams.lanes / machine.l1_bytes)
+    moving = size[at] * streams.lanes / machine.l1_bytes
+    through_l1 = np.maximum(np.maximum(base + per_line * streams.lines, streams.passes), moving)
     through_l1[streams.lines == 0] = 0.0
     cost = np.where(shared[at], streams.wavefronts * machine.bank_cycles, through_l1)
     cost = np.maximum(cost, machine.lsu_cycles)
