@@ -9,7 +9,7 @@ import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Instruction, Level, Program
-from warpwatt.emulate import reference
+from warpwatt.emulate import native, reference
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Routine, Type
 from warpwatt.emulate.memory import DeviceMemory
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ENGINES = {
     "one warp": partial(reference.run, warps_at_once=1),
     "many warps": partial(reference.run, warps_at_once=64),
+    "native": native.run,
 }
 """Engines that must agree, by name."""
 
@@ -45,7 +46,7 @@ def thread(b: Builder) -> Value:
 
 
 def element(b: Builder, parameter: int, type_: Type, index: Value | None = None) -> Value:
-    """Return the address of a thread's element of the buffer that parameter number ``parameter`` points at."""
+    """Return the address of a thread's element of the buffer that a parameter, by number, points at."""
     base = b.load("const", b.i32(8 * parameter), Type.I64)[0]
     size = max(8, type_.bits) // 8
     offset = b.mul(thread(b) if index is None else index, b.const(Type.I64, size))

@@ -145,7 +145,10 @@ def test_from_integers(op, source, type_, mode):
     width = source.bits
     edges = [0, 1, 2**11 + 1, 2**24 + 1, 2**53 + 1, 2**63 + 2**39 + 1, 2**64 - 1, 65519, 65520]
     generator = np.random.default_rng(2)
-    values = [*edges, *(int(v) >> int(s) for v, s in zip(generator.integers(0, 2**63, 60), range(60), strict=True))]
+    values = [
+        *edges,
+        *(int(v) >> int(s) for v, s in zip(generator.integers(0, 2**63, 60), range(60), strict=True)),
+    ]
     values = [v & ((1 << width) - 1) for v in values]
     array = np.array(values, DTYPES[source])
     found = apply([source], type_, lambda b, v: b.convert(op, type_, v, mode), array)
@@ -158,7 +161,11 @@ def test_from_integers(op, source, type_, mode):
 @pytest.mark.parametrize("target", [Type.I8, Type.I32, Type.I64], ids=str)
 @pytest.mark.parametrize("op", [Op.FPTOSI, Op.FPTOUI], ids=str)
 def test_to_integers(op, target, type_):
-    low, high = (-(1 << (target.bits - 1)), (1 << (target.bits - 1)) - 1) if op is Op.FPTOSI else (0, (1 << target.bits) - 1)
+    low, high = (
+        (-(1 << (target.bits - 1)), (1 << (target.bits - 1)) - 1)
+        if op is Op.FPTOSI
+        else (0, (1 << target.bits) - 1)
+    )
 
     @settings(max_examples=10)
     @given(floats(type_, 30))
@@ -174,7 +181,9 @@ def test_to_integers(op, target, type_):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("wide", "narrow"), [(Type.F64, Type.F32), (Type.F64, Type.F16), (Type.F32, Type.F16)])
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [(Type.F64, Type.F32), (Type.F64, Type.F16), (Type.F32, Type.F16)]
+)
 def test_narrowing(wide, narrow, mode):
     @settings(max_examples=10)
     @given(floats(wide, 30), floats(narrow, 30))

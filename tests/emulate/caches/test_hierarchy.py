@@ -56,7 +56,7 @@ def test_a_table_is_read_from_dram_once_and_stays_in_l1():
     work = work_of(kernel, "rtx3090", sampled(kernel))
     assert work.hits[0].dram.read == pytest.approx(256, rel=0.1)
     assert work.hits[0].l1_hits > 0.98
-    assert work.hits[0].l2_hits > 0.99
+    assert work.hits[0].l2_hits > 0.98
 
 
 def test_tiled_matmul_reads_each_matrix_once_from_dram():

@@ -8,7 +8,7 @@ and the stretch of addresses and the buffer's size bound it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,17 +19,21 @@ from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from warpwatt.core.launch import Dim3
+    from warpwatt.core.reuse import LineStream
 
 FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""
 NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
 _FAR_PAIRS = 300
+
+
+Bases = dict[int, tuple["NDArray[np.int32]", "NDArray[np.int64]"]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +62,7 @@ class SampledBlocks:
 
 def growths(
     touched: Touches,
+    bases: Bases,
     blocks: SampledBlocks,
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
@@ -67,6 +72,8 @@ def growths(
 
     Parameters
     ----------
+    bases
+        Where each instruction starts in each block (:func:`bases_of`).
     buffers
         Slot to name and size in bytes (None if unknown).
     partial
@@ -74,21 +81,69 @@ def growths(
     scales
         Instruction to its accesses over those in the trace, where the trace was cut short.
     """
-    groups: dict[tuple[object, ...], list[int]] = {}
+    groups: list[tuple[int, tuple[float, ...], list[int]]] = []
     for index in np.unique(touched.instruction).tolist():
-        own = touched.instruction == index
-        slot = int(touched.sector[own][0]) >> (SLOT_BITS - 5) & 0xFF
-        groups.setdefault((slot, *_steps(touched, own, blocks)), []).append(index)
-    return tuple(
-        _growth(touched, tuple(members), key, blocks, buffers, partial, scales)
-        for key, members in groups.items()
-    )
+        slot = int(touched.sector[touched.instruction == index][0]) >> (SLOT_BITS - 5) & 0xFF
+        steps = _steps(*bases[index], blocks)
+        like = (g for g in groups if g[0] == slot and _alike(g[1], steps, blocks))
+        group = next(like, None)
+        if group is None:
+            groups.append((slot, steps, [index]))
+        else:
+            group[2].append(index)
+    found = [
+        _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales)
+        for slot, steps, members in groups
+    ]
+    return tuple(_within_limits(found, touched, blocks))
 
 
-def _steps(touched: Touches, own: NDArray[np.bool_], blocks: SampledBlocks) -> tuple[float, ...]:
+def _alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlocks) -> bool:
+    """Whether two fitted movements differ by no more than the sectors at the edges of a grid shift a fit."""
+    if len(some) != len(others):
+        return False
+    extents = np.ptp(blocks.coordinates, axis=0)
+    return all(abs(a - b) * e <= 2.0 for a, b, e in zip(some, others, extents, strict=False))
+
+
+def bases_of(stream: LineStream) -> Bases:
+    """Return instruction -> (ordinals of blocks, the lowest sector it touches in each).
+
+    What it touches later than others counts too: neighbours of a stencil move alike.
+    """
+    low = np.array([0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0])[stream.sectors & 15]
+    sector = stream.line * 4 + low
+    order = np.lexsort((sector, stream.block, stream.instruction))
+    instruction, block, sector = stream.instruction[order], stream.block[order], sector[order]
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (instruction[1:] != instruction[:-1]) | (block[1:] != block[:-1])
+    instruction, block, sector = instruction[fresh], block[fresh], sector[fresh]
+    return {int(i): (block[instruction == i], sector[instruction == i]) for i in np.unique(instruction)}
+
+
+def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks) -> Iterator[Growth]:
+    """Yield growths whose totals together do not exceed what there is in their buffer.
+
+    Groups that reach into each other's part of a buffer are counted once where the whole grid was run.
+    """
+    sums: dict[str, float] = {}
+    for growth in found:
+        sums[growth.buffer] = sums.get(growth.buffer, 0.0) + growth.total
+    for growth in found:
+        room = growth.limit
+        if len(blocks.numbers) >= blocks.grid.count:
+            members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
+            own = touched.sector[np.isin(touched.instruction, members)]
+            room = float(SECTOR * len(np.unique(own))) if sums[growth.buffer] > 0 else room
+        share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
+        yield replace(growth, total=growth.total * share)
+
+
+def _steps(
+    ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks
+) -> tuple[float, ...]:
     """Return the sectors by which the first address of a block moves along each axis; () if it does not so."""
-    ordinals, first = np.unique(touched.block[own], return_index=True)
-    base = touched.sector[own][first].astype(float)
+    base = first.astype(float)
     at = np.concatenate([blocks.coordinates[ordinals], np.ones((len(ordinals), 1))], axis=1)
     centre = base.mean()
     for _ in range(3):
@@ -102,31 +157,29 @@ def _steps(touched: Touches, own: NDArray[np.bool_], blocks: SampledBlocks) -> t
         at, base = at[keep], base[keep]
     if not (np.abs(at @ fit - (base - centre)) <= 1.0).all():
         return ()
-    return tuple(round(float(step) * 64) / 64 for step in fit[:3])
+    return tuple(float(step) for step in fit[:3])
 
 
 def _growth(
     touched: Touches,
     members: tuple[int, ...],
-    key: tuple[object, ...],
+    slot: int,
+    steps: tuple[float, ...],
     blocks: SampledBlocks,
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
     scales: Mapping[int, float],
 ) -> Growth:
-    slot, steps = int(str(key[0])), tuple(float(str(step)) for step in key[1:])
     own = np.isin(touched.instruction, members)
     sector, block, instruction = touched.sector[own], touched.block[own], touched.instruction[own]
     counts = np.bincount(block, minlength=len(blocks.numbers))
     order = np.argsort(block, kind="stable")
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
-    block_bytes = SECTOR * scale * float(np.average(counts, weights=blocks.weights))
+    block_bytes, axes, total = _extent(sets, steps, blocks, scale)
+    *_, pieces = _extent([np.unique(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
-    union = np.unique(sector)
-    axes = _axis_shares(sets, steps, blocks) if steps else None
-    step = _new_share(sets, blocks.neighbours(0))
-    total = _total(union, sets, axes, block_bytes, blocks)
+    weight = blocks.weights[block]
     return Growth(
         buffer=name,
         instructions=members,
@@ -134,13 +187,22 @@ def _growth(
         block_bytes=block_bytes,
         total=total if limit is None else min(total, float(limit)),
         axes=axes,
-        step=step,
+        step=_new_share(sets, blocks.neighbours(0)),
         limit=limit,
-        granule=len(np.unique(union >> 1)) * 2 / max(1, len(union)),
-        partial=float(np.isin(union, partial).mean()) if touched.written and len(union) else 0.0,
-        shares={i: float(np.mean(instruction == i)) for i in members},
+        granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
+        partial=float(np.average(np.isin(sector, partial), weights=weight)) if touched.written else 0.0,
+        shares={i: float(weight[instruction == i].sum() / weight.sum()) for i in members},
         private=slot == LOCAL_SLOT,
     )
+
+
+def _extent(
+    sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
+) -> tuple[float, tuple[float, float, float] | None, float]:
+    """Return bytes of a block, new shares along the axes, and bytes of the grid, for sets of 32-byte pieces."""
+    block_bytes = scale * _mean_bytes(sets, blocks)
+    axes = _axis_shares(sets, steps, blocks) if steps else None
+    return block_bytes, axes, _total(np.unique(np.concatenate(sets)), sets, axes, block_bytes, blocks)
 
 
 def _axis_shares(

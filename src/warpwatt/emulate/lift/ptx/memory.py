@@ -90,6 +90,9 @@ def _load_parameter(how: Opcode) -> Semantics:
         values: Sequence[Value]
         if cells:
             values = [_read_cell(b, cell, element) for cell in cells]
+        elif isinstance(address, Address) and isinstance(address.base, Symbol) and _kernels_own(b, address):
+            start, size = b.symbol(address.base.name) + address.offset, size_of(kind)
+            values = [b.constant(PARAMETER_BANK, start + k * size, element) for k in range(count)]
         elif _kernels_own(b, address):
             values = b.load("const", b.address(address), element, count, PARAMETER_BANK)
         else:
