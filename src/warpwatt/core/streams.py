@@ -34,8 +34,6 @@ class WarpStreams:
     """32-byte sectors touched beyond shared memory."""
     lines: NDArray[np.float64]
     """128-byte lines touched beyond shared memory."""
-    passes: NDArray[np.float64]
-    """Passes through L1's tags, as ``AccessPattern.tag_passes``."""
 
     @property
     def instructions_per_block(self) -> float:

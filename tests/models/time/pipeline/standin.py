@@ -79,7 +79,6 @@ def streams(
     return WarpStreams(
         warps, (0,), np.arange(warps + 1) * len(one), every, np.tile(np.array(accesses, np.int64), warps),
         np.full(count * warps, 32.0), table[:, 0], table[:, 1], table[:, 2],
-        np.zeros(count * warps),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ loops) is added by the difference between a smaller and a larger simulation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +20,11 @@ from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.time.pipeline.machine import Machine
@@ -49,6 +52,7 @@ class Launched:
     machine: Machine
     blocks: int
     resident: int
+    accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +154,7 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         streams.starts,
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
-        access_costs(streams, launched.table, launched.program, machine),
+        access_costs(streams, launched.table, launched.program, machine, launched.accesses),
         _line(streams, blocks),
         numbers,
         rates,
