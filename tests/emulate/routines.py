@@ -9,7 +9,7 @@ import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Instruction, Level, Program
-from warpwatt.emulate import reference
+from warpwatt.emulate import native, reference
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Routine, Type
 from warpwatt.emulate.memory import DeviceMemory
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ENGINES = {
     "one warp": partial(reference.run, warps_at_once=1),
     "many warps": partial(reference.run, warps_at_once=64),
+    "native": native.run,
 }
 """Engines that must agree, by name."""
 

@@ -526,12 +526,13 @@ def test_a_trace_ends_at_its_limit():
 def test_engines_agree_on_everything_they_count():
     code = routine(collatz())
     out = np.zeros(320, np.uint32)
-    first, second = (
+    first, *others = (
         launch(code, {"out": out}, grid=5, block=64, engine=engine, record=True)[0]
         for engine in ENGINES.values()
     )
-    assert first.executions.tolist() == second.executions.tolist()
-    for part in ("accesses", "trace"):
-        for name in type(getattr(first, part)).__slots__:
-            one, other = getattr(getattr(first, part), name), getattr(getattr(second, part), name)
-            assert np.array_equal(one, other), name
+    for second in others:
+        assert first.executions.tolist() == second.executions.tolist()
+        for part in ("accesses", "trace"):
+            for name in type(getattr(first, part)).__slots__:
+                one, other = getattr(getattr(first, part), name), getattr(getattr(second, part), name)
+                assert np.array_equal(one, other), name

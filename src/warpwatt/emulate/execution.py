@@ -14,6 +14,7 @@ import numpy as np
 
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Level
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import bind
 from warpwatt.emulate.doubts import data_doubts, sampling_doubts, uncovered_doubts
@@ -24,6 +25,7 @@ from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Limits, Run, Stop
 from warpwatt.emulate.sampling import Sample, sample
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
+from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
 
 if TYPE_CHECKING:
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Program
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
-    from warpwatt.emulate.run import Context
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.emulate.run import Context, Trace
 
-LIMITS = Limits(warp_instructions=4_000_000, trace_bytes=64 * 2**20)
+LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=96 * 2**20)
 """Bounds of all units of one launch together."""
+ENOUGH = 1_000_000
+"""Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 FEWEST_UNITS = 3
-"""Units that are run even where one alone takes more than its share of the budget."""
 
 
 class Engine(Protocol):
@@ -142,19 +146,20 @@ def _run(
     routine: Routine, context: Context, memory: DeviceMemory, taken: Sample, limits: Limits, engine: Engine
 ) -> _Sampled:
     """Run units in order until all are done, the budget is spent or one fails."""
-    left = limits.warp_instructions
-    trace_bytes = limits.trace_bytes // max(1, len(taken.units))
+    left, trace_left = limits.warp_instructions, limits.trace_bytes
+    enough = left - min(ENOUGH, left)
     units: list[int] = []
     runs: list[Run] = []
     for place, blocks in enumerate(taken.units):
-        run = engine(routine, context, memory, blocks, Limits(max(1, left), trace_bytes), record=True)
+        share = Limits(max(1, left), trace_left // 4)
+        run = engine(routine, context, memory, blocks, share, record=True)
         if run.stop is not Stop.DONE:
             return _Sampled(taken, tuple(units), tuple(runs), run)
         units.append(place)
         runs.append(run)
         left -= int(run.executions.sum())
-        dearest = max(int(r.executions.sum()) for r in runs)
-        if len(units) >= FEWEST_UNITS and left < dearest:
+        trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
+        if len(units) >= FEWEST_UNITS and left <= enough:
             break
     return _Sampled(taken, tuple(units), tuple(runs))
 
@@ -182,7 +187,7 @@ def _execution(
         launch,
         counts=tuple(grid.executions.tolist()),
         lanes=tuple(_mean_lanes(grid.executions, grid.lanes)),
-        loops=loop_trips(trace, routine, warp_weights),
+        loops=loop_trips(trace, routine, warp_weights, grid.executions),
         accesses=access_patterns(grid, program, buffers, reuse),
         assumptions=(
             *sampling_doubts(found.sample, found.units, grid.spread, cut=found.cut is not None),
@@ -191,7 +196,16 @@ def _execution(
         ),
         footprints=footprints(reuse),
         reuse=reuse,
+        streams=_streams(routine, trace, found, launch),
     )
+
+
+def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) -> WarpStreams | None:
+    """Return what the sampled warps do, for models that simulate machine code; None if the trace was cut."""
+    if routine.program.level is not Level.SASS or not trace.complete:
+        return None
+    ran = [block for k in found.units for block in found.sample.units[k]]
+    return warp_streams(routine, trace, ran, launch.warps_per_block)
 
 
 def _mean_lanes(executions: np.ndarray, lanes: np.ndarray) -> list[float]:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
-from warpwatt.emulate.caches.distance import sector_distances
+from warpwatt.emulate.caches.fast import fast_sector_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-MOST_ROWS = 1 << 14
+MOST_ROWS = 1 << 15
 """Rows of one profile; longer streams are sampled."""
 HOT = 64
 """Accesses from which on a line is kept in every sample."""
@@ -101,7 +101,7 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
-    far = sector_distances(line, sectors, valid, weight)
+    far = fast_sector_distances(line, sectors, valid, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, _ = np.nonzero(reads)
     return L1Profile(stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0)

@@ -44,7 +44,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
     assert isinstance(memory, Memory)
     (address, *_) = operation.args
     size = 32 * memory.element.bits // 8
-    if text.is_scalar(address):
+    own = memory.space in ("local", "generic")  # at one address, each lane has its own local memory
+    if text.is_scalar(address) and not own:
         _call_same(text, "load_same", address, row, mask)
         kind = scalar_type(memory.element)
         for number, result in enumerate(operation.results):

@@ -88,5 +88,3 @@ def load_program_counter(step: Step) -> None:
     dest, *rest = step.operands
     require(not rest and is_register(dest))
     step.set(dest, step.b.const(Type.I64, step.address))
-
-

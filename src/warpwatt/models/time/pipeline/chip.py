@@ -15,7 +15,7 @@ import numpy as np
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
 from warpwatt.models.time.pipeline.native import compiled
-from warpwatt.models.time.pipeline.shorten import runs
+from warpwatt.models.time.pipeline.shorten import Runs, runs
 from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
@@ -86,15 +86,21 @@ def simulate_launch(launched: Launched) -> Simulated:
         cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
     whole = launched.streams.instructions_per_block
     if large.instructions_per_block < whole:
-        small = found.cut(max(2, int(limit * SMALLER)))
-        shorter = _run(launched, small, many, resident, on_sm)
-        done += small.instructions_per_block * many
-        per_instruction = (simulated - shorter.results[c.END]) / (
-            large.instructions_per_block - small.instructions_per_block
-        )
-        longer = simulated + per_instruction * (whole - large.instructions_per_block)
-        cycles *= longer / simulated
+        cycles *= _lengthening(launched, found, limit, many, resident, on_sm, simulated)
     return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+
+
+def _lengthening(
+    launched: Launched, found: Runs, limit: int, blocks: int, resident: int, on_sm: int, cycles: float
+) -> float:
+    """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
+    whole = launched.streams.instructions_per_block
+    done, less = found.instructions(limit), found.instructions(max(2, int(limit * SMALLER)))
+    if done - less < 0.05 * done:  # too little to tell a slope from
+        return whole / done
+    shorter = _run(launched, found.cut(max(2, int(limit * SMALLER))), blocks, resident, on_sm)
+    per_instruction = (cycles - shorter.results[c.END]) / (done - less)
+    return 1.0 + per_instruction * (whole - done) / cycles
 
 
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:

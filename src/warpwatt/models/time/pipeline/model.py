@@ -34,6 +34,7 @@ class Pipeline:
 
     name = "pipeline"
     summary = "cycles of an SM simulated over the compiler's schedule; compute capability 7.0 and later"
+    levels = (Level.SASS,)
 
     def predict(self, case: Case) -> Timing:
         """Return the timing.

@@ -298,10 +298,8 @@ def _sources(instruction: Instruction) -> tuple[Register | None, ...]:
 
 
 def _is_predicate(operand: object) -> bool:
-    return (
-        (isinstance(operand, Register)
-        and operand.name[:1] == "P")
-        or (isinstance(operand, Register) and operand.name[:2] == "UP")
+    return (isinstance(operand, Register) and operand.name[:1] == "P") or (
+        isinstance(operand, Register) and operand.name[:2] == "UP"
     )
 
 
