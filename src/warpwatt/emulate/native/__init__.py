@@ -3,3 +3,7 @@
 Public names: ``run(routine, context, memory, blocks, limits, *, record=False) -> Run`` and, for others that
 need compiled loops, :class:`~warpwatt.emulate.native.aot.Library`.
 """
+
+from warpwatt.emulate.native.engine import run
+
+__all__ = ["run"]

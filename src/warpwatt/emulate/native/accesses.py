@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from warpwatt.emulate.native.control import fail, popcount
 from warpwatt.emulate.native.patterns import (
-    distinct, gather_lines, gather_local_lines, local_place, most_on_one, sort_lines, stride, tag_passes,
+    add_sector, distinct, gather_lines, gather_local_lines, local_place, most_on_one, sort_lines, stride, tag_passes,
     wavefronts,
 )  # fmt: skip
 from warpwatt.emulate.native.pointers import bytes_at, call, copy, i32_at, i64_at, u16_at, u32_at, u64_at
 from warpwatt.emulate.native.state import (
     ACCESS_COUNT, ACCESS_ROOM, ACCESSES, B_SHARED, BANK_SIZES, BANKS, BASES, BLOCK_WORDS, BROKEN, C_COLLISIONS,
     C_IDEAL, C_LANES, C_LINES, C_REQUESTS, C_SECTORS, C_SLOT, C_STRIDE, C_STRIDE_STATE, C_TAG_PASSES, C_UNIFORM,
-    C_WAVEFRONTS, CONST_SPACE, COUNTER_WORDS, COUNTERS, DROPPED, FAULT, FOUND, GENERIC, GLOBAL, LANE_ADDRESSES,
-    LANE_VALUES, LINE_COUNT, LINE_ROOM, LINES, LOCAL_BYTES, LOCAL_SPACE, MACHINE_WORDS, MISALIGNED, O_ALIGN,
+    C_WAVEFRONTS, CONST_SPACE, COUNTER_WORDS, COUNTERS, DROPPED, FAULT, FOUND, GENERIC, GLOBAL, HOSTS, LANE_ADDRESSES,
+    LANE_VALUES, LINE_COUNT, LINE_ROOM, LINES, LOCAL_BYTES, LOCAL_SPACE, LOCAL_STRIDE, MACHINE_WORDS, MEMBERS, MISALIGNED, NO_MEMORY,
     O_BANK, O_BYTES, O_COUNT, O_ELEMENT, O_INSTRUCTION, O_SPACE, OPERATION_WORDS, OPERATIONS,
     OUT_OF_BOUNDS, PAGE_FLAGS, RECORD, SET, SHARED_BYTES, SHARED_SPACE, SIZES, STEP_COUNT, STEP_ROOM, STEPS, TOUCH,
     UNSET, W_BLOCK, W_GRID_NUMBER, W_LOCAL, W_NUMBER,
@@ -95,7 +95,7 @@ def first_on(lanes: int) -> int:
 
 def space_of(space: int, address: int) -> int:
     """Return the space an address really lies in."""
-    if space != GENERIC:
+    if space != GENERIC and space != GLOBAL:
         return space
     slot = address >> SLOT_BITS
     if slot == SHARED_SLOT:
@@ -111,7 +111,7 @@ def bank_of(m: int, row: int, address: int) -> int:
     """Return the constant bank that an access reads."""
     machine = i64_at(m, MACHINE_WORDS)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
-    if operation[O_SPACE] != GENERIC:
+    if operation[O_SPACE] == CONST_SPACE:
         return operation[O_BANK]
     return PARAMETER_BANK if address >> SLOT_BITS == PARAMETER_SLOT else CONSTANT_BANK
 
@@ -120,29 +120,26 @@ def check(m: int, w: int, row: int, space: int, lane: int, address: int) -> int:
     """Return the host address of one lane's access, its pages made; 0 and a fault if it has none."""
     machine, warp = i64_at(m, MACHINE_WORDS), i64_at(w, 8)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
-    size, align = operation[O_BYTES], operation[O_ALIGN]
-    offset = address
+    size, offset = operation[O_BYTES], address & OFFSET_MASK
+    base = 0
+    limit = 0
     if space == GLOBAL:
         slot = address >> SLOT_BITS
-        offset = address & OFFSET_MASK
-        base = 0
-        limit = 0
         if 0 <= slot < 256:
             base, limit = i64_at(machine[BASES], 256)[slot], i64_at(machine[SIZES], 256)[slot]
     elif space == SHARED_SPACE:
         base, limit = i64_at(warp[W_BLOCK // 8], BLOCK_WORDS)[B_SHARED], machine[SHARED_BYTES]
     elif space == LOCAL_SPACE:
-        base, limit = warp[W_LOCAL // 8] + lane * machine[LOCAL_BYTES], machine[LOCAL_BYTES]
+        base, limit = warp[W_LOCAL // 8] + lane * machine[LOCAL_STRIDE], machine[LOCAL_BYTES]
     else:
         bank = bank_of(m, row, address)
         base, limit = i64_at(machine[BANKS], 32)[bank], i64_at(machine[BANK_SIZES], 32)[bank]
-    if operation[O_SPACE] == GENERIC:
-        offset = address & OFFSET_MASK
-    if offset < 0 or offset + size > limit:
-        fail(m, w, operation[O_INSTRUCTION], lane, OUT_OF_BOUNDS, address, size)
-        return 0
-    if offset & (align - 1):
-        fail(m, w, operation[O_INSTRUCTION], lane, MISALIGNED, address, size)
+    misaligned = offset % size != 0
+    if misaligned or offset + size > limit:
+        if space != GLOBAL:
+            address = offset | (slot_of(m, row, space, address) << SLOT_BITS)
+        reason = MISALIGNED if misaligned else OUT_OF_BOUNDS if limit else NO_MEMORY
+        fail(m, w, operation[O_INSTRUCTION], lane, reason, address, size)
         return 0
     if space == GLOBAL:
         touch(m, address >> SLOT_BITS, offset, size)
@@ -175,19 +172,16 @@ def contiguous(m: int, w: int, row: int, lanes: int) -> int:
     space = space_of(operation[O_SPACE], first)
     if wrong != 0 or space > SHARED_SPACE or size & (size - 1):
         return 0
-    offset = first
+    offset = first & OFFSET_MASK
     if space == GLOBAL:
         slot = first >> SLOT_BITS
-        offset = first & OFFSET_MASK
         if slot < 0 or slot >= 256:
             return 0
         base, limit = i64_at(machine[BASES], 256)[slot], i64_at(machine[SIZES], 256)[slot]
     else:
-        if operation[O_SPACE] == GENERIC:
-            offset = first & OFFSET_MASK
         base = i64_at(i64_at(w, 8)[W_BLOCK // 8], BLOCK_WORDS)[B_SHARED]
         limit = machine[SHARED_BYTES]
-    if offset < 0 or offset + 32 * size > limit or first & (size - 1):
+    if offset + 32 * size > limit or first & (size - 1):
         return 0  # the general way finds the lane
     if space == GLOBAL:
         touch(m, first >> SLOT_BITS, offset, 32 * size)
@@ -200,8 +194,8 @@ def each_space(m: int, w: int, row: int, lanes: int, writes: int) -> None:
     machine = i64_at(m, MACHINE_WORDS)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
     element, count = operation[O_ELEMENT], operation[O_COUNT]
-    hosts = i64_at(m + FOUND * 8, 1024)
-    members = i64_at(m + (FOUND + 512) * 8, 4)
+    hosts = i64_at(m + HOSTS * 8, 32)
+    members = i64_at(m + MEMBERS * 8, 4)
     members[:] = 0
     for lane in range(32):
         if (lanes >> lane) & 1:
@@ -210,18 +204,41 @@ def each_space(m: int, w: int, row: int, lanes: int, writes: int) -> None:
             host = check(m, w, row, space, lane, machine[LANE_ADDRESSES + lane])
             if host == 0:
                 return
-            hosts[520 + lane] = host
+            hosts[lane] = host
     for lane in range(32):
         if (lanes >> lane) & 1:
             for k in range(count):
                 place = m + LANE_VALUES * 8 + (k * 32 + lane) * element
                 if writes:
-                    move(hosts[520 + lane] + k * element, place, element)
+                    move(hosts[lane] + k * element, place, element)
                 else:
-                    move(place, hosts[520 + lane] + k * element, element)
+                    move(place, hosts[lane] + k * element, element)
+    count_spaces(m, w, row, lanes, 0)
+
+
+def count_spaces(m: int, w: int, row: int, lanes: int, collides: int) -> None:
+    """Count a request whose lanes in each space are in MEMBERS; it is one event of the trace."""
+    machine, members = i64_at(m, MACHINE_WORDS), i64_at(m + MEMBERS * 8, 4)
+    for space in range(4):
+        if members[space] == lanes:
+            count_request(m, w, row, space, lanes, collides)
+            return
+    recording = machine[RECORD]
+    machine[RECORD] = 0
+    waves = 0
     for space in range(4):
         if members[space]:
-            count_request(m, w, row, space, members[space], 0)
+            passes = count_request(m, w, row, space, members[space], collides)
+            waves = max(waves, passes)
+    machine[RECORD] = recording
+    if recording:
+        operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
+        count = gather_lines(m, members[GLOBAL], operation[O_BYTES])
+        for lane in range(32):  # counting has left the interleaved addresses of local memory
+            if (members[LOCAL_SPACE] >> lane) & 1:
+                for word in range(max(1, operation[O_BYTES] >> 2)):
+                    count = add_sector(m, (machine[LANE_ADDRESSES + lane] + 128 * word) >> 5, count)
+        record(m, w, row, lanes, waves, count)
 
 
 def move(to: int, start: int, size: int) -> None:
@@ -345,8 +362,8 @@ def slot_of(m: int, row: int, space: int, address: int) -> int:
     return SHARED_SLOT if space == SHARED_SPACE else LOCAL_SLOT
 
 
-def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: int) -> None:
-    """Count any request of lanes in one space."""
+def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: int) -> int:
+    """Count any request of lanes in one space; return its shared-memory passes."""
     machine = i64_at(m, MACHINE_WORDS)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
     size = operation[O_BYTES]
@@ -373,6 +390,7 @@ def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: in
         lines = off_chip(m, w, row, space, lanes, size)
     if machine[RECORD]:
         record(m, w, row, lanes, waves, lines)
+    return waves
 
 
 def off_chip(m: int, w: int, row: int, space: int, lanes: int, size: int) -> int:

@@ -58,7 +58,7 @@ class Library:
         """What the object code depends on: sources, exports, llvmlite (each numba wants one of its own), processor."""
         sources = [inspect.getsource(module).encode() for module in self.modules]
         names = ",".join(self.exports).encode()
-        return digest(b"aot", identity(), names, *sources)
+        return digest(b"aot 2", identity(), names, *sources)
 
     def _compile(self) -> bytes:
         """Compile with numba (seconds) and return one object of all exports."""

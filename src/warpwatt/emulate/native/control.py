@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from warpwatt.emulate.native.pointers import bytes_at, call, i32_at, i64_at, u32_at
+from warpwatt.emulate.native.pointers import bytes_at, call, copy, i32_at, i64_at, u32_at
 from warpwatt.emulate.native.state import (
     ADDRESS_COUNT, ADDRESSES, AT_BARRIER, B_BARRIERS, B_FIRST_WARP, B_LIVE, B_NUMBER, B_ORDINAL,
     B_SHARED, BARRIERS, BLOCK_COUNT, BLOCK_RECORDS, BLOCK_WORDS, BLOCK_X, BLOCK_Y, BLOCKS, BUDGET, CLOCK,
     CLUSTER_X, CLUSTER_Y, CLUSTER_Z, CONVERGING, DISPATCH, DONE_BLOCKS, EXITED, FAULT, FAULT_ADDRESS, FAULT_BLOCK,
-    FAULT_BYTES, FAULT_INSTRUCTION, FAULT_THREAD, GRID_X, GRID_Y, LOCAL, LOCAL_BYTES, MACHINE_WORDS, NOWHERE,
+    FAULT_BYTES, FAULT_INSTRUCTION, FAULT_THREAD, GRID_X, GRID_Y, LEAVERS, LOCAL, LOCAL_STRIDE, MACHINE_WORDS, NOWHERE,
     LANE_ADDRESSES, R_ARRIVED, R_EXPECTED, R_HOLDING, R_RESULT, R_RESULT_ARRIVED, RESIDENT, S_CLUSTER_CTAID,
-    S_CLUSTER_CTARANK, S_CLUSTERID, S_CTAID, S_SMID, S_WARPID, SHARED, SHARED_BYTES, SMS, SPECIAL_COUNT,
+    S_CLUSTER_CTARANK, S_CLUSTERID, S_CTAID, S_SMID, S_WARPID, SHARED, SHARED_BYTES, SHARED_STRIDE, SMS, SPECIAL_COUNT,
     SPECIAL_TEMPLATE, STATE_BITS, TARGETS, THREADS, TRAPPED, W_ACTIVE, W_BLOCK, W_GRID_NUMBER, W_INDEX, W_LIVE,
-    W_LOCAL, W_NUMBER, W_PC, W_SPECIALS, W_TID, W_TURN, W_WAIT, WARP_BYTES, WARP_RECORDS, WARPS,
+    W_LOCAL, W_NUMBER, W_PC, W_READY, W_SPECIALS, W_TID, W_TURN, W_WAIT, WARP_BYTES, WARP_RECORDS, WARPS,
 )  # fmt: skip
 from warpwatt.emulate.run import TURN
 
@@ -83,10 +83,21 @@ def converge(m: int, w: int, block: int) -> None:
         if pcs[lane] == CONVERGING + block:
             here |= 1 << lane
     missing = int(live[0]) & ~here
+    leavers = i32_at(machine[LEAVERS], block + 1)[block]
+    if leavers:
+        missing &= ~int(u32_at(w + leavers, 1)[0])
     target = i32_at(machine[TARGETS], block + 1)[block]
     for lane in range(32):
         if (here >> lane) & 1 and (int(waits[lane]) & missing) == 0:
             pcs[lane] = target
+
+
+def look_again(m: int, w: int) -> None:
+    """Let lanes go on for whose convergence enough has changed."""
+    pcs = i32_at(w + W_PC, 32)
+    for lane in range(32):
+        if CONVERGING <= pcs[lane] < AT_BARRIER:
+            converge(m, w, int(pcs[lane]) & STATE_BITS)
 
 
 def leave(m: int, w: int, lanes: int) -> None:
@@ -99,9 +110,7 @@ def leave(m: int, w: int, lanes: int) -> None:
     live[0] = int(live[0]) & ~lanes
     i64_at(block, BLOCK_WORDS)[B_LIVE] -= popcount(lanes)
     if live[0]:
-        for lane in range(32):
-            if CONVERGING <= pcs[lane] < AT_BARRIER:
-                converge(m, w, int(pcs[lane]) & STATE_BITS)
+        look_again(m, w)
     for number in range(BARRIERS):
         complete(m, block, number)
 
@@ -130,7 +139,7 @@ def complete(m: int, block: int, number: int) -> None:
     """Open a barrier at which all expected threads have arrived."""
     machine, words = i64_at(m, MACHINE_WORDS), i64_at(block, BLOCK_WORDS)
     record = i64_at(block + 8 * (B_BARRIERS + 5 * number), 5)
-    expected = words[B_LIVE] if record[R_EXPECTED] < 0 else record[R_EXPECTED]
+    expected = words[B_LIVE] if record[R_EXPECTED] <= 0 else record[R_EXPECTED]
     if record[R_ARRIVED] == 0 or record[R_ARRIVED] < expected:
         return
     record[R_RESULT], record[R_RESULT_ARRIVED] = record[R_HOLDING], record[R_ARRIVED]
@@ -170,35 +179,45 @@ def execute(m: int) -> int:
             start_block(m, place, first + place, numbers[first + place])
         machine[DONE_BLOCKS] = first + resident
         state = DONE
-        running = True
-        while running and state == DONE:
-            running = False
-            progress = False
-            for place in range(resident):
-                block = machine[BLOCK_RECORDS] + place * BLOCK_WORDS * 8
-                outcome = round_of(m, block)
-                if outcome > 1:
-                    state = outcome - 2
-                    break
-                progress |= outcome == 1
-                running |= i64_at(block, BLOCK_WORDS)[B_LIVE] > 0
-            if running and state == DONE and not progress:
-                state = DEADLOCK
+        while state == DONE and look(m, resident):
+            state = round_of(m, resident)
+        if state == DONE and living(m, resident):
+            state = DEADLOCK
         if state != DONE:
             return state
         first += resident
     return DONE
 
 
-def round_of(m: int, block: int) -> int:
-    """Give each warp of a block a turn: 0 none could run, 1 some did, else 2 + why the run ends."""
-    machine, words = i64_at(m, MACHINE_WORDS), i64_at(block, BLOCK_WORDS)
-    progress = 0
-    for index in range(machine[WARPS]):
-        w = words[B_FIRST_WARP] + index * machine[WARP_BYTES]
-        if runnable(w):
+def living(m: int, resident: int) -> bool:
+    """Whether a thread has not ended."""
+    machine = i64_at(m, MACHINE_WORDS)
+    for place in range(resident):
+        if i64_at(machine[BLOCK_RECORDS] + place * BLOCK_WORDS * 8, BLOCK_WORDS)[B_LIVE]:
+            return True
+    return False
+
+
+def look(m: int, resident: int) -> bool:
+    """Note which warps can run; whether any can."""
+    machine = i64_at(m, MACHINE_WORDS)
+    some = False
+    for index in range(resident * machine[WARPS]):
+        w = machine[WARP_RECORDS] + index * machine[WARP_BYTES]
+        ready = runnable(w)
+        i32_at(w + W_READY, 1)[0] = ready
+        some |= ready
+    return some
+
+
+def round_of(m: int, resident: int) -> int:
+    """Give each warp a turn that could run when the round began; return why the run ends, or DONE."""
+    machine = i64_at(m, MACHINE_WORDS)
+    for index in range(resident * machine[WARPS]):
+        w = machine[WARP_RECORDS] + index * machine[WARP_BYTES]
+        if i32_at(w + W_READY, 1)[0] and runnable(w):
             if machine[BUDGET] <= 0:
-                return 2 + INSTRUCTIONS
+                return INSTRUCTIONS
             turn = min(TURN, machine[BUDGET])
             left = i64_at(w + W_TURN, 1)
             left[0] = turn
@@ -207,9 +226,8 @@ def round_of(m: int, block: int) -> int:
             machine[CLOCK] -= left[0]
             machine[BUDGET] -= turn - left[0]
             if machine[FAULT]:
-                return 2 + FAULTED
-            progress = 1
-    return progress
+                return FAULTED
+    return DONE
 
 
 def runnable(w: int) -> bool:
@@ -227,7 +245,7 @@ def start_block(m: int, place: int, ordinal: int, number: int) -> None:
     words = i64_at(block, BLOCK_WORDS)
     words[:] = 0
     words[B_NUMBER], words[B_ORDINAL], words[B_LIVE] = number, ordinal, machine[THREADS]
-    words[B_SHARED] = machine[SHARED] + place * machine[SHARED_BYTES]
+    words[B_SHARED] = machine[SHARED] + place * machine[SHARED_STRIDE]
     words[B_FIRST_WARP] = machine[WARP_RECORDS] + place * machine[WARPS] * machine[WARP_BYTES]
     bytes_at(words[B_SHARED], machine[SHARED_BYTES])[:] = 0
     for index in range(machine[WARPS]):
@@ -243,9 +261,9 @@ def start_warp(m: int, block: int, place: int, index: int) -> None:
     warp[W_BLOCK // 8], warp[W_INDEX // 8] = block, index
     warp[W_NUMBER // 8] = words[B_ORDINAL] * machine[WARPS] + index
     warp[W_GRID_NUMBER // 8] = words[B_NUMBER] * machine[WARPS] + index
-    local = machine[LOCAL] + (place * machine[WARPS] + index) * machine[LOCAL_BYTES] * 32
+    local = machine[LOCAL] + (place * machine[WARPS] + index) * machine[LOCAL_STRIDE] * 32
     warp[W_LOCAL // 8] = local
-    bytes_at(local, machine[LOCAL_BYTES] * 32)[:] = 0
+    bytes_at(local, machine[LOCAL_STRIDE] * 32)[:] = 0
     live = 0
     xs, ys, zs = i32_at(w + W_TID, 32), i32_at(w + W_TID + 128, 32), i32_at(w + W_TID + 256, 32)
     for lane in range(32):
@@ -265,7 +283,7 @@ def start_specials(m: int, number: int, index: int, w: int) -> None:
     """Write the special values of one warp."""
     machine = i64_at(m, MACHINE_WORDS)
     specials = i32_at(w + W_SPECIALS, SPECIAL_COUNT)
-    specials[:] = i32_at(machine[SPECIAL_TEMPLATE], SPECIAL_COUNT)
+    copy(w + W_SPECIALS, machine[SPECIAL_TEMPLATE], 4 * SPECIAL_COUNT)
     x = number % machine[GRID_X]
     y = number // machine[GRID_X] % machine[GRID_Y]
     z = number // (machine[GRID_X] * machine[GRID_Y])

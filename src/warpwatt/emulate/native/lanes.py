@@ -35,7 +35,7 @@ def special(text: Text, operation: Operation) -> None:
         text.bind(result, text.load("<32 x i32>", "%w", offset, 64), scalar=False)
     elif name in ("clock", "clock64", "globaltimer"):
         end, left = text.load("i64", "%m", state.CLOCK * 8), text.load("i64", "%w", state.W_TURN)
-        made = text.let(f"sub i64 {end}, {left}")
+        made = text.let(f"sub i64 {text.let(f'sub i64 {end}, {left}')}, {text.length}")
         if result.type is Type.I32:
             made = text.let(f"trunc i64 {made} to i32")
         text.bind(result, made, scalar=True)

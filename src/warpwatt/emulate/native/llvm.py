@@ -33,7 +33,7 @@ def target_machine(level: int) -> llvm.TargetMachine:
     target = llvm.Target.from_triple(llvm.get_process_triple())
     cpu, features = host()
     return target.create_target_machine(
-        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small"
     )
 
 
@@ -50,7 +50,7 @@ def identity() -> bytes:
 
 def compile_text(text: str, level: int = 0) -> bytes:
     """Return object code of LLVM assembly, from the disk cache if it was made before."""
-    key = digest(b"llvm", identity(), bytes([level]), text.encode())
+    key = digest(b"llvm 1", identity(), bytes([level]), text.encode())
     cache_ = default_cache()
     found = cache_.get(key)
     if found is None:

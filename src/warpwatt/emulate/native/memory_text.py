@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Type
 from warpwatt.emulate.native import state
+from warpwatt.emulate.native.functions import BARRIER_RESULT
 from warpwatt.emulate.native.lanes import wide
 from warpwatt.emulate.native.values import literal, scalar_type, vector_type
 
@@ -43,7 +44,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
     assert isinstance(memory, Memory)
     (address, *_) = operation.args
     size = 32 * memory.element.bits // 8
-    if text.is_scalar(address):
+    own = memory.space in ("local", "generic")  # at one address, each lane has its own local memory
+    if text.is_scalar(address) and not own:
         _call_same(text, "load_same", address, row, mask)
         kind = scalar_type(memory.element)
         for number, result in enumerate(operation.results):
@@ -97,6 +99,9 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
 
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
+    name, constants = operation.data  # type: ignore[misc]  # of a CALL
+    if name == "barrier_result":
+        number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
     for place, value in enumerate(operation.args):
         text.store("<32 x i64>", wide(text, value), "%m", state.LANE_VALUES * 8 + 256 * place, 64)
     mask = text.let(f"zext i32 {text.on(operation.mask)} to i64")

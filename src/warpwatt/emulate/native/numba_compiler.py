@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]  # ships no type information
 import numba
-from numba.core import types
+from numba.core import config, types
 
 from warpwatt.emulate.native.aot import signature
 from warpwatt.emulate.native.intrinsics import INTRINSICS
@@ -25,16 +25,30 @@ def compile_functions(exports: Sequence[Callable[..., Any]], modules: Sequence[M
     """Return one object of functions as C functions of their own names, and of what they call."""
     native = _dispatchers(modules)
     linked = llvm.parse_assembly("")
-    for exported in exports:
-        result, parameters = signature(exported)
-        dispatcher = native[exported]
-        dispatcher.compile(_NUMBA_TYPES[result](*[_NUMBA_TYPES[kind] for kind in parameters]))
-        (compiled,) = dispatcher.overloads.values()
-        entry = compiled.fndesc.llvm_func_name
-        text = compiled.library.get_llvm_str()
-        module = llvm.parse_assembly(text + _wrapper(exported.__name__, entry, result, parameters))
-        linked.link_in(module)
-    return bytes(target_machine(3).emit_object(linked))
+    before = config.OPT
+    config.OPT = config._OptLevel("0")  # numba would optimise every function with all that it calls
+    try:
+        for exported in exports:
+            linked.link_in(llvm.parse_assembly(_text(native[exported], exported)))
+    finally:
+        config.OPT = before
+    names = {exported.__name__ for exported in exports}
+    for compiled in linked.functions:
+        if not compiled.is_declaration and compiled.name not in names:
+            compiled.linkage = "internal"
+    machine = target_machine(3)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    builder.getModulePassManager().run(linked, builder)
+    return bytes(machine.emit_object(linked))
+
+
+def _text(dispatcher: Any, exported: Callable[..., Any]) -> str:
+    """Return a function, what it calls and a C function around it as LLVM text."""
+    result, parameters = signature(exported)
+    dispatcher.compile(_NUMBA_TYPES[result](*[_NUMBA_TYPES[kind] for kind in parameters]))
+    (compiled,) = dispatcher.overloads.values()
+    around = _wrapper(exported.__name__, compiled.fndesc.llvm_func_name, result, parameters)
+    return f"{compiled.library.get_llvm_str()}{around}"
 
 
 def _dispatchers(modules: Sequence[ModuleType]) -> dict[Callable[..., Any], Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _view(address: int, count: int, kind: Any) -> NDArray[Any]:
-    return np.frombuffer((ctypes.c_char * (count * np.dtype(kind).itemsize)).from_address(address), kind)
+    return np.frombuffer((ctypes.c_char * (int(count) * np.dtype(kind).itemsize)).from_address(int(address)), kind)
 
 
 def bytes_at(address: int, count: int) -> NDArray[np.uint8]:
@@ -61,9 +61,9 @@ def f64_at(address: int, count: int) -> NDArray[np.float64]:
 
 def copy(to: int, start: int, count: int) -> None:
     """Copy ``count`` bytes between addresses; they may overlap."""
-    ctypes.memmove(to, start, count)
+    ctypes.memmove(int(to), int(start), int(count))
 
 
 def call(address: int, first: int, second: int) -> int:
     """Call the native function at an address with two 64-bit integers."""
-    return int(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(address)(first, second))
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(int(address))(int(first), int(second)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import End, Memory, Op, Operation, Type
+from warpwatt.emulate.ir import Memory, Op, Operation, Type
 from warpwatt.emulate.native import memory_text, state
 from warpwatt.emulate.native.ends import ENDS, HELPERS, jump_table
 from warpwatt.emulate.native.floats import EACH, FLOATS
@@ -33,6 +33,7 @@ declare void @match_lanes(i64, i64)
 declare void @step(i64, i64, i64, i64)
 declare void @leave(i64, i64, i64)
 declare void @converge(i64, i64, i64)
+declare void @look_again(i64, i64)
 declare void @barrier(i64, i64, i64, i64, i64, i64, i64)
 declare void @indirect(i64, i64, i64, i64)
 declare void @trap(i64, i64, i64, i64)
@@ -50,7 +51,7 @@ class RoutineText:
     """The text and the tables that go with it.
 
     ``operations`` are the memory operations by row, ``calls`` those of runtime functions, ``guarded`` the
-    instructions with a COUNT. ``offsets`` places registers in the warp; ``register_bytes`` is their size.
+    instructions of each COUNT. ``offsets`` places registers in the warp; ``register_bytes`` is their size.
     """
 
     routine: Routine
@@ -62,9 +63,11 @@ class RoutineText:
     guarded: list[int] = field(default_factory=list)
     offsets: dict[str, int] = field(default_factory=dict)
     register_bytes: int = 0
+    leavers: set[str | None] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._place_registers(self.routine.registers)
+        self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
         parts = [_RUNTIME, EACH, HELPERS, jump_table(len(self.routine.blocks))]
         parts += [self._block(number, block) for number, block in enumerate(self.routine.blocks)]
         self.text = "\n".join(parts)
@@ -80,7 +83,7 @@ class RoutineText:
 
     def _block(self, number: int, block: Block) -> str:
         """Return the function of a block."""
-        text = Text()
+        text = Text(max(1, len(block.instructions)))
         text.lines.append(f"define void @b{number}(ptr %m, ptr %w) {{")
         self._enter(text, number, block)
         last = {o.data: i for i, o in enumerate(block.operations) if o.op is Op.SET}
@@ -95,6 +98,8 @@ class RoutineText:
             failed = text.let(f"icmp ne i64 {fault}, 0")
             text.do(f"br i1 {failed}, label %stop, label %end")
             text.label("end")
+        if any(o.data in self.leavers for o in block.operations if o.op is Op.SET):
+            text.do("call void @look_again(i64 %mi, i64 %wi)")
         ENDS[block.end.end](text, number, block.end)
         text.lines.append("}")
         return "\n".join(text.lines)
@@ -112,7 +117,7 @@ class RoutineText:
         text.label("stop")
         text.do("ret void")
         text.label("run")
-        text.do(f"store i64 {text.let(f'sub i64 {turn}, {max(1, len(block.instructions))}')}, ptr {turn_at}")
+        text.do(f"store i64 {text.let(f'sub i64 {turn}, {text.length}')}, ptr {turn_at}")
         text.do("%act = bitcast i32 %a to <32 x i1>")
         text.do("%mi = ptrtoint ptr %m to i64")
         text.do("%wi = ptrtoint ptr %w to i64")
@@ -190,10 +195,11 @@ class _BlockWriter:
 
     def _count(self, operation: Operation) -> None:
         routine, text = self.routine, self.text
-        lanes = text.let(f"call i32 @llvm.ctpop.i32(i32 {text.on(operation.args[0])})")
-        amount = text.let(f"zext i32 {lanes} to i64")
-        _add(text, state.GUARDED, len(routine.guarded), amount)
-        routine.guarded.append(operation.instruction)
+        off = text.let(f"and i32 %a, {text.let(f'xor i32 {text.bits(operation.args[0])}, -1')}")
+        lanes = text.let(f"call i32 @llvm.ctpop.i32(i32 {off})")
+        _add(text, state.GUARDED, len(routine.guarded), text.let(f"zext i32 {lanes} to i64"))
+        assert isinstance(operation.data, int)
+        routine.guarded.append(operation.data)
 
     def _get(self, operation: Operation) -> None:
         (result,), text, name = operation.results, self.text, operation.data
@@ -251,6 +257,3 @@ class _BlockWriter:
         old, new = text.load(vector, "%w", offset, align), text.vector(value)
         on = text.on_lanes(mask)
         text.store(vector, text.let(f"select <32 x i1> {on}, {vector} {new}, {vector} {old}"), "%w", offset, align)
-
-
-__all__ = ["End", "RoutineText"]

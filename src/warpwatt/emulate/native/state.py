@@ -9,7 +9,7 @@ from __future__ import annotations
 from warpwatt.emulate.ir import ATOMICS, SPECIALS
 
 # Machine, in 64-bit words.
-FAULT, FAULT_INSTRUCTION, FAULT_BLOCK, FAULT_THREAD, FAULT_ADDRESS, FAULT_BYTES = 0, 1, 2, 3, 4, 5
+FAULT, FAULT_INSTRUCTION, FAULT_BLOCK, FAULT_THREAD, FAULT_ADDRESS, FAULT_BYTES = 0, 1, 2, 3, 4, 65
 BUDGET, CLOCK, RECORD = 6, 7, 8
 """Warp instructions left; instructions executed at the end of the current turn; whether to keep a trace."""
 BASES, SIZES, PAGE_FLAGS, TOUCH = 10, 11, 12, 13
@@ -24,11 +24,16 @@ STEPS, STEP_ROOM, STEP_COUNT, ACCESSES, ACCESS_ROOM, ACCESS_COUNT = 50, 51, 52, 
 LINES, LINE_ROOM, LINE_COUNT, DROPPED = 56, 57, 58, 59
 SET_STAMP, DONE_BLOCKS = 60, 61
 BLOCK_COUNT = 62
-SLOT_KEYS, SLOT_STAMPS = 64, 64 + 512
+SHARED_STRIDE, LOCAL_STRIDE = 63, 9
+LEAVERS = 5
+"""Table: byte offset in the warp of the register of lanes that a CONVERGE does not wait for; 0 for none."""
+SLOT_KEYS, SLOT_STAMPS = 72, 72 + 512
 """A hash set of numbers: keys, and the stamp of the generation each belongs to."""
 SET_SIZE = 512
 FOUND = SLOT_STAMPS + SET_SIZE
 """Results of looking at one request, see :mod:`~warpwatt.emulate.native.patterns`."""
+HOSTS, MEMBERS = FOUND + 960, FOUND + 1000
+"""Host addresses of the lanes of a request, and which lanes are in each space."""
 LANE_ADDRESSES = FOUND + 1024
 """32 addresses, then the lanes' values."""
 LANE_VALUES = LANE_ADDRESSES + 32
@@ -37,12 +42,15 @@ LANE_OLD = LANE_VALUES + 32 * 64
 MACHINE_WORDS = LANE_OLD + 32 * 8
 
 # Reasons of a fault.
-OUT_OF_BOUNDS, MISALIGNED, NOWHERE, TRAPPED, TOO_DEEP = 1, 2, 3, 4, 5
-REASONS = ("", "out of bounds", "misaligned", "jump to no block", "trap", "stack")
+OUT_OF_BOUNDS, MISALIGNED, NO_MEMORY, NOWHERE, TRAPPED, FAILED = 1, 2, 3, 4, 5, 6
+REASONS = (
+    "", "out of bounds", "misaligned", "no such memory", "jump to an address that is no instruction", "trap", "",
+)  # fmt: skip
 
 # Warp, in bytes.
 W_BLOCK, W_INDEX, W_NUMBER, W_TURN, W_LOCAL, W_GRID_NUMBER = 0, 8, 16, 24, 32, 40
-W_ACTIVE, W_LIVE = 48, 52
+W_ACTIVE, W_LIVE, W_READY = 48, 52, 56
+"""Bits of the lanes that run and of those that have not ended; whether the warp could run when the round began."""
 W_PC, W_WAIT = 64, 192
 W_TID = 320
 W_SPECIALS = 704

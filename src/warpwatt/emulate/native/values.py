@@ -76,11 +76,13 @@ class Text:
 
     ``values`` holds what each :class:`~warpwatt.emulate.ir.Value` is in the text, ``scalars`` those kept
     as one scalar; ``active`` names the active lanes as ``<32 x i1>``, ``active_bits`` as ``i32``.
+    ``length`` is what executing the block takes off the budget.
     """
 
     active, active_bits = "%act", "%a"
 
-    def __init__(self) -> None:
+    def __init__(self, length: int) -> None:
+        self.length = length
         self.lines: list[str] = []
         self.values: dict[int, str] = {}
         self.scalars: set[int] = set()

@@ -5,11 +5,11 @@ Public name: ``run``. It is the oracle of the native engine, which returns the s
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.emulate.functions import FUNCTIONS
 from warpwatt.emulate.ir import End
 from warpwatt.emulate.reference.interpreter import Interpreter
 from warpwatt.emulate.reference.schedule import Schedule
@@ -108,7 +108,7 @@ class _Engine:
             i: b.end.targets[0] for i, b in enumerate(self.routine.blocks) if b.end.end is End.CONVERGE
         }
         spaces = Spaces(self.memory, self.context.banks, warps)
-        values = Interpreter(warps, spaces, self.statistics, _functions(), lambda b, n: schedule.votes[b, n])
+        values = Interpreter(warps, spaces, self.statistics, FUNCTIONS, lambda b, n: schedule.votes[b, n])
         lengths = [max(1, len(b.instructions)) for b in self.routine.blocks]
         turns = _one_by_one(schedule, lengths) if self.at_once == 1 else _together(schedule)
         for place, rows in turns:
@@ -178,12 +178,3 @@ def _stuck(routine: Routine, warps: Warps) -> Fault:
     instructions = routine.blocks[place].instructions
     instruction = instructions.start if len(instructions) else routine.blocks[place].end.instruction
     return warps.fault(row, lane, instruction, reason="waits for threads that never come")
-
-
-def _functions() -> dict[str, Any]:
-    """Return the runtime functions, where there are any yet."""
-    try:
-        module = import_module("warpwatt.emulate.functions")
-    except ModuleNotFoundError:
-        return {}
-    return dict(module.FUNCTIONS)

@@ -1,0 +1,73 @@
+"""Running a routine natively: tables and memory for the machine code, then what came of it."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.native import accesses, atomics, control, functions, patterns, state
+from warpwatt.emulate.native.aot import Library
+from warpwatt.emulate.native.llvm import Code, compile_text, function, load
+from warpwatt.emulate.native.machine import Machine
+from warpwatt.emulate.native.results import results
+from warpwatt.emulate.native.routine_text import RoutineText
+from warpwatt.emulate.run import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Context, Run
+
+EXPORTS = (
+    "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes", "step",
+    "leave", "converge", "look_again", "barrier", "indirect", "trap",
+)  # fmt: skip
+LONG_BLOCK, STACK_BYTES = 2000, 256 * 2**20
+"""Operations from which a basic block may need more stack than a process has, since each keeps a vector there."""
+
+
+@lru_cache(maxsize=1)
+def runtime() -> bytes:
+    """Return the object code of the native modules."""
+    return Library((accesses, atomics, control, functions, patterns), EXPORTS).object()
+
+
+@lru_cache(maxsize=64)
+def compiled(routine: Routine, *, record: bool) -> tuple[RoutineText, Code]:
+    """Return a routine's text and machine code."""
+    text = RoutineText(routine, record)
+    return text, load([runtime(), compile_text(text.text)])
+
+
+def run(
+    routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int], limits: Limits | None = None, *,
+    record: bool = False,
+) -> Run:  # fmt: skip
+    """Run some blocks of a launch and return what they did; ``record`` keeps a trace.
+
+    The device memory is changed. What goes wrong in the kernel is said in the result and does not raise.
+    """
+    text, code = compiled(routine, record=record)
+    machine = Machine(text, context, memory, tuple(int(block) for block in blocks), limits or Limits())
+    machine.words[state.DISPATCH] = code.address("dispatch")
+    execute = function(code.address("execute"), 1)
+    long = max(len(block.operations) for block in routine.blocks) > LONG_BLOCK
+    stop = _on_large_stack(execute, machine.address) if long else execute(machine.address)
+    machine.raise_pending()
+    return results(machine, stop)
+
+
+def _on_large_stack(execute: Callable[[int], int], address: int) -> int:
+    """Call in a thread with a large stack; return what it returns."""
+    found: list[int] = []
+    before = threading.stack_size(STACK_BYTES)
+    try:
+        thread = threading.Thread(target=lambda: found.append(execute(address)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    return found[0]

@@ -1,0 +1,60 @@
+"""Both engines on one routine: everything they return must be equal."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpwatt.emulate import native, reference
+from warpwatt.emulate.run import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Context, Run
+
+
+def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
+    """Return where two values of the same type differ, field by field."""
+    if dataclasses.is_dataclass(ours) and not isinstance(ours, type) and type(ours) is type(theirs):
+        return [
+            text
+            for field in dataclasses.fields(ours)
+            for text in differences(
+                getattr(ours, field.name), getattr(theirs, field.name), f"{path}.{field.name}"
+            )
+        ]
+    if isinstance(ours, np.ndarray):
+        if ours.shape == theirs.shape and (ours == theirs).all():
+            return []
+        return [f"{path}: native {ours.tolist()} reference {theirs.tolist()}"]
+    return [] if ours == theirs else [f"{path}: native {ours} reference {theirs}"]
+
+
+def memory_differences(ours: DeviceMemory, theirs: DeviceMemory) -> list[str]:
+    """Return the slots whose bytes differ."""
+    return [
+        f"slot {slot}: {np.flatnonzero(ours.bytes_of(slot) != theirs.bytes_of(slot))[:8].tolist()}"
+        for slot in np.flatnonzero(ours.sizes).tolist()
+        if (ours.bytes_of(slot) != theirs.bytes_of(slot)).any()
+    ]
+
+
+def compare(
+    routine: Routine, make: Callable[[], tuple[Context, DeviceMemory]], blocks: Sequence[int],
+    limits: Limits | None = None, *, record: bool = True,
+) -> Run:  # fmt: skip
+    """Run on both engines, assert that all they return is equal, and return it."""
+    context, ours = make()
+    _, theirs = make()
+    native_run = native.run(routine, context, ours, blocks, limits or Limits(), record=record)
+    reference_run = reference.run(routine, context, theirs, blocks, limits or Limits(), record=record)
+    found = differences(native_run, reference_run)
+    assert not found, "\n".join(found)
+    different = memory_differences(ours, theirs)
+    assert not different, "\n".join(different)
+    return native_run
