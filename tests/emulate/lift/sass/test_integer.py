@@ -85,6 +85,8 @@ CASES: dict[str, Callable[[int, int, int, int, int, int], int]] = {
     "SHF.L.U64.HI R0, R2, R3, R4": lambda a, b, c, d, p, q: (c << 32 | a) << min(b, 64) >> 32,
     "SHF.R.U32.HI R0, RZ, R3, R4": lambda a, b, c, d, p, q: c >> min(b, 32),
     "SHF.R.S32.HI R0, RZ, R3, R4": lambda a, b, c, d, p, q: signed(c) >> min(b, 32),
+    "SHF.L.U32.HI R0, R2, 0x20, R4": lambda a, b, c, d, p, q: a,
+    "SHF.R.S32.HI R0, RZ, 0x20, R4": lambda a, b, c, d, p, q: signed(c) >> 32,
     "SHF.R.W.U32 R0, R2, R3, R4": lambda a, b, c, d, p, q: (c << 32 | a) >> (b & 31),
     "SHF.R.U32 R0, R2, R3, R4": lambda a, b, c, d, p, q: (c << 32 | a) >> min(b, 32),
     "SHF.R.U64 R0, R2, R3, R4": lambda a, b, c, d, p, q: (c << 32 | a) >> min(b, 64),
@@ -222,6 +224,7 @@ def test_every_table_of_three_operands(table: int) -> None:
 def test_compare_of_two_words(compare: str, kind: str) -> None:
     """The low words are compared without a sign, then the high ones with .EX."""
     given = _inputs(80)[:4]
+    given[3][::2] = given[1][::2]
     lines = [
         f"ISETP.{compare}.U32.AND P0, PT, R2, R4, PT",
         f"ISETP.{compare}{kind}.AND.EX P3, PT, R3, R5, PT, P0",
