@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.emulate.ir import Routine
 from warpwatt.emulate.layout import PARAMETER_BANK, layout
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
@@ -17,6 +16,8 @@ from warpwatt.isa.ptx import lower, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from warpwatt.emulate.ir import Routine
 
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 _WIDTHS = {"pred": 8, "b16": 16, "b32": 32, "b64": 64}

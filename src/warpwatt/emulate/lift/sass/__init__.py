@@ -26,7 +26,7 @@ _ALONE = frozenset({"BAR", "WARPSYNC", "BSYNC", "UCGABAR_WAIT"})
 """Opcodes that end a block of operations without looking at the guard, so that it must be jumped around."""
 _TOPICS = (
     "arithmetic", "atomics", "bits", "compare", "control", "conversions", "floats", "halves", "logic",
-    "memory", "moves", "mufu", "warp",
+    "memory", "moves", "mufu", "small", "tensor", "warp",
 )  # fmt: skip
 for _topic in _TOPICS:
     import_module(f"warpwatt.emulate.lift.sass.{_topic}")
