@@ -60,9 +60,9 @@ def lanes(
         f"{HEADER}.visible .entry k({parameters}) {{ {declared}.reg .b64 %at<3>; .reg .b32 %i<3>;\n"
         f".reg .b16 %w<2>;\nmov.u32 %i1, %tid.x;\n{loads}{body}\n{stores}ret; }}"
     )
-    arrays = {
-        name: np.array(values, f"u{_WIDTHS[kind] // 8}") for name, (kind, values) in inputs.items()
-    } | {name: np.zeros(count, f"u{_WIDTHS[kind] // 8}") for name, kind in outputs.items()}
+    arrays = {name: np.array(values, f"u{_WIDTHS[kind] // 8}") for name, (kind, values) in inputs.items()} | {
+        name: np.zeros(count, f"u{_WIDTHS[kind] // 8}") for name, kind in outputs.items()
+    }
     found, result, routine = execute(text, arrays, threads=count)
     assert result.stop is Stop.DONE, result.fault
     assert not routine.uncovered, routine.uncovered

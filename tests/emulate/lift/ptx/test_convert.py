@@ -203,7 +203,9 @@ def test_joined_comparisons_and_selection() -> None:
 def test_packed_comparisons() -> None:
     x, y = [0x3C004000, 0x7E000000], [0x40003C00, 0x00000000]
     body = "{ setp.lt.f16x2 %p|%q, %a, %b; set.lt.f16x2.f16x2 %d, %a, %b; set.gt.u32.f16x2 %e, %a, %b; }"
-    found = lanes(body, {"a": ("b32", x), "b": ("b32", y)}, {"p": "pred", "q": "pred", "d": "b32", "e": "b32"})
+    found = lanes(
+        body, {"a": ("b32", x), "b": ("b32", y)}, {"p": "pred", "q": "pred", "d": "b32", "e": "b32"}
+    )
     assert found["p"] == [0, 0]
     assert found["q"] == [1, 0]
     assert found["d"] == [0x3C000000, 0]

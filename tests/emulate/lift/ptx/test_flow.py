@@ -111,7 +111,7 @@ def shuffled(mode: str, lane: int, by: int, clamp: int) -> tuple[int, bool]:
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 @pytest.mark.parametrize("clamp", [0, 31, 0x1C1F, 0x1800, 15])
 @pytest.mark.parametrize("constant", [True, False])
-def test_shuffles(mode: str, clamp: int, constant: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_shuffles(mode: str, clamp: int, constant: bool) -> None:
     x = samples(32, 32, 1)
     for by in (0, 1, 5, 16, 33):
         operands = f"{by}, {clamp}" if constant else "%b, %c"
@@ -151,7 +151,12 @@ def test_matches_and_reductions() -> None:
     outputs = dict.fromkeys("defghjklm", "b32") | dict.fromkeys("pqr", "pred")
     found = lanes(body, {"a": ("b32", x), "n": ("b32", negative)}, outputs)
     assert found["d"] == [sum(1 << j for j in LANES if x[j] == v) for v in x]
-    assert (found["e"], found["p"], found["f"], found["q"]) == ([0] * 32, [0] * 32, [2**32 - 1] * 32, [1] * 32)
+    assert (found["e"], found["p"], found["f"], found["q"]) == (
+        [0] * 32,
+        [0] * 32,
+        [2**32 - 1] * 32,
+        [1] * 32,
+    )
     assert found["g"] == [masked(sum(x), 32)] * 32
     assert found["h"] == [max(x)] * 32
     assert signed(found["j"][0], 32) == -31

@@ -151,7 +151,9 @@ def test_literals() -> None:
 
 
 def test_guards_keep_the_old_value() -> None:
-    body = "{ .reg .pred %p; setp.lt.u32 %p, %a, 3; mov.u32 %d, 7; @%p mov.u32 %d, 9; @!%p add.u32 %d, %d, 1; }"
+    body = (
+        "{ .reg .pred %p; setp.lt.u32 %p, %a, 3; mov.u32 %d, 7; @%p mov.u32 %d, 9; @!%p add.u32 %d, %d, 1; }"
+    )
     assert one(body, "b32", ("b32", [0, 2, 3, 9])) == [9, 9, 8, 8]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Guard, Instruction, Level, Program
-from warpwatt.emulate import reference
+from warpwatt.emulate import native, reference
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Routine, Type
 from warpwatt.emulate.lift.sass import lift_sass
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 LANES = 32
 _TEXT = re.compile(r"(?:@(!?)(\w+) )?(\S+) ?(.*)$")
 SPECIAL = (0, 1, 2, 3, 31, 32, 33, 63, 64, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 2, 255, 2**15, 2**16 - 1)
-
-Lanes = "NDArray[Any]"
 
 
 def instruction(text: str, index: int = 0) -> Instruction:
@@ -48,7 +46,7 @@ def values(seed: int, count: int = LANES) -> NDArray[np.uint32]:
 
 def execute(
     lines: Sequence[str],
-    inputs: Mapping[str, NDArray[Any]],
+    inputs: Mapping[str, Any],
     outputs: Sequence[str],
     *,
     target: str = "sm_90",
@@ -82,14 +80,22 @@ def execute(
 
 
 def start(lines: Sequence[str]) -> tuple[Run, NDArray[np.uint32]]:
-    """Run a whole program, whose first two registers of bank 0 hold where 32 words may be written."""
+    """Run a whole program on both engines, which must agree.
+
+    The first two words of bank 0 hold where 32 words may be written.
+    """
     program = Program("test", Level.SASS, "sm_90", tuple(instruction(t, i) for i, t in enumerate(lines)))
-    memory = DeviceMemory()
-    where = memory.place("out", np.zeros(LANES, np.uint32))
-    run = reference.run(
-        lift_sass(program), _context(where.to_bytes(8, "little")), memory, [0], Limits(warp_instructions=10_000)
-    )
-    return run, memory.array("out").copy()
+    routine, limits = lift_sass(program), Limits(warp_instructions=10_000)
+    results = []
+    for engine in (native.run, reference.run):
+        memory = DeviceMemory()
+        where = memory.place("out", np.zeros(LANES, np.uint32))
+        run = engine(routine, _context(where.to_bytes(8, "little")), memory, [0], limits)
+        results.append((run, memory.array("out").copy()))
+    (fast, found), (plain, wanted) = results
+    assert (fast.stop, found.tolist()) == (plain.stop, wanted.tolist())
+    assert fast.executions.tolist() == plain.executions.tolist()
+    return results[1]
 
 
 def _context(constants: bytes) -> Context:
