@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from validation.counters_ours import COUNTERS
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.program import Level
+from warpwatt.emulate.execution import execute
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -54,14 +55,30 @@ class Failure:
 
 
 def compare(
-    cases: Iterable[Case], level: Level, execute: Callable[[Kernel, Level, Launch], Execution]
+    cases: Iterable[Case], level: Level, executed: Callable[[Kernel, Level, Launch], Execution]
 ) -> Iterator[Ratio | Failure]:
-    """Yield the ratios of every case at one level; ``execute`` says what a launch does."""
+    """Yield the ratios of every case at one level; ``executed`` says what a launch does."""
     for case in cases:
         try:
-            yield from _ratios(case, level, execute)
+            yield from _ratios(case, level, executed)
         except WarpWattError as error:
             yield Failure(case, level, str(error))
+
+
+def emulated(kernel: Kernel, level: Level, launch: Launch) -> Execution:
+    """Return what running sampled blocks says."""
+    return execute(_with_names(kernel, level), launch)
+
+
+@lru_cache(maxsize=32)
+def _with_names(kernel: Kernel, level: Level) -> Program:
+    """Return the program of a level with the parameter names of PTX, which machine code lacks."""
+    program = program_of(kernel, level)
+    names = kernel.ptx.parameters if kernel.ptx is not None else ()
+    if level is Level.PTX or len(names) != len(program.parameters):
+        return program
+    pairs = zip(program.parameters, names, strict=True)
+    return replace(program, parameters=tuple(replace(n, name=p.name, offset=p.offset) for p, n in pairs))
 
 
 def statically(kernel: Kernel, level: Level, launch: Launch) -> Execution:
@@ -90,11 +107,11 @@ def target_of(case: Case) -> str:
 
 
 def _ratios(
-    case: Case, level: Level, execute: Callable[[Kernel, Level, Launch], Execution]
+    case: Case, level: Level, executed: Callable[[Kernel, Level, Launch], Execution]
 ) -> Iterator[Ratio]:
     gpu = find(case.gpu)
     kernel = compiled(case.code, target_of(case))
-    executions = [execute(kernel, level, launch) for launch, _ in case.launches]
+    executions = [executed(kernel, level, launch) for launch, _ in case.launches]
     times = [count for _, count in case.launches]
     works = [_workload(e, case, kernel) for e in executions]
     for counter in COUNTERS:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Buffer
 from warpwatt.core.execution import Assumption
 from warpwatt.emulate.provenance import ANYWHERE
-from warpwatt.program.binding import matched, spoken_name
+from warpwatt.program.binding import matched
 from warpwatt.program.reasons import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
@@ -30,9 +32,7 @@ ADDRESS_SPREAD = 0.15
 """The same where addresses alone do."""
 
 
-def sampling_doubts(
-    taken: Sample, units: Sequence[int], spread: float, *, cut: bool
-) -> Iterator[Assumption]:
+def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: bool) -> Iterator[Assumption]:
     """Yield what scaling from a sample takes for granted, if blocks differ."""
     run, all_ = sum(len(taken.units[k]) for k in units), taken.grid.count
     if spread > NOTICED_SPREAD:
@@ -57,7 +57,7 @@ def uncovered_doubts(runs: Sequence[Run], program: Program, grid: GridRun) -> It
 
 
 def data_doubts(
-    dependence: DataDependence, program: Program, launch: Launch, grid: GridRun
+    dependence: DataDependence, program: Program, launch: Launch, executions: NDArray[Any]
 ) -> Iterator[Assumption]:
     """Yield the buffers whose assumed contents decide where threads go or look, with the line that reads them."""
     assumed = _assumed(program, launch)
@@ -69,7 +69,7 @@ def data_doubts(
         for index in sorted(loads):
             names = set(assumed) if ANYWHERE in loads[index] else loads[index] & set(assumed)
             for name in sorted(names - told):
-                if not grid.executions[index]:
+                if not executions[index]:
                     continue
                 told.add(name)
                 line = program.instructions[index].line
@@ -83,11 +83,9 @@ def data_doubts(
 
 def _assumed(program: Program, launch: Launch) -> dict[str, str]:
     """Return parameters whose buffer's fill nobody named, with the name to use with the user."""
-    given: Mapping[str, object] = matched(program, launch.arguments)
-    spoken = {p.name: spoken_name(p, i) for i, p in enumerate(program.parameters)}
     found = {}
-    for key, argument in given.items():
-        name = key.partition("+")[0]
-        if isinstance(argument, Buffer) and argument.assumed_fill and name in spoken:
-            found[name] = spoken[name]
+    for key, argument in launch.arguments.items():
+        name = next(iter(matched(program, {key: argument}))).partition("+")[0]
+        if isinstance(argument, Buffer) and argument.assumed_fill:
+            found[name] = key
     return found

@@ -6,9 +6,9 @@ size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,13 +23,15 @@ from warpwatt.emulate.joined import joined, scaled
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Limits, Run, Stop
-from warpwatt.emulate.sampling import Sample, sample
+from warpwatt.emulate.sampling import Sample, sample, whole
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
@@ -43,6 +45,8 @@ LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=96 * 2**20)
 ENOUGH = 1_000_000
 """Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 FEWEST_UNITS = 3
+MOST_WHOLE = 512
+"""Blocks up to which a grid is run whole if that costs no more than :data:`ENOUGH`."""
 
 
 class Engine(Protocol):
@@ -71,6 +75,19 @@ class _Sampled:
     runs: tuple[Run, ...]
     cut: Run | None = None
 
+    @property
+    def cheap(self) -> bool:
+        """Whether the first of several units says that the whole grid costs no more than a sample may."""
+        if self.cut is not None or len(self.units) != 1 or len(self.sample.units) == 1:
+            return False
+        return _whole_is_cheap(self.runs[0], self.sample)
+
+
+def _whole_is_cheap(first: Run, taken: Sample) -> bool:
+    blocks = taken.grid.count
+    each = float(first.executions.sum()) / max(1, len(first.blocks))
+    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH
+
 
 def execute(
     program: Program,
@@ -79,6 +96,7 @@ def execute(
     *,
     limits: Limits = LIMITS,
     engine: Engine | None = None,
+    arrays: Mapping[str, NDArray[Any]] | None = None,
 ) -> Execution:
     """Return what a launch of a PTX or SASS program does, from running sampled blocks.
 
@@ -91,6 +109,8 @@ def execute(
         Budget of warp instructions and bytes of trace of all sampled blocks together.
     engine
         Who runs the micro-operations; the native engine where there is one.
+    arrays
+        Contents of buffers by the launch's names, in place of their fills.
 
     Raises
     ------
@@ -103,11 +123,17 @@ def execute(
     """
     routine = lift(program)
     short, dependence = _sliced(routine)
-    context, memory = bind(routine.program, launch)
+    context, memory = bind(routine.program, launch, arrays=arrays)
     buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
-    taken = sample(launch.grid, launch.cluster)
-    found = _run(short, context, memory, taken, limits, engine or default_engine())
-    bad = next((r for r in (*found.runs, found.cut) if r is not None and r.stop in (Stop.FAULT, Stop.DEADLOCK)), None)
+    found = _run(
+        short, context, memory, sample(launch.grid, launch.cluster), limits, engine or default_engine()
+    )
+    if found.cheap:
+        context, memory = bind(routine.program, launch, arrays=arrays)
+        found = _run(short, context, memory, whole(launch.grid), limits, engine or default_engine())
+    bad = next(
+        (r for r in (*found.runs, found.cut) if r is not None and r.stop in (Stop.FAULT, Stop.DEADLOCK)), None
+    )
     if bad is not None:
         error = failure(bad, routine.program, launch, buffers)
         assert error is not None
@@ -116,7 +142,11 @@ def execute(
         from warpwatt.emulate.shortened import shortened  # noqa: PLC0415 - static analysis, seldom needed
 
         assert found.cut is not None
-        return shortened(found.cut, routine, launch, loop_counts, buffers) or _never_ends(found.cut, routine, limits)
+        counted = shortened(found.cut, routine, launch, loop_counts, buffers)
+        if counted is None:
+            doubts = data_doubts(dependence, routine.program, launch, found.cut.executions)
+            raise endless(found.cut, routine.program, limits.warp_instructions, list(doubts))
+        return counted
     return _execution(found, routine, launch, buffers, dependence)
 
 
@@ -158,6 +188,8 @@ def _run(
         units.append(place)
         runs.append(run)
         left -= int(run.executions.sum())
+        if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
+            break
         trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
         if len(units) >= FEWEST_UNITS and left <= enough:
             break
@@ -179,7 +211,12 @@ def _execution(
     trace = joined([r.trace for r in found.runs if r.trace is not None])
     blocks = found.sample.blocks(found.units)
     reuse = reuse_of(
-        trace, program, blocks, buffers, routine=routine, scales=_scales(found.runs, len(program.instructions))
+        trace,
+        program,
+        blocks,
+        buffers,
+        routine=routine,
+        scales=_scales(found.runs, len(program.instructions)),
     )
     warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
     return Execution(
@@ -192,7 +229,7 @@ def _execution(
         assumptions=(
             *sampling_doubts(found.sample, found.units, grid.spread, cut=found.cut is not None),
             *uncovered_doubts(found.runs, program, grid),
-            *data_doubts(dependence, program, launch, grid),
+            *data_doubts(dependence, program, launch, grid.executions),
         ),
         footprints=footprints(reuse),
         reuse=reuse,
@@ -208,7 +245,7 @@ def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) ->
     return warp_streams(routine, trace, ran, launch.warps_per_block)
 
 
-def _mean_lanes(executions: np.ndarray, lanes: np.ndarray) -> list[float]:
+def _mean_lanes(executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:
     """Return active lanes per execution; a warp whose lanes are all off still issues."""
     mean = np.divide(lanes, executions, out=np.zeros(len(lanes)), where=executions > 0)
     return [float(x) for x in np.minimum(mean, WARP_SIZE)]
@@ -224,7 +261,3 @@ def _scales(runs: Sequence[Run], instructions: int) -> dict[int, float]:
         if run.trace is not None:
             held += np.bincount(run.trace.access_instruction, minlength=instructions)
     return {int(i): float(made[i] / held[i]) for i in np.flatnonzero((held > 0) & (made > held))}
-
-
-def _never_ends(cut: Run, routine: Routine, limits: Limits) -> Execution:
-    raise endless(cut, routine.program, limits.warp_instructions)

@@ -12,9 +12,10 @@ from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from warpwatt.core.errors import InputError
+    from warpwatt.core.execution import Assumption
     from warpwatt.core.launch import Dim3, Launch
     from warpwatt.core.program import Program, SourceLine
     from warpwatt.emulate.run import Fault, Run
@@ -36,10 +37,14 @@ def failure(
     return None
 
 
-def endless(run: Run, program: Program, budget: int) -> EndlessLoopError:
-    """Return the error of a run that spent its budget in a loop that analysis knows no end of."""
+def endless(run: Run, program: Program, budget: int, doubts: Sequence[Assumption] = ()) -> EndlessLoopError:
+    """Return the error of a run that spent its budget in a loop that analysis knows no end of.
+
+    ``doubts`` are assumptions about buffers that may be the reason.
+    """
     line = busiest_loop(run, program)
-    hint = "" if line is None else f"if it does end: --loop {line.line}=COUNT"
+    hints = [] if line is None else [f"if it does end: --loop {line.line}=COUNT"]
+    hint = "; ".join([*hints, *(f"{doubt.message}: {doubt.fix}" for doubt in doubts)])
     return EndlessLoopError(
         f"the kernel {program.name} did not end within {budget} warp instructions of one block: "
         "a loop that does not end, or that waits for another block",
@@ -95,7 +100,9 @@ def _deadlock(fault: Fault | None, program: Program, launch: Launch) -> Deadlock
 
 def _thread(fault: Fault, launch: Launch) -> str:
     """Return ``thread (1, 0, 0) of block (5, 0, 0)``."""
-    return f"thread {_coordinates(fault.thread, launch.block)} of block {_coordinates(fault.block, launch.grid)}"
+    return (
+        f"thread {_coordinates(fault.thread, launch.block)} of block {_coordinates(fault.block, launch.grid)}"
+    )
 
 
 def _coordinates(number: int, extent: Dim3) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,28 +46,49 @@ class GridRun:
 
 def scaled(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
     """Return sums over the grid; ``weights`` are how many units each run stands for."""
-    executions = sum(w * r.executions for r, w in zip(runs, weights, strict=True))
-    lanes = sum(w * r.lanes for r, w in zip(runs, weights, strict=True))
+    executions, lanes = np.zeros(len(runs[0].executions)), np.zeros(len(runs[0].lanes))
     accesses: dict[int, AccessSums] = {}
-    for run, weight in zip(runs, weights, strict=True):
-        _add(accesses, run, weight)
+    for stratum in dict.fromkeys(strata):
+        of = [k for k, s in enumerate(strata) if s == stratum]
+        population = _whole(sum(weights[k] for k in of))
+        executions += sum(runs[k].executions for k in of) * population / len(of)
+        lanes += sum(runs[k].lanes for k in of) * population / len(of)
+        part: dict[int, AccessSums] = {}
+        for k in of:
+            _add(part, runs[k])
+        for index, own in part.items():
+            _merge(accesses, index, own, population / len(of))
     spread = _standard_error(runs, weights, strata) / max(1.0, float(np.sum(executions)))
-    return GridRun(np.asarray(executions, float), np.asarray(lanes, float), accesses, spread)
+    return GridRun(executions, lanes, accesses, spread)
 
 
-def _add(accesses: dict[int, AccessSums], run: Run, weight: float) -> None:
+def _whole(number: float) -> float:
+    """Return a number without what rounding did to a whole one, so that exact counts stay exact."""
+    nearest = float(round(number))
+    return nearest if math.isclose(number, nearest, rel_tol=1e-12) else number
+
+
+def _add(accesses: dict[int, AccessSums], run: Run) -> None:
+    """Add the accesses of one run."""
     found = run.accesses
     for row, instruction in enumerate(found.instruction.tolist()):
         stride, slot = int(found.stride[row]), int(found.slot[row])
-        own = accesses.setdefault(
-            instruction,
-            AccessSums(dict.fromkeys(SUMMED, 0.0), set(), None if stride == IRREGULAR else stride, slot),
-        )
-        own.spaces.add(int(found.space[row]))
-        own.stride = own.stride if own.stride == stride else None
-        own.slot = own.slot if own.slot == slot else None
-        for name in SUMMED:
-            own.sums[name] += weight * float(getattr(found, name)[row])
+        sums = {name: float(getattr(found, name)[row]) for name in SUMMED}
+        own = AccessSums(sums, {int(found.space[row])}, None if stride == IRREGULAR else stride, slot)
+        _merge(accesses, instruction, own, 1.0)
+
+
+def _merge(accesses: dict[int, AccessSums], index: int, own: AccessSums, factor: float) -> None:
+    """Add sums times a factor to those of the same instruction."""
+    known = accesses.get(index)
+    if known is None:
+        accesses[index] = replace(own, sums={name: value * factor for name, value in own.sums.items()})
+        return
+    known.spaces |= own.spaces
+    known.stride = known.stride if known.stride == own.stride else None
+    known.slot = known.slot if known.slot == own.slot else None
+    for name, value in own.sums.items():
+        known.sums[name] += value * factor
 
 
 def _standard_error(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> float:

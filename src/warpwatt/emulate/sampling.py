@@ -83,6 +83,15 @@ def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
     return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations)
 
 
+def whole(grid: Dim3) -> Sample:
+    """Return every block of a grid as one unit.
+
+    >>> whole(Dim3(5)).units
+    ((0, 1, 2, 3, 4),)
+    """
+    return Sample(grid, (tuple(range(grid.count)),), ((0, 0, 0),), {(0, 0, 0): 1})
+
+
 def sample_blocks(grid: Dim3) -> SampledBlocks:
     """Return the sampled blocks of a grid without clusters, with their weights."""
     taken = sample(grid)

@@ -232,7 +232,9 @@ def _bare(operation: Operation, live: Liveness, spare: int) -> list[Operation]:
     if not dead:
         return [operation]
     zeros = [
-        Operation(Op.CONST, (_zero(v, spare),), (), 0.0 if v.type.is_float else 0, None, operation.instruction)
+        Operation(
+            Op.CONST, (_zero(v, spare),), (), 0.0 if v.type.is_float else 0, None, operation.instruction
+        )
         for v in dict.fromkeys(dead)
     ]
     args = (address, *(_zero(v, spare) if v.index not in live.values else v for v in operands))

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.emulate.caches import kernels
 
+from tests.emulate.caches import kernels
 from warpwatt.core.program import Resources
+from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import find
@@ -93,8 +94,6 @@ def test_footprints_from_samples_are_those_of_the_whole_grid(kernel):
 def test_more_cache_never_hurts():
     kernel = kernels.stencil(16, 16)
     profile_lines = np.arange(0, 3000, 50)
-    from warpwatt.emulate.caches.l1 import l1_profile
-
     profile = l1_profile(kernel.execution().reuse.stream, 4, 1)
     shares = [profile.fates(float(lines))[4].hit for lines in profile_lines]
     assert shares == sorted(shares)

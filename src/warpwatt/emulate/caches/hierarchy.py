@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from warpwatt.core.execution import AccessPattern, Execution, Occupancy
     from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Instruction
     from warpwatt.core.reuse import Growth, Reuse
     from warpwatt.emulate.caches.l1 import Fate
     from warpwatt.emulate.caches.policy import Policy

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from warpwatt.emulate.native.control import fail, popcount
 from warpwatt.emulate.native.patterns import (
-    distinct, gather_lines, gather_local_lines, local_place, most_on_one, sort_lines, stride, tag_passes,
+    add_sector, distinct, gather_lines, gather_local_lines, local_place, most_on_one, sort_lines, stride, tag_passes,
     wavefronts,
 )  # fmt: skip
 from warpwatt.emulate.native.pointers import bytes_at, call, copy, i32_at, i64_at, u16_at, u32_at, u64_at
 from warpwatt.emulate.native.state import (
     ACCESS_COUNT, ACCESS_ROOM, ACCESSES, B_SHARED, BANK_SIZES, BANKS, BASES, BLOCK_WORDS, BROKEN, C_COLLISIONS,
     C_IDEAL, C_LANES, C_LINES, C_REQUESTS, C_SECTORS, C_SLOT, C_STRIDE, C_STRIDE_STATE, C_TAG_PASSES, C_UNIFORM,
-    C_WAVEFRONTS, CONST_SPACE, COUNTER_WORDS, COUNTERS, DROPPED, FAULT, FOUND, GENERIC, GLOBAL, LANE_ADDRESSES,
-    LANE_VALUES, LINE_COUNT, LINE_ROOM, LINES, LOCAL_BYTES, LOCAL_SPACE, LOCAL_STRIDE, MACHINE_WORDS, MISALIGNED, NO_MEMORY,
+    C_WAVEFRONTS, CONST_SPACE, COUNTER_WORDS, COUNTERS, DROPPED, FAULT, FOUND, GENERIC, GLOBAL, HOSTS, LANE_ADDRESSES,
+    LANE_VALUES, LINE_COUNT, LINE_ROOM, LINES, LOCAL_BYTES, LOCAL_SPACE, LOCAL_STRIDE, MACHINE_WORDS, MEMBERS, MISALIGNED, NO_MEMORY,
     O_BANK, O_BYTES, O_COUNT, O_ELEMENT, O_INSTRUCTION, O_SPACE, OPERATION_WORDS, OPERATIONS,
     OUT_OF_BOUNDS, PAGE_FLAGS, RECORD, SET, SHARED_BYTES, SHARED_SPACE, SIZES, STEP_COUNT, STEP_ROOM, STEPS, TOUCH,
     UNSET, W_BLOCK, W_GRID_NUMBER, W_LOCAL, W_NUMBER,
@@ -194,8 +194,8 @@ def each_space(m: int, w: int, row: int, lanes: int, writes: int) -> None:
     machine = i64_at(m, MACHINE_WORDS)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
     element, count = operation[O_ELEMENT], operation[O_COUNT]
-    hosts = i64_at(m + FOUND * 8, 1024)
-    members = i64_at(m + (FOUND + 512) * 8, 4)
+    hosts = i64_at(m + HOSTS * 8, 32)
+    members = i64_at(m + MEMBERS * 8, 4)
     members[:] = 0
     for lane in range(32):
         if (lanes >> lane) & 1:
@@ -204,18 +204,41 @@ def each_space(m: int, w: int, row: int, lanes: int, writes: int) -> None:
             host = check(m, w, row, space, lane, machine[LANE_ADDRESSES + lane])
             if host == 0:
                 return
-            hosts[520 + lane] = host
+            hosts[lane] = host
     for lane in range(32):
         if (lanes >> lane) & 1:
             for k in range(count):
                 place = m + LANE_VALUES * 8 + (k * 32 + lane) * element
                 if writes:
-                    move(hosts[520 + lane] + k * element, place, element)
+                    move(hosts[lane] + k * element, place, element)
                 else:
-                    move(place, hosts[520 + lane] + k * element, element)
+                    move(place, hosts[lane] + k * element, element)
+    count_spaces(m, w, row, lanes, 0)
+
+
+def count_spaces(m: int, w: int, row: int, lanes: int, collides: int) -> None:
+    """Count a request whose lanes in each space are in MEMBERS; it is one event of the trace."""
+    machine, members = i64_at(m, MACHINE_WORDS), i64_at(m + MEMBERS * 8, 4)
+    for space in range(4):
+        if members[space] == lanes:
+            count_request(m, w, row, space, lanes, collides)
+            return
+    recording = machine[RECORD]
+    machine[RECORD] = 0
+    waves = 0
     for space in range(4):
         if members[space]:
-            count_request(m, w, row, space, members[space], 0)
+            passes = count_request(m, w, row, space, members[space], collides)
+            waves = max(waves, passes)
+    machine[RECORD] = recording
+    if recording:
+        operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
+        count = gather_lines(m, members[GLOBAL], operation[O_BYTES])
+        for lane in range(32):  # counting has left the interleaved addresses of local memory
+            if (members[LOCAL_SPACE] >> lane) & 1:
+                for word in range(max(1, operation[O_BYTES] >> 2)):
+                    count = add_sector(m, (machine[LANE_ADDRESSES + lane] + 128 * word) >> 5, count)
+        record(m, w, row, lanes, waves, count)
 
 
 def move(to: int, start: int, size: int) -> None:
@@ -339,8 +362,8 @@ def slot_of(m: int, row: int, space: int, address: int) -> int:
     return SHARED_SLOT if space == SHARED_SPACE else LOCAL_SLOT
 
 
-def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: int) -> None:
-    """Count any request of lanes in one space."""
+def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: int) -> int:
+    """Count any request of lanes in one space; return its shared-memory passes."""
     machine = i64_at(m, MACHINE_WORDS)
     operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
     size = operation[O_BYTES]
@@ -367,6 +390,7 @@ def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: in
         lines = off_chip(m, w, row, space, lanes, size)
     if machine[RECORD]:
         record(m, w, row, lanes, waves, lines)
+    return waves
 
 
 def off_chip(m: int, w: int, row: int, space: int, lanes: int, size: int) -> int:

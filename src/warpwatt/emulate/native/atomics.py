@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpwatt.emulate.native.accesses import check, count_request, space_of
+from warpwatt.emulate.native.accesses import check, count_spaces, space_of
 from warpwatt.emulate.native.pointers import bytes_at, f32_at, f64_at, i64_at, u16_at, u32_at, u64_at
 from warpwatt.emulate.native.state import (
-    FAULT, FOUND, LANE_ADDRESSES, LANE_OLD, LANE_VALUES, MACHINE_WORDS, O_ATOMIC, O_ELEMENT, O_SPACE, O_TYPE,
+    FAULT, HOSTS, LANE_ADDRESSES, LANE_OLD, LANE_VALUES, MACHINE_WORDS, MEMBERS, O_ATOMIC, O_ELEMENT, O_SPACE, O_TYPE,
     OPERATION_WORDS, OPERATIONS,
 )  # fmt: skip
 
@@ -24,9 +24,9 @@ def atomic_lanes(m: int, w: int, row: int, lanes: int) -> None:
     if lanes == 0 or machine[FAULT]:
         return
     size = operation[O_ELEMENT]
-    members = i64_at(m + (FOUND + 512) * 8, 4)
+    members = i64_at(m + MEMBERS * 8, 4)
     members[:] = 0
-    hosts = i64_at(m + (FOUND + 520) * 8, 32)
+    hosts = i64_at(m + HOSTS * 8, 32)
     for lane in range(32):
         if (lanes >> lane) & 1:
             space = space_of(operation[O_SPACE], machine[LANE_ADDRESSES + lane])
@@ -38,9 +38,7 @@ def atomic_lanes(m: int, w: int, row: int, lanes: int) -> None:
         if (lanes >> lane) & 1:
             machine[LANE_OLD + lane] = read(hosts[lane], size)
             modify(operation[O_ATOMIC], operation[O_TYPE], size, hosts[lane], m + (LANE_VALUES + lane) * 8)
-    for space in range(4):
-        if members[space]:
-            count_request(m, w, row, space, members[space], 1)
+    count_spaces(m, w, row, lanes, 1)
 
 
 def read(host: int, size: int) -> int:

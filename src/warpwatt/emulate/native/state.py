@@ -32,6 +32,8 @@ SLOT_KEYS, SLOT_STAMPS = 72, 72 + 512
 SET_SIZE = 512
 FOUND = SLOT_STAMPS + SET_SIZE
 """Results of looking at one request, see :mod:`~warpwatt.emulate.native.patterns`."""
+HOSTS, MEMBERS = FOUND + 960, FOUND + 1000
+"""Host addresses of the lanes of a request, and which lanes are in each space."""
 LANE_ADDRESSES = FOUND + 1024
 """32 addresses, then the lanes' values."""
 LANE_VALUES = LANE_ADDRESSES + 32

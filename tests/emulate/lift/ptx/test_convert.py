@@ -81,8 +81,7 @@ NARROWING = [("f16", "f32"), ("f16", "f64"), ("f32", "f64"), ("bf16", "f32")]
 @given(seed=seeds)
 def test_narrowing(to: str, source: str, seed: int) -> None:
     modes = ("rn", "rz") if to in ("f16", "bf16") else ("rn", "rz", "rm", "rp")
-    # Numbers of the narrow range with all the wide mantissa, and anything.
-    x = [v for v in float_samples(source, COUNT, seed)]
+    x = float_samples(source, COUNT, seed)
     body = "".join(f"cvt.{m}.{to}.{source} %d{m}, %a;" for m in modes)
     found = lanes(body, {"a": (f"b{BITS[source]}", x)}, {f"d{m}": f"b{BITS[to]}" for m in modes})
     for mode in modes:
@@ -182,7 +181,8 @@ def test_comparison_of_floats(kind: str) -> None:
 def test_joined_comparisons_and_selection() -> None:
     x, y = [1, 5, 7, 2], [3, 5, 1, 2]
     body = (
-        "{ .reg .pred %q; setp.gt.u32 %q, %a, 4; setp.lt.and.u32 %d|%e, %a, %b, %q; setp.lt.or.u32 %f, %a, %b, !%q;"
+        "{ .reg .pred %q; setp.gt.u32 %q, %a, 4; setp.lt.and.u32 %d|%e, %a, %b, %q;"
+        " setp.lt.or.u32 %f, %a, %b, !%q;"
         "setp.eq.xor.u32 %g, %a, %b, %q; selp.b32 %h, %a, %b, %q; slct.s32.s32 %i, %a, %b, -1;"
         "set.lt.u32.u32 %j, %a, %b; set.lt.f32.u32 %k, %a, %b; }"
     )

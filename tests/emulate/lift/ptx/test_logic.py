@@ -16,7 +16,10 @@ seeds = st.integers(0, 2**16)
 @pytest.mark.parametrize("bits", [16, 32, 64])
 def test_bitwise(bits: int) -> None:
     x, y = samples(bits, COUNT, 1), samples(bits, COUNT, 2)
-    body = f"and.b{bits} %d, %a, %b; or.b{bits} %e, %a, %b; xor.b{bits} %f, %a, %b; not.b{bits} %g, %a; cnot.b{bits} %h, %a;"
+    body = (
+        f"and.b{bits} %d, %a, %b; or.b{bits} %e, %a, %b; xor.b{bits} %f, %a, %b; not.b{bits} %g, %a;"
+        f" cnot.b{bits} %h, %a;"
+    )
     kind = f"b{bits}"
     found = lanes(body, {"a": (kind, x), "b": (kind, y)}, dict.fromkeys("defgh", kind))
     rows = list(zip(x, y, strict=True))
@@ -109,8 +112,8 @@ MODES = {
     "f4e": lambda c, i: c + i,
     "b4e": lambda c, i: (c - i) % 8,
     "rc8": lambda c, _i: c,
-    "ecl": lambda c, i: max(c, i),
-    "ecr": lambda c, i: min(c, i),
+    "ecl": max,
+    "ecr": min,
     "rc16": lambda c, i: (c % 2) * 2 + i % 2,
 }
 """Byte number i of the result of ``prmt`` with a mode."""

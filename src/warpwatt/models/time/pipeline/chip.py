@@ -7,7 +7,7 @@ loops) is added by the difference between a smaller and a larger simulation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +20,11 @@ from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.time.pipeline.machine import Machine
@@ -33,6 +36,8 @@ SMALLER = 0.6
 """Iterations of the smaller simulation over those of the larger."""
 
 
+LEAST = 0.05
+"""Part of the work in which two simulations must differ for a slope."""
 MOST_WAVES = 16
 """Waves of blocks simulated at most: enough for the memory system to settle."""
 
@@ -47,6 +52,7 @@ class Launched:
     machine: Machine
     blocks: int
     resident: int
+    accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,35 +76,53 @@ def simulate_launch(launched: Launched) -> Simulated:
     """Return the cycles of the fullest SM."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
-    few, many = _waves(on_sm, resident, BUDGET / 2 / launched.streams.instructions_per_block)
-    found = runs(launched.streams)
-    limit = found.limit(BUDGET / many)
-    if found.instructions(limit) * many > BUDGET:  # inner loops too
-        found = runs(found.cut(limit), longest=False)
-        limit = found.limit(BUDGET / many)
-    large = found.cut(limit)
-    state = _run(launched, large, many, resident, on_sm)
+    affordable = BUDGET / 2 / launched.streams.instructions_per_block
+    if affordable < min(on_sm, 2 * resident):
+        return _long_blocks(launched, on_sm, resident)
+    return _short_blocks(launched, on_sm, resident, affordable)
+
+
+def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
+    """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
+    few, many = _waves(on_sm, resident, affordable)
+    state = _run(launched, launched.streams, many, resident, on_sm)
     cycles = simulated = float(state.results[c.END])
-    done = large.instructions_per_block * many
     if many < on_sm:
-        less = _run(launched, large, few, resident, on_sm)
-        done += large.instructions_per_block * few
+        less = _run(launched, launched.streams, few, resident, on_sm)
         cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
-    whole = launched.streams.instructions_per_block
-    if large.instructions_per_block < whole:
-        cycles *= _lengthening(launched, found, limit, many, resident, on_sm, simulated)
+    done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
+    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+
+
+def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
+    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself."""
+    found = runs(launched.streams)
+    limit = found.limit(BUDGET / resident)
+    if found.instructions(limit) * resident > BUDGET:  # inner loops too
+        found = runs(found.cut(limit), longest=False)
+        limit = found.limit(BUDGET / resident)
+    large = found.cut(limit)
+    state = _run(launched, large, resident, resident, on_sm)
+    simulated = float(state.results[c.END])
+    done = large.instructions_per_block * resident
+    wave = simulated * _lengthening(launched, found, limit, resident, on_sm, simulated)
+    cycles, rest = wave * (on_sm // resident), on_sm % resident
+    if rest:
+        last = _run(launched, large, rest, resident, on_sm)
+        done += large.instructions_per_block * rest
+        cycles += wave * last.results[c.END] / simulated
     return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
 
 
 def _lengthening(
-    launched: Launched, found: Runs, limit: int, blocks: int, resident: int, on_sm: int, cycles: float
+    launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, cycles: float
 ) -> float:
     """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
-    whole = launched.streams.instructions_per_block
-    done, less = found.instructions(limit), found.instructions(max(2, int(limit * SMALLER)))
-    if done - less < 0.05 * done:  # too little to tell a slope from
+    whole, smaller = launched.streams.instructions_per_block, max(2, int(limit * SMALLER))
+    done, less = found.instructions(limit), found.instructions(smaller)
+    if done - less < LEAST * done:  # too little to tell a slope from
         return whole / done
-    shorter = _run(launched, found.cut(max(2, int(limit * SMALLER))), blocks, resident, on_sm)
+    shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
     per_instruction = (cycles - shorter.results[c.END]) / (done - less)
     return 1.0 + per_instruction * (whole - done) / cycles
 
@@ -130,7 +154,7 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         streams.starts,
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
-        access_costs(streams, launched.table, launched.program, machine),
+        access_costs(streams, launched.table, launched.program, machine, launched.accesses),
         _line(streams, blocks),
         numbers,
         rates,

@@ -19,23 +19,6 @@ FEWEST = 4
 """A run has at least this many repetitions."""
 
 
-def number_accesses(starts: Ints, steps: Ints, accesses: Ints, instruction: Ints, memory: Ints) -> None:
-    """Write the number of each step's first access into ``steps[:, 2]``.
-
-    ``accesses``: first access of each warp; ``instruction`` of each access; ``memory``: next memory
-    instruction at or behind each instruction.
-    """
-    for warp in range(starts.shape[0] - 1):
-        cursor, end = accesses[warp], accesses[warp + 1]
-        for step in range(starts[warp], starts[warp + 1]):
-            steps[step, 2] = cursor
-            at, stop = memory[steps[step, 0]], steps[step, 1]
-            while at < stop:
-                if cursor < end and instruction[cursor] == at:
-                    cursor += 1
-                at = memory[at + 1]
-
-
 def find_runs(starts: Ints, codes: Ints, following: Ints, longest: int, runs: Ints) -> int:
     """Fill ``runs`` with rows (first step, steps per repetition, repetitions) and return how many.
 
@@ -91,5 +74,5 @@ def next_visits(starts: Ints, codes: Ints, seen: Ints, following: Ints) -> None:
             seen[codes[step]] = step
 
 
-COMPILED = ("number_accesses", "repetitions", "find_runs", "next_visits")
+COMPILED = ("repetitions", "find_runs", "next_visits")
 """Functions of this module that are compiled."""

@@ -73,7 +73,7 @@ def launched_of(case: Case) -> Launched:
     table = instruction_table(execution.program, sm, misses(case))
     return Launched(
         execution.program, table, execution.streams, sm, case.launch.grid.count,
-        max(1, case.workload.occupancy.blocks_per_sm),
+        max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
     )  # fmt: skip
 
 
@@ -85,7 +85,10 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
     l2_written = min(1.0, work.dram.written / work.l2.written) if work.l2.written else 1.0
     found = {}
     for i in work.execution.program.instructions:
-        if i.memory is not None and i.memory.space in OFF_CHIP:
+        if i.index in work.hits:
+            hits = work.hits[i.index]
+            found[i.index] = (1.0 - hits.l1_hits, 1.0 - hits.l2_hits)
+        elif i.memory is not None and i.memory.space in OFF_CHIP:
             if i.memory.access is Access.STORE:
                 found[i.index] = (1.0, l2_written)
             else:

@@ -13,7 +13,7 @@ from warpwatt.models.time.pipeline import loops, simulator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENTRIES = ("simulate", "number_accesses", "find_runs", "next_visits")
+ENTRIES = ("simulate", "find_runs", "next_visits")
 """What is called from outside; the other functions become part of these."""
 
 
