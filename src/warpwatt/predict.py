@@ -9,26 +9,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Case
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unknown
+from warpwatt.emulate.analysis import analysed
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.attribution import line_costs
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
-from warpwatt.program.counting import static_execution
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
-    from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel, Program
+    from warpwatt.core.program import Kernel, Level
 
 CLOCK_TOLERANCE = 0.002
 """The sustained clock is found to this relative accuracy."""
@@ -38,12 +36,14 @@ LOWEST_CLOCK_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which models to use, and what the user says about loops that depend on data (source line to trips)."""
+    """Which models and level to use, and what the user says about loops that depend on data (line to trips)."""
 
     time: str = DEFAULT_TIME
     power: str = DEFAULT_POWER
     loop_counts: tuple[tuple[int, float], ...] = ()
     unknown: Unknown = Unknown.ESTIMATE
+    level: Level | None = None
+    """Level that is analysed; None: the first that the time model reads and the kernel has."""
 
 
 def predict(
@@ -72,10 +72,11 @@ def predict(
     """
     choice = choice or Choice()
     check_launch(gpu, kernel.resources, launch)
-    check_known(kernel.program(), choice.unknown)
-    execution = _execution(kernel.program(), launch, choice.loop_counts)
-    work = workload(execution, gpu, kernel.resources, choice.unknown)
     models = time_model(choice.time), power_model(choice.power)
+    levels = models[0].levels if choice.level is None else (choice.level,)
+    execution = analysed(kernel, launch, levels, choice.loop_counts)
+    check_known(execution.program, choice.unknown)
+    work = workload(execution, gpu, kernel.resources, choice.unknown)
     case = Case(kernel, work, launch, gpu, clocks or default_clocks(gpu), profile)
     case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
     return _result(case, timing, power, limited_by_power=limited)
@@ -127,8 +128,3 @@ def _capped(power: Estimate, limit: float | None) -> Estimate:
         return power
     draws = [min(draw, limit) for draw in power.draws]
     return Estimate.from_draws(min(power.value, limit), draws, "W", power.source, power.warnings)
-
-
-@lru_cache(maxsize=64)
-def _execution(program: Program, launch: Launch, loop_counts: tuple[tuple[int, float], ...]) -> Execution:
-    return static_execution(program, launch, dict(loop_counts))

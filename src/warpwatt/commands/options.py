@@ -60,6 +60,7 @@ class ModelOptions:
 
     model: tuple[str, ...] = ()
     clock: str | None = None
+    level: str | None = None
     unknown: Unknown = Unknown.ESTIMATE
 
 
@@ -138,6 +139,11 @@ model_options = _group(
     ModelOptions,
     click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="See `warpwatt models`."),
     click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit."),
+    click.option(
+        "--level",
+        type=click.Choice(["ptx", "sass"]),
+        help="What is analysed; default: machine code where there is any, else PTX.",
+    ),
     click.option(
         "--unknown",
         type=_EnumChoice(Unknown),

@@ -15,7 +15,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find_many, missing
-from warpwatt.models.registry import split_choice
+from warpwatt.models.registry import split_choice, time_model
 from warpwatt.predict import Choice, predict
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ class Session:
     def compile_options(self) -> CompileOptions:
         """Return the front end's options."""
         said = self.compilation
-        levels = {Level.PTX, Level.SASS} if self.machine_code else {Level.PTX}
+        level = chosen_level(self.modelling)
+        read = time_model(model_choice(self.modelling, ()).time).levels if level is None else (level,)
+        levels = {Level.PTX, Level.SASS} if self.machine_code or Level.SASS in read else {Level.PTX}
         return CompileOptions(
             defines=said.define,
             include=said.include,
@@ -157,9 +159,14 @@ def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
     return clocks
 
 
+def chosen_level(modelling: ModelOptions) -> Level | None:
+    """Return the level that was asked for, None for the model's own choice."""
+    return None if modelling.level is None else Level(modelling.level)
+
+
 def model_choice(modelling: ModelOptions, loop_counts: tuple[tuple[int, float], ...] = ()) -> Choice:
     """Return the models named by ``--model`` options, defaults for the rest."""
-    choice = Choice(loop_counts=loop_counts, unknown=modelling.unknown)
+    choice = Choice(loop_counts=loop_counts, unknown=modelling.unknown, level=chosen_level(modelling))
     for text in modelling.model:
         time, power = split_choice(text)
         choice = replace(choice, time=time or choice.time, power=power or choice.power)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from warpwatt.core.execution import Workload
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel
+    from warpwatt.core.program import Kernel, Level
 
 
 class Stall(StrEnum):
@@ -108,10 +108,14 @@ class Power:
 
 @runtime_checkable
 class TimeModel(Protocol):
-    """Predicts how long a case takes. Implementations refuse GPUs they do not cover."""
+    """Predicts how long a case takes. Implementations refuse GPUs they do not cover.
+
+    ``levels`` are those of the programs it reads, the preferred one first.
+    """
 
     name: str
     summary: str
+    levels: tuple[Level, ...]
 
     def predict(self, case: Case) -> Timing:
         """Return the timing, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""

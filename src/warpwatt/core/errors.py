@@ -81,6 +81,18 @@ class LaunchError(InputError):
     """A launch the GPU would refuse: a dimension or a resource beyond its limit (exit code 1)."""
 
 
+class MemoryFaultError(InputError):
+    """A thread of the kernel touches memory that is not there, or traps (exit code 1)."""
+
+
+class DeadlockError(InputError):
+    """Threads of the kernel wait for others that never come (exit code 1)."""
+
+
+class EndlessLoopError(InputError):
+    """The kernel did not end within the budget of emulation (exit code 1)."""
+
+
 class OutputExistsError(InputError):
     """The output file exists and ``--force`` was not given (exit code 1)."""
 

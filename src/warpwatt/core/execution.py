@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program, SourceLine
     from warpwatt.core.reuse import Reuse
+    from warpwatt.core.streams import WarpStreams
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ class Execution:
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
     footprints: tuple[Footprint, ...] = ()
+    streams: WarpStreams | None = None
+    """What warps of sampled blocks did, in order; None where nothing was traced."""
     reuse: Reuse | None = None
     """Lines that emulated blocks touch, None where nothing was emulated."""
 

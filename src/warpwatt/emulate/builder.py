@@ -370,7 +370,11 @@ class Builder:
     ) -> tuple[Value, ...]:
         """Read ``count`` elements side by side where the guard holds."""
         memory = Memory(space, element, count, bank)
-        return self.emit(Op.LOAD, element, address, data=memory, mask=self.guard, results=count)
+        own = space in ("local", "generic")  # at one address, each lane has its own local memory
+        uniform = False if own else None
+        return self.emit(
+            Op.LOAD, element, address, data=memory, mask=self.guard, uniform=uniform, results=count
+        )
 
     def constant(self, bank: int, offset: int, element: Type) -> Value:
         """Read a constant at a fixed place, whatever the guard; once per block."""

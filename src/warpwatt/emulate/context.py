@@ -10,6 +10,7 @@ from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import Level, Parameter, Space
 from warpwatt.emulate import parameters
 from warpwatt.emulate.layout import CONSTANT_BANK, GLOBALS_SLOT, PARAMETER_BANK, SLOT_BITS, layout
+from warpwatt.emulate.lift.sass.constants import launch_constants
 from warpwatt.emulate.linked import linked
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context
@@ -120,9 +121,9 @@ def _places(program: Program) -> dict[str, tuple[int, int]]:
 
 def _machine_bank(program: Program, launch: Launch, local: int, block: bytes) -> bytearray:
     """Return bank 0 of machine code: what the driver writes, then the parameters."""
-    bank = bytearray(program.parameter_base + len(block))
-    bank[program.parameter_base :] = block
-    return bank
+    bank = launch_constants(program.target, launch, local)
+    bank = bank[: program.parameter_base].ljust(program.parameter_base, b"\0")
+    return bank + block
 
 
 def _spoken(program: Program, arguments: Mapping[str, Argument]) -> dict[str, str]:

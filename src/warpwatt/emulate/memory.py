@@ -174,12 +174,14 @@ class DeviceMemory:
             self._make(slot, start, stop)
 
     def touch_pages(self, addresses: NDArray[np.int64], size: int) -> None:
-        """Do the same for an access of ``size`` bytes, at most a page, at each address."""
-        if not self._flags:
+        """Do the same for an access of ``size`` bytes at each address, all within one buffer, aligned."""
+        slot = int(addresses[0]) >> SLOT_BITS if addresses.size else 0
+        flags = self._flags.get(slot)
+        if flags is None:
             return
-        ends = np.concatenate([addresses >> PAGE_BITS, (addresses + (size - 1)) >> PAGE_BITS])
-        for page in np.unique(ends).tolist():
-            self.touch(page << PAGE_BITS, PAGE)
+        pages = (addresses & OFFSET_MASK) >> PAGE_BITS
+        for page in np.unique(pages[flags[pages] == 0]).tolist():
+            self.touch((slot << SLOT_BITS) + (page << PAGE_BITS), size)
 
     def _make(self, slot: int, first: int, stop: int) -> None:
         """Give pages ``first`` to ``stop`` of a slot their contents."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +75,7 @@ def block(program: Program, given: Mapping[str, Argument], place: Callable[[str,
         elif found := dict(_fields(program, parameter, given, place)):
             for offset, value in found.items():
                 data[start + offset : start + offset + len(value)] = value
+            missing += [(index, field) for field in _unsaid(program, parameter, index, found)]
         else:
             missing.append((index, parameter))
     if missing:
@@ -115,17 +117,28 @@ def _fields(
     said = {int(key.rpartition("+")[2]): key for key in given if key.rpartition("+")[0] == parameter.name}
     for offset, key in sorted(said.items()):
         argument = given[key]
-        room = min([o for o in said if o > offset], default=parameter.size) - offset
+        room = min([o for o in {*said, *read} if o > offset], default=parameter.size) - offset
         if isinstance(argument, Buffer):
             yield offset, place(key, argument).to_bytes(_POINTER_BYTES, "little")
             continue
         type_, size = read.get(offset, ("b", 4 if isinstance(argument.value, float) else min(8, room)))
-        if offset + size > parameter.size:
+        if not size or offset + size > parameter.size:
             raise ArgumentError(
                 f"kernel {program.name}: {key!r} lies beyond the {parameter.size} bytes of it"
             )
-        field = type(parameter)(key, f"{type_}{8 * size}", size, size, source_name=key)
+        field = replace(parameter, type=f"{type_}{8 * size}", size=size, pointer=False, source_name=key)
         yield offset, scalar_bytes(field, argument)
+
+
+def _unsaid(
+    program: Program, parameter: Parameter, index: int, found: Mapping[int, bytes]
+) -> Iterator[Parameter]:
+    """Yield the fields of a structure that the program reads and nobody gave."""
+    known = {offset + k for offset, value in found.items() for k in range(len(value))}
+    for offset, (kind, size) in _reads(program, parameter.name):
+        if not known.issuperset(range(offset, offset + size)):
+            name = f"{spoken_name(parameter, index)}+{offset}"
+            yield replace(parameter, name=name, type=f"{kind}{8 * size}", size=size, source_name=name)
 
 
 def _reads(program: Program, name: str) -> Iterator[tuple[int, tuple[str, int]]]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 WHOLE_GRID = 24
 """Grids of so many blocks (or clusters) are run whole."""
-INSIDE = 7
-"""Blocks drawn from the inside, besides the middle one."""
+INSIDE = 16
+"""Slices of the inside, in order of block numbers; one block of each is drawn."""
 WITH_NEIGHBOURS = 4
 """How many of them bring their neighbours."""
 _SEED = 0
@@ -70,7 +70,7 @@ def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
     """Return the units of a grid to run; the most telling first.
 
     >>> len(sample(Dim3(2**31 - 1)).units), sample(Dim3(3, 3)).whole
-    (15, True)
+    (24, True)
     """
     cluster = cluster or Dim3()
     extents = (max(1, grid.x // cluster.x), max(1, grid.y // cluster.y), max(1, grid.z // cluster.z))
@@ -83,6 +83,15 @@ def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
     return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations)
 
 
+def whole(grid: Dim3) -> Sample:
+    """Return every block of a grid as one unit.
+
+    >>> whole(Dim3(5)).units
+    ((0, 1, 2, 3, 4),)
+    """
+    return Sample(grid, (tuple(range(grid.count)),), ((0, 0, 0),), {(0, 0, 0): 1})
+
+
 def sample_blocks(grid: Dim3) -> SampledBlocks:
     """Return the sampled blocks of a grid without clusters, with their weights."""
     taken = sample(grid)
@@ -91,7 +100,7 @@ def sample_blocks(grid: Dim3) -> SampledBlocks:
 
 def _chosen(extents: Place) -> list[Place]:
     draw = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
-    inside = [_middle(extents), *(_inside(extents, draw) for _ in range(INSIDE))]
+    inside = [_middle(extents), *_inside(extents, draw)]
     corners = [(0, 0, 0), (extents[0] - 1, extents[1] - 1, extents[2] - 1)]
     neighbours = [n for base in inside[:WITH_NEIGHBOURS] for n in _neighbours(base, extents)]
     return list(dict.fromkeys([inside[0], *corners, *inside, *neighbours, *_boundary(extents, draw)]))
@@ -101,9 +110,20 @@ def _middle(extents: Place) -> Place:
     return extents[0] // 2, extents[1] // 2, extents[2] // 2
 
 
-def _inside(extents: Place, draw: random.Random) -> Place:
-    x, y, z = (draw.randrange(1, e - 1) if e > 2 else draw.randrange(e) for e in extents)
-    return x, y, z
+def _inside(extents: Place, draw: random.Random) -> list[Place]:
+    """Return one unit of each slice of the inside, the slices in an order that soon reaches everywhere."""
+    thick = [(1, e - 2) if e > 2 else (0, e) for e in extents]
+    count = thick[0][1] * thick[1][1] * thick[2][1]
+    edges = [count * k // INSIDE for k in range(INSIDE + 1)]
+    slices = sorted(range(INSIDE), key=lambda k: f"{k:08b}"[::-1])
+    found = []
+    for k in slices:
+        if edges[k] < edges[k + 1]:
+            number = draw.randrange(edges[k], edges[k + 1])
+            x, rest = number % thick[0][1], number // thick[0][1]
+            y, z = rest % thick[1][1], rest // thick[1][1]
+            found.append((thick[0][0] + x, thick[1][0] + y, thick[2][0] + z))
+    return found
 
 
 def _neighbours(base: Place, extents: Place) -> list[Place]:

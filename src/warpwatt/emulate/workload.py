@@ -9,7 +9,6 @@ Hager and Wellein, "Analytical performance estimation during code generation on 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access, Space, Unknown
 from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss
-from warpwatt.emulate.caches.policy import l1_capacity
+from warpwatt.emulate.caches.policy import buffer_size, l1_capacity
 from warpwatt.gpus.occupancy import occupancy
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def _stream(execution: Execution, members: list[Instruction], footprint: Footpri
     counts = [execution.counts[m.index] for m in members]
     requested = sum(p.sectors * SECTOR * c for p, c in zip(patterns, counts, strict=True))
     buffer = patterns[0].buffer
-    limit = _buffer_size(execution.launch, buffer)
+    limit = buffer_size(execution.launch, buffer)
     whole = footprint.bytes if footprint is not None else patterns[0].footprint or requested
     per_block = footprint.block_bytes if footprint is not None else requested / blocks
     return Stream(
@@ -184,11 +183,6 @@ def _stream(execution: Execution, members: list[Instruction], footprint: Footpri
         writes=bool(accesses & _WRITES),
         cached_in_l1=accesses <= {Access.LOAD, Access.COPY},
     )
-
-
-def _buffer_size(launch: Launch, buffer: str) -> float:
-    argument = launch.arguments.get(buffer)
-    return float(argument.nbytes) if isinstance(argument, Buffer) and argument.nbytes > 0 else math.inf
 
 
 def _l1_and_l2(
@@ -234,7 +228,7 @@ def _distinct(streams: Iterable[Stream], launch: Launch) -> float:
     totals: dict[str, float] = {}
     for stream in streams:
         together = totals.get(stream.buffer, 0.0) + stream.footprint
-        totals[stream.buffer] = min(together, _buffer_size(launch, stream.buffer))
+        totals[stream.buffer] = min(together, buffer_size(launch, stream.buffer))
     return sum(totals.values())
 
 

@@ -149,7 +149,7 @@ def compiled_entries(
             target=target,
             resources=resources,
             ptx=program,
-            sass=machine,
+            sass=with_types(machine, program),
             source=source.path,
             toolkit=compiled.toolkit,
             warnings=(*warnings, *sass.warnings),
@@ -164,11 +164,19 @@ def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> P
     return _named(program, known) if len(known) == len(program.parameters) else program
 
 
+def with_types(machine: Program | None, program: Program) -> Program | None:
+    """Return machine code whose parameters are those of its PTX: a cubin knows their sizes alone."""
+    if machine is None or [p.size for p in machine.parameters] != [p.size for p in program.parameters]:
+        return machine
+    return replace(machine, parameters=program.parameters)
+
+
 def with_names(kernel: Kernel, names: Sequence[str]) -> Kernel:
     """Return a kernel whose parameters carry these names; superfluous names at the end are dropped."""
     if kernel.ptx is None or len(names) < len(kernel.ptx.parameters):
         return kernel
-    return replace(kernel, ptx=_named(kernel.ptx, names))
+    ptx = _named(kernel.ptx, names)
+    return replace(kernel, ptx=ptx, sass=with_types(kernel.sass, ptx))
 
 
 def _named(program: Program, names: Sequence[str]) -> Program:

@@ -28,6 +28,7 @@ DEFAULT_POWER = "specification"
 _TIME: Mapping[str, str] = {
     "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",
     "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
+    "pipeline": "warpwatt.models.time.pipeline:Pipeline",
     "roofline": "warpwatt.models.time.roofline:Roofline",
 }
 _POWER: Mapping[str, str] = {

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpwatt.emulate.caches.distance import previous_use, sector_distances, stack_distances
+from warpwatt.emulate.caches.fast import fast_sector_distances
 from warpwatt.emulate.caches.oracle import SectoredCache
 
 ACCESSES = st.lists(
@@ -49,3 +50,13 @@ def test_a_hundred_thousand_accesses_take_no_time():
     far = stack_distances(lines)
     assert np.isfinite(far).sum() == len(lines) - 5000
     assert np.nanmedian(far[np.isfinite(far)]) > 1000
+
+
+@given(ACCESSES, st.lists(st.integers(1, 5), min_size=13, max_size=13))
+def test_native_distances_are_the_same(accesses, weights):
+    lines = np.array([a[0] for a in accesses], np.int64)
+    masks = np.array([a[1] for a in accesses], np.uint8)
+    valid = np.array([a[2] != "partial" for a in accesses], bool)
+    counted = np.array([weights[a[0]] for a in accesses], float)
+    expected = sector_distances(lines, masks, valid, counted)
+    np.testing.assert_array_equal(fast_sector_distances(lines, masks, valid, counted), expected)

@@ -2,14 +2,13 @@
 
 Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a box of
 blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos included. Elsewhere
-(gathers, grids numbered by division) the overlap of blocks far apart says from how large a set they draw,
+(gathers, grids numbered by division) what blocks far apart have in common says from how large a set they draw,
 and the stretch of addresses and the buffer's size bound it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,17 +18,22 @@ from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from warpwatt.core.launch import Dim3
+    from warpwatt.core.reuse import LineStream
 
 FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""
+MOST_PAIRS = 24
+"""Neighbours compared along an axis."""
 NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
-_FAR_PAIRS = 300
+
+
+Bases = dict[int, tuple["NDArray[np.int32]", "NDArray[np.int64]"]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +62,7 @@ class SampledBlocks:
 
 def growths(
     touched: Touches,
+    bases: Bases,
     blocks: SampledBlocks,
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
@@ -67,6 +72,8 @@ def growths(
 
     Parameters
     ----------
+    bases
+        Where each instruction starts in each block (:func:`bases_of`).
     buffers
         Slot to name and size in bytes (None if unknown).
     partial
@@ -74,21 +81,67 @@ def growths(
     scales
         Instruction to its accesses over those in the trace, where the trace was cut short.
     """
-    groups: dict[tuple[object, ...], list[int]] = {}
+    groups: list[tuple[int, tuple[float, ...], list[int]]] = []
     for index in np.unique(touched.instruction).tolist():
-        own = touched.instruction == index
-        slot = int(touched.sector[own][0]) >> (SLOT_BITS - 5) & 0xFF
-        groups.setdefault((slot, *_steps(touched, own, blocks)), []).append(index)
-    return tuple(
-        _growth(touched, tuple(members), key, blocks, buffers, partial, scales)
-        for key, members in groups.items()
-    )
+        slot = int(touched.sector[touched.instruction == index][0]) >> (SLOT_BITS - 5) & 0xFF
+        steps = _steps(*bases[index], blocks)
+        like = (g for g in groups if g[0] == slot and _alike(g[1], steps, blocks))
+        group = next(like, None)
+        if group is None:
+            groups.append((slot, steps, [index]))
+        else:
+            group[2].append(index)
+    found = [
+        _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales)
+        for slot, steps, members in groups
+    ]
+    return tuple(_within_limits(found, touched, blocks))
 
 
-def _steps(touched: Touches, own: NDArray[np.bool_], blocks: SampledBlocks) -> tuple[float, ...]:
+def _alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlocks) -> bool:
+    """Whether two fitted movements differ by no more than the sectors at the edges of a grid shift a fit."""
+    if len(some) != len(others):
+        return False
+    extents = np.ptp(blocks.coordinates, axis=0)
+    return all(abs(a - b) * e <= 2.0 for a, b, e in zip(some, others, extents, strict=False))
+
+
+def bases_of(stream: LineStream) -> Bases:
+    """Return instruction -> (ordinals of blocks, the lowest sector it touches in each).
+
+    What it touches later than others counts too: neighbours of a stencil move alike.
+    """
+    low = np.array([0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0])[stream.sectors & 15]
+    sector = stream.line * 4 + low
+    order = np.lexsort((sector, stream.block, stream.instruction))
+    instruction, block, sector = stream.instruction[order], stream.block[order], sector[order]
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (instruction[1:] != instruction[:-1]) | (block[1:] != block[:-1])
+    instruction, block, sector = instruction[fresh], block[fresh], sector[fresh]
+    return {int(i): (block[instruction == i], sector[instruction == i]) for i in np.unique(instruction)}
+
+
+def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks) -> Iterator[Growth]:
+    """Yield growths whose totals together do not exceed what there is in their buffer.
+
+    Groups that reach into each other's part of a buffer are counted once where the whole grid was run.
+    """
+    sums: dict[str, float] = {}
+    for growth in found:
+        sums[growth.buffer] = sums.get(growth.buffer, 0.0) + growth.total
+    for growth in found:
+        room = growth.limit
+        if len(blocks.numbers) >= blocks.grid.count:
+            members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
+            own = touched.sector[np.isin(touched.instruction, members)]
+            room = float(SECTOR * len(np.unique(own))) if sums[growth.buffer] > 0 else room
+        share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
+        yield replace(growth, total=growth.total * share)
+
+
+def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> tuple[float, ...]:
     """Return the sectors by which the first address of a block moves along each axis; () if it does not so."""
-    ordinals, first = np.unique(touched.block[own], return_index=True)
-    base = touched.sector[own][first].astype(float)
+    base = first.astype(float)
     at = np.concatenate([blocks.coordinates[ordinals], np.ones((len(ordinals), 1))], axis=1)
     centre = base.mean()
     for _ in range(3):
@@ -102,31 +155,29 @@ def _steps(touched: Touches, own: NDArray[np.bool_], blocks: SampledBlocks) -> t
         at, base = at[keep], base[keep]
     if not (np.abs(at @ fit - (base - centre)) <= 1.0).all():
         return ()
-    return tuple(round(float(step) * 64) / 64 for step in fit[:3])
+    return tuple(float(step) for step in fit[:3])
 
 
 def _growth(
     touched: Touches,
     members: tuple[int, ...],
-    key: tuple[object, ...],
+    slot: int,
+    steps: tuple[float, ...],
     blocks: SampledBlocks,
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
     scales: Mapping[int, float],
 ) -> Growth:
-    slot, steps = int(str(key[0])), tuple(float(str(step)) for step in key[1:])
     own = np.isin(touched.instruction, members)
     sector, block, instruction = touched.sector[own], touched.block[own], touched.instruction[own]
     counts = np.bincount(block, minlength=len(blocks.numbers))
     order = np.argsort(block, kind="stable")
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
-    block_bytes = SECTOR * scale * float(np.average(counts, weights=blocks.weights))
+    block_bytes, axes, total = _extent(sets, steps, blocks, scale)
+    *_, pieces = _extent([np.unique(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
-    union = np.unique(sector)
-    axes = _axis_shares(sets, steps, blocks) if steps else None
-    step = _new_share(sets, blocks.neighbours(0))
-    total = _total(union, sets, axes, block_bytes, blocks)
+    weight = blocks.weights[block]
     return Growth(
         buffer=name,
         instructions=members,
@@ -134,13 +185,22 @@ def _growth(
         block_bytes=block_bytes,
         total=total if limit is None else min(total, float(limit)),
         axes=axes,
-        step=step,
+        step=_new_share(sets, blocks.neighbours(0)),
         limit=limit,
-        granule=len(np.unique(union >> 1)) * 2 / max(1, len(union)),
-        partial=float(np.isin(union, partial).mean()) if touched.written and len(union) else 0.0,
-        shares={i: float(np.mean(instruction == i)) for i in members},
+        granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
+        partial=float(np.average(np.isin(sector, partial), weights=weight)) if touched.written else 0.0,
+        shares={i: float(weight[instruction == i].sum() / weight.sum()) for i in members},
         private=slot == LOCAL_SLOT,
     )
+
+
+def _extent(
+    sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
+) -> tuple[float, tuple[float, float, float] | None, float]:
+    """Return bytes of a block, new shares along the axes, and bytes of the grid, for sets of 32-byte pieces."""
+    block_bytes = scale * _mean_bytes(sets, blocks)
+    axes = _axis_shares(sets, steps, blocks) if steps else None
+    return block_bytes, axes, _total(np.unique(np.concatenate(sets)), sets, axes, block_bytes, blocks)
 
 
 def _axis_shares(
@@ -158,7 +218,7 @@ def _axis_shares(
 def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:
     """Return the mean share of a block's sectors that its neighbour does not touch; 1 without pairs."""
     fresh = whole = 0
-    for a, b in pairs:
+    for a, b in pairs[:: max(1, len(pairs) // MOST_PAIRS)]:
         common = len(np.intersect1d(sets[a], sets[b], assume_unique=True))
         fresh += len(sets[a]) + len(sets[b]) - 2 * common
         whole += len(sets[a]) + len(sets[b])
@@ -185,7 +245,8 @@ def _total(
         return float(SECTOR * len(union)) * block_bytes / max(1e-9, _mean_bytes(sets, blocks))
     if axes is not None:
         return box(block_bytes, axes, blocks.grid, count)
-    drawn = _drawn_from(sets, count) * block_bytes
+    seen = _mean_bytes(sets, blocks)
+    drawn = SECTOR * _drawn(sets, blocks) * (block_bytes / max(1.0, seen))
     return max(float(SECTOR * len(union)), min(drawn, _stretch(union, len(blocks.numbers))))
 
 
@@ -206,19 +267,25 @@ def box(block_bytes: float, axes: tuple[float, float, float], grid: Dim3, blocks
     return block_bytes * (1 + (x - 1) * axes[0]) * (1 + (y - 1) * axes[1]) * (1 + (z - 1) * axes[2])
 
 
-def _drawn_from(sets: list[NDArray[np.int64]], count: int) -> float:
-    """Return how many blocks' worth of memory ``count`` blocks touch, from the overlap of blocks far apart.
+def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
+    """Return how many sectors all blocks touch, from how many of those seen one or two blocks apart touch.
 
-    Blocks that draw at random from a set of U blocks' worth overlap by 1/U and touch U (1 - (1 - 1/U)^n).
+    Chao's estimate of what is unseen and how it is found with more samples (Colwell et al., "Models and estimators
+    linking individual-based and sample-based rarefaction, extrapolation and comparison of assemblages", Journal of
+    Plant Ecology 5, 2012, equations 8 and 18).
     """
-    pairs = list(combinations(range(len(sets)), 2))
-    pairs = [p for p in pairs if p[1] - p[0] > 1][:: max(1, len(pairs) // _FAR_PAIRS)]
-    size = sum(min(len(sets[a]), len(sets[b])) for a, b in pairs)
-    common = sum(len(np.intersect1d(sets[a], sets[b], assume_unique=True)) for a, b in pairs)
-    if not common or not size:
-        return float(count)
-    universe = max(1.0, size / common)
-    return float(-universe * np.expm1(count * np.log1p(-min(1 - 1e-12, 1 / universe))))
+    followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
+    apart = [s for k, s in enumerate(sets) if k not in followers and len(s)]
+    samples = len(apart)
+    if not samples:
+        return 0.0
+    _, times = np.unique(np.concatenate(apart), return_counts=True)
+    once, twice = float((times == 1).sum()), float((times == 2).sum())
+    unseen = (samples - 1) / samples * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
+    if not unseen:
+        return float(len(times))
+    more = max(0, blocks.grid.count - samples)
+    return float(len(times) - unseen * np.expm1(more * np.log1p(-once / (samples * unseen + once))))
 
 
 def _stretch(union: NDArray[np.int64], blocks: int) -> float:

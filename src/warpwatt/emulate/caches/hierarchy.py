@@ -11,7 +11,7 @@ from warpwatt.core.execution import LevelHits, Traffic
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS
 from warpwatt.emulate.caches.l1 import l1_profile
-from warpwatt.emulate.caches.policy import LINE, l1_capacity, policy
+from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from warpwatt.core.execution import AccessPattern, Execution, Occupancy
     from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Instruction
     from warpwatt.core.reuse import Growth, Reuse
     from warpwatt.emulate.caches.l1 import Fate
     from warpwatt.emulate.caches.policy import Policy
@@ -69,7 +68,7 @@ def level_hits(
         tally.read += tally.asked * fate.lost if fate and tally.reads else 0.0
     for growth in reuse.growths:
         _share_out(growth, tallies, waves, rules)
-    _strays(tallies, reuse)
+    _strays(tallies, execution, patterns)
     return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
@@ -125,14 +124,20 @@ def _share_out(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: 
             tallies[index].read += part * wide
 
 
-def _strays(tallies: dict[int, _Tally], reuse: Reuse) -> None:
-    """Give instructions that no sampled block reached their own bytes, once from DRAM."""
+def _strays(tallies: dict[int, _Tally], execution: Execution, patterns: Mapping[int, AccessPattern]) -> None:
+    """Give instructions that no sampled block reached their own bytes, their buffer's once from DRAM."""
+    reuse = execution.reuse
+    assert reuse is not None
     seen = set(np.unique(reuse.stream.instruction).tolist())
     seen.update(i for growth in reuse.growths for i in growth.instructions)
-    for index, tally in tallies.items():
-        if index not in seen:
-            tally.read += tally.unseen if tally.reads else 0.0
-            tally.written += tally.asked if tally.writes else 0.0
+    strays = {i: t for i, t in tallies.items() if i not in seen}
+    for buffer in {patterns[i].buffer for i in strays}:
+        own = [t for i, t in strays.items() if patterns[i].buffer == buffer]
+        size = buffer_size(execution.launch, buffer)
+        share = min(1.0, size / max(1.0, sum(t.asked for t in own)))
+        for tally in own:
+            tally.read += tally.unseen * share if tally.reads else 0.0
+            tally.written += tally.asked * share if tally.writes else 0.0
 
 
 def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tally) -> LevelHits:

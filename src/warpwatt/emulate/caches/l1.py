@@ -9,6 +9,7 @@ are always kept.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,14 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
-from warpwatt.emulate.caches.distance import sector_distances
+from warpwatt.emulate.caches.fast import fast_sector_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-MOST_ROWS = 1 << 14
+MOST_ROWS = 1 << 15
 """Rows of one profile; longer streams are sampled."""
 HOT = 64
 """Accesses from which on a line is kept in every sample."""
@@ -92,57 +93,64 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     Blocks of the stream are taken in order; if there are not enough, copies of them with lines of their
     own, except for lines that several blocks of the stream share.
     """
-    rows, copy, round_ = _cast(stream, resident, rounds)
-    line = stream.line[rows] + _COPY * np.where(_shared(stream)[rows], 0, copy)
-    weight = _thin(line)
-    kept = weight > 0
-    rows, copy, round_, line, weight = rows[kept], copy[kept], round_[kept], line[kept], weight[kept]
+    row_weight, shared = _thinned(stream, resident * rounds)
+    rows, copy, round_ = _cast(stream, np.flatnonzero(row_weight), resident, rounds)
+    line = stream.line[rows] + _COPY * np.where(shared[rows], 0, copy)
+    weight = row_weight[rows]
     order = np.lexsort((stream.warp[rows], stream.block[rows], copy, stream.time[rows], round_))
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
-    far = sector_distances(line, sectors, valid, weight)
+    far = fast_sector_distances(line, sectors, valid, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, _ = np.nonzero(reads)
     return L1Profile(stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0)
 
 
 def _cast(
-    stream: LineStream, resident: int, rounds: int
+    stream: LineStream, chosen: NDArray[np.int64], resident: int, rounds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return rows of the stream for every place of every round, which copy of its block each is, and its round."""
-    cached = np.flatnonzero(stream.kind & BYPASS == 0)
-    ends = np.searchsorted(stream.block[cached], np.arange(int(stream.block.max(initial=-1)) + 2))
-    blocks = max(1, len(ends) - 1)
+    blocks = int(stream.block.max(initial=0)) + 1
+    by_block = chosen[np.argsort(stream.block[chosen], kind="stable")]
+    ends = np.searchsorted(stream.block[by_block], np.arange(blocks + 1))
     rows, copies, round_numbers = [], [], []
     for place in range(resident * rounds):
-        ordinal = place % blocks
-        own = cached[ends[ordinal] : ends[ordinal + 1]] if len(ends) > 1 else cached
+        own = by_block[ends[place % blocks] : ends[place % blocks + 1]]
         rows.append(own)
         copies.append(np.full(len(own), place // blocks))
         round_numbers.append(np.full(len(own), place // resident))
     return np.concatenate(rows), np.concatenate(copies), np.concatenate(round_numbers)
 
 
+@lru_cache(maxsize=64)
+def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return how many rows each row stands for among ``places`` blocks (0: left out), and which lines blocks share."""
+    place, counts, shared = _lines(stream)
+    cached = stream.kind & BYPASS == 0
+    weight = np.where(cached, 1.0, 0.0)
+    repeated = places / (int(stream.block.max(initial=0)) + 1)
+    if cached.sum() * repeated <= MOST_ROWS:
+        return weight, shared
+    cold = cached & (counts[place] < HOT)
+    bits = max(0, math.ceil(math.log2(max(1.0, cold.sum() * repeated / MOST_ROWS))))
+    if bits:
+        mixed = (stream.line[cold].astype(np.uint64) * np.uint64(_HASH)) >> np.uint64(64 - bits)
+        weight[cold] = np.where(mixed == 0, float(1 << bits), 0.0)
+    return weight, shared
+
+
 @lru_cache(maxsize=16)
-def _shared(stream: LineStream) -> NDArray[np.bool_]:
-    """Return which rows touch lines that several blocks of the stream touch."""
-    lines, place = np.unique(stream.line, return_inverse=True)
-    first = np.full(len(lines), np.iinfo(np.int32).max)
-    last = np.full(len(lines), -1)
-    np.minimum.at(first, place, stream.block)
-    np.maximum.at(last, place, stream.block)
-    return np.asarray((first < last)[place])
-
-
-def _thin(line: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how many rows each row stands for; 0 for those left out."""
-    weight = np.ones(len(line))
-    if len(line) <= MOST_ROWS:
-        return weight
-    _, place, counts = np.unique(line, return_inverse=True, return_counts=True)
-    cold = counts[place] < HOT
-    bits = max(0, int(np.ceil(np.log2(max(1, cold.sum()) / MOST_ROWS))))
-    mixed = (line.astype(np.uint64) * np.uint64(_HASH)) >> np.uint64(64 - max(1, bits))
-    weight[cold] = np.where(mixed[cold] == 0, float(1 << bits), 0.0) if bits else 1.0
-    return weight
+def _lines(stream: LineStream) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a number for each row's line, accesses of each numbered line, and which rows' lines blocks share."""
+    order = np.argsort(stream.line, kind="stable")
+    line, block = stream.line[order], stream.block[order]
+    fresh = np.ones(len(line), bool)
+    fresh[1:] = line[1:] != line[:-1]
+    starts = np.flatnonzero(fresh)
+    number = np.empty(len(line), np.int64)
+    number[order] = np.cumsum(fresh) - 1
+    if not len(starts):
+        return number, np.zeros(0, np.int64), np.zeros(0, bool)
+    several = np.minimum.reduceat(block, starts) < np.maximum.reduceat(block, starts)
+    return number, np.diff(np.append(starts, len(line))), several[number]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.arguments import Buffer
+
 if TYPE_CHECKING:
     from warpwatt.core.execution import Occupancy
     from warpwatt.core.gpu import Gpu
+    from warpwatt.core.launch import Launch
 
 LINE = 128
 
@@ -50,6 +54,12 @@ def l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
     used = seats.blocks_per_sm * seats.shared_per_block
     carveout = min((c for c in gpu.capability.shared_carveouts if c >= used), default=used)
     return float(max(0, gpu.l1_shared_per_sm - carveout))
+
+
+def buffer_size(launch: Launch, buffer: str) -> float:
+    """Return the bytes of a buffer by the name the launch has for it, infinite if that is not known."""
+    argument = launch.arguments.get(buffer)
+    return float(argument.nbytes) if isinstance(argument, Buffer) and argument.nbytes > 0 else math.inf
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.reuse import LineStream, Reuse
-from warpwatt.emulate.caches.growth import growths
+from warpwatt.emulate.caches.growth import bases_of, growths
 from warpwatt.emulate.caches.sets import partly_written, touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, line_stream
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Trace
 
-MOST_STREAM_ROWS = 300_000
+MOST_STREAM_ROWS = 100_000
 """Lines kept for L1; whole blocks, at least :data:`FEWEST_BLOCKS`."""
 FEWEST_BLOCKS = 3
 
@@ -45,7 +45,8 @@ def reuse_of(
     stream = line_stream(trace, warps, program, routine)
     read, written = touches(stream)
     partial = partly_written(stream, bytes_per_sector(trace, program))
-    grown = (growths(t, blocks, buffers, partial, scales or {}) for t in (read, written))
+    bases = bases_of(stream)
+    grown = (growths(t, bases, blocks, buffers, partial, scales or {}) for t in (read, written))
     return Reuse(
         stream=_far_apart(stream, blocks),
         growths=tuple(growth for side in grown for growth in side),

@@ -15,10 +15,10 @@ from warpwatt.emulate.ir import Op, Routine
 from warpwatt.emulate.lift.order import arrange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from warpwatt.core.program import Guard, Instruction, Program
-    from warpwatt.emulate.ir import Value
+    from warpwatt.emulate.ir import Block, Value
 
 B = TypeVar("B", bound=Builder)
 
@@ -43,6 +43,8 @@ class Language(Generic[B]):
         Whether an instruction must be branched around where its guard fails, because it ends its block.
     address
         Address of the block that begins at an instruction that has a label; None where nothing needs it.
+    order
+        Puts the blocks in scheduling order.
     """
 
     semantics: Callable[[B, Instruction], None]
@@ -50,6 +52,7 @@ class Language(Generic[B]):
     clear: Callable[[B, Instruction], None]
     alone: Callable[[Instruction], bool]
     address: Callable[[int], int | None] = lambda _index: None
+    order: Callable[[Sequence[Block]], tuple[Block, ...]] = arrange
 
 
 def drive(program: Program, builder: B, language: Language[B]) -> Routine:
@@ -76,7 +79,7 @@ def drive(program: Program, builder: B, language: Language[B]) -> Routine:
     except KeyError as error:
         raise InputError(f"{program.name} jumps to {error.args[0]}, which is nowhere") from None
     return Routine(
-        program, arrange(blocks), builder.registers, tuple(sorted(builder.functions)), builder.uncovered
+        program, language.order(blocks), builder.registers, tuple(sorted(builder.functions)), builder.uncovered
     )
 
 

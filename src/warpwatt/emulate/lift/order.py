@@ -3,9 +3,9 @@
 A topological order in which every loop is contiguous makes lanes meet again where their paths join: a join
 stands behind both arms, the exit of a loop behind all of its blocks. Loops are the strongly connected
 components, taken apart again without the edges to their first block (Bourdoncle, *Efficient chaotic
-iteration strategies with widenings*, 1993: a weak topological order), so irreducible graphs are fine too. A loop with several
-edges back to its first block gets an empty last block that they all go through: lanes that ``continue``
-wait there for the others instead of running ahead.
+iteration strategies with widenings*, 1993: a weak topological order), so irreducible graphs are fine too.
+A loop with several edges back to its first block gets an empty last block that they all go through: lanes
+that ``continue`` wait there for the others instead of running ahead.
 """
 
 from __future__ import annotations
@@ -58,25 +58,65 @@ def schedule(graph: Graph) -> tuple[list[int], dict[int, tuple[int, tuple[int, .
     """
     added: dict[int, tuple[int, tuple[int, ...]]] = {}
     order: list[int] = []
-    work: list[int | tuple[tuple[int, ...], set[int]]] = [((0,), set(range(len(graph))))]
+    work: list[int | tuple[Sequence[int], set[int]]] = [((0,), set(range(len(graph))))]
     while work:
         item = work.pop()
         if isinstance(item, int):
             order.append(item)
             continue
-        parts: list[int | tuple[tuple[int, ...], set[int]]] = []
+        parts: list[int | tuple[Sequence[int], set[int]]] = []
         for component in components(*item, graph):
             header = component[0]
-            parts.append(header)
-            sources = tuple(n for n in component if header in graph[n])
-            if len(component) > 1:
-                parts.append((graph[header], set(component[1:])))
+            if len(component) == 1:
+                parts.append(header)
+                continue
+            inner = inner_loop(component, graph)
+            parts.append(((header,), inner) if inner else header)
+            rest = set(component) - inner - {header}
+            parts.append(([t for n in inner or (header,) for t in graph[n]], rest))
+            sources = tuple(n for n in component if n in rest and header in graph[n])
             if len(sources) > 1:
                 latch = len(graph) + len(added)
                 added[latch] = (header, sources)
                 parts.append(latch)
         work += reversed(parts)
     return order, added
+
+
+def inner_loop(component: Sequence[int], graph: Graph) -> set[int]:
+    """Return the loop inside a loop that begins with the same block; empty if there is none.
+
+    If all ways out of the loop lead through one of its blocks, then what turns back before that block goes
+    round an inner loop, whose lanes are to meet there.
+    """
+    members, header = set(component), component[0]
+    if sum(header in graph[n] for n in component) < 2:
+        return set()
+    way = _way_out(header, members, graph)
+    for gate in reversed(way[1:]):
+        left = members - {gate}
+        if not _way_out(header, left, graph, members):
+            inner = set(components((header,), left, graph)[0])
+            return inner if len(inner) > 1 or header in graph[header] else set()
+    return set()
+
+
+def _way_out(start: int, within: set[int], graph: Graph, loop: set[int] | None = None) -> list[int]:
+    """Return a shortest path within some blocks to one that can leave the loop; empty if there is none."""
+    loop = within if loop is None else loop
+    before = {start: start}
+    queue = [start]
+    for node in queue:
+        if not graph[node] or any(t not in loop for t in graph[node]):
+            path = [node]
+            while path[-1] != start:
+                path.append(before[path[-1]])
+            return path[::-1]
+        for target in graph[node]:
+            if target in within and target not in before:
+                before[target] = node
+                queue.append(target)
+    return []
 
 
 def components(roots: Sequence[int], inside: set[int], graph: Graph) -> list[list[int]]:

@@ -44,10 +44,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
     assert isinstance(memory, Memory)
     (address, *_) = operation.args
     size = 32 * memory.element.bits // 8
-    if text.is_scalar(address) and memory.space not in (
-        "local",
-        "generic",
-    ):  # of local memory each lane has its own
+    own = memory.space in ("local", "generic")  # at one address, each lane has its own local memory
+    if text.is_scalar(address) and not own:
         _call_same(text, "load_same", address, row, mask)
         kind = scalar_type(memory.element)
         for number, result in enumerate(operation.results):
@@ -101,7 +99,7 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
 
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
-    name, constants = called(operation)
+    name, constants = operation.data  # type: ignore[misc]  # of a CALL
     if name == "barrier_result":
         number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
     for place, value in enumerate(operation.args):
@@ -110,13 +108,6 @@ def call(text: Text, operation: Operation, number: int) -> None:
     text.do(f"call void @call_function(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
     for place, result in enumerate(operation.results):
         text.bind(result, _narrow(text, result.type, state.LANE_VALUES * 8 + 256 * place), scalar=False)
-
-
-def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
-    """Return the name and the constants of a CALL."""
-    assert isinstance(operation.data, tuple)
-    name, constants = operation.data
-    return str(name), tuple(constants)
 
 
 def _narrow(text: Text, type_: Type, offset: int) -> str:

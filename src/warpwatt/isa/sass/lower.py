@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -138,7 +139,8 @@ def _without_padding(part: _Range, lines: tuple[Line, ...]) -> _Range:
 def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -> Instruction:
     """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
-    operands = parse_operands(line.operands)
+    word = int.from_bytes(kernel.code[offset : offset + _WORD], "little")
+    operands = _exact(parse_operands(line.operands), word)
     entry = lookup(line.opcode)
     known = entry is not None
     entry = entry or _UNKNOWN
@@ -158,8 +160,24 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
         flow=flow,
         targets=targets,
         line=kernel.lines.at(offset),
-        control=decode_control(int.from_bytes(kernel.code[offset : offset + _WORD], "little")),
+        control=decode_control(word),
         known=known,
+    )
+
+
+def _exact(operands: tuple[Operand, ...], word: int) -> tuple[Operand, ...]:
+    """Return operands in which a NaN literal is its bit pattern (an integer), which the text does not say.
+
+    The literal is in bits 32 to 63 of the instruction; of two, for packed halves, the first is the high one.
+    """
+    literals = [o for o in operands if isinstance(o, Immediate) and isinstance(o.value, float)]
+    if not any(math.isnan(o.value) for o in literals):
+        return operands
+    bits = word >> 32 & 0xFFFFFFFF
+    patterns = [bits] if len(literals) == 1 else [bits >> 16, bits & 0xFFFF]
+    return tuple(
+        Immediate(patterns.pop(0), o.text) if isinstance(o, Immediate) and isinstance(o.value, float) else o
+        for o in operands
     )
 
 

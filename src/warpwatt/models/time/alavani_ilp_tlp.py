@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Timing
 from warpwatt.core.errors import LaunchError
+from warpwatt.core.program import Level
 from warpwatt.models.time.alavani import equations, outcome
 from warpwatt.models.time.alavani.blocks import Code, code
 from warpwatt.models.time.alavani.machine import AbstractGpu, abstract_gpu, at_ilp
@@ -60,6 +61,7 @@ class AlavaniIlpTlp:
 
     name = "alavani-ilp-tlp"
     summary = "instruction delays from ILP and TLP, block scheduling (Alavani 2023, section 4.3)"
+    levels = (Level.PTX,)
 
     def predict(self, case: Case) -> Timing:
         """Return the timing; ``breakdown`` splits d_k by instruction type, bottlenecks apart.

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Timing
+from warpwatt.core.program import Level
 from warpwatt.models.time.alavani import equations, outcome
 from warpwatt.models.time.alavani.blocks import Code, code
 from warpwatt.models.time.alavani.machine import AbstractGpu, abstract_gpu
@@ -77,6 +78,7 @@ class AlavaniReservation:
 
     name = "alavani-reservation"
     summary = "resource reservation from PTX, waves and memory penalties (Alavani 2023, section 4.4)"
+    levels = (Level.PTX,)
 
     def __init__(self, reading: Reading = Reading.PRINTED) -> None:
         self.reading = reading

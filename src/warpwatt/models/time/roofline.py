@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Timing
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
+from warpwatt.core.program import Level
 from warpwatt.models.time.roofs import roofs
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Roofline:
 
     name = "roofline"
     summary = "longest of DRAM, L2, L1, shared memory, issue, pipe and latency roofs; every GPU"
+    levels = (Level.SASS, Level.PTX)
 
     def predict(self, case: Case) -> Timing:
         """Return the timing; needs nothing beyond the GPU's specification."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
+from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.driver import Language, UncoveredError, drive
 from warpwatt.emulate.lift.ptx import (
     asynchronous,
@@ -23,7 +24,6 @@ from warpwatt.emulate.lift.ptx import (
 )
 from warpwatt.emulate.lift.ptx.opcode import opcode
 from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-from warpwatt.emulate.ir import Type
 from warpwatt.program.inlining import expand_calls
 
 if TYPE_CHECKING:

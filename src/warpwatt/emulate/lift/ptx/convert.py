@@ -1,4 +1,4 @@
-"""Conversions (PTX ISA 9.7.9, cvt): between integers and floats of every width, with rounding and saturation."""
+"""Conversions (PTX ISA 9.7.9, cvt): integers and floats of every width, with rounding and saturation."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _float_to_integer(b: PtxBuilder, how: Opcode, to: str, value: Value) -> Valu
 
 
 def _integer_to_float(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> Value:
-    """Return an integer as a float; to 16 bits by way of F64, which rounds once for all that does not overflow."""
+    """Return an integer as a float; to f16 by way of F64, which is exact for all that does not overflow."""
     op = Op.SITOFP if signed(source) else Op.UITOFP
     if to in ("f16", "bf16"):
         if to == "bf16":

@@ -105,6 +105,18 @@ def add_64(step: Step) -> None:
     step.set(form.dest, total)
 
 
+@lifts("VIADD.S32.ISAT")
+def add_saturating(step: Step) -> None:
+    """Add two signed values; what does not fit becomes the nearest that does."""
+    form = step.form()
+    require(len(form.sources) == 2 and not (form.ins or form.outs or form.before))
+    total = step.b.const(Type.I64, 0)
+    for operand in form.sources:
+        total = step.b.add(total, _extended(step, operand))
+    low, high = step.b.const(Type.I64, -(2**31)), step.b.const(Type.I64, 2**31 - 1)
+    step.set(form.dest, step.b.trunc(step.b.op(Op.SMIN, step.b.op(Op.SMAX, total, low), high), Type.I32))
+
+
 @lifts("IMAD", "UIMAD", knows="MOV SHL IADD U32 X")
 def multiply_add(step: Step) -> None:
     """``a * b + c``, 32 bits; .MOV, .SHL and .IADD only say what it is used for."""

@@ -125,15 +125,42 @@ def find_leading_one(step: Step) -> None:
         step.set(out, found)
 
 
-@lifts("PRMT", "UPRMT")
+_SELECTORS = {
+    "F4E": (0x3210, 0x4321, 0x5432, 0x6543),
+    "B4E": (0x5670, 0x6701, 0x7012, 0x0123),
+    "RC8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ECL": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ECR": (0x0000, 0x1110, 0x2210, 0x3210),
+    "RC16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""Bytes that the modes of PRMT pick, by the low two bits of the selector (PTX ISA, ``prmt``)."""
+
+
+@lifts("PRMT", "UPRMT", knows=" ".join(_SELECTORS))
 def permute(step: Step) -> None:
-    """Pick four of the eight bytes of {c, a}; a selector's bit 3 spreads the byte's sign."""
+    """Pick four of the eight bytes of {c, a}; without a mode, a selector's bit 3 spreads the byte's sign."""
     dest, a, selector, c = step.operands
+    mode = step.one_of(_SELECTORS, "")
     if isinstance(selector, Immediate):
-        step.set(dest, _permute_fixed(step, step.value(a), step.value(c), int(selector.value)))
+        number = int(selector.value)
+        bytes_ = _SELECTORS[mode][number & 3] if mode else number
+        step.set(dest, _permute_fixed(step, step.value(a), step.value(c), bytes_))
         return
-    pair = step.b.pair(step.value(a), step.value(c))
     chosen = step.value(selector)
+    if mode:
+        chosen = _pick(step, chosen, _SELECTORS[mode])
+    step.set(dest, _permute(step, step.b.pair(step.value(a), step.value(c)), chosen))
+
+
+def _pick(step: Step, number: Value, choices: tuple[int, ...]) -> Value:
+    """Return the choice that the low two bits of a value select."""
+    first, second, third, fourth = (step.b.i32(c) for c in choices)
+    odd, high = (step.b.trunc(step.b.lshr(number, i), Type.I1) for i in (0, 1))
+    return step.b.select(high, step.b.select(odd, fourth, third), step.b.select(odd, second, first))
+
+
+def _permute(step: Step, pair: Value, chosen: Value) -> Value:
+    """Return the bytes of a 64-bit value that a selector known only at run time picks."""
     result = step.b.i32(0)
     for i in range(4):
         nibble = step.b.and_(step.b.lshr(chosen, 4 * i), step.b.i32(15))
@@ -143,7 +170,7 @@ def permute(step: Step) -> None:
         spread = step.b.compare("uge", nibble, step.b.i32(8))
         picked = step.b.select(spread, step.b.zext(signs, Type.I32), plain)
         result = step.b.or_(result, step.b.shl(picked, 8 * i))
-    step.set(dest, result)
+    return result
 
 
 def _permute_fixed(step: Step, a: Value, c: Value, selector: int) -> Value:

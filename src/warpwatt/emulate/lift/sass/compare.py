@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpwatt.core.program import Operand, Register
+from warpwatt.core.program import Address, Operand, Register
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_true, require
 from warpwatt.emulate.lift.sass.table import lifts
@@ -88,12 +88,53 @@ def _positive(step: Step, value: Value) -> Value:
 def minimum(step: Step) -> None:
     """Minimum (predicate true) or maximum of two."""
     form = step.form()
-    require(len(form.sources) == 2 and len(form.ins) == 1 and not form.outs and not form.before)
+    require(len(form.sources) == 2 and all(map(is_true, form.outs + form.before)))
+    require(len(form.ins) == 1 or (len(form.ins) == 2 and _is_false(form.ins[1])))
     require(not (step.has("RELU") and step.has("U32", "U64")))
     type_ = Type.I64 if step.has("U64", "S64") else Type.I32
     a, b = (step.value(o, type_) for o in form.sources)
     result = _minimum(step, form.ins[0], not step.has("U32", "U64"), a, b)
     step.set(form.dest, _positive(step, result))
+
+
+def _is_false(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.name in ("PT", "UPT") and operand.negated
+
+
+@lifts("VIMNMX.S16x2", "VIMNMX.U16x2", knows="RELU")
+def minimum_of_halves(step: Step) -> None:
+    """Minimum or maximum of the upper and of the lower halves."""
+    form = step.form()
+    require(len(form.sources) == 2 and len(form.ins) == 1 and all(map(is_true, form.outs + form.before)))
+    signed = step.has("S16x2")
+    require(signed or not step.has("RELU"))
+    pairs = zip(*(_halves(step, o) for o in form.sources), strict=True)
+    results = [_positive(step, _minimum(step, form.ins[0], signed, a, b)) for a, b in pairs]
+    step.set(form.dest, _joined(step, results))
+
+
+@lifts("VIADD.16x2")
+def add_halves(step: Step) -> None:
+    """Add the upper and the lower halves."""
+    form = step.form()
+    require(len(form.sources) == 2 and not (form.ins or form.outs or form.before))
+    pairs = zip(*(_halves(step, o) for o in form.sources), strict=True)
+    step.set(form.dest, _joined(step, [step.b.add(a, b) for a, b in pairs]))
+
+
+def _halves(step: Step, operand: Operand) -> list[Value]:
+    """Return the lower and the upper half of an operand that nothing stands around."""
+    if isinstance(operand, Register):
+        require(not operand.negated and set(operand.modifiers) <= {"reuse"})
+    require(not isinstance(operand, Address) or not operand.modifiers)
+    value = step.value(operand)
+    return [step.b.trunc(part, Type.I16) for part in (value, step.b.lshr(value, 16))]
+
+
+def _joined(step: Step, halves: list[Value]) -> Value:
+    """Return the 32 bits of a lower and an upper half."""
+    low, high = (step.b.zext(h, Type.I32) for h in halves)
+    return step.b.or_(low, step.b.shl(high, 16))
 
 
 @lifts("VIMNMX3", "UVIMNMX3", knows="U32 S32 RELU")

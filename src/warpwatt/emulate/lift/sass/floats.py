@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Register
+from warpwatt.core.program import Immediate, Register
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.sass.numbers import ROUNDINGS, flush, least, saturate
 from warpwatt.emulate.lift.sass.operands import is_zero, next_register, require
@@ -28,6 +28,8 @@ _JOINS = {"AND": Op.AND, "OR": Op.OR, "XOR": Op.XOR}
 COMPARING = " ".join([*_CONDITIONS, *_JOINS])
 """Modifiers of a comparison."""
 _ROUNDING = " ".join(ROUNDINGS)
+_PACKINGS = {"F32x2.HI_LO": (0, 1), "F32x2.LO_HI": (1, 0), "F32": (0, 0)}
+"""Suffix of a packed operand -> register of the low and of the high float."""
 
 
 def rounding(s: Step) -> str:
@@ -79,15 +81,22 @@ def double(s: Step) -> None:
 
 
 def _of_pair(s: Step, operand: Operand, part: int) -> Value:
-    """Return one float of a packed operand: ``.F32x2.HI_LO`` is a pair, ``.F32`` one float for both."""
+    """Return one float of a packed operand, part 0 low.
+
+    ``F32x2.HI_LO`` is a register pair, ``F32x2.LO_HI`` one in the other order, ``F32`` or a literal one
+    float for both; ``NP`` changes the sign of the high one, ``PN`` of the low one.
+    """
+    if isinstance(operand, Immediate):
+        return s.value(operand, Type.F32)
     require(isinstance(operand, Register))
     assert isinstance(operand, Register)
-    suffixes = tuple(m for m in operand.modifiers if m in ("F32x2", "HI_LO", "F32"))
-    plain = replace(operand, modifiers=tuple(m for m in operand.modifiers if m not in suffixes))
-    require(suffixes in (("F32x2", "HI_LO"), ("F32",)) or is_zero(operand), f"packed operand {suffixes}")
-    if part and suffixes != ("F32",):
-        plain = replace(plain, name=next_register(plain.name))
-    return s.value(plain, Type.F32)
+    suffixes = [m for m in operand.modifiers if m != "reuse"]
+    signs = suffixes.pop() if suffixes[-1:] in (["NP"], ["PN"], ["NN"]) else "PP"
+    order = ".".join(suffixes)
+    require(order in _PACKINGS or is_zero(operand), f"packed operand {order}")
+    name = next_register(operand.name) if _PACKINGS.get(order, (0, 0))[part] else operand.name
+    value = s.value(replace(operand, name=name, modifiers=()), Type.F32)
+    return s.b.op(Op.FNEG, value) if signs[1 - part] == "N" else value
 
 
 def holds(s: Step, x: Value, y: Value) -> Value:

@@ -64,7 +64,7 @@ def logic(step: Step) -> None:
 def predicate_logic(step: Step) -> None:
     """Two functions of three predicates."""
     require(len(step.operands) == 7)
-    require(all(is_predicate(o) for o in step.operands[:5]))
+    require(all(is_predicate(o) for o in step.operands[:2]))
     results = [_of_predicates(step, _table(o)) for o in step.operands[5:]]
     step.set(step.operands[0], results[0])
     step.set(step.operands[1], results[1])
@@ -74,9 +74,10 @@ def _of_predicates(step: Step, table: int) -> Value:
     """Return a function of the three predicates read; the constant ones select rows of the table."""
     varying, fixed = [], 0
     for weight, operand in zip((4, 2, 1), step.operands[2:5], strict=True):
+        require(isinstance(operand, Register), f"predicate {operand}")
         assert isinstance(operand, Register)
         if operand.name not in ("PT", "UPT"):
-            varying.append((weight, operand))
+            varying.append((weight, _truth(step, operand)))
         elif not operand.negated:
             fixed += weight
     if not varying:
@@ -85,7 +86,15 @@ def _of_predicates(step: Step, table: int) -> Value:
     for row in range(1 << len(varying)):
         index = fixed + sum(w for bit, (w, _) in enumerate(reversed(varying)) if row >> bit & 1)
         rows |= (table >> index & 1) << row
-    return lookup_table(step.b, rows, *(step.predicate(o) for _, o in varying))
+    return lookup_table(step.b, rows, *(value for _, value in varying))
+
+
+def _truth(step: Step, operand: Register) -> Value:
+    """Return a predicate, or the sign of a register (``R4.SIGN``)."""
+    if is_predicate(operand):
+        return step.predicate(operand)
+    require(set(operand.modifiers) <= {"SIGN", "reuse"} and "SIGN" in operand.modifiers)
+    return step.b.compare("slt", step.raw(operand), step.b.i32(0))
 
 
 @lifts("P2R", "UP2UR")

@@ -6,7 +6,7 @@ import re
 
 from warpwatt.core.program import Address, Register, Symbol
 from warpwatt.emulate.ir import Memory, Op, Type, Value
-from warpwatt.emulate.lift.sass.operands import Step, is_register, next_register, require
+from warpwatt.emulate.lift.sass.operands import BANKS, Step, is_register, next_register, require
 from warpwatt.emulate.lift.sass.special import special_value
 from warpwatt.emulate.lift.sass.table import lifts
 
@@ -73,6 +73,7 @@ def _load(step: Step, place: Address, element: Type, count: int) -> tuple[Value,
     require(found, "constant without a bank's number")
     assert found
     bank = int(found[1], 16)
+    require(bank < BANKS, f"constant bank {bank}")
     size = element.bits // 8
     if place.index is None:
         return tuple(step.b.constant(bank, place.offset + size * i, element) for i in range(count))
@@ -88,5 +89,3 @@ def load_program_counter(step: Step) -> None:
     dest, *rest = step.operands
     require(not rest and is_register(dest))
     step.set(dest, step.b.const(Type.I64, step.address))
-
-

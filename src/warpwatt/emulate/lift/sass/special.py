@@ -15,11 +15,13 @@ _PLAIN = {
     "SR_CTAID.X": "ctaid.x", "SR_CTAID.Y": "ctaid.y", "SR_CTAID.Z": "ctaid.z",
     "SR_NTID.X": "ntid.x", "SR_NTID.Y": "ntid.y", "SR_NTID.Z": "ntid.z",
     "SR_NCTAID.X": "nctaid.x", "SR_NCTAID.Y": "nctaid.y", "SR_NCTAID.Z": "nctaid.z",
-    "SR_CgaCtaId": "cluster_ctarank", "SR_CgaSize": "cluster_nctarank",
-    "SR_VIRTID": "smid", "SR_VIRTUALSMID": "smid", "SR_CLOCKLO": "clock",
+    "SR_CgaCtaId": "cluster_ctarank", "SR_VIRTUALSMID": "smid", "SR_CLOCKLO": "clock",
+    "SR_SMEMSZ": "total_smem_size",
 }  # fmt: skip
 """Special register -> name in :data:`~warpwatt.emulate.ir.SPECIALS`."""
 _WINDOWS = {"SR_SWINHI": 0xF000, "SR_LWINHI": 0xF100}
+_SHIFTED = {"SR_VIRTID": "warpid", "SR_VIRTCFG": "nwarpid"}
+"""Registers of several fields; the one from bit 8 on is all that compiled code was seen to use."""
 _WIDE = {"SR_CLOCKLO": "clock64", "SR_GLOBALTIMERLO": "globaltimer"}
 
 
@@ -32,14 +34,16 @@ def special_value(step: Step, name: str, *, wide: bool = False) -> Value:
         If the register is not known here.
     """
     b = step.b
-    if name == "SRZ":
-        return b.const(Type.I64 if wide else Type.I32, 0)
     if name in _WIDE and wide:
         return b.special(_WIDE[name])
     if wide:
         return b.zext(special_value(step, name), Type.I64)
     if name == "SR_LANEID":
         return b.lane()
+    if name in ("SRZ", "SR_CgaSize"):  # the latter picks a set of constants in bank 0: we write but one
+        return b.i32(0)
+    if name in _SHIFTED:
+        return b.shl(b.special(_SHIFTED[name]), 8)
     if name in _PLAIN:
         return b.special(_PLAIN[name])
     if name in _WINDOWS:

@@ -35,7 +35,7 @@ _TABLE: dict[str, list[Entry]] = {}
 
 
 def lifts(*opcodes: str, knows: str = "") -> Callable[[Semantics], Semantics]:
-    """Register a function for opcodes, with the modifiers it knows, separated by blanks.
+    """Register a function for opcodes, with the modifiers it knows, separated by blanks (``*``: any).
 
     ``IMAD.WIDE`` registers it for IMAD with the modifier WIDE; of several entries, the one that needs most
     modifiers is taken. The name of a uniform twin (``UIADD3``) is given beside the other.
@@ -57,7 +57,7 @@ def find(opcode: str) -> Entry | None:
     base, *modifiers = opcode.split(".")
     there = frozenset(modifiers)
     entry = next((e for e in _TABLE.get(base, ()) if e.needs <= there), None)
-    return entry if entry is not None and there <= entry.knows else None
+    return entry if entry is not None and (there <= entry.knows or "*" in entry.knows) else None
 
 
 def lift_instruction(builder: Builder, instruction: Instruction, program: Program) -> None:
@@ -70,7 +70,7 @@ def lift_instruction(builder: Builder, instruction: Instruction, program: Progra
     if entry is not None:
         try:
             entry.function(step)
-        except Unsupported:
+        except (Unsupported, ValueError):  # the latter: operands that do not unpack
             pass
         else:
             return

@@ -22,16 +22,93 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from warpwatt.models.time.pipeline.layout import (
-    ADDRESS_CYCLES, ARRIVE, ASYNC_WAIT, ATOMIC, ATOMIC_BUSY, ATOMIC_READ, BACKLOG, BANK0, BARRIER,
-    BARRIER_CYCLES, BLOCK_CYCLES, BULK, COPY, COPY_FENCE, COST, DEPBAR, DRAM_BYTES, DRAM_BYTES_MOVED,
-    DRAM_LATENCY, END, FETCH_LINE, GROUP, GROUP_BOARD, GROUP_WAIT, INTERVAL, ISSUED, KIND, L0_LINES,
-    L0_MISS_CYCLES, L1_MISS, L2_BYTES, L2_BYTES_MOVED, L2_LATENCY, L2_MISS, LAST_ISSUE, LATENCY, LOAD_LINEAR,
-    LOAD_QUEUE, LOAD_WINDOW, LSU_BUSY, MEMORY, NEVER, NOTHING, NUMBER, OFF_CYCLES, OTHER_PIPE, PIPE, PIPES,
-    PORT_BYTES, PORT_BYTES_MOVED, QUEUE_DEPTH, R_BARRIER, R_LONG, R_NO_INSTRUCTION,
-    R_NOT_SELECTED, R_SELECTED, R_WAIT, READ_BARRIER, READ_LATENCY, READ_WINDOW, REASON, REASONS, REMAINING, RESIDENT, RESULTS,
-    RING, SCOREBOARD, SCOREBOARDS, SHARED_INTERVAL, SHARED_PIPE, SHARED_PIPES, STALL, SUB_CORES, THROTTLE,
-    TRAFFIC, WAIT_MASK, WARP_CYCLES, WARP_CYCLES_SUM, WARPS, WARPS_PER_BLOCK, WRITE, WRITE_BARRIER,
-    WRITE_PORT_BYTES, YIELD, YOUNGEST,
+    ADDRESS_CYCLES,
+    ARRIVE,
+    ASYNC_WAIT,
+    ATOMIC,
+    ATOMIC_BUSY,
+    ATOMIC_READ,
+    BACKLOG,
+    BANK0,
+    BARRIER,
+    BARRIER_CYCLES,
+    BLOCK_CYCLES,
+    BULK,
+    BURST,
+    BURST_AFTER,
+    COPY,
+    COPY_FENCE,
+    COST,
+    DEPBAR,
+    DRAM_BYTES,
+    DRAM_BYTES_MOVED,
+    DRAM_LATENCY,
+    END,
+    FETCH_LINE,
+    GROUP,
+    GROUP_BOARD,
+    GROUP_WAIT,
+    INTERVAL,
+    ISSUED,
+    KIND,
+    L0_LINES,
+    L0_MISS_CYCLES,
+    L1_MISS,
+    L2_BYTES,
+    L2_BYTES_MOVED,
+    L2_LATENCY,
+    L2_MISS,
+    LAST_ISSUE,
+    LATENCY,
+    LOAD_LINEAR,
+    LOAD_QUEUE,
+    LOAD_WINDOW,
+    LSU_BUSY,
+    MEMORY,
+    NEVER,
+    NOTHING,
+    NUMBER,
+    OFF_CYCLES,
+    OTHER_PIPE,
+    PIPE,
+    PIPES,
+    PORT_BYTES,
+    PORT_BYTES_MOVED,
+    QUEUE_DEPTH,
+    R_BARRIER,
+    R_LONG,
+    R_NO_INSTRUCTION,
+    R_NOT_SELECTED,
+    R_SELECTED,
+    R_WAIT,
+    READ_BARRIER,
+    READ_LATENCY,
+    READ_WINDOW,
+    REASON,
+    REASONS,
+    REMAINING,
+    RESIDENT,
+    RESULTS,
+    RING,
+    SCOREBOARD,
+    SCOREBOARDS,
+    SHARED_INTERVAL,
+    SHARED_PIPE,
+    SHARED_PIPES,
+    STALL,
+    SUB_CORES,
+    THROTTLE,
+    TRAFFIC,
+    WAIT_MASK,
+    WARP_CYCLES,
+    WARP_CYCLES_SUM,
+    WARPS,
+    WARPS_PER_BLOCK,
+    WRITE,
+    WRITE_BARRIER,
+    WRITE_PORT_BYTES,
+    YIELD,
+    YOUNGEST,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -206,7 +283,7 @@ def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
         if mask >> board & 1 and s.warps[w, W_BOARDS + board] > latest:
             latest = s.warps[w, W_BOARDS + board]
             s.warps[w, W_BOARD_REASON] = s.warps[w, W_REASONS + board]
-    if kind == DEPBAR or kind == GROUP_WAIT:
+    if kind in (DEPBAR, GROUP_WAIT):
         board = x.ints[pc, SCOREBOARD]
         index = s.warps[w, W_COUNTS + board] - 1 - x.ints[pc, REMAINING]
         if index >= 0 and index >= s.warps[w, W_COUNTS + board] - RING:
@@ -307,7 +384,7 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
     if x.ints[pc, YIELD]:
         stall = max(2, stall)
     going = advance(x, s, w, time + stall)
-    if kind == BARRIER or kind == ARRIVE:
+    if kind in (BARRIER, ARRIVE):
         arrive(x, s, w, pc, time, kind == BARRIER and going)
     if not going:
         finish(x, s, w, time)
@@ -427,9 +504,10 @@ def missed(debts: Floats, pc: int, level: int, rate: float, sectors: float, line
 
 def from_dram(x: Inputs, s: State, pc: int, time: float, size: float) -> float:
     """Queue at DRAM; return when the data is back. Latency grows with DRAM's recent load."""
-    start = max(time, s.servers[DRAM])
     service = size / x.rates[DRAM_BYTES]
-    s.servers[DRAM] = start + service
+    s.servers[DRAM] = max(time, s.servers[DRAM]) + service
+    smooth = x.rates[BURST] * min(1.0, time / x.rates[BURST_AFTER])
+    start = max(time, s.servers[DRAM] - service - smooth)
     s.results[DRAM_BYTES_MOVED] += size
     window = x.rates[LOAD_WINDOW]
     passed = max(0.0, start - s.servers[LOAD_TIME])

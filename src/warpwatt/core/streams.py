@@ -1,0 +1,41 @@
+"""What warps of sampled blocks do, one after the other, as flat arrays: the input of cycle models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarpStreams:
+    """The executed code and memory accesses of some blocks of a grid, warp by warp.
+
+    Warp ``w`` of sampled block ``b`` is number ``n = b * warps_per_block + w``. It takes the steps
+    ``starts[n]:starts[n + 1]``; each is a row (first instruction, behind the last, number of its first
+    access) of ``steps``. An access is an executed memory instruction with at least one lane on; a warp's
+    accesses follow one another, so that a step's come from its first on.
+    """
+
+    warps_per_block: int
+    blocks: tuple[int, ...]
+    """Linear numbers of the sampled blocks in the grid."""
+    starts: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    access_instruction: NDArray[np.int64]
+    lanes: NDArray[np.float64]
+    """Per access, as those that follow: lanes on."""
+    wavefronts: NDArray[np.float64]
+    """Passes through shared memory; 0 for other spaces."""
+    sectors: NDArray[np.float64]
+    """32-byte sectors touched beyond shared memory."""
+    lines: NDArray[np.float64]
+    """128-byte lines touched beyond shared memory."""
+
+    @property
+    def instructions_per_block(self) -> float:
+        """Warp instructions of a sampled block, on average."""
+        return float((self.steps[:, 1] - self.steps[:, 0]).sum()) / len(self.blocks)

@@ -1,0 +1,91 @@
+"""What emulation takes for granted, as :class:`Assumption`: the sample, opcodes without semantics, contents of buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.arguments import Buffer
+from warpwatt.core.execution import Assumption
+from warpwatt.emulate.provenance import ANYWHERE
+from warpwatt.program.binding import matched
+from warpwatt.program.reasons import place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program
+    from warpwatt.emulate.joined import GridRun
+    from warpwatt.emulate.run import Run
+    from warpwatt.emulate.sampling import Sample
+    from warpwatt.emulate.slice import DataDependence
+
+NOTICED_SPREAD = 0.002
+"""Relative standard errors below this are not worth a word."""
+CUT_SPREAD = 0.2
+"""Standard deviation of the logarithm of the time where sampled blocks did not fit in the budget."""
+CONTROL_SPREAD = 0.3
+"""The same where control flow depends on contents that the user did not describe."""
+ADDRESS_SPREAD = 0.15
+"""The same where addresses alone do."""
+
+
+def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: bool) -> Iterator[Assumption]:
+    """Yield what scaling from a sample takes for granted, if blocks differ."""
+    run, all_ = sum(len(taken.units[k]) for k in units), taken.grid.count
+    if spread > NOTICED_SPREAD:
+        message = f"blocks differ: {run} of {all_} were run and scaled"
+        yield Assumption(message, "sampled blocks", spread)
+    if cut:
+        message = f"one sampled block took more than the budget of instructions and was left out; {run} of {all_} were run"
+        yield Assumption(message, "budget of emulation", CUT_SPREAD)
+
+
+def uncovered_doubts(runs: Sequence[Run], program: Program, grid: GridRun) -> Iterator[Assumption]:
+    """Yield the opcodes that were executed but have no semantics: their results are unknown."""
+    unknown = {index: opcode for run in runs for index, opcode in run.unknown.items()}
+    if not unknown:
+        return
+    share = sum(float(grid.executions[i]) for i in unknown) / max(1.0, float(grid.executions.sum()))
+    names = sorted(set(unknown.values()))
+    listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    first = program.instructions[min(unknown)].line
+    message = f"results of {len(unknown)} instructions are not emulated ({listed}): zero is taken"
+    yield Assumption(message, "opcodes without semantics", min(1.0, 0.1 + share), first)
+
+
+def data_doubts(
+    dependence: DataDependence, program: Program, launch: Launch, executions: NDArray[Any]
+) -> Iterator[Assumption]:
+    """Yield the buffers whose assumed contents decide where threads go or look, with the line that reads them."""
+    assumed = _assumed(program, launch)
+    told: set[str] = set()
+    for what, loads, spread in (
+        ("control flow depends", dependence.control, CONTROL_SPREAD),
+        ("addresses depend", dependence.addresses, ADDRESS_SPREAD),
+    ):
+        for index in sorted(loads):
+            names = set(assumed) if ANYWHERE in loads[index] else loads[index] & set(assumed)
+            for name in sorted(names - told):
+                if not executions[index]:
+                    continue
+                told.add(name)
+                line = program.instructions[index].line
+                message = (
+                    f"{what} on what buffer {assumed[name]} holds ({place(line, index)} reads it): "
+                    "taken to be random numbers"
+                )
+                fix = f"--arg {assumed[name]}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
+                yield Assumption(message, f"contents of {assumed[name]}", spread, line, fix)
+
+
+def _assumed(program: Program, launch: Launch) -> dict[str, str]:
+    """Return parameters whose buffer's fill nobody named, with the name to use with the user."""
+    found = {}
+    for key, argument in launch.arguments.items():
+        name = next(iter(matched(program, {key: argument}))).partition("+")[0]
+        if isinstance(argument, Buffer) and argument.assumed_fill:
+            found[name] = key
+    return found

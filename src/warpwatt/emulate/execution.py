@@ -1,0 +1,263 @@
+"""``execute``: from a program and a launch to an :class:`Execution`, by running sampled blocks.
+
+Only what executions and addresses depend on is run (:mod:`~warpwatt.emulate.slice`), for a sample of blocks whose
+size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from warpwatt.core.execution import Execution
+from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Level
+from warpwatt.emulate.caches.reuse import reuse_of
+from warpwatt.emulate.context import bind
+from warpwatt.emulate.doubts import data_doubts, sampling_doubts, uncovered_doubts
+from warpwatt.emulate.failures import endless, failure
+from warpwatt.emulate.joined import joined, scaled
+from warpwatt.emulate.lift import lift
+from warpwatt.emulate.patterns import access_patterns, footprints
+from warpwatt.emulate.run import Limits, Run, Stop
+from warpwatt.emulate.sampling import Sample, sample, whole
+from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
+from warpwatt.emulate.streams import warp_streams
+from warpwatt.emulate.trips import loop_trips
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.emulate.run import Context, Trace
+
+LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=96 * 2**20)
+"""Bounds of all units of one launch together."""
+ENOUGH = 1_000_000
+"""Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
+FEWEST_UNITS = 3
+MOST_WHOLE = 512
+"""Blocks up to which a grid is run whole if that costs no more than :data:`ENOUGH`."""
+
+
+class Engine(Protocol):
+    """The signature of the native engine and of the NumPy reference."""
+
+    def __call__(
+        self,
+        routine: Routine,
+        context: Context,
+        memory: DeviceMemory,
+        blocks: Sequence[int],
+        limits: Limits | None = None,
+        *,
+        record: bool = False,
+    ) -> Run:
+        """Run blocks of a grid."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sampled:
+    """The units that were run to their end, as places in ``sample``, and the run that was cut short, if any."""
+
+    sample: Sample
+    units: tuple[int, ...]
+    runs: tuple[Run, ...]
+    cut: Run | None = None
+
+    @property
+    def cheap(self) -> bool:
+        """Whether the first of several units says that the whole grid costs no more than a sample may."""
+        if self.cut is not None or len(self.units) != 1 or len(self.sample.units) == 1:
+            return False
+        return _whole_is_cheap(self.runs[0], self.sample)
+
+
+def _whole_is_cheap(first: Run, taken: Sample) -> bool:
+    blocks = taken.grid.count
+    each = float(first.executions.sum()) / max(1, len(first.blocks))
+    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH
+
+
+def execute(
+    program: Program,
+    launch: Launch,
+    loop_counts: Mapping[int, float] | None = None,
+    *,
+    limits: Limits = LIMITS,
+    engine: Engine | None = None,
+    arrays: Mapping[str, NDArray[Any]] | None = None,
+) -> Execution:
+    """Return what a launch of a PTX or SASS program does, from running sampled blocks.
+
+    Parameters
+    ----------
+    loop_counts
+        Source line of a loop to its iterations per entry, for kernels that spend the budget in one block:
+        see :func:`warpwatt.program.counting.static_execution`, which then counts.
+    limits
+        Budget of warp instructions and bytes of trace of all sampled blocks together.
+    engine
+        Who runs the micro-operations; the native engine where there is one.
+    arrays
+        Contents of buffers by the launch's names, in place of their fills.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is missing or does not fit.
+    MemoryFaultError, DeadlockError
+        If a sampled thread touches memory out of bounds, or waits for ever at a barrier.
+    EndlessLoopError
+        If one block spends the budget in a loop that analysis does not know the end of either.
+    """
+    routine = lift(program)
+    short, dependence = _sliced(routine)
+    context, memory = bind(routine.program, launch, arrays=arrays)
+    buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
+    found = _run(
+        short, context, memory, sample(launch.grid, launch.cluster), limits, engine or default_engine()
+    )
+    if found.cheap:
+        context, memory = bind(routine.program, launch, arrays=arrays)
+        found = _run(short, context, memory, whole(launch.grid), limits, engine or default_engine())
+    bad = next(
+        (r for r in (*found.runs, found.cut) if r is not None and r.stop in (Stop.FAULT, Stop.DEADLOCK)), None
+    )
+    if bad is not None:
+        error = failure(bad, routine.program, launch, buffers)
+        assert error is not None
+        raise error
+    if not found.runs:
+        from warpwatt.emulate.shortened import shortened  # noqa: PLC0415 - static analysis, seldom needed
+
+        assert found.cut is not None
+        counted = shortened(found.cut, routine, launch, loop_counts, buffers)
+        if counted is None:
+            doubts = data_doubts(dependence, routine.program, launch, found.cut.executions)
+            raise endless(found.cut, routine.program, limits.warp_instructions, list(doubts))
+        return counted
+    return _execution(found, routine, launch, buffers, dependence)
+
+
+def default_engine() -> Engine:
+    """Return the native engine, or the NumPy reference where the native one cannot be had."""
+    try:
+        from warpwatt.emulate.native import run  # type: ignore[attr-defined, unused-ignore]  # noqa: PLC0415
+    except ImportError:
+        from warpwatt.emulate.reference import run as reference  # noqa: PLC0415
+
+        def together(
+            routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int],
+            limits: Limits | None = None, *, record: bool = False,
+        ) -> Run:  # fmt: skip
+            return reference(routine, context, memory, blocks, limits, record=record, warps_at_once=64)
+
+        return together
+    return run  # type: ignore[no-any-return, unused-ignore]
+
+
+@lru_cache(maxsize=64)
+def _sliced(routine: Routine) -> tuple[Routine, DataDependence]:
+    return control_slice(routine), data_dependence(routine)
+
+
+def _run(
+    routine: Routine, context: Context, memory: DeviceMemory, taken: Sample, limits: Limits, engine: Engine
+) -> _Sampled:
+    """Run units in order until all are done, the budget is spent or one fails."""
+    left, trace_left = limits.warp_instructions, limits.trace_bytes
+    enough = left - min(ENOUGH, left)
+    units: list[int] = []
+    runs: list[Run] = []
+    for place, blocks in enumerate(taken.units):
+        share = Limits(max(1, left), trace_left // 4)
+        run = engine(routine, context, memory, blocks, share, record=True)
+        if run.stop is not Stop.DONE:
+            return _Sampled(taken, tuple(units), tuple(runs), run)
+        units.append(place)
+        runs.append(run)
+        left -= int(run.executions.sum())
+        if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
+            break
+        trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
+        if len(units) >= FEWEST_UNITS and left <= enough:
+            break
+    return _Sampled(taken, tuple(units), tuple(runs))
+
+
+def _execution(
+    found: _Sampled,
+    routine: Routine,
+    launch: Launch,
+    buffers: Mapping[int, tuple[str, float | None]],
+    dependence: DataDependence,
+) -> Execution:
+    """Scale the runs to the grid."""
+    program = routine.program
+    weights = found.sample.weights(found.units)
+    strata = [found.sample.strata[k] for k in found.units]
+    grid = scaled(found.runs, weights, strata)
+    trace = joined([r.trace for r in found.runs if r.trace is not None])
+    blocks = found.sample.blocks(found.units)
+    reuse = reuse_of(
+        trace,
+        program,
+        blocks,
+        buffers,
+        routine=routine,
+        scales=_scales(found.runs, len(program.instructions)),
+    )
+    warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
+    return Execution(
+        program,
+        launch,
+        counts=tuple(grid.executions.tolist()),
+        lanes=tuple(_mean_lanes(grid.executions, grid.lanes)),
+        loops=loop_trips(trace, routine, warp_weights, grid.executions),
+        accesses=access_patterns(grid, program, buffers, reuse),
+        assumptions=(
+            *sampling_doubts(found.sample, found.units, grid.spread, cut=found.cut is not None),
+            *uncovered_doubts(found.runs, program, grid),
+            *data_doubts(dependence, program, launch, grid.executions),
+        ),
+        footprints=footprints(reuse),
+        reuse=reuse,
+        streams=_streams(routine, trace, found, launch),
+    )
+
+
+def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) -> WarpStreams | None:
+    """Return what the sampled warps do, for models that simulate machine code; None if the trace was cut."""
+    if routine.program.level is not Level.SASS or not trace.complete:
+        return None
+    ran = [block for k in found.units for block in found.sample.units[k]]
+    return warp_streams(routine, trace, ran, launch.warps_per_block)
+
+
+def _mean_lanes(executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:
+    """Return active lanes per execution; a warp whose lanes are all off still issues."""
+    mean = np.divide(lanes, executions, out=np.zeros(len(lanes)), where=executions > 0)
+    return [float(x) for x in np.minimum(mean, WARP_SIZE)]
+
+
+def _scales(runs: Sequence[Run], instructions: int) -> dict[int, float]:
+    """Return how many times more accesses instructions made than a trace that was cut short holds."""
+    if all(r.trace is None or r.trace.complete for r in runs):
+        return {}
+    made, held = np.zeros(instructions), np.zeros(instructions)
+    for run in runs:
+        np.add.at(made, run.accesses.instruction, run.accesses.requests)
+        if run.trace is not None:
+            held += np.bincount(run.trace.access_instruction, minlength=instructions)
+    return {int(i): float(made[i] / held[i]) for i in np.flatnonzero((held > 0) & (made > held))}

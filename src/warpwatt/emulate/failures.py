@@ -1,0 +1,119 @@
+"""Runs that end badly, as errors that name the source line, the thread and the address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError
+from warpwatt.emulate.run import Stop
+from warpwatt.program.cfg import control_flow
+from warpwatt.program.loops import natural_loops
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from warpwatt.core.errors import InputError
+    from warpwatt.core.execution import Assumption
+    from warpwatt.core.launch import Dim3, Launch
+    from warpwatt.core.program import Program, SourceLine
+    from warpwatt.emulate.run import Fault, Run
+
+SLOT_BITS = 40
+
+
+def failure(
+    run: Run, program: Program, launch: Launch, buffers: Mapping[int, tuple[str, float | None]]
+) -> InputError | None:
+    """Return the error that a run ended with, None if it is done or only out of budget.
+
+    ``buffers`` maps slots to name and size in bytes.
+    """
+    if run.stop is Stop.FAULT and run.fault is not None:
+        return _fault(run.fault, program, launch, buffers)
+    if run.stop is Stop.DEADLOCK:
+        return _deadlock(run.fault, program, launch)
+    return None
+
+
+def endless(run: Run, program: Program, budget: int, doubts: Sequence[Assumption] = ()) -> EndlessLoopError:
+    """Return the error of a run that spent its budget in a loop that analysis knows no end of.
+
+    ``doubts`` are assumptions about buffers that may be the reason.
+    """
+    line = busiest_loop(run, program)
+    hints = [] if line is None else [f"if it does end: --loop {line.line}=COUNT"]
+    hint = "; ".join([*hints, *(f"{doubt.message}: {doubt.fix}" for doubt in doubts)])
+    return EndlessLoopError(
+        f"the kernel {program.name} did not end within {budget} warp instructions of one block: "
+        "a loop that does not end, or that waits for another block",
+        hint=hint or "raise the budget of instructions if it does end",
+        **_place(line),
+    )
+
+
+def busiest_loop(run: Run, program: Program) -> SourceLine | None:
+    """Return the source line of the innermost loop around what was executed most."""
+    flow = control_flow(program)
+    forest = natural_loops(flow)
+    for index in np.argsort(-run.executions, kind="stable").tolist():
+        if not run.executions[index]:
+            break
+        around = forest.around(flow.block_of[index])
+        if around:
+            return forest.loops[around[0]].line or program.instructions[index].line
+    return None
+
+
+def _fault(
+    fault: Fault, program: Program, launch: Launch, buffers: Mapping[int, tuple[str, float | None]]
+) -> MemoryFaultError:
+    line = program.instructions[fault.instruction].line if fault.instruction >= 0 else None
+    where = _thread(fault, launch)
+    if not fault.bytes:
+        return MemoryFaultError(f"{where}: {fault.reason or 'trap'}", **_place(line))
+    what = program.instructions[fault.instruction].memory
+    verb = what.access.value if what is not None else "access"
+    name, size = buffers.get(fault.address >> SLOT_BITS, ("", None))
+    offset = fault.address & ((1 << SLOT_BITS) - 1)
+    target = f"byte {offset} of buffer {name}" if name else f"address {fault.address:#x}"
+    known = f", which has {size:.0f} bytes" if name and size is not None else ""
+    hint = f"make it larger (--arg {name}=TYPE[SHAPE]), or check the grid and the index" if name else ""
+    return MemoryFaultError(
+        f"{where}: {verb} of {fault.bytes} bytes at {target}{known}"
+        + (f" ({fault.reason})" if fault.reason else ""),
+        hint=hint or "a pointer argument is missing, null or not a buffer",
+        **_place(line),
+    )
+
+
+def _deadlock(fault: Fault | None, program: Program, launch: Launch) -> DeadlockError:
+    line = program.instructions[fault.instruction].line if fault and fault.instruction >= 0 else None
+    where = _thread(fault, launch) if fault else "a block"
+    return DeadlockError(
+        f"{where} waits at a barrier that others of its block never reach",
+        hint="every thread that has not left must pass the same barriers",
+        **_place(line),
+    )
+
+
+def _thread(fault: Fault, launch: Launch) -> str:
+    """Return ``thread (1, 0, 0) of block (5, 0, 0)``."""
+    return (
+        f"thread {_coordinates(fault.thread, launch.block)} of block {_coordinates(fault.block, launch.grid)}"
+    )
+
+
+def _coordinates(number: int, extent: Dim3) -> str:
+    """Return coordinates of a linear number.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> _coordinates(5, Dim3(2, 2, 2))
+    '(1, 0, 1)'
+    """
+    return f"({number % extent.x}, {number // extent.x % extent.y}, {number // (extent.x * extent.y)})"
+
+
+def _place(line: SourceLine | None) -> dict[str, Any]:
+    return {} if line is None else {"file": line.outermost.file, "line": line.outermost.line}

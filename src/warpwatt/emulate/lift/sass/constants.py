@@ -1,0 +1,85 @@
+"""Constant bank 0 of machine code ahead of the kernel's parameters: launch dimensions, stack, windows.
+
+Public name: ``launch_constants(target, launch, stack, sms) -> bytearray``. Offsets: ``constants.toml``.
+"""
+
+from __future__ import annotations
+
+import struct
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.launch import Launch
+
+_WINDOWS = {"shared": SHARED_SLOT << SLOT_BITS, "local": LOCAL_SLOT << SLOT_BITS}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Byte offsets of what the driver writes, by name: words, 64-bit windows, floats 1/n."""
+
+    words: Mapping[str, int]
+    windows: Mapping[str, int]
+    reciprocals: Mapping[str, int]
+
+
+@cache
+def _layouts() -> dict[int, Layout]:
+    """Return the layout of each architecture by number."""
+    text = (files("warpwatt.emulate.lift.sass") / "constants.toml").read_text("utf-8")
+    return {
+        target: Layout(row["words"], row["windows"], row["reciprocals"])
+        for row in tomllib.loads(text).values()
+        for target in row["targets"]
+    }
+
+
+def launch_constants(target: str, launch: Launch, stack: int, sms: int = 132) -> bytearray:
+    """Return the start of bank 0 for a launch on ``target``; parameters are the caller's to write behind it.
+
+    ``stack`` is where the stack begins, its size, since it grows downwards; ``sms`` the number of SMs shown.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If the target's layout is not known.
+
+    >>> from warpwatt.core.launch import Dim3, Launch
+    >>> launch_constants("sm_90", Launch(Dim3(7), Dim3(32, 4)), 0)[:16].hex()
+    '20000000040000000100000007000000'
+    """
+    layout = _layouts().get(int("".join(c for c in target if c.isdigit()) or 0))
+    if layout is None:
+        raise UnsupportedGpuError(
+            f"the constant bank of {target} is not known", hint="emulate at --level ptx, or another target"
+        )
+    values = {**_dimensions(launch), "stack": stack, "nsmid": sms, "gridid": 1}
+    bank = bytearray(max((*layout.words.values(), *layout.windows.values())) + 8)
+    for name, offset in layout.words.items():
+        struct.pack_into("<I", bank, offset, values[name])
+    for name, offset in layout.windows.items():
+        struct.pack_into("<Q", bank, offset, _WINDOWS[name])
+    for name, offset in layout.reciprocals.items():
+        struct.pack_into("<f", bank, offset, 1 / values[name])
+    return bank
+
+
+def _dimensions(launch: Launch) -> dict[str, int]:
+    """Return the launch's dimensions by the names of the special registers."""
+    values = {"dynamic_smem_size": launch.dynamic_shared, "cluster_nctarank": launch.cluster.count}
+    for axis in "xyz":
+        grid, cluster = getattr(launch.grid, axis), getattr(launch.cluster, axis)
+        values[f"ntid.{axis}"] = getattr(launch.block, axis)
+        values[f"nctaid.{axis}"] = grid
+        values[f"cluster_nctaid.{axis}"] = cluster
+        values[f"nclusterid.{axis}"] = grid // cluster
+    return values

@@ -1,0 +1,66 @@
+"""Access patterns and footprints as models and renderers read them, from what an emulated grid did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.core.execution import AccessPattern, Footprint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.program import Program
+    from warpwatt.core.reuse import Reuse
+    from warpwatt.emulate.joined import AccessSums, GridRun
+
+_CONST = 3
+_SHARED = 1
+
+
+def access_patterns(
+    grid: GridRun, program: Program, buffers: Mapping[int, tuple[str, float | None]], reuse: Reuse
+) -> dict[int, AccessPattern]:
+    """Return the pattern of every access to global, shared and local memory; averages per execution.
+
+    An execution whose lanes are all off counts as one that touches nothing, so that the average times
+    the executions is what moves.
+    """
+    totals: dict[int, float] = {}
+    for growth in reuse.growths:
+        for index in growth.instructions:
+            totals[index] = max(totals.get(index, 0.0), growth.total)
+    return {
+        index: _pattern(access, float(grid.executions[index]), buffers, totals.get(index))
+        for index, access in grid.accesses.items()
+        if access.spaces != {_CONST} and grid.executions[index] > 0 and program.instructions[index].memory
+    }
+
+
+def _pattern(
+    access: AccessSums,
+    executions: float,
+    buffers: Mapping[int, tuple[str, float | None]],
+    footprint: float | None,
+) -> AccessPattern:
+    sums, requests = access.sums, max(1.0, access.sums["requests"])
+    return AccessPattern(
+        sectors=sums["sectors"] / executions,
+        lines=sums["lines"] / executions,
+        wavefronts=sums["wavefronts"] / executions,
+        ideal=sums["ideal"] / executions,
+        stride=access.stride,
+        buffer=buffers.get(access.slot, ("", None))[0] if access.slot is not None else "",
+        footprint=footprint,
+        collisions=max(1.0, sums["collisions"] / requests),
+        tag_passes=sums["tag_passes"] / executions,
+        uniform=sums["uniform"] / requests,
+    )
+
+
+def footprints(reuse: Reuse) -> tuple[Footprint, ...]:
+    """Return the footprints of a launch as far as instructions are the first to touch them."""
+    return tuple(
+        Footprint(g.buffer, g.instructions, g.total, g.block_bytes, g.limit)
+        for g in reuse.growths
+        if not g.private
+    )

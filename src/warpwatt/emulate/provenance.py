@@ -1,0 +1,106 @@
+"""Which pointer parameters an address may be made of, over a whole routine without regard to order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.ir import Memory, Op, Routine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from warpwatt.emulate.ir import Operation
+
+ANYWHERE = "*"
+"""Memory that no parameter points to alone: it may be any global memory."""
+GLOBALS = "global variables"
+_POINTER_BYTES = 8
+_FRESH = frozenset({Op.LOAD, Op.ATOMIC, Op.CONST, Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE, Op.BALLOT})
+
+Places = dict[int, frozenset[str]]
+"""Value -> names of the parameters it may be made of."""
+
+
+def places(routine: Routine) -> Places:
+    """Return for every value the pointer parameters that flow into it by arithmetic, through registers too.
+
+    What is loaded from memory is taken not to be made of parameters, except for constant bank 0 itself.
+    """
+    pointers = _pointers(routine)
+    found: Places = {}
+    registers: dict[str, frozenset[str]] = {}
+    constants = {o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST}
+    changed = True
+    while changed:
+        changed = False
+        for operation in (o for b in routine.blocks for o in b.operations):
+            if operation.op is Op.SET:
+                name = str(operation.data)
+                new = registers.get(name, frozenset()) | found.get(operation.args[0].index, frozenset())
+                changed |= new != registers.get(name)
+                registers[name] = new
+                continue
+            new = _of(operation, found, registers, constants, pointers)
+            for result in operation.results:
+                changed |= new != found.get(result.index, frozenset())
+                found[result.index] = new
+    for operation in (o for b in routine.blocks for o in b.operations):
+        for value in operation.args:
+            found.setdefault(value.index, frozenset())
+    return found
+
+
+def meet(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Return whether two sets of places may hold the same memory.
+
+    >>> meet({"x"}, {"y"}), meet({"x"}, {"*"}), meet({"shared"}, {"*"})
+    (False, True, False)
+    """
+    a, b = set(some), set(others)
+    if a & b:
+        return True
+    apart = {"shared", "local"}
+    return (ANYWHERE in a and bool(b - apart)) or (ANYWHERE in b and bool(a - apart))
+
+
+def _of(
+    operation: Operation,
+    found: Places,
+    registers: dict[str, frozenset[str]],
+    constants: dict[int, object],
+    pointers: dict[int, str],
+) -> frozenset[str]:
+    if operation.op is Op.GET:
+        return registers.get(str(operation.data), frozenset())
+    if operation.op is Op.LOAD and isinstance(operation.data, Memory):
+        return _parameter(operation, operation.data, constants, pointers)
+    if operation.op is Op.CONST:
+        in_globals = isinstance(operation.data, int) and operation.data >> 40 == 1
+        return frozenset({GLOBALS}) if in_globals else frozenset()
+    if operation.op in _FRESH:
+        return frozenset()
+    return frozenset().union(*(found.get(v.index, frozenset()) for v in operation.args))
+
+
+def _parameter(
+    load: Operation, memory: Memory, constants: dict[int, object], pointers: dict[int, str]
+) -> frozenset[str]:
+    """Return the parameter that a load of constant bank 0 (or parameter space) reads."""
+    at = constants.get(load.args[0].index)
+    if memory.space not in ("const", "param") or memory.bank != 0 or not isinstance(at, int):
+        return frozenset()
+    touched = (pointers.get((at + k) & ~3) for k in range(0, max(1, memory.bytes), 4))
+    return frozenset(name for name in touched if name is not None)
+
+
+def _pointers(routine: Routine) -> dict[int, str]:
+    """Return for each 32-bit word of bank 0 the parameter that may be a pointer and lies there."""
+    from warpwatt.emulate.parameters import offsets  # noqa: PLC0415 - numpy, only where a routine is sliced
+
+    program = routine.program
+    words: dict[int, str] = {}
+    for parameter, at in zip(program.parameters, offsets(program).values(), strict=True):
+        if parameter.size >= _POINTER_BYTES:
+            start = program.parameter_base + at
+            words.update(dict.fromkeys(range(start, start + parameter.size, 4), parameter.name))
+    return words

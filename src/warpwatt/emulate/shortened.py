@@ -1,0 +1,78 @@
+"""A block too long for the budget: counted by analysis, looked at as far as it was run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.execution import Assumption
+from warpwatt.emulate.caches.growth import SampledBlocks
+from warpwatt.emulate.caches.reuse import reuse_of
+from warpwatt.emulate.failures import busiest_loop
+from warpwatt.emulate.joined import scaled
+from warpwatt.emulate.patterns import access_patterns, footprints
+from warpwatt.program.counting import static_execution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.launch import Launch
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.run import Run
+
+SHORTENED_SPREAD = 0.1
+"""Standard deviation of the logarithm of the time of what was counted by analysis instead of run."""
+
+
+def shortened(
+    cut: Run,
+    routine: Routine,
+    launch: Launch,
+    loop_counts: Mapping[int, float] | None,
+    buffers: Mapping[int, tuple[str, float | None]],
+) -> Execution | None:
+    """Return the execution as analysis counts it, with the access patterns seen in the part that was run.
+
+    None where analysis does not know either how often the loop runs that spent the budget.
+
+    Raises
+    ------
+    ArgumentError
+        As :func:`~warpwatt.program.counting.static_execution`.
+    """
+    counted = static_execution(routine.program, launch, loop_counts)
+    line = busiest_loop(cut, routine.program)
+    if _guessed(counted, line is None or line.line not in (loop_counts or {})):
+        return None
+    part = scaled([cut], [launch.grid.count / max(1, len(cut.blocks))], [0])
+    counts = np.array(counted.counts)
+    seen = (part.executions > 0) & (counts > 0)
+    where = "" if line is None else f" (in the loop at line {line.line})"
+    message = (
+        f"one block takes more than the budget of {int(cut.executions.sum())} warp instructions{where}: "
+        "counts are those of analysis, access patterns those of the part that was run"
+    )
+    assumption = Assumption(message, "budget of emulation", SHORTENED_SPREAD, line)
+    if cut.trace is None:
+        return replace(counted, assumptions=(*counted.assumptions, assumption))
+    grown = {int(i): float(max(1.0, counts[i] / part.executions[i])) for i in np.flatnonzero(seen)}
+    blocks = SampledBlocks(
+        launch.grid, np.array(cut.blocks), np.full(len(cut.blocks), launch.grid.count / len(cut.blocks))
+    )
+    reuse = reuse_of(cut.trace, routine.program, blocks, buffers, routine=routine, scales=grown)
+    patterns = {**counted.accesses, **access_patterns(part, routine.program, buffers, reuse)}
+    return replace(
+        counted,
+        accesses=patterns,
+        footprints=footprints(reuse),
+        reuse=reuse,
+        assumptions=(*counted.assumptions, assumption),
+    )
+
+
+def _guessed(counted: Execution, nobody_said: bool) -> bool:
+    """Whether analysis assumed the trip count of a loop that the user said nothing about."""
+    return nobody_said and any(a.parameter.startswith("trips of") for a in counted.assumptions)

@@ -1,0 +1,13 @@
+"""The ``pipeline`` time model: one SM simulated over the compiler's own schedule, then the whole chip.
+
+Public names: ``Pipeline`` (the model), ``what_ifs(case)`` (seconds without one trouble at a time).
+
+From data to time: :mod:`.table` lowers a program to an instruction table for a :mod:`.machine`,
+:mod:`.streams` prices a trace's accesses, :mod:`.shorten` leaves out iterations of long loops, :mod:`.simulator` runs
+the warps of one SM (compiled by :mod:`.native`), :mod:`.chip` makes a launch of it, :mod:`.model` a
+:class:`~warpwatt.core.case.Timing`.
+"""
+
+from warpwatt.models.time.pipeline.model import Pipeline, what_ifs
+
+__all__ = ["Pipeline", "what_ifs"]

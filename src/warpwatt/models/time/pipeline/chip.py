@@ -1,0 +1,171 @@
+"""From one SM to the whole launch: which blocks it gets, how much of them is simulated, and the rest.
+
+The fullest SM decides. What is left out of its simulation (waves in the middle, iterations in the middle of
+loops) is added by the difference between a smaller and a larger simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.pipeline.machine import settings
+from warpwatt.models.time.pipeline.native import compiled
+from warpwatt.models.time.pipeline.shorten import Runs, runs
+from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
+from warpwatt.models.time.pipeline.streams import access_costs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.execution import AccessPattern
+    from warpwatt.core.program import Program
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.models.time.pipeline.machine import Machine
+    from warpwatt.models.time.pipeline.table import InstructionTable
+
+BUDGET = 200_000
+"""Warp instructions of the largest simulation; beyond it loops are cut short."""
+SMALLER = 0.6
+"""Iterations of the smaller simulation over those of the larger."""
+
+
+LEAST = 0.05
+"""Part of the work in which two simulations must differ for a slope."""
+MOST_WAVES = 16
+"""Waves of blocks simulated at most: enough for the memory system to settle."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launched:
+    """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
+
+    program: Program
+    table: InstructionTable
+    streams: WarpStreams
+    machine: Machine
+    blocks: int
+    resident: int
+    accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """Cycles of the fullest SM from first dispatch to last completion.
+
+    ``stalls``: warp cycles by instruction and reason; ``results``, ``pipe_busy``: as the simulator counts
+    them, for what was simulated. ``simulated`` cycles stand for ``cycles``.
+    """
+
+    cycles: float
+    simulated: float
+    stalls: NDArray[np.float64]
+    results: NDArray[np.float64]
+    pipe_busy: NDArray[np.float64]
+    instructions: float
+    """Warp instructions simulated, all simulations together."""
+
+
+def simulate_launch(launched: Launched) -> Simulated:
+    """Return the cycles of the fullest SM."""
+    on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
+    resident = min(launched.resident, on_sm)
+    affordable = BUDGET / 2 / launched.streams.instructions_per_block
+    if affordable < min(on_sm, 2 * resident):
+        return _long_blocks(launched, on_sm, resident)
+    return _short_blocks(launched, on_sm, resident, affordable)
+
+
+def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
+    """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
+    few, many = _waves(on_sm, resident, affordable)
+    state = _run(launched, launched.streams, many, resident, on_sm)
+    cycles = simulated = float(state.results[c.END])
+    if many < on_sm:
+        less = _run(launched, launched.streams, few, resident, on_sm)
+        cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
+    done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
+    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+
+
+def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
+    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself."""
+    found = runs(launched.streams)
+    limit = found.limit(BUDGET / resident)
+    if found.instructions(limit) * resident > BUDGET:  # inner loops too
+        found = runs(found.cut(limit), longest=False)
+        limit = found.limit(BUDGET / resident)
+    large = found.cut(limit)
+    state = _run(launched, large, resident, resident, on_sm)
+    simulated = float(state.results[c.END])
+    done = large.instructions_per_block * resident
+    wave = simulated * _lengthening(launched, found, limit, resident, on_sm, simulated)
+    cycles, rest = wave * (on_sm // resident), on_sm % resident
+    if rest:
+        last = _run(launched, large, rest, resident, on_sm)
+        done += large.instructions_per_block * rest
+        cycles += wave * last.results[c.END] / simulated
+    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+
+
+def _lengthening(
+    launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, cycles: float
+) -> float:
+    """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
+    whole, smaller = launched.streams.instructions_per_block, max(2, int(limit * SMALLER))
+    done, less = found.instructions(limit), found.instructions(smaller)
+    if done - less < LEAST * done:  # too little to tell a slope from
+        return whole / done
+    shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
+    per_instruction = (cycles - shorter.results[c.END]) / (done - less)
+    return 1.0 + per_instruction * (whole - done) / cycles
+
+
+def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
+    """Return the blocks of a smaller and a larger simulation, both with the remainder of the last wave.
+
+    The larger has the ``affordable`` blocks, at least two full waves, at most :data:`MOST_WAVES`.
+
+    >>> _waves(3, 4, 100), _waves(9, 4, 9), _waves(41, 4, 0), _waves(401, 4, 33)
+    ((3, 3), (9, 9), (5, 9), (17, 33))
+    """
+    rest = on_sm % resident
+    waves = min(MOST_WAVES, max(2, int((affordable - rest) / resident)))
+    many = rest + waves * resident
+    if many >= on_sm:
+        return on_sm, on_sm
+    return rest + waves // 2 * resident, many
+
+
+def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int) -> State:
+    """Simulate ``blocks`` blocks on one SM."""
+    machine = launched.machine
+    share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
+    numbers, rates = settings(machine, resident, streams.warps_per_block, share)
+    inputs = Inputs(
+        launched.table.ints,
+        launched.table.floats,
+        streams.starts,
+        np.ascontiguousarray(streams.steps),
+        streams.access_instruction,
+        access_costs(streams, launched.table, launched.program, machine, launched.accesses),
+        _line(streams, blocks),
+        numbers,
+        rates,
+    )
+    state = new_state(inputs)
+    compiled("simulate")(*inputs, *state)
+    return state
+
+
+def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
+    """Return which sampled block stands in each place: inner ones in turns, if there are enough of them."""
+    sampled = len(streams.blocks)
+    inner = np.arange(1, sampled - 1) if sampled > 3 else np.arange(sampled)
+    return np.resize(inner, blocks).astype(np.int64)

@@ -1,0 +1,66 @@
+"""Choose which steps of the streams to simulate, so that a simulation stays within its budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.models.time.pipeline.native import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.core.streams import WarpStreams
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Repetition in streams: rows (first step, steps per repetition, repetitions)."""
+
+    streams: WarpStreams
+    rows: NDArray[np.int64]
+    work: NDArray[np.int64]
+    """Warp instructions before each step, and in all."""
+
+    @property
+    def most(self) -> int:
+        """Repetitions of the longest run."""
+        return int(self.rows[:, 2].max(initial=0))
+
+    def instructions(self, limit: int) -> float:
+        """Return the warp instructions per block if no run repeats more than ``limit`` times."""
+        first, period, times = self.rows.T
+        once = self.work[first + period] - self.work[first]
+        left_out = (np.maximum(0, times - limit) * once).sum()
+        return float(self.work[-1] - left_out) / len(self.streams.blocks)
+
+    def limit(self, instructions: float) -> int:
+        """Return the largest limit (at least 3) with at most so many warp instructions per block."""
+        low, high = 3, max(3, self.most)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.instructions(middle) <= instructions else (low, middle - 1)
+        return low
+
+    def cut(self, limit: int) -> WarpStreams:
+        """Return the streams with every run cut to ``limit`` repetitions: its first ones and the last."""
+        keep = np.ones(len(self.streams.steps), bool)
+        for first, period, times in self.rows[self.rows[:, 2] > limit]:
+            keep[first + (limit - 1) * period : first + (times - 1) * period] = False
+        kept = np.concatenate(([0], np.cumsum(keep)))
+        return replace(self.streams, starts=kept[self.streams.starts], steps=self.streams.steps[keep])
+
+
+def runs(streams: WarpStreams, *, longest: bool = True) -> Runs:
+    """Return the repetition found in streams: of outer loops (``longest``) or of innermost ones."""
+    steps = streams.steps
+    codes = np.ascontiguousarray(steps[:, 0])
+    following = np.empty(len(steps), np.int64)
+    seen = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
+    compiled("next_visits")(streams.starts, codes, seen, following)
+    rows = np.zeros((len(steps) // 4 + 1, 3), np.int64)
+    count = compiled("find_runs")(streams.starts, codes, following, int(longest), rows)
+    work = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
+    return Runs(streams, rows[:count], work)
