@@ -27,10 +27,11 @@ def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
     accesses = [_accesses(b) for b in routine.blocks]
     if not waits.any():
         return np.zeros(len(trace.access_instruction), np.int64)
-    found = [
+    none = np.zeros(0, np.int64)
+    found: list[NDArray[np.int64]] = [
         _of_warp(trace, warp, waits, accesses)
         if trace.access_start[warp] < trace.access_start[warp + 1]
-        else []
+        else none
         for warp in range(len(trace.access_start) - 1)
     ]
     return np.concatenate(found).astype(np.int64)
