@@ -121,8 +121,8 @@ def execute(
     EndlessLoopError
         If one block spends the budget in a loop that analysis does not know the end of either.
 
-    Where contents of buffers that the user did not describe may be the reason of such an error, the counts are
-    those of analysis instead, and an assumption says so.
+    Where contents of buffers that the user did not describe may be the reason of such an error, the counts
+    are those of analysis instead, and an assumption says so.
     """
     routine = lift(program)
     short, dependence = _sliced(routine)
@@ -151,8 +151,8 @@ def _instead(
 ) -> Execution:
     """Return an estimate by analysis where a run failed for reasons that may not be the user's; else raise.
 
-    Those are a block too long for the budget whose loops analysis can count, and contents of buffers that nobody
-    described, which may lead threads anywhere.
+    Those are a block too long for the budget whose loops analysis can count, and contents of buffers that
+    nobody described, which may lead threads anywhere.
     """
     from warpwatt.emulate.shortened import analysed, shortened  # noqa: PLC0415 - static analysis, seldom needed
 
