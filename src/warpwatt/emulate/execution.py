@@ -43,7 +43,7 @@ ENOUGH = 1_000_000
 """Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 FEWEST_UNITS = 3
 MOST_WHOLE = 512
-"""Blocks up to which a grid is run whole if that costs no more than :data:`ENOUGH`."""
+"""Blocks up to which a grid is run whole if that costs no more than a quarter of :data:`ENOUGH`."""
 
 
 _FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
@@ -86,7 +86,7 @@ class _Sampled:
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:
     blocks = taken.grid.count
     each = float(first.executions.sum()) / max(1, len(first.blocks))
-    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH
+    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH / 4
 
 
 def execute(

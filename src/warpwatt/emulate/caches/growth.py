@@ -134,8 +134,8 @@ def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks)
         room, granule = growth.limit, growth.granule
         if whole:
             members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
-            own = np.unique(touched.sector[np.isin(touched.instruction, members)])
-            room, granule = float(SECTOR * len(own)), 2 * len(np.unique(own >> 1)) / max(1, len(own))
+            own = _distinct(np.sort(touched.sector[np.isin(touched.instruction, members)]))
+            room, granule = float(SECTOR * len(own)), 2 * len(_distinct(own >> 1)) / max(1, len(own))
         share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
         granule = granule if whole or share == 1.0 else 1.0  # what fills its buffer leaves no gaps
         yield replace(growth, total=growth.total * share, granule=granule)
@@ -177,7 +177,7 @@ def _growth(
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, axes, total = _extent(sets, steps, blocks, scale)
-    *_, pieces = _extent([np.unique(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
+    *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
     return Growth(
@@ -202,7 +202,11 @@ def _extent(
     """Return bytes of a block, new shares along the axes, and bytes of the grid."""
     block_bytes = scale * _mean_bytes(sets, blocks)
     axes = _axis_shares(sets, steps, blocks) if steps else None
-    return block_bytes, axes, _total(np.unique(np.concatenate(sets)), sets, axes, block_bytes, blocks)
+    return (
+        block_bytes,
+        axes,
+        _total(_distinct(np.sort(np.concatenate(sets))), sets, axes, block_bytes, blocks),
+    )
 
 
 def _axis_shares(
@@ -215,6 +219,17 @@ def _axis_shares(
             share = abs(steps[axis]) / _run_length(sets)
         shares.append(min(1.0, share))
     return shares[0], shares[1], shares[2]
+
+
+def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different numbers of an ascending array.
+
+    >>> _distinct(np.array([3, 3, 5])).tolist()
+    [3, 5]
+    """
+    fresh = np.ones(len(ascending), bool)
+    fresh[1:] = ascending[1:] != ascending[:-1]
+    return ascending[fresh]
 
 
 def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:

@@ -27,6 +27,12 @@ def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
     accesses = [_accesses(b) for b in routine.blocks]
     if not waits.any():
         return np.zeros(len(trace.access_instruction), np.int64)
+    per_step = np.array([len(a) for a in accesses])[trace.step_block]
+    passed = np.concatenate([[0], np.cumsum(waits[trace.step_block])])
+    since = passed[:-1] - np.repeat(passed[trace.step_start[:-1]], np.diff(trace.step_start))
+    expected = np.concatenate([[0], np.cumsum(per_step)])[trace.step_start]
+    if (expected == trace.access_start).all():
+        return np.repeat(since, per_step)
     none = np.zeros(0, np.int64)
     found: list[NDArray[np.int64]] = [
         _of_warp(trace, warp, waits, accesses)
