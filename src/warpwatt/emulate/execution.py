@@ -238,10 +238,13 @@ def _execution(
 
 
 def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) -> WarpStreams | None:
-    """Return what the sampled warps do, for models that simulate machine code; None if the trace was cut."""
-    if routine.program.level is not Level.SASS or not trace.complete:
+    """Return what warps do of the sampled blocks that were traced to their end, for models that simulate them."""
+    pairs = zip(found.units, found.runs, strict=True)
+    traced = {unit: run.trace for unit, run in pairs if run.trace is not None and run.trace.complete}
+    if routine.program.level is not Level.SASS or not traced:
         return None
-    ran = [block for k in found.units for block in found.sample.units[k]]
+    ran = [block for unit in traced for block in found.sample.units[unit]]
+    trace = trace if len(traced) == len(found.runs) else joined(list(traced.values()))
     return warp_streams(routine, trace, ran, launch.warps_per_block)
 
 
