@@ -1,10 +1,9 @@
 """Print how fast the emulator's engines run kernels on one core, and what compiling them costs.
 
-``python -m benchmarks.emulate_speed`` runs a few blocks of matrix multiplications, reductions and stencils of
-the corpus, from their PTX for sm_90, on the NumPy interpreter one warp at a time (32 lanes), on the same with
-512 warps in one step, and on the native engine. Wanted of the native engine: 80 times the plain interpreter, twice the
-batched one, compiled in under 0.5 s. Times are the process's own (one thread); every
-figure is the best of a few repeats of the same launch.
+``python -m benchmarks.emulate_speed`` runs matrix multiplications, reductions and stencils of the corpus, by
+their PTX for sm_90, on the NumPy interpreter one warp (32 lanes) at a time, on the same with 512 warps in one
+step, and on the native engine. Wanted of the native engine: 80 times the plain interpreter, twice the batched
+one, compiled in under 0.5 s. Times are the process's own (one thread), the best of a few repeats.
 """
 
 from __future__ import annotations
@@ -105,7 +104,9 @@ def main() -> None:
     """Print one row per program."""
     corpus = Corpus.load(CORPUS)
     runtime()
-    print(f"{'program':24}{'plain':>9}{'batched':>9}{'native':>9}   Mwarp/s{'/plain':>8}{'/batched':>9}", end="")
+    print(
+        f"{'program':24}{'plain':>9}{'batched':>9}{'native':>9}   Mwarp/s{'/plain':>8}{'/batched':>9}", end=""
+    )
     print(f"{'operations':>12}{'compile':>9}{'reload':>9}  s")
     for name in PROGRAMS:
         found = case(corpus, name)

@@ -38,7 +38,9 @@ class FlowWriter:
             self.statement(0)
         for place, name in enumerate(REGISTERS):
             self.next()
-            at = self.address(OUTPUT + 8192, self.b.add(self.b.mul(self.thread(), self.b.i32(5)), self.b.i32(place)))
+            at = self.address(
+                OUTPUT + 8192, self.b.add(self.b.mul(self.thread(), self.b.i32(5)), self.b.i32(place))
+            )
             self.b.store("global", at, self.b.get(name))
         self.next()
         self.b.exit()
@@ -130,7 +132,10 @@ class FlowWriter:
         b.barrier(b.i32(1), reduce=self.condition())
         self.next()
         kind = self.random.choice(("popc", "and", "or"))
-        b.set(self.random.choice(REGISTERS), b.call("barrier_result", (kind,), (Type.I32, 1), b.i32(1), uniform=True)[0])
+        b.set(
+            self.random.choice(REGISTERS),
+            b.call("barrier_result", (kind,), (Type.I32, 1), b.i32(1), uniform=True)[0],
+        )
 
     def branch(self, depth: int) -> None:
         other, end = self.label(), self.label()
@@ -174,7 +179,11 @@ class FlowWriter:
         self.maybe_guard()
         count = self.random.choice((1, 1, 2, 4))
         spread = self.random.choice((0, 1, 3, 31, 255))
-        word = b.and_(self.any(), b.i32(spread)) if self.random.random() < 0.5 else b.mul(b.lane(), b.i32(spread & 7))
+        word = (
+            b.and_(self.any(), b.i32(spread))
+            if self.random.random() < 0.5
+            else b.mul(b.lane(), b.i32(spread & 7))
+        )
         if self.faults and self.random.random() < 0.1:
             word = b.mul(word, b.i32(self.random.choice((1 << 9, 1 << 12, 1 << 20))))
         place = b.mul(word, b.i32(4 * count))
@@ -216,4 +225,6 @@ class FlowWriter:
             local = b.const(Type.I64, LOCAL_WINDOW)
             return "generic", b.add(local, b.and_(wide, b.const(Type.I64, 0x30)))
         odd = b.compare("eq", b.and_(b.lane(), b.i32(1)), b.i32(0))
-        return "generic", b.add(b.select(odd, b.const(Type.I64, SHARED_WINDOW), b.const(Type.I64, INPUT)), wide)
+        return "generic", b.add(
+            b.select(odd, b.const(Type.I64, SHARED_WINDOW), b.const(Type.I64, INPUT)), wide
+        )

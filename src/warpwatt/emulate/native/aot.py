@@ -1,4 +1,4 @@
-"""Plain Python functions compiled ahead of time: numba compiles them once per machine, LLVM loads them ever after.
+"""Plain Python functions compiled ahead of time: once per machine by numba, then only loaded.
 
 A *native module* is an ordinary module whose functions use only integers, floats and the arrays of
 :mod:`~warpwatt.emulate.native.pointers`. Nothing marks them: :class:`Library` compiles the functions it is
@@ -55,14 +55,14 @@ class Library:
 
     @cached_property
     def key(self) -> str:
-        """What the object code depends on: sources, exports, llvmlite (each numba wants one of its own), processor."""
+        """What the code depends on: sources, exports, llvmlite (every numba wants its own), processor."""
         sources = [inspect.getsource(module).encode() for module in self.modules]
         names = ",".join(self.exports).encode()
         return digest(b"aot 2", identity(), names, *sources)
 
     def _compile(self) -> bytes:
         """Compile with numba (seconds) and return one object of all exports."""
-        from warpwatt.emulate.native.numba_compiler import compile_functions
+        from warpwatt.emulate.native.numba_compiler import compile_functions  # noqa: PLC0415 - slow to import
 
         functions = {
             name: value

@@ -6,7 +6,17 @@ import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.native import accesses, atomics, control, functions, patterns, state
+from warpwatt.emulate.native import (
+    accesses,
+    atomics,
+    control,
+    counting,
+    functions,
+    patterns,
+    places,
+    state,
+    tracing,
+)
 from warpwatt.emulate.native.aot import Library
 from warpwatt.emulate.native.llvm import Code, compile_text, function, load
 from warpwatt.emulate.native.machine import Machine
@@ -21,18 +31,19 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Run
 
+MODULES = (accesses, atomics, control, counting, functions, patterns, places, state, tracing)
 EXPORTS = (
-    "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes", "step",
-    "leave", "converge", "look_again", "barrier", "indirect", "trap",
+    "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
+    "step", "leave", "converge", "look_again", "barrier", "indirect", "trap",
 )  # fmt: skip
 LONG_BLOCK, STACK_BYTES = 2000, 256 * 2**20
-"""Operations from which a basic block may need more stack than a process has, since each keeps a vector there."""
+"""Operations from which a basic block, whose values lie there, may need more stack than threads have."""
 
 
 @lru_cache(maxsize=1)
 def runtime() -> bytes:
     """Return the object code of the native modules."""
-    return Library((accesses, atomics, control, functions, patterns), EXPORTS).object()
+    return Library(MODULES, EXPORTS).object()
 
 
 @lru_cache(maxsize=64)
@@ -43,9 +54,14 @@ def compiled(routine: Routine, *, record: bool) -> tuple[RoutineText, Code]:
 
 
 def run(
-    routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int], limits: Limits | None = None, *,
+    routine: Routine,
+    context: Context,
+    memory: DeviceMemory,
+    blocks: Sequence[int],
+    limits: Limits | None = None,
+    *,
     record: bool = False,
-) -> Run:  # fmt: skip
+) -> Run:
     """Run some blocks of a launch and return what they did; ``record`` keeps a trace.
 
     The device memory is changed. What goes wrong in the kernel is said in the result and does not raise.

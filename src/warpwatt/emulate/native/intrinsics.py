@@ -1,4 +1,4 @@
-"""The functions of :mod:`~warpwatt.emulate.native.pointers` as numba compiles them; imported only to compile."""
+"""The functions of :mod:`~warpwatt.emulate.native.pointers` as numba compiles them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,17 @@ def _array(element: Any) -> Callable[..., Any]:
             size = target.get_constant(types.intp, element.bitwidth // 8)
             data = builder.inttoptr(values[0], target.get_data_type(element).as_pointer())
             made = target.make_array(array)(target, builder)
-            populate_array(made, data=data, shape=[values[1]], strides=[size], itemsize=size, meminfo=None)
+            place: Any = populate_array  # has no type information
+            place(made, data=data, shape=[values[1]], strides=[size], itemsize=size, meminfo=None)
             return made._getvalue()
 
         return array(types.int64, types.int64), generate
 
-    return intrinsic(typing)  # type: ignore[no-any-return]  # numba's decorator is untyped
+    made: Callable[..., Any] = intrinsic(typing)
+    return made
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _copy(context: Any, to: Any, start: Any, count: Any) -> tuple[Any, Any]:  # noqa: ARG001
     def generate(target: Any, builder: Any, _: Any, values: Any) -> Any:
         pointer, wide = ir.IntType(8).as_pointer(), ir.IntType(64)
@@ -56,7 +58,7 @@ def _copy(context: Any, to: Any, start: Any, count: Any) -> tuple[Any, Any]:  # 
     return types.void(types.int64, types.int64, types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _call(context: Any, address: Any, first: Any, second: Any) -> tuple[Any, Any]:  # noqa: ARG001
     def generate(_: Any, builder: Any, __: Any, values: Any) -> Any:
         wide = ir.IntType(64)

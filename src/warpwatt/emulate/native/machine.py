@@ -11,11 +11,11 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.ir import ATOMICS, SPECIALS, End, Memory, Type
 from warpwatt.emulate.native import state
 from warpwatt.emulate.native.atomics import DOUBLE, HALF, INTEGER, SINGLE
-from warpwatt.emulate.native.memory_text import BANK_BYTES
+from warpwatt.emulate.native.memory_text import BANK_BYTES, called
 from warpwatt.emulate.native.pointers import bytes_at, i64_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -37,7 +37,12 @@ class Machine:
     """
 
     def __init__(
-        self, text: RoutineText, context: Context, memory: DeviceMemory, blocks: tuple[int, ...], limits: Limits
+        self,
+        text: RoutineText,
+        context: Context,
+        memory: DeviceMemory,
+        blocks: tuple[int, ...],
+        limits: Limits,
     ) -> None:
         self.text, self.context, self.memory, self.blocks = text, context, memory, blocks
         self._kept: list[Any] = []
@@ -113,7 +118,7 @@ class Machine:
         memory, words = self.memory, self.words
         words[state.BASES], words[state.SIZES] = memory.bases.ctypes.data, memory.sizes.ctypes.data
         words[state.PAGE_FLAGS] = memory.page_flags.ctypes.data
-        words[state.TOUCH] = self._callback(lambda address, size: memory.touch(address, size))
+        words[state.TOUCH] = self._callback(memory.touch)
         bases, sizes = np.zeros(_BANKS, np.int64), np.zeros(_BANKS, np.int64)
         empty = self._room(BANK_BYTES)
         bases[:] = empty
@@ -124,7 +129,7 @@ class Machine:
         words[state.BANKS], words[state.BANK_SIZES] = self._table(bases), self._table(sizes)
 
     def _tables(self) -> None:
-        """What generated code and runtime look up: operations, counters, blocks."""
+        """Tables that generated code and runtime look up: operations, counters, blocks."""
         text, words = self.text, self.words
         blocks = text.routine.blocks
         self.executions, self.lanes = np.zeros((2, len(blocks)), np.int64)
@@ -158,13 +163,11 @@ class Machine:
 
     def _call(self, number: int, lanes: int) -> None:
         """Call a runtime function on the lanes' values in the machine; see ``CALL``."""
-        from warpwatt.emulate.functions import FUNCTIONS
-
         operation = self.text.calls[number]
-        name, constants = operation.data  # type: ignore[misc]  # of a CALL
+        name, constants = called(operation)
         area = self.words[state.LANE_VALUES : state.LANE_OLD].view(np.uint64).reshape(-1, WARP_SIZE)
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
-        results = FUNCTIONS[name](area[: len(operation.args)].copy(), mask, constants)
+        results = _functions()[name](area[: len(operation.args)].copy(), mask, constants)
         for place, result in enumerate(results[: len(operation.results)]):
             area[place] = np.where(mask, result, np.uint64(0))
 
@@ -174,7 +177,7 @@ class Machine:
         def guarded(first: int, second: int) -> int:
             try:
                 action(first, second)
-            except BaseException as error:  # noqa: BLE001 - it must not cross the compiled code; it is raised later
+            except BaseException as error:  # noqa: BLE001 - raised behind the compiled code
                 self._error = error
                 self.words[state.FAULT] = state.FAILED
             return 0
@@ -201,6 +204,13 @@ class Machine:
         return int(array.ctypes.data)
 
 
+def _functions() -> Mapping[str, Any]:
+    """Return the runtime functions; most kernels call none."""
+    from warpwatt.emulate.functions import FUNCTIONS  # noqa: PLC0415 - matrix code, not always needed
+
+    return FUNCTIONS
+
+
 def _operation(operation: Operation) -> list[int]:
     """Return the record of an operation on memory."""
     memory = operation.data
@@ -209,7 +219,8 @@ def _operation(operation: Operation) -> list[int]:
     element = memory.element.bits // 8
     row = dict.fromkeys(range(state.OPERATION_WORDS), 0)
     row |= {
-        state.O_SPACE: state.SPACES.index(memory.space), state.O_ELEMENT: element, state.O_COUNT: memory.count,
+        state.O_SPACE: state.SPACES.index(memory.space),
+        state.O_ELEMENT: element, state.O_COUNT: memory.count,
         state.O_BYTES: memory.bytes, state.O_INSTRUCTION: operation.instruction, state.O_BANK: memory.bank,
         state.O_ATOMIC: atomic, state.O_TYPE: _KINDS.get(memory.element, INTEGER),
     }  # fmt: skip

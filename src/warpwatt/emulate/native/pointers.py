@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def _view(address: int, count: int, kind: Any) -> NDArray[Any]:
-    return np.frombuffer((ctypes.c_char * (int(count) * np.dtype(kind).itemsize)).from_address(int(address)), kind)
+    return np.frombuffer(
+        (ctypes.c_char * (int(count) * np.dtype(kind).itemsize)).from_address(int(address)), kind
+    )
 
 
 def bytes_at(address: int, count: int) -> NDArray[np.uint8]:
@@ -66,4 +68,8 @@ def copy(to: int, start: int, count: int) -> None:
 
 def call(address: int, first: int, second: int) -> int:
     """Call the native function at an address with two 64-bit integers."""
-    return int(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(int(address))(int(first), int(second)))
+    return int(
+        ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(int(address))(
+            int(first), int(second)
+        )
+    )

@@ -34,6 +34,8 @@ FOUND = SLOT_STAMPS + SET_SIZE
 """Results of looking at one request, see :mod:`~warpwatt.emulate.native.patterns`."""
 HOSTS, MEMBERS = FOUND + 960, FOUND + 1000
 """Host addresses of the lanes of a request, and which lanes are in each space."""
+PLACE, LIMIT, SAME, ASCENDING, STEP = range(FOUND + 1004, FOUND + 1009)
+"""Where the memory of an access lies and its size; what its lanes' addresses have in common."""
 LANE_ADDRESSES = FOUND + 1024
 """32 addresses, then the lanes' values."""
 LANE_VALUES = LANE_ADDRESSES + 32
@@ -44,13 +46,14 @@ MACHINE_WORDS = LANE_OLD + 32 * 8
 # Reasons of a fault.
 OUT_OF_BOUNDS, MISALIGNED, NO_MEMORY, NOWHERE, TRAPPED, FAILED = 1, 2, 3, 4, 5, 6
 REASONS = (
-    "", "out of bounds", "misaligned", "no such memory", "jump to an address that is no instruction", "trap", "",
+    "", "out of bounds", "misaligned", "no such memory", "jump to an address that is no instruction", "trap",
+    "",
 )  # fmt: skip
 
 # Warp, in bytes.
 W_BLOCK, W_INDEX, W_NUMBER, W_TURN, W_LOCAL, W_GRID_NUMBER = 0, 8, 16, 24, 32, 40
 W_ACTIVE, W_LIVE, W_READY = 48, 52, 56
-"""Bits of the lanes that run and of those that have not ended; whether the warp could run when the round began."""
+"""Lanes that run and lanes that have not ended, as bits; whether the warp could run as the round began."""
 W_PC, W_WAIT = 64, 192
 W_TID = 320
 W_SPECIALS = 704

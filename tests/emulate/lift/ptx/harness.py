@@ -11,7 +11,7 @@ from warpwatt.emulate.layout import PARAMETER_BANK, layout
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.reference import run
-from warpwatt.emulate.run import Context, Run, Stop
+from warpwatt.emulate.run import Context, Limits, Run, Stop
 from warpwatt.isa.ptx import lower, parse
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Routine
 
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+LIMITS = Limits(warp_instructions=100_000)
+"""No test needs more: what spins for ever ends soon."""
 _WIDTHS = {"pred": 8, "b16": 16, "b32": 32, "b64": 64}
 
 
@@ -39,7 +41,7 @@ def execute(
     local = next(size for space, size in found.sizes.items() if space.value == "local")
     launch = Launch(Dim3(grid), Dim3(threads))
     context = Context(launch, banks, shared + 1024, local)
-    result = run(routine, context, memory, range(grid), warps_at_once=64)
+    result = run(routine, context, memory, range(grid), LIMITS, warps_at_once=64)
     return {name: memory.array(name).copy() for name in arrays}, result, routine
 
 

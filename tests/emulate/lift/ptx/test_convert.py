@@ -127,6 +127,17 @@ def test_packed_conversions() -> None:
         assert found == [q | p << 16 for p, q in zip(high, low, strict=True)]
 
 
+def test_packed_integers() -> None:
+    x, y, z = (samples(32, COUNT, k) for k in range(3))
+    inputs = {n: ("b32", v) for n, v in zip("abc", (x, y, z), strict=True)}
+    body = "cvt.pack.sat.s16.s32 %d, %a, %b; cvt.pack.sat.u8.s32.b32 %e, %a, %b, %c;"
+    found = lanes(body, inputs, dict.fromkeys("de", "b32"))
+    rows = [(signed(a, 32), signed(b, 32), c) for a, b, c in zip(x, y, z, strict=True)]
+    held = [(masked(clamp(a, "s16"), 16), masked(clamp(b, "s16"), 16)) for a, b, _ in rows]
+    assert found["d"] == [a << 16 | b for a, b in held]
+    assert found["e"] == [masked(c << 16 | clamp(a, "u8") << 8 | clamp(b, "u8"), 32) for a, b, c in rows]
+
+
 def test_special_forms() -> None:
     x = [0x47800000, 0xC7800000, 0xBF800000, 0x7FC00000, 0x3F800001, 0x3F801000]
     body = (

@@ -36,6 +36,8 @@ _TABLE = (
     integer.TABLE | logic.TABLE | compare.TABLE | convert.TABLE | memory.TABLE | control.TABLE
     | atomic.TABLE | warp.TABLE | tensor.TABLE | asynchronous.TABLE | video.TABLE
 )  # fmt: skip
+_BEYOND = {"st": ("async", "bulk"), "red": ("async",), "cp": ("reduce", "cp_mask", "tensor")}
+"""Modifiers that make another instruction of one, which is not covered."""
 _ALONE = (
     "bar",
     "barrier",
@@ -67,6 +69,8 @@ def lift_ptx(program: Program) -> Routine:
 def semantics(text: str) -> Semantics | None:
     """Return the semantics of an opcode, None if there are none."""
     how = opcode(text)
+    if how.has(*_BEYOND.get(how.name, ()), "oob") or "b128" in how.kinds:
+        return None
     table = real.TABLE if how.kind in _REAL and how.name in real.TABLE else _TABLE
     make = table.get(how.name)
     try:

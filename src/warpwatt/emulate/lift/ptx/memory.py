@@ -94,7 +94,7 @@ def _load_parameter(how: Opcode) -> Semantics:
         elif (start := _kernels_own(b, address)) is not None:
             size = size_of(kind)
             values = [b.constant(PARAMETER_BANK, start + k * size, element) for k in range(count)]
-        elif not _symbol(address):
+        elif not _symbol(address) and _points_to_kernels_own(b):
             values = b.load("const", b.address(address), element, count, PARAMETER_BANK)
         else:
             values = b.load("local", b.address(address), element, count)
@@ -133,6 +133,21 @@ def _kernels_own(b: PtxBuilder, address: Operand) -> int | None:
     """Return the offset of a kernel parameter that an address names; None if it names none."""
     start = b.layout.parameters.get(_symbol(address))
     return start + address.offset if start is not None and isinstance(address, Address) else None
+
+
+def _points_to_kernels_own(b: PtxBuilder) -> bool:
+    """Whether an address in a register is that of a kernel parameter, not of what a call passes.
+
+    Raises
+    ------
+    UncoveredError
+        If the program takes addresses of both, so that there is no telling.
+    """
+    taken = _in_memory(b.program)
+    own = taken & set(b.layout.parameters)
+    if own and own != taken:
+        raise UncoveredError
+    return own == taken
 
 
 def _cells(b: PtxBuilder, i: Instruction) -> tuple[str, ...]:
