@@ -7,6 +7,9 @@ import pytest
 
 from tests.emulate.lift.ptx.harness import HEADER, execute, lanes, one
 from tests.emulate.lift.ptx.numbers import masked, samples, signed
+from warpwatt.emulate.ir import Memory, Op, Type
+from warpwatt.emulate.lift import lift
+from warpwatt.isa.ptx import lower, parse
 
 
 def test_narrow_loads_and_stores() -> None:
@@ -175,3 +178,15 @@ def test_masked_lanes_touch_nothing() -> None:
         " mov.u32 %d, 1;\non: @!%p ld.global.u32 %d, [%at1]; }"
     )
     assert one(body, "b32", ("b32", [0, 1])) == [1, 1]
+
+
+def test_parameters_through_their_address() -> None:
+    text = HEADER + (
+        ".visible .entry k(.param .align 8 .b8 s[16], .param .u64 out) { .reg .b64 %d<5>; .reg .b32 %r<3>;\n"
+        "mov.b64 %d1, s; add.s64 %d2, %d1, 4; ld.param.u32 %r1, [%d2]; ld.param.u32 %r2, [%d1+8];\n"
+        "ret; }"
+    )
+    routine = lift(lower(parse(text), "k"))
+    loads = [o for block in routine.blocks for o in block.operations if o.op is Op.LOAD]
+    assert not routine.uncovered
+    assert [o.data for o in loads] == [Memory("const", Type.I32)] * 2

@@ -166,12 +166,14 @@ def _in_memory(program: Program) -> frozenset[str]:
     for i in program.instructions:
         for operand in i.operands:
             name = _symbol(operand)
+            if not name:
+                continue
             if i.memory is not None and i.memory.space is Space.PARAM and isinstance(operand, Address):
                 size = i.memory.bytes
                 parts = max(1, len(parameter_cells(i)))
                 each = size // parts
                 ranges.setdefault(name, set()).update((operand.offset + k * each, each) for k in range(parts))
-            elif name and i.opcode.startswith(("mov", "cvta")):
+            elif i.opcode.startswith(("mov", "cvta")):
                 taken.add(name)
     for name, found in ranges.items():
         ordered = sorted(found)
