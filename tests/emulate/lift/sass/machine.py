@@ -28,8 +28,6 @@ LANES = 32
 _TEXT = re.compile(r"(?:@(!?)(\w+) )?(\S+) ?(.*)$")
 SPECIAL = (0, 1, 2, 3, 31, 32, 33, 63, 64, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 2, 255, 2**15, 2**16 - 1)
 
-Lanes = "NDArray[Any]"
-
 
 def instruction(text: str, index: int = 0) -> Instruction:
     """Return an instruction as nvdisasm writes it, ``@!P0 IADD3 R1, R2, R3, RZ``."""
@@ -48,7 +46,7 @@ def values(seed: int, count: int = LANES) -> NDArray[np.uint32]:
 
 def execute(
     lines: Sequence[str],
-    inputs: Mapping[str, NDArray[Any]],
+    inputs: Mapping[str, Any],
     outputs: Sequence[str],
     *,
     target: str = "sm_90",

@@ -1,7 +1,7 @@
 """Snippets of PTX that make ptxas emit the integer instructions of each target.
 
 Inputs are ``%a %b %c`` (32 bits), ``%x %y %z`` (64 bits) and the predicates ``%p %q``; results ``%o0`` to
-``%o3`` and ``%w0``, ``%w1``. ``%t0`` to ``%t3`` are predicates, ``%h0`` to ``%h3`` 16-bit registers to work with.
+``%o3`` and ``%w0``, ``%w1``. ``%t0`` to ``%t3`` (predicates), ``%h0`` to ``%h3`` (16 bits) are to work with.
 """
 
 PROBES = {
@@ -21,13 +21,9 @@ PROBES = {
         "madc.hi.u32 %o3,%b,%c,0;"
     ),
     "madcc2": (
-        "mad.hi.cc.u32 %o0,%a,%b,%c; addc.u32 %o1,%a,7; mad.lo.cc.s32 %o2,%c,%b,%a; "
-        "addc.u32 %o3,%b,%b;"
+        "mad.hi.cc.u32 %o0,%a,%b,%c; addc.u32 %o1,%a,7; mad.lo.cc.s32 %o2,%c,%b,%a; addc.u32 %o3,%b,%b;"
     ),
-    "mul": (
-        "mul.lo.u32 %o0,%a,%b; mul.hi.u32 %o1,%a,%b; mul.hi.s32 %o2,%a,%b; "
-        "mad.lo.s32 %o3,%a,%b,%c;"
-    ),
+    "mul": ("mul.lo.u32 %o0,%a,%b; mul.hi.u32 %o1,%a,%b; mul.hi.s32 %o2,%a,%b; mad.lo.s32 %o3,%a,%b,%c;"),
     "mulneg": (
         "neg.s32 %o0,%a; mad.lo.s32 %o0,%o0,%b,%c; neg.s32 %o1,%c; mad.lo.s32 %o1,%a,%b,%o1; "
         "mul.lo.u32 %o2,%a,-3; mad.lo.u32 %o3,%a,1001,%c;"
@@ -48,21 +44,18 @@ PROBES = {
     "mul64": "mul.lo.u64 %w0,%x,%y; mad.lo.s64 %w1,%x,%y,%z;",
     "mulhi64": "mul.hi.u64 %w0,%x,%y; mul.hi.s64 %w1,%x,%y;",
     "div32": (
-        "or.b32 %o0,%b,1; div.u32 %o1,%a,%o0; rem.u32 %o2,%a,%o0; div.s32 %o3,%c,%o0; "
-        "rem.s32 %o0,%c,%o0;"
+        "or.b32 %o0,%b,1; div.u32 %o1,%a,%o0; rem.u32 %o2,%a,%o0; div.s32 %o3,%c,%o0; rem.s32 %o0,%c,%o0;"
     ),
     "divc": "div.u32 %o0,%a,7; div.s32 %o1,%a,10; rem.u32 %o2,%b,1000; rem.s32 %o3,%b,-13;",
     "divp2": "div.s32 %o0,%a,8; rem.s32 %o1,%a,64; div.s32 %o2,%b,-4; div.u32 %o3,%b,100;",
     "div64": "or.b64 %w1,%y,1; div.u64 %w0,%x,%w1; rem.u64 %w1,%x,%w1;",
     "div64s": "or.b64 %w1,%y,1; div.s64 %w0,%x,%w1; rem.s64 %w1,%x,%w1;",
     "div64small": (
-        "cvt.u64.u32 %w0,%a; cvt.u64.u32 %w1,%b; or.b64 %w1,%w1,1; div.u64 %w0,%w0,%w1; "
-        "rem.u64 %w1,%x,%w1;"
+        "cvt.u64.u32 %w0,%a; cvt.u64.u32 %w1,%b; or.b64 %w1,%w1,1; div.u64 %w0,%w0,%w1; rem.u64 %w1,%x,%w1;"
     ),
     "shift": "shl.b32 %o0,%a,%b; shr.u32 %o1,%a,%b; shr.s32 %o2,%a,%b; shl.b32 %o3,%a,%c;",
     "shiftc": (
-        "shl.b32 %o0,%a,5; shr.u32 %o1,%a,9; shr.s32 %o2,%a,31; and.b32 %o3,%b,31; "
-        "shl.b32 %o3,1,%o3;"
+        "shl.b32 %o0,%a,5; shr.u32 %o1,%a,9; shr.s32 %o2,%a,31; and.b32 %o3,%b,31; shl.b32 %o3,1,%o3;"
     ),
     "shift_small": "and.b32 %o3,%b,63; shl.b32 %o0,%a,%o3; shr.u32 %o1,%a,%o3; shr.s32 %o2,%a,%o3;",
     "shift64": "and.b32 %o0,%b,127; shl.b64 %w0,%x,%o0; shr.u64 %w1,%x,%o0;",
@@ -172,17 +165,12 @@ PROBES = {
     ),
     "mul24": "mul24.lo.u32 %o0,%a,%b; mul24.hi.s32 %o1,%a,%b; mad24.lo.s32 %o2,%a,%b,%c;",
     "cvt8": (
-        "cvt.u8.u32 %h0,%a; cvt.u32.u8 %o0,%a; cvt.s32.s8 %o1,%a; cvt.s32.s16 %o2,%b; "
-        "cvt.u32.u16 %o3,%b;"
+        "cvt.u8.u32 %h0,%a; cvt.u32.u8 %o0,%a; cvt.s32.s8 %o1,%a; cvt.s32.s16 %o2,%b; cvt.u32.u16 %o3,%b;"
     ),
     "cvt64": "cvt.s64.s32 %w0,%a; cvt.u64.u32 %w1,%b;",
-    "sat": (
-        "cvt.sat.u8.s32 %o0,%a; cvt.sat.s8.s32 %o1,%a; cvt.sat.s16.s32 %o2,%b; "
-        "cvt.sat.u16.u32 %o3,%b;"
-    ),
+    "sat": ("cvt.sat.u8.s32 %o0,%a; cvt.sat.s8.s32 %o1,%a; cvt.sat.s16.s32 %o2,%b; cvt.sat.u16.u32 %o3,%b;"),
     "sat64": (
-        "cvt.sat.s32.s64 %o0,%x; cvt.sat.u32.u64 %o1,%y; cvt.sat.u32.s64 %o2,%x; "
-        "cvt.sat.s32.u32 %o3,%a;"
+        "cvt.sat.s32.s64 %o0,%x; cvt.sat.u32.u64 %o1,%y; cvt.sat.u32.s64 %o2,%x; cvt.sat.s32.u32 %o3,%a;"
     ),
     "addsat": "add.sat.s32 %o0,%a,%b; sub.sat.s32 %o1,%a,%b; mad.hi.sat.s32 %o2,%a,%b,%c;",
     "lea": (
@@ -226,8 +214,7 @@ PROBES = {
         "activemask.b32 %o2; vote.sync.all.pred %t0,%p,-1; selp.u32 %o3,1,0,%t0;"
     ),
     "lanes": (
-        "mov.u32 %o0,%laneid; mov.u32 %o1,%lanemask_gt; mov.u32 %o2,%lanemask_le; "
-        "mov.u32 %o3,%lanemask_ge;"
+        "mov.u32 %o0,%laneid; mov.u32 %o1,%lanemask_gt; mov.u32 %o2,%lanemask_le; mov.u32 %o3,%lanemask_ge;"
     ),
 }
 """Name -> text."""

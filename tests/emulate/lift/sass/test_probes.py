@@ -17,7 +17,6 @@ import pytest
 
 from tests.emulate.lift.sass.machine import values
 from tests.emulate.lift.sass.probes import PROBES
-
 from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate import reference
@@ -36,7 +35,14 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Program
 
-CASES = [("sm_75", False), ("sm_90", False), ("sm_100", False), ("sm_120", False), ("sm_75", True), ("sm_120", True)]
+CASES = [
+    ("sm_75", False),
+    ("sm_90", False),
+    ("sm_100", False),
+    ("sm_120", False),
+    ("sm_75", True),
+    ("sm_120", True),
+]
 MISPRINTED = {("sm_75", "bmsk"), ("sm_75", "addsat")}
 """nvdisasm 13.5 prints constant operands of these wrongly or as names: uncovered, and said so."""
 THREADS, LAUNCHES = 96, 3
@@ -80,7 +86,14 @@ def _compiled(folder: Path, target: str, uniform: bool) -> Compiled:
     source, cubin = folder / "probes.ptx", folder / "probes.cubin"
     for _ in range(3):
         source.write_text(_module(target, names, uniform=uniform))
-        command = [toolchain.installed().require("ptxas"), "-arch", target, source, "-o", cubin]
+        command: list[str | Path] = [
+            toolchain.installed().require("ptxas"),
+            "-arch",
+            target,
+            source,
+            "-o",
+            cubin,
+        ]
         done = subprocess.run(
             command, env=toolchain.environment(), capture_output=True, text=True, check=False
         )
@@ -99,7 +112,9 @@ def _refused(text: str, errors: str) -> set[str]:
     lines = text.splitlines()
     found = set()
     for number in re.findall(r"line (\d+)", errors):
-        before = (entry for line in lines[int(number) - 1 :: -1] if (entry := re.search(r"entry (\w+)", line)))
+        before = (
+            entry for line in lines[int(number) - 1 :: -1] if (entry := re.search(r"entry (\w+)", line))
+        )
         found.add(next(before)[1])
     return found
 
@@ -116,12 +131,15 @@ def _launch(program: Program, arrays: dict[str, Any], scalars: list[Any], thread
     keys = [p.name for p in program.parameters]
     buffers = {"out": np.zeros(threads * WORDS_OUT, np.uint32), **arrays}
     arguments: dict[str, Any] = {
-        key: Buffer(DType.U32, (array.size,), Fill.ZEROS) for key, array in zip(keys, buffers.values(), strict=False)
+        key: Buffer(DType.U32, (array.size,), Fill.ZEROS)
+        for key, array in zip(keys, buffers.values(), strict=False)
     }
     arguments |= {key: Scalar(int(value)) for key, value in zip(keys[len(buffers) :], scalars, strict=True)}
     launch = Launch(Dim3(1), Dim3(threads), arguments=arguments)
     context, memory = bind(program, launch, arrays=dict(zip(keys, buffers.values(), strict=False)))
-    run = reference.run(lift(program), context, memory, [0], Limits(warp_instructions=100_000), warps_at_once=4)
+    run = reference.run(
+        lift(program), context, memory, [0], Limits(warp_instructions=100_000), warps_at_once=4
+    )
     assert run.stop == "done", (program.name, run.fault)
     return np.empty(0) if run.unknown else memory.array(keys[0]).copy()
 

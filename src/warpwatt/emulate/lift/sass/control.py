@@ -1,4 +1,4 @@
-"""Control flow: jumps, calls, convergence of a warp's lanes, barriers of the block, and what only orders memory.
+"""Control flow: jumps, calls, convergence of a warp's lanes, barriers, and what only orders memory.
 
 A convergence barrier ``B0`` is a register of each lane: the mask of the lanes that entered the region
 together (BSSY) and wait for one another at its end (BSYNC). Lanes that leave (BREAK) are noted in a register
@@ -22,7 +22,7 @@ _ANY = "*"
     knows=_ANY,
 )  # fmt: skip
 def nothing(step: Step) -> None:
-    """Nothing that can be seen in registers or memory: operations are carried out in order here."""
+    """Do nothing that can be seen in registers or memory: operations are carried out in order here."""
 
 
 @lifts("EXIT", "KILL", knows="KEEPREFCOUNT")
@@ -48,7 +48,7 @@ def _condition(step: Step, operands: tuple[Operand, ...]) -> Value | None:
 
 @lifts("BRA", "JMP", knows="U DIV CONV INC DEC")
 def branch(step: Step) -> None:
-    """Jump where the predicates hold; .DIV: where not all lanes of the mask are active, .CONV: where they are."""
+    """Jump where the predicates hold; .DIV: if not all lanes of the mask are active, .CONV: if they are."""
     *conditions, target = step.operands
     require(isinstance(target, Immediate))
     assert isinstance(target, Immediate)
@@ -198,11 +198,8 @@ def move_barrier(step: Step) -> None:
 def synchronise_warp(step: Step) -> None:
     """Wait for the lanes of a mask."""
     require(not step.has("EXCLUSIVE"))
-    if step.has("ALL") or not step.operands:
-        mask = step.b.i32(-1)
-    else:
-        mask = step.value(step.operands[0])
-    step.b.converge(mask)
+    everyone = step.has("ALL") or not step.operands
+    step.b.converge(step.b.i32(-1) if everyone else step.value(step.operands[0]))
 
 
 @lifts("ELECT")

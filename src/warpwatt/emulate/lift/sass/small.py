@@ -42,7 +42,10 @@ def unpack(s: Step) -> None:
     if "H1" in operand.modifiers:
         word = s.b.lshr(word, 16)
     wide = _from_e4m3 if s.one_of(_FORMATS) == "E4M3" else _from_e5m2
-    low, high = wide(s.b, s.b.and_(word, s.b.i32(0xFF))), wide(s.b, s.b.and_(s.b.lshr(word, 8), s.b.i32(0xFF)))
+    low, high = (
+        wide(s.b, s.b.and_(word, s.b.i32(0xFF))),
+        wide(s.b, s.b.and_(s.b.lshr(word, 8), s.b.i32(0xFF))),
+    )
     s.set(s.operands[0], s.b.or_(low, s.b.shl(high, 16)))
 
 

@@ -31,7 +31,7 @@ _INTEGERS = ("S4", "U4", "S8", "U8")
 
 @lifts("HMMA", knows=f"{_SHAPES} F16 F32 BF16 TF32")
 def halves(s: Step) -> None:
-    """Products of fp16, bfloat16 or tf32; the accumulator is named first."""
+    """Multiply fp16, bfloat16 or tf32; the accumulator is named first."""
     kind = {"BF16": "bf16", "TF32": "tf32"}.get(s.one_of(("BF16", "TF32"), ""), "f16")
     accumulator = s.one_of(("F16", "F32")).lower()
     _multiply(s, kind, kind, accumulator)
@@ -39,27 +39,27 @@ def halves(s: Step) -> None:
 
 @lifts("DMMA", knows=_SHAPES)
 def doubles(s: Step) -> None:
-    """Products of doubles."""
+    """Multiply doubles."""
     _multiply(s, "f64", "f64", "f64")
 
 
 @lifts("IMMA", knows=f"{_SHAPES} {' '.join(_INTEGERS)} SAT")
 def integers(s: Step) -> None:
-    """Products of integers of 4 or 8 bits, summed in 32."""
+    """Multiply integers of 4 or 8 bits, summed in 32."""
     a, b = _pair_of(s, _INTEGERS)
     _multiply(s, a, b, "s32", *(("satfinite",) if s.has("SAT") else ()))
 
 
 @lifts("BMMA", knows=f"{_SHAPES} XOR AND POPC")
 def bits(s: Step) -> None:
-    """Number of ones of A xor B, or A and B."""
+    """Count the ones of A xor B, or A and B."""
     require(s.has("POPC"))
     _multiply(s, "b1", "b1", "s32", s.one_of(("XOR", "AND")).lower())
 
 
 @lifts("QMMA", knows=f"{_SHAPES} F16 F32 {' '.join(_SMALL_FLOATS)}")
 def small_floats(s: Step) -> None:
-    """Products of floats of 8 bits or less, a byte each."""
+    """Multiply floats of 8 bits or less, a byte each."""
     a, b = _pair_of(s, _SMALL_FLOATS)
     _multiply(s, a, b, s.one_of(("F16", "F32")).lower())
 
