@@ -170,9 +170,9 @@ class Traffic:
 class LevelHits:
     """What one off-chip memory instruction does to the memory hierarchy in the whole grid.
 
-    ``requests`` are warp executions with a lane on, ``sectors`` the 32-byte sectors they ask for, ``l1_hits`` the
-    share of them that L1 has (0 for stores, which L1 writes through), ``l2_hits`` the share that L2 has
-    of those L1 passes on. ``dram`` are the bytes it moves, write-backs of what it wrote included.
+    ``requests`` are warp executions with a lane on, ``sectors`` the 32-byte sectors they ask for,
+    ``l1_hits`` the share of them that L1 has (0 for stores, which L1 writes through), ``l2_hits`` the share
+    that L2 has of those L1 passes on. ``dram`` are the bytes it moves, write-backs of what it wrote included.
     ``uniform`` is the share of requests whose lanes all have one address, None if not known.
     """
 
@@ -204,4 +204,4 @@ class Workload:
     assumptions: tuple[Assumption, ...] = ()
     """Those of the execution and those added here."""
     hits: Mapping[int, LevelHits] = field(default_factory=dict)
-    """Off-chip memory instruction -> what each level sees of it; their sums are ``l1``, ``l2`` and ``dram``."""
+    """Off-chip memory instruction -> what each level sees of it; they add up to ``l1``, ``l2``, ``dram``."""

@@ -1,4 +1,4 @@
-"""What emulation takes for granted, as :class:`Assumption`: the sample, opcodes without semantics, contents of buffers."""
+"""What emulation takes for granted: the sample, opcodes without semantics, contents of buffers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: 
         message = f"blocks differ: {run} of {all_} were run and scaled"
         yield Assumption(message, "sampled blocks", spread)
     if cut:
-        message = f"one sampled block took more than the budget of instructions and was left out; {run} of {all_} were run"
+        message = f"a sampled block took more than the budget and was left out; {run} of {all_} were run"
         yield Assumption(message, "budget of emulation", CUT_SPREAD)
 
 
@@ -59,7 +59,7 @@ def uncovered_doubts(runs: Sequence[Run], program: Program, grid: GridRun) -> It
 def data_doubts(
     dependence: DataDependence, program: Program, launch: Launch, executions: NDArray[Any]
 ) -> Iterator[Assumption]:
-    """Yield the buffers whose assumed contents decide where threads go or look, with the line that reads them."""
+    """Yield the buffers whose assumed contents decide where threads go or look, with their lines."""
     assumed = _assumed(program, launch)
     told: set[str] = set()
     for what, loads, spread in (

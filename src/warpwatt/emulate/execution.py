@@ -1,7 +1,7 @@
 """``execute``: from a program and a launch to an :class:`Execution`, by running sampled blocks.
 
-Only what executions and addresses depend on is run (:mod:`~warpwatt.emulate.slice`), for a sample of blocks whose
-size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled.
+Only what executions and addresses depend on is run (:mod:`~warpwatt.emulate.slice`), for a sample of blocks
+whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled.
 """
 
 from __future__ import annotations
@@ -40,13 +40,16 @@ if TYPE_CHECKING:
     from warpwatt.core.streams import WarpStreams
     from warpwatt.emulate.run import Context, Trace
 
-LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=96 * 2**20)
+LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
 """Bounds of all units of one launch together."""
 ENOUGH = 1_000_000
 """Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 FEWEST_UNITS = 3
 MOST_WHOLE = 512
-"""Blocks up to which a grid is run whole if that costs no more than :data:`ENOUGH`."""
+"""Blocks up to which a grid is run whole if that costs no more than a quarter of :data:`ENOUGH`."""
+
+
+_FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
 
 
 class Engine(Protocol):
@@ -68,7 +71,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sampled:
-    """The units that were run to their end, as places in ``sample``, and the run that was cut short, if any."""
+    """Units that ran to their end, as places in ``sample``, and the run that was cut short, if any."""
 
     sample: Sample
     units: tuple[int, ...]
@@ -86,7 +89,7 @@ class _Sampled:
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:
     blocks = taken.grid.count
     each = float(first.executions.sum()) / max(1, len(first.blocks))
-    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH
+    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH / 4
 
 
 def execute(
@@ -120,6 +123,9 @@ def execute(
         If a sampled thread touches memory out of bounds, or waits for ever at a barrier.
     EndlessLoopError
         If one block spends the budget in a loop that analysis does not know the end of either.
+
+    Where contents of buffers that the user did not describe may be the reason of such an error, the counts
+    are those of analysis instead, and an assumption says so.
     """
     routine = lift(program)
     short, dependence = _sliced(routine)
@@ -131,23 +137,38 @@ def execute(
     if found.cheap:
         context, memory = bind(routine.program, launch, arrays=arrays)
         found = _run(short, context, memory, whole(launch.grid), limits, engine or default_engine())
-    bad = next(
-        (r for r in (*found.runs, found.cut) if r is not None and r.stop in (Stop.FAULT, Stop.DEADLOCK)), None
-    )
-    if bad is not None:
-        error = failure(bad, routine.program, launch, buffers)
-        assert error is not None
-        raise error
-    if not found.runs:
-        from warpwatt.emulate.shortened import shortened  # noqa: PLC0415 - static analysis, seldom needed
+    bad = next((r for r in (found.cut, *found.runs) if r is not None and r.stop in _FAILED), None)
+    if bad is None and found.runs:
+        return _execution(found, routine, launch, buffers, dependence)
+    assert found.cut is not None
+    return _instead(found.cut, routine, launch, loop_counts, buffers, dependence)
 
-        assert found.cut is not None
-        counted = shortened(found.cut, routine, launch, loop_counts, buffers)
-        if counted is None:
-            doubts = data_doubts(dependence, routine.program, launch, found.cut.executions)
-            raise endless(found.cut, routine.program, limits.warp_instructions, list(doubts))
-        return counted
-    return _execution(found, routine, launch, buffers, dependence)
+
+def _instead(
+    cut: Run,
+    routine: Routine,
+    launch: Launch,
+    loop_counts: Mapping[int, float] | None,
+    buffers: Mapping[int, tuple[str, float | None]],
+    dependence: DataDependence,
+) -> Execution:
+    """Return an estimate by analysis where a run failed for reasons that may not be the user's; else raise.
+
+    Those are a block too long for the budget whose loops analysis can count, and contents of buffers that
+    nobody described, which may lead threads anywhere.
+    """
+    from warpwatt.emulate.shortened import analysed, shortened  # noqa: PLC0415 - static analysis, seldom needed
+
+    doubts = list(data_doubts(dependence, routine.program, launch, cut.executions))
+    error = failure(cut, routine.program, launch, buffers)
+    if error is None:
+        counted = shortened(cut, routine, launch, loop_counts, buffers)
+        if counted is not None:
+            return counted
+        error = endless(cut, routine.program, int(cut.executions.sum()), doubts)
+    if not doubts:
+        raise error
+    return analysed(routine, launch, loop_counts, error, doubts)
 
 
 def default_engine() -> Engine:
@@ -191,7 +212,7 @@ def _run(
         if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
             break
         trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
-        if len(units) >= FEWEST_UNITS and left <= enough:
+        if len(units) >= FEWEST_UNITS and (left <= enough or trace_left < limits.trace_bytes * 3 // 4):
             break
     return _Sampled(taken, tuple(units), tuple(runs))
 

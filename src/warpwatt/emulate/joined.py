@@ -92,7 +92,7 @@ def _merge(accesses: dict[int, AccessSums], index: int, own: AccessSums, factor:
 
 
 def _standard_error(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> float:
-    """Return the standard error of the grid's warp instructions (stratified sampling; Cochran, 1977, eq. 5.6)."""
+    """Return the standard error of the grid's warp instructions (Cochran, 1977, equation 5.6)."""
     variance = 0.0
     for stratum in set(strata):
         of = [k for k, s in enumerate(strata) if s == stratum]

@@ -1,9 +1,9 @@
 """Which blocks of a grid are emulated, and how many blocks each stands for.
 
 Small grids are taken whole. Of others, blocks are sorted by where they lie along each axis: first, last, or
-between; boundary checks treat these apart. Every such place gives at least one block, the inside several, drawn with
-a fixed seed, and some of these bring their neighbours along each axis, which show what blocks share.
-The cost does not depend on the size of the grid.
+between; boundary checks treat these apart. Every such place gives at least one block, the inside several,
+drawn with a fixed seed, and some of these bring their neighbours along each axis, which show what blocks
+share. The cost does not depend on the size of the grid.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Place = tuple[int, int, int]
 class Sample:
     """Units (blocks, or clusters of blocks) in the order they are to be run.
 
-    ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it lies, and
-    ``populations`` how many units of the grid lie there.
+    ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it
+    lies, and ``populations`` how many units of the grid lie there.
     """
 
     grid: Dim3

@@ -1,9 +1,9 @@
 """How footprints grow from sampled blocks to waves and to the whole grid.
 
-Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a box of
-blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos included. Elsewhere
-(gathers, grids numbered by division) what blocks far apart have in common says from how large a set they draw,
-and the stretch of addresses and the buffer's size bound it.
+Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a
+box of blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos
+included. Elsewhere (gathers, grids numbered by division) what blocks far apart have in common says from how
+large a set they draw, and the stretch of addresses and the buffer's size bound it.
 """
 
 from __future__ import annotations
@@ -129,18 +129,20 @@ def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks)
     sums: dict[str, float] = {}
     for growth in found:
         sums[growth.buffer] = sums.get(growth.buffer, 0.0) + growth.total
+    whole = len(blocks.numbers) >= blocks.grid.count
     for growth in found:
-        room = growth.limit
-        if len(blocks.numbers) >= blocks.grid.count:
+        room, granule = growth.limit, growth.granule
+        if whole:
             members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
-            own = touched.sector[np.isin(touched.instruction, members)]
-            room = float(SECTOR * len(np.unique(own))) if sums[growth.buffer] > 0 else room
+            own = _distinct(np.sort(touched.sector[np.isin(touched.instruction, members)]))
+            room, granule = float(SECTOR * len(own)), 2 * len(_distinct(own >> 1)) / max(1, len(own))
         share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
-        yield replace(growth, total=growth.total * share)
+        granule = granule if whole or share == 1.0 else 1.0  # what fills its buffer leaves no gaps
+        yield replace(growth, total=growth.total * share, granule=granule)
 
 
 def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> tuple[float, ...]:
-    """Return the sectors by which the first address of a block moves along each axis; () if it does not so."""
+    """Return the sectors by which the first address of a block moves along each axis, () if it does not."""
     base = first.astype(float)
     at = np.concatenate([blocks.coordinates[ordinals], np.ones((len(ordinals), 1))], axis=1)
     centre = base.mean()
@@ -175,7 +177,7 @@ def _growth(
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, axes, total = _extent(sets, steps, blocks, scale)
-    *_, pieces = _extent([np.unique(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
+    *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
     return Growth(
@@ -197,10 +199,14 @@ def _growth(
 def _extent(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
 ) -> tuple[float, tuple[float, float, float] | None, float]:
-    """Return bytes of a block, new shares along the axes, and bytes of the grid, for sets of 32-byte pieces."""
+    """Return bytes of a block, new shares along the axes, and bytes of the grid."""
     block_bytes = scale * _mean_bytes(sets, blocks)
     axes = _axis_shares(sets, steps, blocks) if steps else None
-    return block_bytes, axes, _total(np.unique(np.concatenate(sets)), sets, axes, block_bytes, blocks)
+    return (
+        block_bytes,
+        axes,
+        _total(_distinct(np.sort(np.concatenate(sets))), sets, axes, block_bytes, blocks),
+    )
 
 
 def _axis_shares(
@@ -213,6 +219,17 @@ def _axis_shares(
             share = abs(steps[axis]) / _run_length(sets)
         shares.append(min(1.0, share))
     return shares[0], shares[1], shares[2]
+
+
+def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different numbers of an ascending array.
+
+    >>> _distinct(np.array([3, 3, 5])).tolist()
+    [3, 5]
+    """
+    fresh = np.ones(len(ascending), bool)
+    fresh[1:] = ascending[1:] != ascending[:-1]
+    return ascending[fresh]
 
 
 def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:
@@ -270,9 +287,9 @@ def box(block_bytes: float, axes: tuple[float, float, float], grid: Dim3, blocks
 def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     """Return how many sectors all blocks touch, from how many of those seen one or two blocks apart touch.
 
-    Chao's estimate of what is unseen and how it is found with more samples (Colwell et al., "Models and estimators
-    linking individual-based and sample-based rarefaction, extrapolation and comparison of assemblages", Journal of
-    Plant Ecology 5, 2012, equations 8 and 18).
+    Chao's estimate of what is unseen and how it is found with more samples (Colwell et al., "Models and
+    estimators linking individual-based and sample-based rarefaction, extrapolation and comparison of
+    assemblages", Journal of Plant Ecology 5, 2012, equations 8 and 18).
     """
     followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
     apart = [s for k, s in enumerate(sets) if k not in followers and len(s)]

@@ -50,8 +50,8 @@ def level_hits(
     """Return what each level sees of each instruction of ``patterns``, over the whole grid.
 
     Reads that miss L1 are first touches of the SM's resident blocks, shared with other SMs and waves as the
-    growth of footprints says, or lines that L1 has lost, which L2 has lost too where their distance, grown from an
-    SM's blocks to a wave's, is beyond its size.
+    growth of footprints says, or lines that L1 has lost, which L2 has lost too where their distance, grown
+    from an SM's blocks to a wave's, is beyond its size.
     """
     reuse = execution.reuse
     assert reuse is not None

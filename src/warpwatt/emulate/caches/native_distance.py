@@ -1,8 +1,8 @@
-"""Sector distances access by access, for :mod:`~warpwatt.emulate.native.aot`: what ``distance`` says, ten times as fast.
+"""Sector distances access by access, compiled ahead of time: what ``distance`` says, but fast.
 
-A Fenwick tree over the places of a stream holds the weight of each line at its last use, so that the weight of
-the lines used since is a difference of two prefix sums (Olken, "Efficient methods for calculating the success function of
-fixed space replacement policies", 1981).
+A Fenwick tree over the places of a stream holds the weight of each line at its last use, so that the weight
+of the lines used since is a difference of two prefix sums (Olken, "Efficient methods for calculating the
+success function of fixed space replacement policies", 1981).
 """
 
 from __future__ import annotations

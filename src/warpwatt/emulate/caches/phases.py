@@ -27,10 +27,17 @@ def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
     accesses = [_accesses(b) for b in routine.blocks]
     if not waits.any():
         return np.zeros(len(trace.access_instruction), np.int64)
-    found = [
+    per_step = np.array([len(a) for a in accesses])[trace.step_block]
+    passed = np.concatenate([[0], np.cumsum(waits[trace.step_block])])
+    since = passed[:-1] - np.repeat(passed[trace.step_start[:-1]], np.diff(trace.step_start))
+    expected = np.concatenate([[0], np.cumsum(per_step)])[trace.step_start]
+    if (expected == trace.access_start).all():
+        return np.repeat(since, per_step)
+    none = np.zeros(0, np.int64)
+    found: list[NDArray[np.int64]] = [
         _of_warp(trace, warp, waits, accesses)
         if trace.access_start[warp] < trace.access_start[warp + 1]
-        else []
+        else none
         for warp in range(len(trace.access_start) - 1)
     ]
     return np.concatenate(found).astype(np.int64)

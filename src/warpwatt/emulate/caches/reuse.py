@@ -38,8 +38,8 @@ def reuse_of(
 ) -> Reuse:
     """Return the stream and the growth of footprints of sampled blocks.
 
-    ``buffers`` maps slots to name and size; ``scales`` an instruction to how many times more accesses it makes
-    than the trace holds. The trace's blocks are those of ``blocks``, in order.
+    ``buffers`` maps slots to name and size; ``scales`` an instruction to how many times more accesses it
+    makes than the trace holds. The trace's blocks are those of ``blocks``, in order.
     """
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
     stream = line_stream(trace, warps, program, routine)
