@@ -121,10 +121,12 @@ def settings(
     numbers[[
         c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK, c.QUEUE_DEPTH, c.ADDRESS_CYCLES, c.YOUNGEST, c.BARRIER_CYCLES,
         c.BLOCK_CYCLES, c.L0_LINES, c.L0_MISS_CYCLES, c.READ_WINDOW, c.OFF_CYCLES, c.WARP_CYCLES,
+        c.L1I_LINES, c.L1I_MISS_CYCLES, c.L1I_AHEAD,
     ]] = [
         machine.sub_cores, resident, warps_per_block, v["queue_depth"], v["address_cycles"], v["youngest_first"],
         v["barrier_cycles"], v["block_cycles"], v["l0_lines"], v["l0_miss_cycles"], v["read_window"],
         v["off_cycles"], v["warp_cycles"],
+        v["l1i_lines"], round(machine.l2_latency), v["l1i_ahead"],
     ]  # fmt: skip
     rates = np.zeros(c.FLOAT_SETTINGS)
     rates[[

@@ -54,6 +54,9 @@ from warpwatt.models.time.pipeline.layout import (
     L0_LINES,
     L0_MISS_CYCLES,
     L1_MISS,
+    L1I_AHEAD,
+    L1I_LINES,
+    L1I_MISS_CYCLES,
     L2_BYTES,
     L2_BYTES_MOVED,
     L2_LATENCY,
@@ -159,10 +162,12 @@ class State(NamedTuple):
     order: Ints
     """Per sub-core its live warps, oldest first."""
     fetched: Ints
-    """Per sub-core and line of the instruction cache: the fetch that brought it."""
+    """Per line of code and sub-core: the fetch that brought it to L0; behind them the same for the SM's
+    instruction cache, and when it came."""
     slots: Ints
     shared_free: Ints
-    """When each SM-wide pipe is free; behind them the next block in line."""
+    """When each SM-wide pipe is free; behind them the next block in line and the
+    lines of code fetched so far."""
     servers: Floats
     debts: Floats
     results: Floats
@@ -297,22 +302,39 @@ def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
 
 
 def fetch(x: Inputs, s: State, w: int, previous: int, pc: int, earliest: int) -> int:
-    """Return when instruction ``pc`` is in the buffer: at once, but for jumps out of the L0 cache.
+    """Return when instruction ``pc`` is in the buffer.
 
-    Lines that follow the last one are taken to be prefetched.
+    At once from the sub-core's L0 cache, and from the SM's if it follows the last line (prefetched).
     """
     line = x.ints[pc, FETCH_LINE]
     if previous >= 0 and x.ints[previous, FETCH_LINE] == line:
         return 0
     sub = w % x.numbers[SUB_CORES]
-    held = s.subs[sub, S_FETCHES] - s.fetched[sub, line] < x.numbers[L0_LINES]
-    if held:
+    if s.subs[sub, S_FETCHES] - s.fetched[sub, line] < x.numbers[L0_LINES]:
         return 0
     s.fetched[sub, line] = s.subs[sub, S_FETCHES]
     s.subs[sub, S_FETCHES] += 1
+    arrival = from_l1_5(x, s, line, earliest)
     if previous < 0 or previous + 1 == pc:
-        return 0
-    return earliest + x.numbers[L0_MISS_CYCLES]
+        return arrival
+    return max(arrival, earliest + x.numbers[L0_MISS_CYCLES])
+
+
+def from_l1_5(x: Inputs, s: State, line: int, time: int) -> int:
+    """Return when the SM's instruction cache has a line; on a miss L2 is asked for it and those behind it."""
+    cache = x.numbers[SUB_CORES]  # its row, behind those of the sub-cores
+    loaded = s.shared_free[SHARED_PIPES + 1]
+    if loaded - s.fetched[cache, line] >= x.numbers[L1I_LINES]:
+        s.fetched[cache, line] = loaded
+        s.fetched[cache + 1, line] = time + x.numbers[L1I_MISS_CYCLES]
+        loaded += 1
+    for ahead in range(line + 1, min(line + 1 + x.numbers[L1I_AHEAD], s.fetched.shape[1])):
+        if loaded - s.fetched[cache, ahead] >= x.numbers[L1I_LINES]:
+            s.fetched[cache, ahead] = loaded
+            s.fetched[cache + 1, ahead] = time + x.numbers[L1I_MISS_CYCLES]
+            loaded += 1
+    s.shared_free[SHARED_PIPES + 1] = loaded
+    return s.fetched[cache + 1, line]
 
 
 def choose(x: Inputs, s: State, sub: int, time: int) -> int:
@@ -612,9 +634,9 @@ def new_state(inputs: Inputs) -> State:
         warps=np.zeros((slots, WARP_COLUMNS), np.int64),
         subs=np.zeros((subs, SUB_COLUMNS), np.int64),
         order=np.zeros((subs, slots), np.int64),
-        fetched=np.full((subs, lines), -NEVER, np.int64),
+        fetched=np.full((subs + 2, lines), -NEVER, np.int64),
         slots=np.zeros((resident, B_ARRIVED + NAMED_BARRIERS), np.int64),
-        shared_free=np.zeros(SHARED_PIPES + 1, np.int64),
+        shared_free=np.zeros(SHARED_PIPES + 2, np.int64),
         servers=np.zeros(8),
         debts=np.full((instructions, 2), 0.5),
         results=np.zeros(RESULTS),
@@ -627,7 +649,8 @@ def new_state(inputs: Inputs) -> State:
 
 
 COMPILED = (
-    "fetch", "board_wait", "advance", "release", "start_block", "finish", "choose",
+    "from_l1_5",
+    "from_l1_5", "fetch", "board_wait", "advance", "release", "start_block", "finish", "choose",
     "unit_free", "take_units", "complete", "missed", "from_dram", "beyond", "access_memory", "arrive",
     "charge", "issue", "simulate",
 )  # fmt: skip
