@@ -133,15 +133,27 @@ def most_on_one(m: int, lanes: int) -> int:
 def wavefronts(m: int, lanes: int, size: int) -> int:
     """Return the passes of a request through shared memory."""
     words = max(1, size >> WORD_SHIFT)
-    everything = fullest_bank(m, lanes, words)
     groups = min(words, 4)
-    if groups == 1 or everything <= 1:
-        return everything
+    if groups > 1 and (paired(m, lanes, 1) or paired(m, lanes, 2)):
+        groups >>= 1
+    if groups == 1:
+        return fullest_bank(m, lanes, words)
     total = 0
     per_group = 32 // groups
     for group in range(groups):
         total += fullest_bank(m, lanes & (((1 << per_group) - 1) << (group * per_group)), words)
     return total
+
+
+def paired(m: int, lanes: int, distance: int) -> bool:
+    """Return whether each active lane and the one whose number differs in bit ``distance`` have one address."""
+    machine = i64_at(m, MACHINE_WORDS)
+    for lane in range(32):
+        other = lane ^ distance
+        both = (lanes >> lane) & (lanes >> other) & 1
+        if both and machine[LANE_ADDRESSES + lane] != machine[LANE_ADDRESSES + other]:
+            return False
+    return True
 
 
 def fullest_bank(m: int, lanes: int, words: int) -> int:
