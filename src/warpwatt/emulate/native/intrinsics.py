@@ -70,6 +70,8 @@ def _call(context: Any, address: Any, first: Any, second: Any) -> tuple[Any, Any
 
 INTRINSICS: dict[Any, Any] = {
     **{function: _array(element) for function, element in _ARRAYS.items()},
+    pointers.i64_rows: _table(types.int64),
+    pointers.f64_rows: _table(types.float64),
     pointers.copy: _copy,
     pointers.call: _call,
 }

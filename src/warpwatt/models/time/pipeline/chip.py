@@ -14,7 +14,7 @@ import numpy as np
 
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
-from warpwatt.models.time.pipeline.native import compiled
+from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
 from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
@@ -160,7 +160,7 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         rates,
     )
     state = new_state(inputs)
-    compiled("simulate")(*inputs, *state)
+    simulate(inputs, state)
     return state
 
 

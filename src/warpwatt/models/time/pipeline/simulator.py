@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from warpwatt.emulate.native.pointers import f64_at, f64_rows, i64_at, i64_rows
 from warpwatt.models.time.pipeline.layout import (
     ADDRESS_CYCLES,
     ARRIVE,
@@ -141,17 +142,22 @@ NAMED_BARRIERS = 16
 
 
 class Inputs(NamedTuple):
-    """What is simulated; see :func:`simulate`."""
+    """What is simulated."""
 
     ints: Ints
     floats: Floats
+    """Instruction table, as :class:`~.table.InstructionTable`."""
     starts: Ints
     steps: Ints
+    """As of :class:`~warpwatt.core.streams.WarpStreams`, possibly with steps left out."""
     access_instruction: Ints
     accesses: Floats
+    """Rows (load-store cycles, sectors, lines)."""
     blocks: Ints
+    """The sampled block in each place of the line."""
     numbers: Ints
     rates: Floats
+    """Settings."""
 
 
 class State(NamedTuple):
@@ -170,50 +176,34 @@ class State(NamedTuple):
     lines of code fetched so far."""
     servers: Floats
     debts: Floats
+    """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
     results: Floats
+    """See ``layout.END`` and following."""
     stalls: Floats
+    """Warp cycles by instruction and reason."""
     block_end: Ints
+    """Cycle in which each block ended."""
     pipe_busy: Floats
+    """Cycles taken: sub-core pipes (summed over sub-cores), then SM-wide ones."""
 
 
-def simulate(
-    ints: Ints, floats: Floats, starts: Ints, steps: Ints, access_instruction: Ints, accesses: Floats,
-    blocks: Ints, numbers: Ints, rates: Floats,
-    warps: Ints, subs: Ints, order: Ints, fetched: Ints, slots: Ints, shared_free: Ints, servers: Floats, debts: Floats,
-    results: Floats, stalls: Floats, block_end: Ints, pipe_busy: Floats,
-) -> None:  # fmt: skip
-    """Run ``blocks`` one after the other as slots fall free; fill the last four arrays.
-
-    Nothing is allocated here and no array is counted (see :mod:`.native`): all come from :func:`run`.
-
-    ``ints``, ``floats``: instruction table. Warp ``w`` of sampled block ``b`` takes the steps from
-    ``starts[b * warps per block + w]`` to the next: rows (first instruction, behind the last, first access).
-    ``accesses``: rows (load-store cycles, sectors, lines) of ``access_instruction``. ``blocks``: the sampled
-    block in each place of the line. ``numbers``, ``rates``: settings.
-
-    ``results``: see ``layout.END`` and following. ``stalls``: warp cycles by instruction and reason.
-    ``block_end``: cycle in which each block ended. ``pipe_busy``: cycles taken, sub-core pipes (summed over
-    sub-cores), then SM-wide ones.
-    """
-    x = Inputs(ints, floats, starts, steps, access_instruction, accesses, blocks, numbers, rates)
-    s = State(
-        warps, subs, order, fetched, slots, shared_free, servers, debts, results, stalls, block_end, pipe_busy
-    )
-    for slot in range(min(numbers[RESIDENT], blocks.shape[0])):
+def simulate(x: Inputs, s: State) -> None:
+    """Run the blocks in line one after the other as slots fall free; count into ``s``."""
+    for slot in range(min(x.numbers[RESIDENT], x.blocks.shape[0])):
         start_block(x, s, slot, 0)
     time = 0
     while time < NEVER:
         following = NEVER
-        for sub in range(numbers[SUB_CORES]):
+        for sub in range(x.numbers[SUB_CORES]):
             if s.subs[sub, S_WAKE] <= time:
                 chosen = choose(x, s, sub, time)
                 if chosen >= 0:
                     s.subs[sub, S_WAKE] = time + 1
                     issue(x, s, sub, chosen, time)
-        for sub in range(numbers[SUB_CORES]):
+        for sub in range(x.numbers[SUB_CORES]):
             following = min(following, s.subs[sub, S_WAKE])
         time = following
-    results[END] = max(results[END], results[LAST_ISSUE])
+    s.results[END] = max(s.results[END], s.results[LAST_ISSUE])
 
 
 def start_block(x: Inputs, s: State, slot: int, time: int) -> None:
@@ -648,10 +638,24 @@ def new_state(inputs: Inputs) -> State:
     return state
 
 
-COMPILED = (
-    "from_l1_5",
-    "from_l1_5", "fetch", "board_wait", "advance", "release", "start_block", "finish", "choose",
-    "unit_free", "take_units", "complete", "missed", "from_dram", "beyond", "access_memory", "arrive",
-    "charge", "issue", "simulate",
-)  # fmt: skip
-"""Functions of this module that are compiled."""
+def simulate_at(arrays: int, count: int) -> int:
+    """Simulate what stands at an address; return 0. For the compiler.
+
+    ``arrays``: ``count`` rows (address, rows, columns) of the fields of :class:`Inputs` and :class:`State`.
+    """
+    at = i64_rows(arrays, count, 3)
+    inputs = Inputs(
+        i64_rows(at[0, 0], at[0, 1], at[0, 2]), f64_rows(at[1, 0], at[1, 1], at[1, 2]),
+        i64_at(at[2, 0], at[2, 1]), i64_rows(at[3, 0], at[3, 1], at[3, 2]), i64_at(at[4, 0], at[4, 1]),
+        f64_rows(at[5, 0], at[5, 1], at[5, 2]), i64_at(at[6, 0], at[6, 1]), i64_at(at[7, 0], at[7, 1]),
+        f64_at(at[8, 0], at[8, 1]),
+    )  # fmt: skip
+    state = State(
+        i64_rows(at[9, 0], at[9, 1], at[9, 2]), i64_rows(at[10, 0], at[10, 1], at[10, 2]),
+        i64_rows(at[11, 0], at[11, 1], at[11, 2]), i64_rows(at[12, 0], at[12, 1], at[12, 2]),
+        i64_rows(at[13, 0], at[13, 1], at[13, 2]), i64_at(at[14, 0], at[14, 1]), f64_at(at[15, 0], at[15, 1]),
+        f64_rows(at[16, 0], at[16, 1], at[16, 2]), f64_at(at[17, 0], at[17, 1]),
+        f64_rows(at[18, 0], at[18, 1], at[18, 2]), i64_at(at[19, 0], at[19, 1]), f64_at(at[20, 0], at[20, 1]),
+    )  # fmt: skip
+    simulate(inputs, state)
+    return 0

@@ -10,9 +10,9 @@ from warpwatt.core.program import Space
 from warpwatt.models.time.pipeline import layout as c
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.execution import AccessPattern
     from warpwatt.core.program import Program
