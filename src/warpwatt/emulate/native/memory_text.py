@@ -110,6 +110,13 @@ def call(text: Text, operation: Operation, number: int) -> None:
         text.bind(result, _narrow(text, result.type, state.LANE_VALUES * 8 + 256 * place), scalar=False)
 
 
+def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
+    """Return the name and the constants of a CALL."""
+    assert isinstance(operation.data, tuple)
+    name, constants = operation.data
+    return str(name), tuple(constants)
+
+
 def _narrow(text: Text, type_: Type, offset: int) -> str:
     """Return 64-bit patterns in the machine as values of a type."""
     name = text.load("<32 x i64>", "%m", offset, 64)
