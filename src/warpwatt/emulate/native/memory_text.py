@@ -99,7 +99,7 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
 
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
-    name, constants = operation.data  # type: ignore[misc]  # of a CALL
+    name, constants = called(operation)
     if name == "barrier_result":
         number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
     for place, value in enumerate(operation.args):
@@ -108,6 +108,13 @@ def call(text: Text, operation: Operation, number: int) -> None:
     text.do(f"call void @call_function(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
     for place, result in enumerate(operation.results):
         text.bind(result, _narrow(text, result.type, state.LANE_VALUES * 8 + 256 * place), scalar=False)
+
+
+def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
+    """Return the name and the constants of a CALL."""
+    assert isinstance(operation.data, tuple)
+    name, constants = operation.data
+    return str(name), tuple(constants)
 
 
 def _narrow(text: Text, type_: Type, offset: int) -> str:
