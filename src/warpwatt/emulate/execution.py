@@ -127,8 +127,7 @@ def execute(
     Where contents of buffers that the user did not describe may be the reason of such an error, the counts
     are those of analysis instead, and an assumption says so.
     """
-    routine = lift(program)
-    short, dependence = _sliced(routine)
+    routine, short, dependence = prepared(program)
     context, memory = bind(routine.program, launch, arrays=arrays)
     buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
     found = _run(
@@ -189,8 +188,10 @@ def default_engine() -> Engine:
 
 
 @lru_cache(maxsize=64)
-def _sliced(routine: Routine) -> tuple[Routine, DataDependence]:
-    return control_slice(routine), data_dependence(routine)
+def prepared(program: Program) -> tuple[Routine, Routine, DataDependence]:
+    """Return a program lifted, its part that is run (see :mod:`~warpwatt.emulate.slice`), and its doubts."""
+    routine = lift(program)
+    return routine, control_slice(routine), data_dependence(routine)
 
 
 def _run(

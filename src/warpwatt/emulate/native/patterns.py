@@ -147,11 +147,11 @@ def wavefronts(m: int, lanes: int, size: int) -> int:
 
 def paired(m: int, lanes: int, distance: int) -> bool:
     """Return whether each active lane and the one whose number differs in bit ``distance`` have one address."""
-    machine = i64_at(m, MACHINE_WORDS)
+    machine = i64_at(m, state.MACHINE_WORDS)
     for lane in range(32):
         other = lane ^ distance
         both = (lanes >> lane) & (lanes >> other) & 1
-        if both and machine[LANE_ADDRESSES + lane] != machine[LANE_ADDRESSES + other]:
+        if both and machine[state.LANE_ADDRESSES + lane] != machine[state.LANE_ADDRESSES + other]:
             return False
     return True
 
