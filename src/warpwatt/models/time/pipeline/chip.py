@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ MOST_WAVES = 16
 """Waves of blocks simulated at most: enough for the memory system to settle."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Launched:
     """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
 
@@ -53,6 +54,11 @@ class Launched:
     blocks: int
     resident: int
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """Rows (load-store cycles, sectors, lines) per access of the streams."""
+        return access_costs(self.streams, self.table, self.program, self.machine, self.accesses)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +160,7 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         streams.starts,
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
-        access_costs(streams, launched.table, launched.program, machine, launched.accesses),
+        launched.costs,
         _line(streams, blocks),
         numbers,
         rates,

@@ -602,6 +602,8 @@ def finish(x: Inputs, s: State, w: int, time: int) -> None:
     position = 0
     while s.order[sub, position] != w:
         position += 1
+    if s.subs[sub, S_LAST] == w:
+        s.subs[sub, S_LAST] = -1
     s.subs[sub, S_LENGTH] -= 1
     for later in range(position, s.subs[sub, S_LENGTH]):
         s.order[sub, later] = s.order[sub, later + 1]
