@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from warpwatt.models.time.pipeline import layout as c
 
 if TYPE_CHECKING:
-    from warpwatt.models.time.pipeline.simulator import Inputs
+    from warpwatt.models.time.pipeline.state import Inputs
 
 
 @dataclass(eq=False)

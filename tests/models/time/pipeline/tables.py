@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpwatt.models.time.pipeline import layout as c
-from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state, simulate
+from warpwatt.models.time.pipeline.simulator import simulate
+from warpwatt.models.time.pipeline.state import Inputs, State, new_state
 
 
 def table(size: int, **columns: int) -> tuple[np.ndarray, np.ndarray]:

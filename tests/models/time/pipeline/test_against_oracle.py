@@ -1,4 +1,4 @@
-"""Random programs: the simulator skips cycles, the oracle does not, and both agree; so does the compiled one."""
+"""Random programs: the simulator skips cycles, the oracle does not, both agree; so does the compiled one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.models.time.pipeline.oracle import Oracle
 from tests.models.time.pipeline.tables import inputs, run, shared_load, table
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline import native
-from warpwatt.models.time.pipeline.simulator import new_state
+from warpwatt.models.time.pipeline.state import new_state
 
 if TYPE_CHECKING:
-    from warpwatt.models.time.pipeline.simulator import Inputs
+    from warpwatt.models.time.pipeline.state import Inputs
 
 
 def random_inputs(seed: int) -> Inputs:
@@ -41,8 +41,9 @@ def random_inputs(seed: int) -> Inputs:
             ints[at, [c.KIND, c.SCOREBOARD, c.REMAINING]] = c.DEPBAR, rng.integers(0, 6), rng.integers(0, 3)
     return inputs(
         ints, floats, warps=int(rng.integers(1, 9)), repeats=int(rng.integers(1, 4)),
-        blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)), block_cycles=int(rng.integers(1, 50)),
-        barrier_cycles=int(rng.integers(1, 30)), sub_cores=int(rng.choice((1, 2, 4))),
+        blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)),
+        block_cycles=int(rng.integers(1, 50)), barrier_cycles=int(rng.integers(1, 30)),
+        sub_cores=int(rng.choice((1, 2, 4))),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
 from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
-from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
+from warpwatt.models.time.pipeline.state import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _lengthening(
         return whole / done
     shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
     per_instruction = (cycles - shorter.results[c.END]) / (done - less)
-    return 1.0 + per_instruction * (whole - done) / cycles
+    return float(1.0 + per_instruction * (whole - done) / cycles)
 
 
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:

@@ -185,30 +185,21 @@ def _special(
         row[c.NUMBER], row[c.WARPS] = _barrier(instruction)
         row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.BLOCK_BARRIER, 2
         row[c.REASON] = c.R_BARRIER
-        return True
-    if base == "DEPBAR":
-        row[c.KIND] = c.DEPBAR
+    elif base == "DEPBAR":
+        row[c.KIND], row[c.REASON] = c.DEPBAR, c.R_LONG
         row[c.SCOREBOARD], row[c.REMAINING] = _awaited(instruction)
-        row[c.REASON] = c.R_LONG
-        return True
-    if base == "LDGDEPBAR":
+    elif base == "LDGDEPBAR":
         row[c.KIND], row[c.REASON] = c.COPY_FENCE, c.R_LONG
-        return True
-    if base == "WARPGROUP" and "DEPBAR" in parts:
-        row[c.KIND], row[c.SCOREBOARD], row[c.REMAINING] = (
-            c.GROUP_WAIT,
-            c.GROUP_BOARD,
-            _awaited(instruction)[1],
-        )
-        return True
-    if base in ("MEMBAR", "ERRBAR"):
-        numbers[c.LATENCY] = v["fence_latency"]
-        row[c.REASON] = c.R_MEMBAR
-        return True
-    if base in ("S2R", "S2UR", "B2R", "R2UR"):
+    elif base == "WARPGROUP" and "DEPBAR" in parts:
+        row[c.KIND], row[c.SCOREBOARD] = c.GROUP_WAIT, c.GROUP_BOARD
+        row[c.REMAINING] = _awaited(instruction)[1]
+    elif base in ("MEMBAR", "ERRBAR"):
+        numbers[c.LATENCY], row[c.REASON] = v["fence_latency"], c.R_MEMBAR
+    elif base in ("S2R", "S2UR", "B2R", "R2UR"):
         numbers[c.LATENCY] = v["special_register_latency"]
-        return True
-    return False
+    else:
+        return False
+    return True
 
 
 def _barrier(instruction: Instruction) -> tuple[int, int]:
