@@ -87,7 +87,7 @@ def manifest() -> dict[str, Any]:
 
 
 def nvprof_cases(data: Path, checkouts: Path) -> list[Case]:
-    """Return the cases of the older GPUs; counters are medians over the clocks, which they do not depend on."""
+    """Return the cases of the older GPUs; counters are medians over clocks, which they do not depend on."""
     found = []
     for file, (gpu, workload) in NVPROF_FILES.items():
         by_program = _grouped(_rows(data / NVPROF / file), "appName")
@@ -110,7 +110,7 @@ def launch_sizes(entry: Mapping[str, Any], workload: str) -> list[dict[str, int]
 
 
 def rodinia_cases(data: Path, checkouts: Path) -> list[Case]:
-    """Return cases of K40, Titan X (Maxwell) and P100: some problem sizes of every kernel, medians of repeats."""
+    """Return cases of K40, Titan X (Maxwell) and P100: some sizes of every kernel, medians of repeats."""
     found = []
     rows = list(_rows(data / RODINIA / "nvprof_samples.csv.gz"))
     by_kernel = _grouped(rows, "source_kernel")
@@ -118,8 +118,8 @@ def rodinia_cases(data: Path, checkouts: Path) -> list[Case]:
         for name, gpu in RODINIA_GPUS.items():
             chosen = [r for r in by_kernel[entry["name"]] if r["gpu_name"] == name]
             groups = {key: list(g) for key, g in groupby(sorted(chosen, key=_shape), key=_shape)}
-            for key in _spread(sorted(groups), RODINIA_SIZES):
-                found.append(_rodinia_case(entry, gpu, groups[key], checkouts))
+            keys = _spread(sorted(groups), RODINIA_SIZES)
+            found += [_rodinia_case(entry, gpu, groups[key], checkouts) for key in keys]
     return found
 
 

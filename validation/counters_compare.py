@@ -100,6 +100,12 @@ def _with_names(kernel: Kernel, level: Level) -> Program:
     return replace(program, parameters=tuple(replace(n, name=p.name, offset=p.offset) for p, n in pairs))
 
 
+def forget() -> None:
+    """Drop the executions that are kept because GPUs share them."""
+    _executions.clear()
+    _passes.clear()
+
+
 def statically(kernel: Kernel, level: Level, launch: Launch) -> Execution:
     """Return what the analysis of the program says, without emulation."""
     return static_execution(program_of(kernel, level), launch)
@@ -137,9 +143,7 @@ def _ratios(
         measured = next((case.measured[c] for c in counter.columns if c in case.measured), 0.0)
         if not measured or not _meaningful(counter, measured, case, gpu):
             continue
-        values = [
-            counter.value(e, w, gpu.capability.version) for e, w in zip(executions, works, strict=True)
-        ]
+        values = [counter.value(e, w, gpu.capability.version) for e, w in zip(executions, works, strict=True)]
         known = [v * n for v, n in zip(values, times, strict=True) if v is not None]
         if len(known) == len(values):
             yield Ratio(case, counter.name, counter.kind, level, sum(known) / sum(times), measured)
@@ -155,9 +159,7 @@ def _meaningful(counter: Counter, measured: float, case: Case, gpu: Gpu) -> bool
         return False
     if counter.kind not in ("DRAM", "L2"):
         return True
-    sides = [
-        c for c in COUNTERS if c.kind == counter.kind and c.name.startswith(f"{counter.kind} sectors ")
-    ]
+    sides = [c for c in COUNTERS if c.kind == counter.kind and c.name.startswith(f"{counter.kind} sectors ")]
     both = sum(next((case.measured[c] for c in s.columns if c in case.measured), 0.0) for s in sides)
     return measured >= NOISE * both
 

@@ -1,8 +1,8 @@
 """Tuned convolution on the RTX 2080 Ti: seeded configurations with the counters that KTT recorded.
 
 Data and kernel: github.com/AutoTuningAssociation/benchmark_hub, commit 8eeb99e (MIT). KTT's own port of the
-kernel is not in the checkout; the macros map one to one onto those of ``convolution.cu``, and shared memory and
-registers agree.
+kernel is not in the checkout; the macros map one to one onto those of ``convolution.cu``, and the shared
+memory agrees.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ def passes(addresses, size, mask) -> int:
         return max((len(b) for b in banks.values()), default=0)
 
     def paired(distance):
-        return all(addresses[t] == addresses[t ^ distance] for t in range(32) if mask[t] and mask[t ^ distance])
+        both = [t for t in range(32) if mask[t] and mask[t ^ distance]]
+        return all(addresses[t] == addresses[t ^ distance] for t in both)
 
     if groups > 1 and (paired(1) or paired(2)):
         groups //= 2

@@ -3,8 +3,8 @@
 Global memory moves in 32-byte sectors of 128-byte lines (CUDA C++ Programming Guide, compute capability
 5.x and later). Shared memory has 32 banks of 4 bytes; lanes that read the same word share it. Accesses of
 8 and 16 bytes are served by half and quarter warps, two of them at once where neighbouring lanes (``t`` and
-``t ^ 1``, or ``t`` and ``t ^ 2``) have the same address (NVIDIA developer forum, thread 77228; nvprof's counts of a
-broadcast of 16 bytes on GTX 980, P100 and V100 are 2).
+``t ^ 1``, or ``t`` and ``t ^ 2``) have the same address (NVIDIA developer forum, thread 77228; nvprof counts
+2 for a broadcast of 16 bytes on GTX 980, P100 and V100).
 """
 
 from __future__ import annotations

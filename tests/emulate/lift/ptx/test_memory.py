@@ -182,9 +182,10 @@ def test_masked_lanes_touch_nothing() -> None:
 
 def test_parameters_through_their_address() -> None:
     text = HEADER + (
-        ".visible .entry k(.param .align 8 .b8 s[16], .param .u64 out) { .reg .b64 %d<5>; .reg .b32 %r<3>;\n"
-        "mov.b64 %d1, s; add.s64 %d2, %d1, 4; ld.param.u32 %r1, [%d2]; ld.param.u32 %r2, [%d1+8];\n"
-        "ret; }"
+        ".const .b32 c[4];\n"
+        ".visible .entry k(.param .align 8 .b8 s[16], .param .u64 out) { .reg .b64 %d<5>;\n"
+        ".reg .b32 %r<3>; mov.b64 %d3, c; mov.b64 %d1, s; add.s64 %d2, %d1, 4; ld.param.u32 %r1, [%d2];\n"
+        "ld.param.u32 %r2, [%d1+8]; ret; }"
     )
     routine = lift(lower(parse(text), "k"))
     loads = [o for block in routine.blocks for o in block.operations if o.op is Op.LOAD]

@@ -77,7 +77,8 @@ def floats(type_: Any, seed: int, count: int) -> NDArray[Any]:
     draw, info, bits = np.random.default_rng(seed), np.finfo(type_), BITS[type_]
     special = np.array(
         [0.0, -0.0, 1, -1, math.inf, -math.inf, math.nan, info.tiny, -info.tiny, info.max, -info.max,
-         info.smallest_subnormal, -info.smallest_subnormal, info.tiny / 2, 3, 0.1, 1 / 3, 1 + info.eps], type_,
+         info.smallest_subnormal, -info.smallest_subnormal, info.tiny / 2, 3, 0.1, 1 / 3, 1 + info.eps],
+        type_,
     )  # fmt: skip
     any_bits = draw.integers(0, np.iinfo(bits).max, count, dtype=bits, endpoint=True).view(type_)
     common = draw.normal(0, 3, count).astype(type_)

@@ -33,7 +33,8 @@ def kernels(target: str) -> dict:
 
 def run(target: str, name: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     kernel = kernels(target)[name]
-    assert kernel.sass is not None and kernel.ptx is not None
+    assert kernel.sass is not None
+    assert kernel.ptx is not None
     buffer = BUFFERS[x.dtype.type]
     names = [p.source_name or p.name for p in kernel.ptx.parameters]
     given = {n: Buffer(buffer.dtype, buffer.shape, seed=k) for k, n in enumerate(names)}

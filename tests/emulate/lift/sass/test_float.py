@@ -96,7 +96,8 @@ def test_comparisons_with_and_without_nan(name):
     third = np.arange(LANES) % 2 == 1
     for suffix, holds in (("", ordered), ("U", ordered | nan)):
         found = execute([f"FSETP.{name}{suffix}.AND P0, P1, R1, R2, P3"], given, ["P0", "P1"])
-        assert (found["P0"] == (holds & third)).all() and (found["P1"] == (~holds & third)).all()
+        assert (found["P0"] == (holds & third)).all()
+        assert (found["P1"] == (~holds & third)).all()
         found = execute([f"FSET.BF.{name}{suffix}.OR R0, R1, R2, !P3"], given, ["R0"])
         assert (found["R0"].view(np.float32) == (holds | ~third)).all()
 
@@ -124,7 +125,8 @@ def test_packed_floats():
     exact, plain = EXACT["FMA"][0], lambda a, b, c: a * b + c
     low = applied(exact, plain, "rn", x[0], x[2], x[5])
     high = applied(exact, plain, "rn", x[1], x[2], -x[4])
-    assert same(found["R0"].view(np.float32), low).all() and same(found["R1"].view(np.float32), high).all()
+    assert same(found["R0"].view(np.float32), low).all()
+    assert same(found["R1"].view(np.float32), high).all()
 
 
 @pytest.mark.parametrize(

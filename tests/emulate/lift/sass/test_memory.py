@@ -39,7 +39,8 @@ def test_vectors_and_uniform_offsets():
     words = [values(k) for k in range(4)]
     given = {f"R{4 + k}": w for k, w in enumerate(words)} | {"R1": LANE * 16, "UR4": np.full(LANES, 0x100)}
     found = execute(["STS.128 [R1+UR4], R4", "LDS.64 R8, [R1+UR4+0x8]"], given, ["R8", "R9"])
-    assert (found["R8"] == words[2]).all() and (found["R9"] == words[3]).all()
+    assert (found["R8"] == words[2]).all()
+    assert (found["R9"] == words[3]).all()
 
 
 def test_small_stores_touch_their_bytes_only():
@@ -70,10 +71,12 @@ def test_atomics_go_lane_by_lane(name, function):
 def test_compare_and_swap_and_its_try():
     given = {"R1": np.zeros(LANES), "R2": LANE, "R3": LANE + 1}
     found = execute(["STS [R1], RZ", "ATOMS.CAS R4, [R1], R2, R3", "LDS R5, [R1]"], given, ["R4", "R5"])
-    assert (found["R4"] == LANE).all() and (found["R5"] == LANES).all()
+    assert (found["R4"] == LANE).all()
+    assert (found["R5"] == LANES).all()
     lines = ["STS [R1], RZ", "ATOMS.CAST.SPIN P0, [R1], RZ, R3", "ATOMS.CAST.SPIN R4, [R1+0x4], RZ, R3"]
     found = execute(lines, given, ["P0", "R4"])
-    assert (found["P0"] == (LANE == 0)).all() and (found["R4"] == (LANE == 0)).all()
+    assert (found["P0"] == (LANE == 0)).all()
+    assert (found["R4"] == (LANE == 0)).all()
 
 
 def test_counting_lanes():
@@ -88,7 +91,8 @@ def _shuffled(kind: str, amount: np.ndarray, control: int) -> tuple[np.ndarray, 
     first = lane & segment
     last = first | (clamp & ~segment & 31)
     source = {
-        "IDX": first | (amount & ~segment & 31), "UP": lane - amount, "DOWN": lane + amount, "BFLY": lane ^ amount,
+        "IDX": first | (amount & ~segment & 31), "UP": lane - amount, "DOWN": lane + amount,
+        "BFLY": lane ^ amount,
     }[kind]  # fmt: skip
     valid = source >= last if kind == "UP" else source <= last
     return np.where(valid, source, lane), valid
@@ -103,7 +107,8 @@ def test_shuffles(kind, width):
     found = execute(
         [f"SHFL.{kind} P0, R0, R1, R2, {control:#x}"], {"R1": values(4), "R2": amount}, ["R0", "P0"]
     )
-    assert (found["P0"] == valid).all() and (found["R0"] == values(4)[source]).all()
+    assert (found["P0"] == valid).all()
+    assert (found["R0"] == values(4)[source]).all()
 
 
 def test_votes_matches_and_reductions():
@@ -112,19 +117,26 @@ def test_votes_matches_and_reductions():
     given = {"R1": words, "P1": holds}
     mask = sum(1 << k for k in range(LANES) if holds[k])
     found = execute(
-        ["VOTE.ANY R0, P2, P1", "VOTE.ALL P3, P1", "VOTE.EQ P4, PT", "MATCH.ANY R2, R1", "MATCH.ALL P5, R3, R1",
-         "REDUX.SUM.S32 UR4, R1", "REDUX.MAX UR5, R1", "REDUX UR6, R1"],
+        ["VOTE.ANY R0, P2, P1", "VOTE.ALL P3, P1", "VOTE.EQ P4, PT", "MATCH.ANY R2, R1",
+         "MATCH.ALL P5, R3, R1", "REDUX.SUM.S32 UR4, R1", "REDUX.MAX UR5, R1", "REDUX UR6, R1"],
         given, ["R0", "P2", "P3", "P4", "R2", "R3", "P5", "UR4", "UR5", "UR6"],
     )  # fmt: skip
-    assert (found["R0"] == mask).all() and found["P2"].all() and not found["P3"].any() and found["P4"].all()
+    assert (found["R0"] == mask).all()
+    assert found["P2"].all()
+    assert not found["P3"].any()
+    assert found["P4"].all()
     assert (found["R2"] == [sum(1 << k for k in range(LANES) if words[k] == w) for w in words]).all()
-    assert not found["P5"].any() and not found["R3"].any()
-    assert (found["UR4"] == words.sum()).all() and (found["UR5"] == 2).all() and (found["UR6"] == 0).all()
+    assert not found["P5"].any()
+    assert not found["R3"].any()
+    assert (found["UR4"] == words.sum()).all()
+    assert (found["UR5"] == 2).all()
+    assert (found["UR6"] == 0).all()
 
 
 def test_a_guarded_vote_counts_the_lanes_that_vote():
     found = execute(["@P0 VOTE.ANY R0, PT, PT"], {"P0": LANE < 4, "R0": LANE}, ["R0"])
-    assert (found["R0"][:4] == 0xF).all() and (found["R0"][4:] == LANE[4:]).all()
+    assert (found["R0"][:4] == 0xF).all()
+    assert (found["R0"][4:] == LANE[4:]).all()
 
 
 def matrices() -> tuple[np.ndarray, dict[str, np.ndarray], list[str]]:

@@ -179,7 +179,8 @@ def _in_memory(program: Program) -> frozenset[str]:
         ordered = sorted(found)
         if any(s + n > t for (s, n), (t, _) in pairwise(ordered)):
             taken.add(name)
-    return frozenset(taken)
+    passed = {v.name for v in program.variables if v.space is Space.PARAM}
+    return frozenset(taken & (passed | {p.name for p in program.parameters}))
 
 
 def _symbol(operand: Operand) -> str:

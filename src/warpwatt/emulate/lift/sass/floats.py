@@ -138,7 +138,7 @@ def _set_predicates(s: Step, type_: Type) -> None:
 
 @lifts("DSETP.MIN", "DSETP.MAX", knows="AND")
 def choose_double(s: Step) -> None:
-    """Set P where the first operand is the minimum (maximum, or a number beside NaN), Q where both are NaN."""
+    """Set P where the first operand is the minimum (maximum, a number beside NaN), Q if both are NaN."""
     require(len(s.operands) == 5)
     x, y = s.value(s.operands[2], Type.F64), s.value(s.operands[3], Type.F64)
     best = s.b.op(Op.FMIN if s.has("MIN") else Op.FMAX, x, y)

@@ -20,7 +20,7 @@ SPACES = {
     "ST": "generic", "STG": "global", "STS": "shared", "STL": "local", "STSM": "shared",
     "ATOM": "generic", "ATOMG": "global", "ATOMS": "shared", "RED": "global", "REDG": "global",
 }  # fmt: skip
-"""Opcode -> state space. RED of sm_75 to sm_89 takes generic addresses, which global ones are."""
+"""Opcode -> state space."""
 _WIDE = ("global", "generic")
 _SCALES = {"X4": 2, "X8": 3, "X16": 4}
 _SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
