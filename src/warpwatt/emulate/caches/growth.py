@@ -244,9 +244,10 @@ def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> f
 
 def _run_length(sets: list[NDArray[np.int64]]) -> float:
     """Return the mean number of sectors that stand side by side."""
-    total = sum(len(s) for s in sets)
-    runs = sum(1 + int((np.diff(s) > 1).sum()) for s in sets if len(s))
-    return total / max(1, runs)
+    steps = np.diff(np.concatenate(sets)) if sets else np.zeros(0)
+    ends = np.cumsum(np.array([len(s) for s in sets if len(s)], np.int64))
+    runs = len(ends) + int((steps > 1).sum()) - int((steps[ends[:-1] - 1] > 1).sum())
+    return float(ends[-1]) / max(1, runs) if len(ends) else 0.0
 
 
 def _total(
