@@ -6,6 +6,7 @@ asked for, and what these call. Exported functions have annotations ``int`` (64 
 ``float`` (double) and ``None`` on all parameters and the result; inner ones take what they are given.
 Nothing may raise, allocate, or use Python objects; integer division and array indices follow C.
 
+>>> import numpy as np
 >>> from warpwatt.emulate.native import sample
 >>> code = load([Library((sample,), ("total",)).object()])
 >>> values = np.arange(10)
@@ -20,8 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np  # noqa: F401 - for the example
 
 from warpwatt.emulate.native.llvm import function, identity, load
 from warpwatt.frontend.cache import default_cache, digest
@@ -76,7 +75,7 @@ class Library:
 def signature(exported: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
     """Return the LLVM types of result and parameters, from the annotations.
 
-    >>> def half(x: "int", y: "float") -> "float": ...
+    >>> def half(x: int, y: float) -> float: ...
     >>> signature(half)
     ('double', ('i64', 'double'))
     """

@@ -57,14 +57,14 @@ def _table(element: Any) -> Callable[..., Any]:
             data = builder.inttoptr(values[0], target.get_data_type(element).as_pointer())
             made = target.make_array(array)(target, builder)
             strides = [builder.mul(size, values[2]), size]
-            populate_array(
-                made, data=data, shape=[values[1], values[2]], strides=strides, itemsize=size, meminfo=None
-            )
+            place: Any = populate_array  # has no type information
+            place(made, data=data, shape=[*values[1:]], strides=strides, itemsize=size, meminfo=None)
             return made._getvalue()
 
         return array(types.int64, types.int64, types.int64), generate
 
-    return intrinsic(typing)  # type: ignore[no-any-return]  # numba's decorator is untyped
+    made: Callable[..., Any] = intrinsic(typing)
+    return made
 
 
 @intrinsic

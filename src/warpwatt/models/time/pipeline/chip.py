@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
 from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
-from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
+from warpwatt.models.time.pipeline.state import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ MOST_WAVES = 16
 """Waves of blocks simulated at most: enough for the memory system to settle."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Launched:
     """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
 
@@ -53,6 +54,11 @@ class Launched:
     blocks: int
     resident: int
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """Rows (load-store cycles, sectors, lines) per access of the streams."""
+        return access_costs(self.streams, self.table, self.program, self.machine, self.accesses)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +130,7 @@ def _lengthening(
         return whole / done
     shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
     per_instruction = (cycles - shorter.results[c.END]) / (done - less)
-    return 1.0 + per_instruction * (whole - done) / cycles
+    return float(1.0 + per_instruction * (whole - done) / cycles)
 
 
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
@@ -154,7 +160,7 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         streams.starts,
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
-        access_costs(streams, launched.table, launched.program, machine, launched.accesses),
+        launched.costs,
         _line(streams, blocks),
         numbers,
         rates,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.native.aot import Library, function, load
-from warpwatt.models.time.pipeline import loops, simulator
+from warpwatt.models.time.pipeline import front_end, loops, memory_pipe, simulator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.native.llvm import Code
-    from warpwatt.models.time.pipeline.simulator import Inputs, State
+    from warpwatt.models.time.pipeline.state import Inputs, State
 
     Ints = NDArray[np.int64]
 
@@ -55,4 +55,4 @@ def find_runs(starts: Ints, codes: Ints, *, longest: bool) -> Ints:
 @lru_cache(maxsize=1)
 def _code() -> Code:
     exports = ("simulate_at", "find_runs_at", "next_visits_at")
-    return load([Library((simulator, loops), exports).object()])
+    return load([Library((simulator, front_end, memory_pipe, loops), exports).object()])

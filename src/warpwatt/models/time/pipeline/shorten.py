@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +54,7 @@ class Runs:
         return replace(self.streams, starts=kept[self.streams.starts], steps=self.streams.steps[keep])
 
 
+@lru_cache(maxsize=8)
 def runs(streams: WarpStreams, *, longest: bool = True) -> Runs:
     """Return the repetition found in streams: of outer loops (``longest``) or of innermost ones."""
     steps = streams.steps
