@@ -169,6 +169,7 @@ def _execution(
         footprints=footprints(reuse),
         reuse=reuse,
         streams=_streams(routine, trace, found, launch),
+        blocks_run=sum(len(run.blocks) for run in found.runs),
     )
 
 
