@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import gzip
 import re
+import shutil
 import statistics
+import tempfile
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from validation.counters_ours import DRAM_TOTAL
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.launch import Dim3, Launch
 
@@ -33,7 +40,7 @@ RODINIA_GPUS = {
     "TitanX": "GeForce GTX TITAN X",
     "Tesla-P100": "Tesla P100 PCIe 16GB",
 }
-RODINIA_SIZES = 4
+RODINIA_SIZES = 2
 """Problem sizes per kernel and GPU, evenly spread over those measured."""
 RODINIA_COLUMNS = {
     "global_load_transactions": "gld_transactions",
@@ -44,6 +51,7 @@ RODINIA_COLUMNS = {
 }
 """Names of that data set that differ from nvprof's."""
 TILE = 16
+READ_COLUMN, WRITE_COLUMN = "dram_read_transactions", "dram_write_transactions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class Code:
     kernel: str
     include: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +87,7 @@ def manifest() -> dict[str, Any]:
 
 
 def nvprof_cases(data: Path, checkouts: Path) -> list[Case]:
-    """Return the cases of the older GPUs; counters are medians over the clocks, which they do not depend on."""
+    """Return the cases of the older GPUs; counters are medians over clocks, which they do not depend on."""
     found = []
     for file, (gpu, workload) in NVPROF_FILES.items():
         by_program = _grouped(_rows(data / NVPROF / file), "appName")
@@ -101,7 +110,7 @@ def launch_sizes(entry: Mapping[str, Any], workload: str) -> list[dict[str, int]
 
 
 def rodinia_cases(data: Path, checkouts: Path) -> list[Case]:
-    """Return cases of K40, Titan X (Maxwell) and P100: some problem sizes of every kernel, medians of repeats."""
+    """Return cases of K40, Titan X (Maxwell) and P100: some sizes of every kernel, medians of repeats."""
     found = []
     rows = list(_rows(data / RODINIA / "nvprof_samples.csv.gz"))
     by_kernel = _grouped(rows, "source_kernel")
@@ -109,8 +118,8 @@ def rodinia_cases(data: Path, checkouts: Path) -> list[Case]:
         for name, gpu in RODINIA_GPUS.items():
             chosen = [r for r in by_kernel[entry["name"]] if r["gpu_name"] == name]
             groups = {key: list(g) for key, g in groupby(sorted(chosen, key=_shape), key=_shape)}
-            for key in _spread(sorted(groups), RODINIA_SIZES):
-                found.append(_rodinia_case(entry, gpu, groups[key], checkouts))
+            keys = _spread(sorted(groups), RODINIA_SIZES)
+            found += [_rodinia_case(entry, gpu, groups[key], checkouts) for key in keys]
     return found
 
 
@@ -141,14 +150,26 @@ def _spread(keys: Sequence[Any], count: int) -> list[Any]:
 def _code(entry: Mapping[str, Any], checkouts: Path) -> Code:
     checkout, _, path = entry["source"].partition(":")
     include = ("cuda-samples/Common", "nv-dvfs/src/linux/common/inc")
-    return Code(checkouts / checkout / path, entry["kernel"], tuple(str(checkouts / i) for i in include))
+    source, folders = checkouts / checkout / path, tuple(str(checkouts / i) for i in include)
+    return Code(source, entry["kernel"], folders, flags=tuple(entry.get("flags", ())))
 
 
 def _launch(entry: Mapping[str, Any], sizes: Mapping[str, int], grid: Dim3, block: Dim3) -> Launch:
-    texts = [text.format(**sizes) for text in entry["arguments"]]
+    values = {**sizes, "words": random_words(sizes["n"]) if "{words}" in str(entry["arguments"]) else ""}
+    texts = [text.format(**values) for text in entry["arguments"]]
     return Launch(
         grid, block, dynamic_shared=entry.get("dynamic_shared", 0), arguments=parse_arguments(texts)
     )
+
+
+@lru_cache(maxsize=8)
+def random_words(count: int) -> str:
+    """Return a temporary file of random 32-bit words; the package's own random integers have seven bits."""
+    folder = Path(tempfile.mkdtemp(prefix="counters"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / f"words_{count}.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 2**32, count, np.uint32))
+    return str(path)
 
 
 def _extents(text: str) -> tuple[Dim3, Dim3]:
@@ -181,4 +202,6 @@ def _medians(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
             found[column] = statistics.median(float(row[column]) for row in rows)
         except (TypeError, ValueError):
             continue
+    if {READ_COLUMN, WRITE_COLUMN} <= found.keys():
+        found[DRAM_TOTAL] = found[READ_COLUMN] + found[WRITE_COLUMN]
     return found

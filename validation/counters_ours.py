@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 GLOBAL = (Space.GLOBAL, Space.GENERIC)
 READ, WRITE = (Access.LOAD, Access.COPY), (Access.STORE,)
-Evaluate = "Callable[[Execution, Workload | None, str], float | None]"
+DRAM_TOTAL = "DRAM sectors read and written"
+"""A column of our own: the sum of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,10 @@ def _threads(unit: Unit) -> Callable[[Execution, Workload | None, str], float | 
     return value
 
 
+def _both_ways(_: Execution, workload: Workload | None, __: str) -> float | None:
+    return None if workload is None else workload.dram.total / SECTOR
+
+
 def _traffic(level: str, side: str) -> Callable[[Execution, Workload | None, str], float | None]:
     def value(_: Execution, workload: Workload | None, __: str) -> float | None:
         return None if workload is None else getattr(getattr(workload, level), side) / SECTOR
@@ -153,6 +158,7 @@ COUNTERS = (
         ("l2_write_transactions", "lts__t_sectors_op_write.sum"),
         _traffic("l2", "written"),
     ),
+    Counter("DRAM sectors", "DRAM", (DRAM_TOTAL,), _both_ways),
     Counter(
         "DRAM sectors read",
         "DRAM",

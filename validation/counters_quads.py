@@ -1,14 +1,14 @@
 """What ``gld_transactions`` counts on Maxwell and Pascal: passes of groups of eight lanes, not sectors.
 
 NVIDIA documents the counter as "number of global memory load transactions" only. A coalesced warp counts 8
-where it asks for 4 sectors, a broadcast 4, words 8 bytes apart 8, 16-byte words 16 (vectorAdd, matrixMulGlobal, nn
-and scan in the data). Rows of 16 words that begin ``r`` words behind a 32-byte boundary count per eight lanes 2 for
-r = 0 and r >= 4 and 3 for r = 1, 2, 3 (backprop, hotspot). All of this follows from one rule, READ OFF THESE DATA: each group of
-eight lanes counts the sectors it touches, and one more where its second four lanes begin in the sector in which
-its first four begin, but at another word.
+where it asks for 4 sectors, a broadcast 4, words 8 bytes apart 8, 16-byte words 16 (vectorAdd,
+matrixMulGlobal, nn and scan in the data). Rows of 16 words that begin ``r`` words behind a 32-byte boundary
+count per eight lanes 2 for r = 0 and r >= 4, and 3 for r = 1, 2, 3 (backprop, hotspot). All of this follows
+from one rule, READ OFF THESE DATA: each group of eight lanes counts the sectors it touches, and one more
+where its second four lanes begin in the sector in which its first four begin, but at another word.
 
-Lanes are needed for it, which traces do not keep: the NumPy reference runs the blocks, and the count takes the
-place of the passes through the tags of L1, which these GPUs do not report.
+Lanes are needed for it, which traces do not keep: the NumPy reference runs the blocks, and the count takes
+the place of the passes through the tags of L1, which these GPUs do not report.
 """
 
 from __future__ import annotations

@@ -39,9 +39,14 @@ def passes(addresses, size, mask) -> int:
                     banks[word % 32].add(word)
         return max((len(b) for b in banks.values()), default=0)
 
+    def paired(distance):
+        both = [t for t in range(32) if mask[t] and mask[t ^ distance]]
+        return all(addresses[t] == addresses[t ^ distance] for t in both)
+
+    if groups > 1 and (paired(1) or paired(2)):
+        groups //= 2
     per = 32 // groups
-    whole = fullest(range(32))
-    return whole if whole <= 1 else sum(fullest(range(g * per, (g + 1) * per)) for g in range(groups))
+    return sum(fullest(range(g * per, (g + 1) * per)) for g in range(groups))
 
 
 @given(lanes, masks, st.sampled_from([4, 8, 16]))
@@ -56,7 +61,23 @@ def test_wide_rows_need_no_more_than_their_bytes():
     full = np.ones((1, 32), bool)
     row = np.arange(32)[None]
     assert [int(wavefronts(row * size, size, full)[0]) for size in (4, 8, 16)] == [1, 2, 4]
-    assert int(wavefronts(row * 0, 16, full)[0]) == 1
+
+
+def test_neighbours_with_one_address_are_served_two_groups_at_once():
+    """NVIDIA developer forum, threads 77228 (pairs) and 154784 (two passes for lanes t modulo 4)."""
+    full = np.ones((1, 32), bool)
+    row = np.arange(32)[None]
+    patterns = (row * 0, row // 2, row // 4 * 2 + row % 2, row % 4)
+    assert [int(wavefronts(p * 8, 8, full)[0]) for p in patterns] == [1, 1, 1, 2]
+    assert [int(wavefronts(p * 16, 16, full)[0]) for p in patterns] == [2, 2, 2, 4]
+
+
+@given(lanes, masks, st.sampled_from([8, 16]), st.sampled_from([1, 2]))
+def test_paired_wavefronts_equal_serving_bank_by_bank(words, mask, size, distance):
+    addresses = [words[t & ~distance] * size for t in range(32)]
+    assert wavefronts(np.array([addresses]), size, np.array([mask])).tolist() == [
+        passes(addresses, size, mask)
+    ]
 
 
 def test_stride_needs_neighbours():

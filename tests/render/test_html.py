@@ -147,7 +147,7 @@ def test_inlined_instruction_lights_up_at_its_call_site_too(saxpy):
     kernel = dataclasses.replace(case.kernel, ptx=program)
     prediction = dataclasses.replace(saxpy[0], case=dataclasses.replace(case, kernel=kernel))
     columns = listings(prediction, Context())
-    assert columns[1].rows[0].keys.split()[1] == next(r.keys for r in columns[0].rows if r.number == "6")
+    assert columns[2].rows[0].keys.split()[1] == next(r.keys for r in columns[0].rows if r.number == "6")
 
 
 def test_kernel_without_sass_flops_or_loops_has_a_page(saxpy):

@@ -72,6 +72,8 @@ class AccessPattern:
     """Passes through the tags of L1 where the lines crowd its banks (global, local), 0 if not known."""
     uniform: float | None = None
     """Share of requests whose lanes all have one address, None if not known."""
+    requests: float = 1.0
+    """Requests per execution: below 1 where all lanes of some executions are off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class Execution:
     """What warps of sampled blocks did, in order; None where nothing was traced."""
     reuse: Reuse | None = None
     """Lines that emulated blocks touch, None where nothing was emulated."""
+    blocks_run: int = 0
+    """Blocks that were emulated to their end and scaled to the grid, 0 where counts come from analysis."""
 
     @property
     def warp_instructions(self) -> float:

@@ -6,9 +6,9 @@ whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +23,11 @@ from warpwatt.emulate.joined import joined, scaled
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Limits, Run, Stop
-from warpwatt.emulate.sampling import Sample, sample, whole
+from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
+from warpwatt.emulate.units import run_units, starter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,60 +37,13 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
     from warpwatt.emulate.ir import Routine
-    from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.core.streams import WarpStreams
-    from warpwatt.emulate.run import Context, Trace
+    from warpwatt.emulate.run import Trace
+    from warpwatt.emulate.units import Engine, Sampled
 
 LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
 """Bounds of all units of one launch together."""
-ENOUGH = 1_000_000
-"""Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
-FEWEST_UNITS = 3
-MOST_WHOLE = 512
-"""Blocks up to which a grid is run whole if that costs no more than a quarter of :data:`ENOUGH`."""
-
-
 _FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
-
-
-class Engine(Protocol):
-    """The signature of the native engine and of the NumPy reference."""
-
-    def __call__(
-        self,
-        routine: Routine,
-        context: Context,
-        memory: DeviceMemory,
-        blocks: Sequence[int],
-        limits: Limits | None = None,
-        *,
-        record: bool = False,
-    ) -> Run:
-        """Run blocks of a grid."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sampled:
-    """Units that ran to their end, as places in ``sample``, and the run that was cut short, if any."""
-
-    sample: Sample
-    units: tuple[int, ...]
-    runs: tuple[Run, ...]
-    cut: Run | None = None
-
-    @property
-    def cheap(self) -> bool:
-        """Whether the first of several units says that the whole grid costs no more than a sample may."""
-        if self.cut is not None or len(self.units) != 1 or len(self.sample.units) == 1:
-            return False
-        return _whole_is_cheap(self.runs[0], self.sample)
-
-
-def _whole_is_cheap(first: Run, taken: Sample) -> bool:
-    blocks = taken.grid.count
-    each = float(first.executions.sum()) / max(1, len(first.blocks))
-    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH / 4
 
 
 def execute(
@@ -127,16 +81,15 @@ def execute(
     Where contents of buffers that the user did not describe may be the reason of such an error, the counts
     are those of analysis instead, and an assumption says so.
     """
-    routine = lift(program)
-    short, dependence = _sliced(routine)
+    routine, short, dependence = prepared(program)
     context, memory = bind(routine.program, launch, arrays=arrays)
     buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
-    found = _run(
-        short, context, memory, sample(launch.grid, launch.cluster), limits, engine or default_engine()
-    )
+    taken = sample(launch.grid, launch.cluster)
+    alike = not dependence.control and not dependence.addresses
+    found = run_units(starter(engine, short, context, memory), taken, limits, alike=alike)
     if found.cheap:
         context, memory = bind(routine.program, launch, arrays=arrays)
-        found = _run(short, context, memory, whole(launch.grid), limits, engine or default_engine())
+        found = run_units(starter(engine, short, context, memory), whole(launch.grid), limits)
     bad = next((r for r in (found.cut, *found.runs) if r is not None and r.stop in _FAILED), None)
     if bad is None and found.runs:
         return _execution(found, routine, launch, buffers, dependence)
@@ -171,54 +124,15 @@ def _instead(
     return analysed(routine, launch, loop_counts, error, doubts)
 
 
-def default_engine() -> Engine:
-    """Return the native engine, or the NumPy reference where the native one cannot be had."""
-    try:
-        from warpwatt.emulate.native import run  # type: ignore[attr-defined, unused-ignore]  # noqa: PLC0415
-    except ImportError:
-        from warpwatt.emulate.reference import run as reference  # noqa: PLC0415
-
-        def together(
-            routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int],
-            limits: Limits | None = None, *, record: bool = False,
-        ) -> Run:  # fmt: skip
-            return reference(routine, context, memory, blocks, limits, record=record, warps_at_once=64)
-
-        return together
-    return run  # type: ignore[no-any-return, unused-ignore]
-
-
 @lru_cache(maxsize=64)
-def _sliced(routine: Routine) -> tuple[Routine, DataDependence]:
-    return control_slice(routine), data_dependence(routine)
-
-
-def _run(
-    routine: Routine, context: Context, memory: DeviceMemory, taken: Sample, limits: Limits, engine: Engine
-) -> _Sampled:
-    """Run units in order until all are done, the budget is spent or one fails."""
-    left, trace_left = limits.warp_instructions, limits.trace_bytes
-    enough = left - min(ENOUGH, left)
-    units: list[int] = []
-    runs: list[Run] = []
-    for place, blocks in enumerate(taken.units):
-        share = Limits(max(1, left), trace_left // 4)
-        run = engine(routine, context, memory, blocks, share, record=True)
-        if run.stop is not Stop.DONE:
-            return _Sampled(taken, tuple(units), tuple(runs), run)
-        units.append(place)
-        runs.append(run)
-        left -= int(run.executions.sum())
-        if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
-            break
-        trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
-        if len(units) >= FEWEST_UNITS and (left <= enough or trace_left < limits.trace_bytes * 3 // 4):
-            break
-    return _Sampled(taken, tuple(units), tuple(runs))
+def prepared(program: Program) -> tuple[Routine, Routine, DataDependence]:
+    """Return a program lifted, its part that is run (see :mod:`~warpwatt.emulate.slice`), and its doubts."""
+    routine = lift(program)
+    return routine, control_slice(routine), data_dependence(routine)
 
 
 def _execution(
-    found: _Sampled,
+    found: Sampled,
     routine: Routine,
     launch: Launch,
     buffers: Mapping[int, tuple[str, float | None]],
@@ -255,15 +169,23 @@ def _execution(
         footprints=footprints(reuse),
         reuse=reuse,
         streams=_streams(routine, trace, found, launch),
+        blocks_run=sum(len(run.blocks) for run in found.runs),
     )
 
 
-def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) -> WarpStreams | None:
-    """Return what the sampled warps do, for models that simulate machine code; None if the trace was cut."""
-    if routine.program.level is not Level.SASS or not trace.complete:
+def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> WarpStreams | None:
+    """Return what warps do of the sampled blocks that were traced to their end, for models that simulate them."""
+    pairs = zip(found.units, found.runs, strict=True)
+    traced = {unit: run.trace for unit, run in pairs if run.trace is not None and run.trace.complete}
+    if routine.program.level is not Level.SASS or not traced:
         return None
-    ran = [block for k in found.units for block in found.sample.units[k]]
-    return warp_streams(routine, trace, ran, launch.warps_per_block)
+    ran = [block for unit in traced for block in found.sample.units[unit]]
+    trace = trace if len(traced) == len(found.runs) else joined(list(traced.values()))
+    units = [(unit, found.sample.units[unit]) for unit in traced]
+    weights = found.sample.weights([unit for unit, _ in units])
+    each = tuple(weight for (_, blocks), weight in zip(units, weights, strict=True) for _ in blocks)
+    streams = warp_streams(routine, trace, ran, launch.warps_per_block)
+    return replace(streams, weights=each[: len(streams.blocks)])
 
 
 def _mean_lanes(executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:

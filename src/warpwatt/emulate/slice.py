@@ -190,8 +190,7 @@ def _keys(space: str, where: frozenset[str]) -> frozenset[str]:
 
 
 def _space(operation: Operation) -> str:
-    assert isinstance(operation.data, MemoryData)
-    return operation.data.space
+    return _memory(operation).space
 
 
 def _name(operation: Operation) -> object:
@@ -227,7 +226,9 @@ def _constant(operation: Operation, live: Liveness) -> bool:
 
 
 def _bare(operation: Operation, live: Liveness, spare: int) -> list[Operation]:
-    """Return an access with zeros for the operands that do not matter."""
+    """Return an access with zeros for the operands that do not matter; a probe if nothing it does matters."""
+    if not _matters(operation, live):
+        operation = replace(operation, data=replace(_memory(operation), probe=True))
     address, *operands = operation.args
     dead = [v for v in operands if v.index not in live.values]
     if not dead:
@@ -240,6 +241,19 @@ def _bare(operation: Operation, live: Liveness, spare: int) -> list[Operation]:
     ]
     args = (address, *(_zero(v, spare) if v.index not in live.values else v for v in operands))
     return [*zeros, replace(operation, args=args)]
+
+
+def _matters(operation: Operation, live: Liveness) -> bool:
+    """Whether something needs what an access loads or leaves in memory."""
+    if any(r.index in live.values for r in operation.results):
+        return True
+    where = _keys(_space(operation), live.where[operation.args[0].index])
+    return operation.op is not Op.LOAD and meet(where, live.contents)
+
+
+def _memory(operation: Operation) -> MemoryData:
+    assert isinstance(operation.data, MemoryData)
+    return operation.data
 
 
 def _zero(value: Value, spare: int) -> Value:

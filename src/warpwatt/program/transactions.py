@@ -2,8 +2,9 @@
 
 Global memory moves in 32-byte sectors of 128-byte lines (CUDA C++ Programming Guide, compute capability
 5.x and later). Shared memory has 32 banks of 4 bytes; lanes that read the same word share it. Accesses of
-8 and 16 bytes are served by half and quarter warps, unless no bank sees two different words in the whole
-warp.
+8 and 16 bytes are served by half and quarter warps, two of them at once where neighbouring lanes (``t`` and
+``t ^ 1``, or ``t`` and ``t ^ 2``) have the same address (NVIDIA developer forum, thread 77228; nvprof counts
+2 for a broadcast of 16 bytes on GTX 980, P100 and V100).
 """
 
 from __future__ import annotations
@@ -65,18 +66,35 @@ def wavefronts(addresses: Array, size: int, active: Array) -> Array:
     >>> full = np.ones((1, 32), bool)
     >>> [int(wavefronts(lanes * stride, 4, full)[0]) for stride in (0, 4, 8, 128, 132)]
     [1, 1, 2, 32, 1]
+    >>> [int(wavefronts(address, 16, full)[0]) for address in (lanes * 16, lanes // 2 * 16, lanes * 0)]
+    [4, 2, 2]
     """
     shape = np.broadcast_shapes(addresses.shape, active.shape)
     addresses, active = np.broadcast_to(addresses, shape), np.broadcast_to(active, shape)
     words = max(1, size // WORD)
-    everything = _fullest_bank(addresses, words, active)
     groups = min(words, 4)
     if groups == 1:
-        return everything
-    per_group = shape[-1] // groups
+        return _fullest_bank(addresses, words, active)
+    apart, together = (_grouped(addresses, words, active, n) for n in (groups, groups // 2))
+    return np.where(_paired(addresses, active), together, apart)
+
+
+def _grouped(addresses: Array, words: int, active: Array, groups: int) -> Array:
+    """Return the passes where so many equal parts of a warp are served one after the other."""
+    per_group = addresses.shape[-1] // groups
     parts = [slice(i * per_group, (i + 1) * per_group) for i in range(groups)]
-    total = sum(_fullest_bank(addresses[..., p], words, active[..., p]) for p in parts)
-    return np.where(everything <= 1, everything, total)
+    return np.asarray(sum(_fullest_bank(addresses[..., p], words, active[..., p]) for p in parts))
+
+
+def _paired(addresses: Array, active: Array) -> Array:
+    """Return whether active lanes ``t`` and ``t ^ 1``, or else ``t`` and ``t ^ 2``, have the same address."""
+    lanes = np.arange(addresses.shape[-1])
+    pairs = []
+    for distance in (1, 2):
+        other = lanes ^ distance
+        both = active & active[..., other]
+        pairs.append((~both | (addresses == addresses[..., other])).all(axis=-1))
+    return np.asarray(pairs[0] | pairs[1])
 
 
 def tag_passes(addresses: Array, active: Array) -> Array:

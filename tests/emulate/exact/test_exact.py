@@ -1,7 +1,7 @@
 """Executed instructions, sectors, lines and conflicts that can be counted by hand, at both levels.
 
-The machine code differs by compiler, its memory accesses do not: a warp asks for what the source says. Where the
-text of a program is ours too (``counted.ptx``), every executed warp instruction is counted.
+The machine code differs by compiler, its memory accesses do not: a warp asks for what the source says. Where
+the text of a program is ours too (``counted.ptx``), every executed warp instruction is counted.
 """
 
 from __future__ import annotations
@@ -64,7 +64,12 @@ def _conflicts(ways: int) -> Expected:
     return Expected(
         1,
         32,
-        {SHARED_STORE: _on(32, ways), SHARED_LOAD: _on(32, ways), LOAD: _off(32, 4, 1), STORE: _off(32, 4, 1)},
+        {
+            SHARED_STORE: _on(32, ways),
+            SHARED_LOAD: _on(32, ways),
+            LOAD: _off(32, 4, 1),
+            STORE: _off(32, 4, 1),
+        },
     )
 
 
@@ -100,9 +105,9 @@ EXPECTED = {
         32,
         {SHARED_STORE: _on(32, 4), SHARED_LOAD: _on(32, 4), LOAD: _off(32, 16, 4), STORE: _off(32, 16, 4)},
     ),
-    # Threads 0..7 and every odd one of 40: a warp of 20 lanes in 4 sectors, and one of 4 (33, 35, 37, 39) in 1.
-    # The second block begins at word 40, so its first warp lies in sectors 5..8 of 2 lines (words 40..71), its
-    # second (words 73, 75, 77, 79) in sector 9.
+    # Threads 0..7 and every odd one of 40: a warp of 20 lanes in 4 sectors, and one of 4 (33, 35, 37, 39)
+    # in 1. The second block begins at word 40, so its first warp lies in sectors 5..8 of 2 lines (words
+    # 40..71), its second (words 73, 75, 77, 79) in sector 9.
     "divergent": Expected(2, 40, {LOAD: _off(48, 10, 5), STORE: _off(48, 10, 5)}),
     # Halves 128, 64, 32, ..., 1: 255 sums of two words, by 4 + 2 + 1 + 5 warps, and the last word once more.
     "tree": Expected(
@@ -172,7 +177,11 @@ def _named(machine: Program, names: Program) -> Program:
 def _sums(execution: Execution) -> dict[tuple[Space, Access], Sums]:
     found: dict[tuple[Space, Access], Sums] = {}
     for i in execution.program.instructions:
-        if i.memory is None or i.memory.space not in (Space.GLOBAL, Space.SHARED) or i.index not in execution.accesses:
+        if (
+            i.memory is None
+            or i.memory.space not in (Space.GLOBAL, Space.SHARED)
+            or i.index not in execution.accesses
+        ):
             continue
         count, pattern = execution.counts[i.index], execution.accesses[i.index]
         unused = i.memory.access is Access.ATOMIC  # PTX does not tell an atomic whose result nobody reads

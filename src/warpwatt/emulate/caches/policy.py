@@ -47,7 +47,8 @@ def policy(gpu: Gpu) -> Policy:
 
 def l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
     """Return the bytes of L1 left beside the resident blocks' shared memory; 0 where loads bypass L1."""
-    if gpu.capability.version.startswith(("3.0", "3.2")) or gpu.l1_shared_per_sm is None:
+    row = {**_table()["any"], **_table().get(gpu.capability.version, {})}
+    if row["loads_in_l1"]["value"] is False or gpu.l1_shared_per_sm is None:
         return 0.0
     if not gpu.l1_shared_unified:
         return float(gpu.l1_shared_per_sm - gpu.capability.max_shared_per_sm)

@@ -25,14 +25,15 @@ def load_lanes(m: int, w: int, row: int, lanes: int) -> None:
     """Load from LANE_ADDRESSES to LANE_VALUES, element by element; 0 where a lane is off."""
     machine = i64_at(m, state.MACHINE_WORDS)
     operation = i64_at(machine[state.OPERATIONS] + row * state.OPERATION_WORDS * 8, state.OPERATION_WORDS)
-    if lanes != FULL:
+    probe = operation[state.O_PROBE]
+    if lanes != FULL and not probe:
         bytes_at(m + state.LANE_VALUES * 8, operation[state.O_BYTES] * 32)[:] = 0
     if lanes == 0 or machine[state.FAULT]:
         return
     base = contiguous(m, w, row, lanes)
     if base == 0:
         each_space(m, w, row, lanes, 0)
-    else:
+    elif not probe:
         move_row(m + state.LANE_VALUES * 8, base, operation[state.O_ELEMENT], operation[state.O_COUNT], 0)
 
 
@@ -45,7 +46,7 @@ def store_lanes(m: int, w: int, row: int, lanes: int) -> None:
     base = contiguous(m, w, row, lanes)
     if base == 0:
         each_space(m, w, row, lanes, 1)
-    else:
+    elif not operation[state.O_PROBE]:
         move_row(m + state.LANE_VALUES * 8, base, operation[state.O_ELEMENT], operation[state.O_COUNT], 1)
 
 
@@ -62,7 +63,8 @@ def load_same(m: int, w: int, row: int, lanes: int, address: int) -> None:
     locate(m, w, row, space, address)
     host = check(m, w, row, space, 0 if lanes & 1 else first_on(lanes), address)
     if host:
-        copy(m + state.LANE_VALUES * 8, host, operation[state.O_BYTES])
+        if not operation[state.O_PROBE]:
+            copy(m + state.LANE_VALUES * 8, host, operation[state.O_BYTES])
         count_same(m, w, row, space, lanes, address)
 
 
@@ -84,7 +86,7 @@ def contiguous(m: int, w: int, row: int, lanes: int) -> int:
     offset = first & OFFSET_MASK
     if offset + 32 * size > machine[state.LIMIT] or first & (size - 1):
         return 0  # the general way finds the lane
-    if space == state.GLOBAL:
+    if space == state.GLOBAL and not operation[state.O_PROBE]:
         touch(m, first >> SLOT_BITS, offset, 32 * size)
     count_contiguous(m, w, row, space, first)
     return int(machine[state.PLACE] + offset)
@@ -97,7 +99,7 @@ def each_space(m: int, w: int, row: int, lanes: int, writes: int) -> None:
     element, count = operation[state.O_ELEMENT], operation[state.O_COUNT]
     if not find_hosts(m, w, row, lanes):
         return
-    for k in range(count):
+    for k in range(0 if operation[state.O_PROBE] else count):
         place = m + state.LANE_VALUES * 8 + k * 32 * element
         if writes:
             scatter(m + state.HOSTS * 8, place, lanes, element, k * element)

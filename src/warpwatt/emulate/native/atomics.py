@@ -25,7 +25,7 @@ def atomic_lanes(m: int, w: int, row: int, lanes: int) -> None:
     if not find_hosts(m, w, row, lanes):
         return
     hosts = i64_at(m + state.HOSTS * 8, 32)
-    for lane in range(32):
+    for lane in range(0 if operation[state.O_PROBE] else 32):
         if (lanes >> lane) & 1:
             machine[state.LANE_OLD + lane] = read(hosts[lane], size)
             modify(

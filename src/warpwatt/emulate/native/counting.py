@@ -16,6 +16,7 @@ from warpwatt.emulate.native.patterns import (
     local_place,
     look,
     most_on_one,
+    stretch_lines,
     wavefronts,
 )
 from warpwatt.emulate.native.places import LOCAL_SLOT, SLOT_BITS, first_on, slot_of
@@ -65,7 +66,7 @@ def count_contiguous(m: int, w: int, row: int, space: int, first: int) -> None:
         sums[state.C_WAVEFRONTS] += waves
         sums[state.C_IDEAL] += max(1, size >> 2)
     if machine[state.RECORD]:
-        count = gather_lines(m, FULL, size) if space == state.GLOBAL else 0
+        count = stretch_lines(m, first, 32 * size) if space == state.GLOBAL else 0
         record(m, w, row, FULL, waves, count)
 
 
@@ -92,7 +93,7 @@ def count_same(m: int, w: int, row: int, space: int, lanes: int, address: int) -
         sums[state.C_IDEAL] += 1
     if machine[state.RECORD]:
         if lines:
-            gather_lines(m, lanes & -lanes, size)
+            stretch_lines(m, address, size)
         record(m, w, row, lanes, waves, lines)
 
 

@@ -46,6 +46,27 @@ def _array(element: Any) -> Callable[..., Any]:
     return made
 
 
+def _table(element: Any) -> Callable[..., Any]:
+    """Return an intrinsic that makes a table of an address, rows and columns."""
+
+    def typing(context: Any, address: Any, rows: Any, columns: Any) -> tuple[Any, Any]:  # noqa: ARG001
+        array = types.Array(element, 2, "C")
+
+        def generate(target: Any, builder: Any, _: Any, values: Any) -> Any:
+            size = target.get_constant(types.intp, element.bitwidth // 8)
+            data = builder.inttoptr(values[0], target.get_data_type(element).as_pointer())
+            made = target.make_array(array)(target, builder)
+            strides = [builder.mul(size, values[2]), size]
+            place: Any = populate_array  # has no type information
+            place(made, data=data, shape=[*values[1:]], strides=strides, itemsize=size, meminfo=None)
+            return made._getvalue()
+
+        return array(types.int64, types.int64, types.int64), generate
+
+    made: Callable[..., Any] = intrinsic(typing)
+    return made
+
+
 @intrinsic
 def _copy(context: Any, to: Any, start: Any, count: Any) -> tuple[Any, Any]:  # noqa: ARG001
     def generate(target: Any, builder: Any, _: Any, values: Any) -> Any:
@@ -70,6 +91,8 @@ def _call(context: Any, address: Any, first: Any, second: Any) -> tuple[Any, Any
 
 INTRINSICS: dict[Any, Any] = {
     **{function: _array(element) for function, element in _ARRAYS.items()},
+    pointers.i64_rows: _table(types.int64),
+    pointers.f64_rows: _table(types.float64),
     pointers.copy: _copy,
     pointers.call: _call,
 }

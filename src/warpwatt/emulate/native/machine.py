@@ -45,16 +45,32 @@ class Machine:
         limits: Limits,
     ) -> None:
         self.text, self.context, self.memory, self.blocks = text, context, memory, blocks
+        self.together = resident(context, blocks)
         self._kept: list[Any] = []
         self._error: BaseException | None = None
         self.words = self._aligned(state.MACHINE_WORDS * 8).view(np.int64)
         self.address = self.words.ctypes.data
-        self.words[state.BUDGET] = limits.warp_instructions
         self._launch()
         self._memory()
         self._tables()
-        if text.record:
-            self._trace(limits.trace_bytes)
+        self._trace(limits.trace_bytes if text.record else 0)
+        self.begin(blocks, limits)
+
+    def begin(self, blocks: tuple[int, ...], limits: Limits) -> None:
+        """Make everything as it is before a run of some blocks, as many of them together as in the first run.
+
+        The trace has no more room than the first run's.
+        """
+        words, part = self.words, limits.trace_bytes // 3
+        self.blocks, self._numbers = blocks, np.array(blocks, np.int64)
+        words[state.BUDGET], words[state.CLOCK], words[state.FAULT] = limits.warp_instructions, 0, 0
+        words[state.BLOCKS], words[state.BLOCK_COUNT] = self._numbers.ctypes.data, len(blocks)
+        words[[state.STEP_COUNT, state.ACCESS_COUNT, state.LINE_COUNT, state.DROPPED]] = 0
+        words[state.STEP_ROOM] = min(len(self.steps), part // _STEP_BYTES)
+        words[state.ACCESS_ROOM] = min(len(self.accesses), part // _ACCESS_BYTES)
+        words[state.LINE_ROOM] = min(len(self.lines), part // _LINE_BYTES)
+        for table in (self.executions, self.lanes, self.guarded, self.counters):
+            table[...] = 0
 
     def raise_pending(self) -> None:
         """Raise what a runtime function in Python has raised, if one has."""
@@ -79,8 +95,7 @@ class Machine:
     def _launch(self) -> None:
         """Dimensions, and the records of the blocks that are resident together."""
         launch, words = self.context.launch, self.words
-        together = len(self.blocks) if launch.cooperative else launch.cluster.count
-        together = max(1, min(together, len(self.blocks)))
+        together = self.together
         words[state.BLOCK_X : state.BLOCK_Z + 1] = launch.block.x, launch.block.y, launch.block.z
         words[state.GRID_X : state.GRID_Z + 1] = launch.grid.x, launch.grid.y, launch.grid.z
         words[state.CLUSTER_X : state.CLUSTER_Z + 1] = launch.cluster.x, launch.cluster.y, launch.cluster.z
@@ -96,8 +111,6 @@ class Machine:
         words[state.LOCAL_STRIDE] = -(-self.context.local // 16) * 16
         words[state.SHARED] = self._room(together * int(words[state.SHARED_STRIDE]))
         words[state.LOCAL] = self._room(together * warps * WARP_SIZE * int(words[state.LOCAL_STRIDE]))
-        words[state.BLOCKS] = self._table(np.array(self.blocks, np.int64))
-        words[state.BLOCK_COUNT] = len(self.blocks)
         words[state.SPECIAL_TEMPLATE] = self._table(self._specials(warps))
 
     def _specials(self, warps: int) -> NDArray[np.int32]:
@@ -151,13 +164,12 @@ class Machine:
     def _trace(self, limit: int) -> None:
         """Room for the events of the run, a third of the limit for each kind."""
         words, part = self.words, limit // 3
-        words[state.RECORD] = 1
+        words[state.RECORD] = int(self.text.record)
         self.steps = np.empty((part // _STEP_BYTES, 3), np.int32)
         self.accesses = np.empty((part // _ACCESS_BYTES, 5), np.int32)
         self.lines = np.empty(part // _LINE_BYTES, np.uint64)
-        words[state.STEPS], words[state.STEP_ROOM] = self._table(self.steps), len(self.steps)
-        words[state.ACCESSES], words[state.ACCESS_ROOM] = self._table(self.accesses), len(self.accesses)
-        words[state.LINES], words[state.LINE_ROOM] = self._table(self.lines), len(self.lines)
+        words[state.STEPS], words[state.ACCESSES] = self._table(self.steps), self._table(self.accesses)
+        words[state.LINES] = self._table(self.lines)
 
     # -- runtime functions in Python ------------------------------------------------------------------
 
@@ -204,6 +216,12 @@ class Machine:
         return int(array.ctypes.data)
 
 
+def resident(context: Context, blocks: tuple[int, ...]) -> int:
+    """Return how many of some blocks run together."""
+    together = len(blocks) if context.launch.cooperative else context.launch.cluster.count
+    return max(1, min(together, len(blocks)))
+
+
 def _functions() -> Mapping[str, Any]:
     """Return the runtime functions; most kernels call none."""
     from warpwatt.emulate.functions import FUNCTIONS  # noqa: PLC0415 - matrix code, not always needed
@@ -222,6 +240,7 @@ def _operation(operation: Operation) -> list[int]:
         state.O_SPACE: state.SPACES.index(memory.space),
         state.O_ELEMENT: element, state.O_COUNT: memory.count,
         state.O_BYTES: memory.bytes, state.O_INSTRUCTION: operation.instruction, state.O_BANK: memory.bank,
+        state.O_PROBE: int(memory.probe),
         state.O_ATOMIC: atomic, state.O_TYPE: _KINDS.get(memory.element, INTEGER),
     }  # fmt: skip
     return list(row.values())

@@ -47,6 +47,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
     own = memory.space in ("local", "generic")  # at one address, each lane has its own local memory
     if text.is_scalar(address) and not own:
         _call_same(text, "load_same", address, row, mask)
+        if memory.probe:
+            return
         kind = scalar_type(memory.element)
         for number, result in enumerate(operation.results):
             offset = state.LANE_VALUES * 8 + size // 32 * number
@@ -54,6 +56,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
         _mask_results(text, operation)
         return
     _call(text, "load_lanes", address, row, mask)
+    if memory.probe:
+        return
     for number, result in enumerate(operation.results):
         offset = state.LANE_VALUES * 8 + size * number
         text.bind(result, text.load(vector_type(memory.element), "%m", offset, min(size, 64)), scalar=False)
@@ -80,7 +84,8 @@ def store(text: Text, operation: Operation, row: int) -> None:
     memory = operation.data
     assert isinstance(memory, Memory)
     address, *values = operation.args
-    _spill(text, memory, tuple(values[: memory.count]))
+    if not memory.probe:
+        _spill(text, memory, tuple(values[: memory.count]))
     _call(text, "store_lanes", address, row, operation.mask)
 
 

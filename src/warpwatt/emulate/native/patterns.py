@@ -43,6 +43,19 @@ def gather_lines(m: int, lanes: int, size: int) -> int:
     return count
 
 
+def stretch_lines(m: int, first: int, size: int) -> int:
+    """Collect the lines of ``size`` bytes from ``first`` on; return how many."""
+    machine = i64_at(m, state.MACHINE_WORDS)
+    last = first + size - 1
+    lines = (last >> 7) - (first >> 7) + 1
+    for place in range(lines):
+        machine[state.FOUND + 2 * place] = (first >> 7) + place
+        machine[state.FOUND + 2 * place + 1] = 15
+    machine[state.FOUND + 1] &= 15 << ((first >> SECTOR_SHIFT) & 3)
+    machine[state.FOUND + 2 * lines - 1] &= 15 >> (3 - ((last >> SECTOR_SHIFT) & 3))
+    return lines
+
+
 def gather_local_lines(m: int, lanes: int, size: int, base: int) -> int:
     """Do the same for local memory, whose words lie interleaved from ``base`` on."""
     machine = i64_at(m, state.MACHINE_WORDS)
@@ -70,11 +83,14 @@ def add_sector(m: int, sector: int, count: int) -> int:
 
 
 def line_place(m: int, line: int, count: int) -> int:
-    """Return where a line stands in FOUND, appended behind ``count`` if it is new."""
+    """Return where a line stands in FOUND, appended behind ``count`` if it is new; HIGHEST is the last one."""
     machine = i64_at(m, state.MACHINE_WORDS)
-    for back in range(count):
-        if machine[state.FOUND + 2 * (count - 1 - back)] == line:
-            return count - 1 - back
+    if count > 0 and line <= machine[state.HIGHEST]:
+        for back in range(count):
+            if machine[state.FOUND + 2 * (count - 1 - back)] == line:
+                return count - 1 - back
+    else:
+        machine[state.HIGHEST] = line
     machine[state.FOUND + 2 * count] = line
     machine[state.FOUND + 2 * count + 1] = 0
     return count
@@ -133,15 +149,27 @@ def most_on_one(m: int, lanes: int) -> int:
 def wavefronts(m: int, lanes: int, size: int) -> int:
     """Return the passes of a request through shared memory."""
     words = max(1, size >> WORD_SHIFT)
-    everything = fullest_bank(m, lanes, words)
     groups = min(words, 4)
-    if groups == 1 or everything <= 1:
-        return everything
+    if groups > 1 and (paired(m, lanes, 1) or paired(m, lanes, 2)):
+        groups >>= 1
+    if groups == 1:
+        return fullest_bank(m, lanes, words)
     total = 0
     per_group = 32 // groups
     for group in range(groups):
         total += fullest_bank(m, lanes & (((1 << per_group) - 1) << (group * per_group)), words)
     return total
+
+
+def paired(m: int, lanes: int, distance: int) -> bool:
+    """Return whether each active lane and the one whose number differs in bit ``distance`` have one address."""
+    machine = i64_at(m, state.MACHINE_WORDS)
+    for lane in range(32):
+        other = lane ^ distance
+        both = (lanes >> lane) & (lanes >> other) & 1
+        if both and machine[state.LANE_ADDRESSES + lane] != machine[state.LANE_ADDRESSES + other]:
+            return False
+    return True
 
 
 def fullest_bank(m: int, lanes: int, words: int) -> int:

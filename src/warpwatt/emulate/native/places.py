@@ -85,7 +85,8 @@ def check(m: int, w: int, row: int, space: int, lane: int, address: int) -> int:
         fail(m, w, operation[state.O_INSTRUCTION], lane, reason, address, size)
         return 0
     if space == state.GLOBAL:
-        touch(m, address >> SLOT_BITS, offset, size)
+        if not operation[state.O_PROBE]:
+            touch(m, address >> SLOT_BITS, offset, size)
     elif space == state.LOCAL_SPACE:
         offset += lane * machine[state.LOCAL_STRIDE]
     return int(machine[state.PLACE] + offset)

@@ -61,6 +61,16 @@ def f64_at(address: int, count: int) -> NDArray[np.float64]:
     return _view(address, count, np.float64)
 
 
+def i64_rows(address: int, rows: int, columns: int) -> NDArray[np.int64]:
+    """Return a table of 64-bit integers at an address."""
+    return _view(address, rows * columns, np.int64).reshape(rows, columns)
+
+
+def f64_rows(address: int, rows: int, columns: int) -> NDArray[np.float64]:
+    """Return a table of 64-bit floats at an address."""
+    return _view(address, rows * columns, np.float64).reshape(rows, columns)
+
+
 def copy(to: int, start: int, count: int) -> None:
     """Copy ``count`` bytes between addresses; they may overlap."""
     ctypes.memmove(int(to), int(start), int(count))

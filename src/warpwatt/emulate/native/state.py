@@ -34,8 +34,8 @@ FOUND = SLOT_STAMPS + SET_SIZE
 """Results of looking at one request, see :mod:`~warpwatt.emulate.native.patterns`."""
 HOSTS, MEMBERS = FOUND + 960, FOUND + 1000
 """Host addresses of the lanes of a request, and which lanes are in each space."""
-PLACE, LIMIT, SAME, ASCENDING, STEP = range(FOUND + 1004, FOUND + 1009)
-"""Where the memory of an access lies and its size; what its lanes' addresses have in common."""
+PLACE, LIMIT, SAME, ASCENDING, STEP, HIGHEST = range(FOUND + 1004, FOUND + 1010)
+"""Where the memory of an access lies and its size; what its lanes' addresses have in common; highest line."""
 LANE_ADDRESSES = FOUND + 1024
 """32 addresses, then the lanes' values."""
 LANE_VALUES = LANE_ADDRESSES + 32
@@ -71,8 +71,8 @@ R_ARRIVED, R_EXPECTED, R_HOLDING, R_RESULT, R_RESULT_ARRIVED = 0, 1, 2, 3, 4
 BLOCK_WORDS = B_BARRIERS + BARRIERS * 5
 
 # An operation on memory, in 64-bit words.
-O_SPACE, O_ELEMENT, O_COUNT, O_BYTES, O_ALIGN, O_INSTRUCTION, O_BANK, O_ATOMIC, O_TYPE = range(9)
-OPERATION_WORDS = 9
+O_SPACE, O_ELEMENT, O_COUNT, O_BYTES, O_ALIGN, O_INSTRUCTION, O_BANK, O_ATOMIC, O_TYPE, O_PROBE = range(10)
+OPERATION_WORDS = 10
 ATOMIC_CODES = {name: code for code, name in enumerate(ATOMICS)}
 GLOBAL, SHARED_SPACE, LOCAL_SPACE, CONST_SPACE, GENERIC = 0, 1, 2, 3, 4
 SPACES = ("global", "shared", "local", "const", "generic")

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
-from warpwatt.models.time.pipeline.native import compiled
+from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
-from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
+from warpwatt.models.time.pipeline.state import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ SMALLER = 0.6
 """Iterations of the smaller simulation over those of the larger."""
 
 
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 fill every interval evenly, however many are taken."""
 LEAST = 0.05
 """Part of the work in which two simulations must differ for a slope."""
 MOST_WAVES = 16
 """Waves of blocks simulated at most: enough for the memory system to settle."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Launched:
     """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
 
@@ -53,6 +56,11 @@ class Launched:
     blocks: int
     resident: int
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """Rows (load-store cycles, sectors, lines) per access of the streams."""
+        return access_costs(self.streams, self.table, self.program, self.machine, self.accesses)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +132,7 @@ def _lengthening(
         return whole / done
     shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
     per_instruction = (cycles - shorter.results[c.END]) / (done - less)
-    return 1.0 + per_instruction * (whole - done) / cycles
+    return float(1.0 + per_instruction * (whole - done) / cycles)
 
 
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
@@ -154,18 +162,25 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         streams.starts,
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
-        access_costs(streams, launched.table, launched.program, machine, launched.accesses),
+        launched.costs,
         _line(streams, blocks),
         numbers,
         rates,
     )
     state = new_state(inputs)
-    compiled("simulate")(*inputs, *state)
+    simulate(inputs, state)
     return state
 
 
 def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
-    """Return which sampled block stands in each place: inner ones in turns, if there are enough of them."""
-    sampled = len(streams.blocks)
-    inner = np.arange(1, sampled - 1) if sampled > 3 else np.arange(sampled)
-    return np.resize(inner, blocks).astype(np.int64)
+    """Return which sampled block stands in each place of the line: each as often as its weight says.
+
+    >>> from warpwatt.core.streams import WarpStreams
+    >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(1.0, 8.0, 1.0))
+    >>> _line(streams, 10).tolist()
+    [1, 1, 1, 1, 2, 1, 1, 1, 1, 0]
+    """
+    weights = np.array(streams.weights or (1.0,) * len(streams.blocks))
+    reached = np.cumsum(weights) / weights.sum()
+    places = (0.5 + np.arange(blocks) * GOLDEN) % 1.0
+    return np.minimum(np.searchsorted(reached, places, side="right"), len(weights) - 1).astype(np.int64)

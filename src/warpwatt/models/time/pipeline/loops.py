@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.emulate.native.pointers import i64_at, i64_rows
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -74,5 +76,18 @@ def next_visits(starts: Ints, codes: Ints, seen: Ints, following: Ints) -> None:
             seen[codes[step]] = step
 
 
-COMPILED = ("repetitions", "find_runs", "next_visits")
-"""Functions of this module that are compiled."""
+def find_runs_at(warps: int, starts: int, codes: int, following: int, longest: int, runs: int) -> int:
+    """Do :func:`find_runs` with arrays at addresses. For the compiler."""
+    start = i64_at(starts, warps + 1)
+    steps = start[warps]
+    return find_runs(
+        start, i64_at(codes, steps), i64_at(following, steps), longest, i64_rows(runs, steps // 4 + 1, 3)
+    )
+
+
+def next_visits_at(warps: int, starts: int, codes: int, most: int, seen: int, following: int) -> int:
+    """Do :func:`next_visits` with arrays at addresses; ``most``: the largest code. For the compiler."""
+    start = i64_at(starts, warps + 1)
+    steps = start[warps]
+    next_visits(start, i64_at(codes, steps), i64_at(seen, most + 1), i64_at(following, steps))
+    return 0

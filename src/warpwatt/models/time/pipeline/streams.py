@@ -10,9 +10,9 @@ from warpwatt.core.program import Space
 from warpwatt.models.time.pipeline import layout as c
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.execution import AccessPattern
     from warpwatt.core.program import Program
@@ -51,5 +51,6 @@ def access_costs(
     through_l1[streams.lines == 0] = 0.0
     cost = np.where(shared[at], streams.wavefronts * machine.bank_cycles, through_l1)
     cost = np.maximum(cost, machine.lsu_cycles)
-    cost = np.where(table.ints[at, c.THROTTLE] == c.R_TEX, np.maximum(cost, table.floats[at, c.COST]), cost)
+    textures = np.flatnonzero(table.ints[at, c.THROTTLE] == c.R_TEX)
+    cost[textures] = np.maximum(cost[textures], table.floats[at[textures], c.COST])
     return np.column_stack((cost, streams.sectors, streams.lines))
