@@ -18,7 +18,7 @@ from warpwatt.models.time.pipeline.machine import settings
 from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
 from warpwatt.models.time.pipeline.state import Inputs, State, new_state
-from warpwatt.models.time.pipeline.streams import access_costs
+from warpwatt.models.time.pipeline.streams import access_costs, evened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,8 +99,10 @@ def simulate_launch(launched: Launched) -> Simulated:
     """Return the cycles of the fullest SM."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
+    if launched.scale > IN_PART:
+        launched = replace(launched, streams=evened(launched.streams))
     affordable = BUDGET / 2 / launched.streams.instructions_per_block
-    if affordable < min(on_sm, 2 * resident) or launched.scale > IN_PART:
+    if affordable < min(on_sm, 2 * resident) or launched.scale > 1.0 / SMALLER:
         return _long_blocks(launched, on_sm, resident)
     found = _short_blocks(launched, on_sm, resident, affordable)
     return replace(found, cycles=found.cycles * launched.scale)
