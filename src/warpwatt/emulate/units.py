@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     Start = Callable[[Sequence[int], Limits], Run]
     """Runs some blocks of a launch and keeps a trace."""
 
-ENOUGH = 1_000_000
+ENOUGH = 500_000
 """Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 ENOUGH_TRACE = 0.25
 """Share of the room for traces after which no further units are run."""
 FEWEST_UNITS = 3
-MOST_WHOLE = 512
-"""Blocks up to which a grid is run whole if that costs no more than a quarter of :data:`ENOUGH`."""
+MOST_WHOLE, MOST_WHOLE_COST = 512, 250_000
+"""Blocks up to which a grid is run whole, if that costs no more than so many warp instructions."""
 
 
 class Engine(Protocol):
@@ -130,4 +130,4 @@ def _same(one: Run, other: Run) -> bool:
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:
     blocks = taken.grid.count
     each = float(first.executions.sum()) / max(1, len(first.blocks))
-    return blocks <= MOST_WHOLE and blocks * each <= ENOUGH / 4
+    return blocks <= MOST_WHOLE and blocks * each <= MOST_WHOLE_COST

@@ -11,6 +11,7 @@ from warpwatt.emulate.native import (
     atomics,
     control,
     counting,
+    filling,
     functions,
     patterns,
     places,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Run
 
-MODULES = (accesses, atomics, control, counting, functions, patterns, places, state, tracing)
+MODULES = (accesses, atomics, control, counting, filling, functions, patterns, places, state, tracing)
 EXPORTS = (
     "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
     "step", "leave", "converge", "look_again", "barrier", "indirect", "trap",

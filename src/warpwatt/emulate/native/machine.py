@@ -131,6 +131,8 @@ class Machine:
         memory, words = self.memory, self.words
         words[state.BASES], words[state.SIZES] = memory.bases.ctypes.data, memory.sizes.ctypes.data
         words[state.PAGE_FLAGS] = memory.page_flags.ctypes.data
+        words[state.FILL_KINDS] = memory.fill_kinds.ctypes.data
+        words[state.FILL_KEYS] = memory.fill_keys.ctypes.data
         words[state.TOUCH] = self._callback(memory.touch)
         bases, sizes = np.zeros(_BANKS, np.int64), np.zeros(_BANKS, np.int64)
         empty = self._room(BANK_BYTES)

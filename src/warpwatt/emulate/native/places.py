@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warpwatt.emulate.native import state
 from warpwatt.emulate.native.control import fail
+from warpwatt.emulate.native.filling import fill_page
 from warpwatt.emulate.native.pointers import bytes_at, call, i64_at
 
 SLOT_BITS, PAGE_BITS = 40, 12
@@ -100,7 +101,7 @@ def touch(m: int, slot: int, offset: int, size: int) -> None:
         return
     first, last = offset >> PAGE_BITS, (offset + size - 1) >> PAGE_BITS
     for page in range(first, last + 1):
-        if bytes_at(flags, page + 1)[page] == 0:
+        if bytes_at(flags, page + 1)[page] == 0 and not fill_page(m, slot, page):
             call(machine[state.TOUCH], (slot << SLOT_BITS) | (page << PAGE_BITS), 1 << PAGE_BITS)
 
 

@@ -25,6 +25,7 @@ LINES, LINE_ROOM, LINE_COUNT, DROPPED = 56, 57, 58, 59
 SET_STAMP, DONE_BLOCKS = 60, 61
 BLOCK_COUNT = 62
 SHARED_STRIDE, LOCAL_STRIDE = 63, 9
+FILL_KINDS, FILL_KEYS = 66, 67
 LEAVERS = 5
 """Table: byte offset in the warp of the register of lanes that a CONVERGE does not wait for; 0 for none."""
 SLOT_KEYS, SLOT_STAMPS = 72, 72 + 512
