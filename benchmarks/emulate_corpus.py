@@ -73,7 +73,8 @@ def _launches(names: Sequence[str]) -> Iterator[tuple[str, Kernel, KernelLaunch]
 
 def _timed(name: str, kernel: Kernel, launch: KernelLaunch) -> Point:
     """Emulate a launch; its code is compiled beforehand."""
-    program = kernel.program()
+    program = kernel.sass
+    assert program is not None
     compiled(prepared(program)[1], record=True)  # into the disk cache
     prepared.cache_clear()
     lift.cache_clear()

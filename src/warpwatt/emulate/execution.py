@@ -6,6 +6,7 @@ whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +182,11 @@ def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> 
         return None
     ran = [block for unit in traced for block in found.sample.units[unit]]
     trace = trace if len(traced) == len(found.runs) else joined(list(traced.values()))
-    return warp_streams(routine, trace, ran, launch.warps_per_block)
+    units = [(unit, found.sample.units[unit]) for unit in traced]
+    weights = found.sample.weights([unit for unit, _ in units])
+    each = tuple(weight for (_, blocks), weight in zip(units, weights, strict=True) for _ in blocks)
+    streams = warp_streams(routine, trace, ran, launch.warps_per_block)
+    return replace(streams, weights=each[: len(streams.blocks)])
 
 
 def _mean_lanes(executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,48 +47,63 @@ class GridRun:
 def scaled(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
     """Return sums over the grid; ``weights`` are how many units each run stands for."""
     executions, lanes = np.zeros(len(runs[0].executions)), np.zeros(len(runs[0].lanes))
-    accesses: dict[int, AccessSums] = {}
+    sums = np.zeros((len(executions), len(SUMMED)))
     for stratum in dict.fromkeys(strata):
         of = [k for k, s in enumerate(strata) if s == stratum]
         population = _whole(sum(weights[k] for k in of))
         executions += sum(runs[k].executions for k in of) * population / len(of)
         lanes += sum(runs[k].lanes for k in of) * population / len(of)
-        part: dict[int, AccessSums] = {}
-        for k in of:
-            _add(part, runs[k])
-        for index, own in part.items():
-            _merge(accesses, index, own, population / len(of))
+        sums += _summed([runs[k] for k in of], len(executions)) * (population / len(of))
     spread = _standard_error(runs, weights, strata) / max(1.0, float(np.sum(executions)))
-    return GridRun(executions, lanes, accesses, spread)
+    return GridRun(executions, lanes, _accesses(runs, sums), spread)
+
+
+def _summed(runs: Sequence[Run], instructions: int) -> NDArray[np.float64]:
+    """Return the sums of accesses of some runs, a row per instruction, columns as in :data:`SUMMED`."""
+    found = np.zeros((instructions, len(SUMMED)))
+    for run in runs:
+        columns = np.stack([getattr(run.accesses, name) for name in SUMMED], axis=1)
+        np.add.at(found, run.accesses.instruction, columns)
+    return found
+
+
+def _accesses(runs: Sequence[Run], sums: NDArray[np.float64]) -> dict[int, AccessSums]:
+    """Return sums by instruction, with what all its requests have in common."""
+    index, space, stride, slot = (
+        np.concatenate([getattr(run.accesses, name) for run in runs])
+        for name in ("instruction", "space", "stride", "slot")
+    )
+    spaces = np.zeros(len(sums), np.int64)
+    np.bitwise_or.at(spaces, index, 1 << space)
+    strides, slots = _common(index, stride, len(sums)), _common(index, slot, len(sums))
+    return {
+        i: AccessSums(
+            dict(zip(SUMMED, sums[i].tolist(), strict=True)),
+            {kind for kind in range(4) if spaces[i] >> kind & 1},
+            None if strides[i] == IRREGULAR else strides[i],
+            slots[i],
+        )
+        for i in np.unique(index).tolist()
+    }
+
+
+def _common(index: NDArray[np.int64], values: NDArray[np.int64], size: int) -> dict[int, int | None]:
+    """Return for each index the value that all of its entries have, None where they differ.
+
+    >>> _common(np.array([0, 2, 2, 0]), np.array([5, 1, 2, 5]), 3)
+    {0: 5, 2: None}
+    """
+    limits = np.iinfo(np.int64)
+    low, high = np.full(size, limits.max), np.full(size, limits.min)
+    np.minimum.at(low, index, values)
+    np.maximum.at(high, index, values)
+    return {i: int(low[i]) if low[i] == high[i] else None for i in np.unique(index).tolist()}
 
 
 def _whole(number: float) -> float:
     """Return a number without what rounding did to a whole one, so that exact counts stay exact."""
     nearest = float(round(number))
     return nearest if math.isclose(number, nearest, rel_tol=1e-12) else number
-
-
-def _add(accesses: dict[int, AccessSums], run: Run) -> None:
-    """Add the accesses of one run."""
-    found = run.accesses
-    for row, instruction in enumerate(found.instruction.tolist()):
-        stride, slot = int(found.stride[row]), int(found.slot[row])
-        sums = {name: float(getattr(found, name)[row]) for name in SUMMED}
-        own = AccessSums(sums, {int(found.space[row])}, None if stride == IRREGULAR else stride, slot)
-        _merge(accesses, instruction, own, 1.0)
-
-
-def _merge(accesses: dict[int, AccessSums], index: int, own: AccessSums, factor: float) -> None:
-    """Add sums times a factor to those of the same instruction."""
-    known = accesses.get(index)
-    if known is None:
-        accesses[index] = replace(own, sums={name: value * factor for name, value in own.sums.items()})
-        return
-    known.spaces |= own.spaces
-    known.stride = known.stride if known.stride == own.stride else None
-    known.slot = known.slot if known.slot == own.slot else None
-    for name, value in own.sums.items():
-        known.sums[name] += value * factor
 
 
 def _standard_error(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> float:

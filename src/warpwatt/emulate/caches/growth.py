@@ -113,12 +113,12 @@ def bases_of(stream: LineStream) -> Bases:
     """
     low = np.array([0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0])[stream.sectors & 15]
     sector = stream.line * 4 + low
-    order = np.lexsort((sector, stream.block, stream.instruction))
-    instruction, block, sector = stream.instruction[order], stream.block[order], sector[order]
-    fresh = np.ones(len(order), bool)
-    fresh[1:] = (instruction[1:] != instruction[:-1]) | (block[1:] != block[:-1])
-    instruction, block, sector = instruction[fresh], block[fresh], sector[fresh]
-    return {int(i): (block[instruction == i], sector[instruction == i]) for i in np.unique(instruction)}
+    shape = int(stream.instruction.max(initial=-1)) + 1, int(stream.block.max(initial=-1)) + 1
+    lowest = np.full(shape, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, (stream.instruction, stream.block), sector)
+    seen = lowest < np.iinfo(np.int64).max
+    found = {int(i): np.flatnonzero(seen[i]).astype(np.int32) for i in np.flatnonzero(seen.any(axis=1))}
+    return {i: (blocks, lowest[i, blocks]) for i, blocks in found.items()}
 
 
 def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks) -> Iterator[Growth]:
@@ -244,9 +244,10 @@ def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> f
 
 def _run_length(sets: list[NDArray[np.int64]]) -> float:
     """Return the mean number of sectors that stand side by side."""
-    total = sum(len(s) for s in sets)
-    runs = sum(1 + int((np.diff(s) > 1).sum()) for s in sets if len(s))
-    return total / max(1, runs)
+    steps = np.diff(np.concatenate(sets)) if sets else np.zeros(0)
+    ends = np.cumsum(np.array([len(s) for s in sets if len(s)], np.int64))
+    runs = len(ends) + int((steps > 1).sum()) - int((steps[ends[:-1] - 1] > 1).sum())
+    return float(ends[-1]) / max(1, runs) if len(ends) else 0.0
 
 
 def _total(

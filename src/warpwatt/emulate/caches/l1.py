@@ -97,7 +97,7 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     rows, copy, round_ = _cast(stream, np.flatnonzero(row_weight), resident, rounds)
     line = stream.line[rows] + _COPY * np.where(shared[rows], 0, copy)
     weight = row_weight[rows]
-    order = np.lexsort((stream.warp[rows], stream.block[rows], copy, stream.time[rows], round_))
+    order = _turns(stream, rows, copy, round_)
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
@@ -105,6 +105,19 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, _ = np.nonzero(reads)
     return L1Profile(stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0)
+
+
+def _turns(
+    stream: LineStream, rows: NDArray[np.int64], copy: NDArray[np.int64], round_: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return rows in the order in which they come: by round, time, copy, block and warp."""
+    key = round_
+    for part in (stream.time[rows], copy, stream.block[rows], stream.warp[rows]):
+        bits = int(part.max(initial=0)).bit_length()
+        if int(key.max(initial=0)).bit_length() + bits > 62:
+            return np.lexsort((stream.warp[rows], stream.block[rows], copy, stream.time[rows], round_))
+        key = (key << bits) | part
+    return np.argsort(key, kind="stable")
 
 
 def _cast(
@@ -132,12 +145,25 @@ def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDAr
     repeated = places / (int(stream.block.max(initial=0)) + 1)
     if cached.sum() * repeated <= MOST_ROWS:
         return weight, shared
-    cold = cached & (counts[place] < HOT)
+    cold = cached & ~_always(counts, MOST_ROWS / 2 / repeated)[place]
     bits = max(0, math.ceil(math.log2(max(1.0, cold.sum() * repeated / MOST_ROWS))))
     if bits:
         mixed = (stream.line[cold].astype(np.uint64) * np.uint64(_HASH)) >> np.uint64(64 - bits)
         weight[cold] = np.where(mixed == 0, float(1 << bits), 0.0)
     return weight, shared
+
+
+def _always(counts: NDArray[np.int64], room: float) -> NDArray[np.bool_]:
+    """Return which lines are kept in every sample: those of many accesses, as far as there is room.
+
+    >>> _always(np.array([70, 5, 90, 100]), 150).tolist()
+    [False, False, True, True]
+    """
+    order = np.argsort(-counts, kind="stable")
+    before = np.cumsum(counts[order]) - counts[order]
+    kept = np.zeros(len(counts), bool)
+    kept[order] = before < room
+    return kept & (counts >= HOT)
 
 
 @lru_cache(maxsize=16)

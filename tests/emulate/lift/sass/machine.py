@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Guard, Instruction, Level, Program
+from warpwatt.core.program import Guard, Instruction, Level, Program, Register
 from warpwatt.emulate import native, reference
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Routine, Type
@@ -84,7 +85,8 @@ def start(lines: Sequence[str]) -> tuple[Run, NDArray[np.uint32]]:
 
     The first two words of bank 0 hold where 32 words may be written.
     """
-    program = Program("test", Level.SASS, "sm_90", tuple(instruction(t, i) for i, t in enumerate(lines)))
+    body = tuple(instruction(t, i) for i, t in enumerate(lines))
+    program = Program("test", Level.SASS, "sm_90", tuple(replace(i, writes=_written(i)) for i in body))
     routine, limits = lift_sass(program), Limits(warp_instructions=10_000)
     results = []
     for engine in (native.run, reference.run):
@@ -98,8 +100,15 @@ def start(lines: Sequence[str]) -> tuple[Run, NDArray[np.uint32]]:
     return results[1]
 
 
+def _written(one: Instruction) -> tuple[str, ...]:
+    """Return the first operand's register, enough for what these tests look back to."""
+    first = one.operands[0] if one.operands else None
+    return (first.name,) if isinstance(first, Register) and first.name.startswith("R") else ()
+
+
 def _context(constants: bytes) -> Context:
-    return Context(Launch(Dim3(), Dim3(LANES)), {0: constants.ljust(64, b"\0")}, 0)
+    banks = {0: constants.ljust(64, b"\0"), 4: bytes(64)}
+    return Context(Launch(Dim3(), Dim3(LANES)), banks, 0)
 
 
 def _address(builder: Builder, base: int) -> Any:

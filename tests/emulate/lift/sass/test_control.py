@@ -74,7 +74,7 @@ def test_lanes_may_leave_after_others_began_to_wait() -> None:
 
 
 def test_a_lane_may_enter_again_after_it_left() -> None:
-    """Three rounds; a lane that left in one takes part in the next, and lane 0 is waited for if it is late."""
+    """Three rounds: a lane that left in one takes part in the next, and lane 0 is waited for if late."""
     found = results(
         "MOV R1, RZ",  # 40
         "ISETP.EQ.AND P1, PT, R2, RZ, PT",
@@ -147,6 +147,14 @@ def test_relative_jumps_through_registers_count_from_the_next_instruction() -> N
 def test_a_jump_to_no_code_is_a_fault() -> None:
     run, _ = start([*PROLOGUE, "MOV R4, RZ", "MOV R5, RZ", "CALL.ABS.NOINC R4", *STORE])
     assert run.stop == "fault"
+
+
+def test_functions_of_the_system_are_uncovered_and_return_zero() -> None:
+    call = ["MOV R2, c[0x4][0x8]", "MOV R4, 0x7", "CALL.ABS.NOINC R2", "MOV R0, R4"]
+    run, found = start([*PROLOGUE, *call, *STORE])
+    assert run.stop == "done"
+    assert run.unknown == {6: "CALL.ABS.NOINC"}
+    assert found.tolist() == [0] * LANES
 
 
 def test_diverged_lanes_take_the_slow_path() -> None:

@@ -7,10 +7,10 @@ of the warp, ``B0.left``, and no longer waited for.
 
 from __future__ import annotations
 
-from warpwatt.core.program import Immediate, Operand, Register, Symbol
+from warpwatt.core.program import Address, Immediate, Operand, Register, Symbol
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.sass.code import WORD, label, left_barriers
-from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_register, require
+from warpwatt.emulate.lift.sass.operands import Step, Unsupported, is_predicate, is_register, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 _ANY = "*"
@@ -90,9 +90,15 @@ def _symbol_address(step: Step, symbol: Operand) -> int:
 
 @lifts("CALL", knows="REL ABS NOINC")
 def call(step: Step) -> None:
-    """Jump to a function; the return address is in registers already."""
+    """Jump to a function; the return address is in registers already.
+
+    A function of the system (``vprintf``, ``malloc``) has no code: it is uncovered and returns zero.
+    """
     first, *rest = step.operands
     if is_register(first):
+        if step.has("ABS") and _from_linker(step, first):
+            step.set("R4", step.b.const(Type.I64, 0))  # R5:R4 hold what a function returns
+            raise Unsupported("function of the system")
         offset = _symbol_address(step, rest[0]) if rest and step.has("REL") else 0
         require(step.has("REL") == bool(rest))
         _jump_to(step, first, offset)
@@ -102,6 +108,17 @@ def call(step: Step) -> None:
         step.b.branch(label(int(first.value)))
     else:
         step.b.branch(label(_symbol_address(step, first)))
+
+
+def _from_linker(step: Step, register: Operand) -> bool:
+    """Tell whether the last write of a register reads bank 4, where addresses of other modules' code lie."""
+    assert isinstance(register, Register)
+    before = step.program.instructions[: step.instruction.index]
+    last = next((i for i in reversed(before) if register.name in i.writes), None)
+    return last is not None and any(
+        isinstance(o, Address) and isinstance(o.base, Symbol) and o.base.name == "c[0x4]"
+        for o in last.operands
+    )
 
 
 @lifts("RET", knows="REL ABS NODEC")

@@ -37,6 +37,8 @@ SMALLER = 0.6
 """Iterations of the smaller simulation over those of the larger."""
 
 
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 fill every interval evenly, however many are taken."""
 LEAST = 0.05
 """Part of the work in which two simulations must differ for a slope."""
 MOST_WAVES = 16
@@ -171,7 +173,14 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
 
 
 def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
-    """Return which sampled block stands in each place: inner ones in turns, if there are enough of them."""
-    sampled = len(streams.blocks)
-    inner = np.arange(1, sampled - 1) if sampled > 3 else np.arange(sampled)
-    return np.resize(inner, blocks).astype(np.int64)
+    """Return which sampled block stands in each place of the line: each as often as its weight says.
+
+    >>> from warpwatt.core.streams import WarpStreams
+    >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(1.0, 8.0, 1.0))
+    >>> _line(streams, 10).tolist()
+    [1, 1, 1, 1, 2, 1, 1, 1, 1, 0]
+    """
+    weights = np.array(streams.weights or (1.0,) * len(streams.blocks))
+    reached = np.cumsum(weights) / weights.sum()
+    places = (0.5 + np.arange(blocks) * GOLDEN) % 1.0
+    return np.minimum(np.searchsorted(reached, places, side="right"), len(weights) - 1).astype(np.int64)
