@@ -37,8 +37,8 @@ class Sample:
     """Units (blocks, or clusters of blocks) in the order they are to be run.
 
     ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it
-    lies, and ``populations`` how many units of the grid lie there. ``drawn`` says which units were drawn from the
-    inside; where these are alike, a few tell as much as all.
+    lies, and ``populations`` how many units of the grid lie there. ``drawn`` says which were drawn from
+    the inside; where these are alike, a few tell as much as all.
     """
 
     grid: Dim3

@@ -83,7 +83,7 @@ def add_sector(m: int, sector: int, count: int) -> int:
 
 
 def line_place(m: int, line: int, count: int) -> int:
-    """Return where a line stands in FOUND, appended behind ``count`` if it is new; HIGHEST is the last one."""
+    """Return where a line stands in FOUND, appended behind ``count`` if new; HIGHEST is the last one."""
     machine = i64_at(m, state.MACHINE_WORDS)
     if count > 0 and line <= machine[state.HIGHEST]:
         for back in range(count):
@@ -162,7 +162,7 @@ def wavefronts(m: int, lanes: int, size: int) -> int:
 
 
 def paired(m: int, lanes: int, distance: int) -> bool:
-    """Return whether each active lane and the one whose number differs in bit ``distance`` have one address."""
+    """Return whether active lanes and those whose numbers differ in bit ``distance`` have one address."""
     machine = i64_at(m, state.MACHINE_WORDS)
     for lane in range(32):
         other = lane ^ distance
