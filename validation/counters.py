@@ -1,7 +1,7 @@
 """What emulation says of launches beside hardware counters of real GPUs.
 
-Run ``python -m validation.counters --data FOLDER --checkouts FOLDER`` from the repository root: the first holds
-the public data sets (default ``../shared/data``), the second the checkouts that ``validation/counters.toml``
+Run ``python -m validation.counters --data FOLDER --checkouts FOLDER`` from the root: the first holds the
+public data sets (default ``../shared/data``), the second the checkouts that ``validation/counters.toml``
 names, side by side (default ``../fetched``); what is absent is left out. Writes
 ``docs/validation/counters.md``. ``--only`` takes names of programs, and prints without writing.
 """

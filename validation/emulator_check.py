@@ -1,8 +1,8 @@
 """Run whole grids of the corpus on the emulator, PTX and machine code, and compare the memory.
 
 ``python -m validation.emulator_check [NAME...]`` runs the named programs, or all, in every column
-(``--columns ptx,sm_90``), prints what is not right, and with all programs and columns writes
-``docs/validation/emulator.md``. Two processes.
+(``--columns ptx,sm_90``) and every run, a size and an engine (``--runs tiny:reference``), and prints what is
+not right; with all programs and columns it writes ``docs/validation/emulator.md``. Two processes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "validation" / "emulator.md"
 COLUMNS = ("ptx", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+RUNS = "tiny:native,small:native"
 STATES = (PASSED, UNCOVERED, WRONG, FAILED, SKIPPED)
 
 HEAD = """\
@@ -33,27 +34,29 @@ HEAD = """\
 
 Written by `python -m validation.emulator_check` on {date} at commit {commit}; do not edit.
 
-Every program of the corpus is run in its size `{size}`, all blocks of all launches in order, by the
-{engine} engine, and every buffer is compared with the program's NumPy reference by the rules that judge
-measurements (integers exactly; floats within the program's tolerance). `ptx` is the compiler's PTX for
-sm_90, the other columns are machine code for that target. *Uncovered* programs executed an instruction
-without semantics and said so; *wrong* ones said nothing; *failed* ones stopped with an error; some programs
-are *not for* old targets. *As PTX*: machine code that leaves the very bytes PTX left (compilers contract
-and reorder arithmetic differently, so not all can).
+Every program of the corpus is run, all blocks of all launches in order, and every buffer is compared with
+the program's NumPy reference by the rules that judge measurements (integers exactly; floats within the
+program's tolerance). `ptx` is the compiler's PTX for sm_90, the other columns are machine code for that
+target. *Uncovered* programs executed an instruction without semantics and said so; *wrong* ones said
+nothing; *failed* ones stopped with an error; some programs are *not for* old targets. *As PTX*: machine code
+that leaves the very bytes PTX left (compilers contract and reorder arithmetic differently, so not all can).
 """
 
 
-def page(results: list[Outcome], size: str, engine: str) -> str:
-    """Return the Markdown page."""
-    columns = [c for c in COLUMNS if any(r.column == c for r in results)]
+def page(runs: dict[str, list[Outcome]]) -> str:
+    """Return the Markdown page; ``runs`` holds what came of each size and engine, ``SIZE:ENGINE``."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
-    parts = [HEAD.format(date=time.strftime("%Y-%m-%d"), commit=commit, size=size, engine=engine)]
-    header = ("column", *STATES, "as PTX", "million warp instructions")
-    parts += [_table(header, (_summary(column, results) for column in columns))]
-    parts += ["## Programs that did not pass\n", *_failures(results)]
-    parts += ["## Opcodes\n", *_opcodes(results, columns)]
+    parts = [HEAD.format(date=time.strftime("%Y-%m-%d"), commit=commit)]
+    for run, results in runs.items():
+        size, _, engine = run.partition(":")
+        columns = [c for c in COLUMNS if any(r.column == c for r in results)]
+        header = ("column", *STATES, "as PTX", "million warp instructions")
+        parts += [f"## Size `{size}`, {engine} engine\n"]
+        parts += [_table(header, (_summary(column, results) for column in columns)), *_failures(results)]
+    every = [result for results in runs.values() for result in results]
+    parts += ["## Opcodes\n", *_opcodes(every, list(COLUMNS))]
     return "\n".join(parts)
 
 
@@ -69,7 +72,7 @@ def _summary(column: str, results: list[Outcome]) -> tuple[str, ...]:
 def _failures(results: list[Outcome]) -> list[str]:
     bad = [r for r in results if r.state not in (PASSED, SKIPPED)]
     if not bad:
-        return ["None.\n"]
+        return []
     return [
         _table(
             ("program", "column", "state", "why"),
@@ -100,22 +103,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="programs or folders of dwarfs; default all")
     parser.add_argument("--columns", default=",".join(COLUMNS), help="ptx, targets; default all")
-    parser.add_argument("--size", default="tiny")
-    parser.add_argument("--engine", choices=("reference", "native"), default="reference")
+    parser.add_argument("--runs", default=RUNS, help=f"SIZE:ENGINE, engines reference and native; {RUNS}")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
     columns = tuple(options.columns.split(","))
     wanted = set(options.names)
     names = [p.name for p in corpus() if not wanted or {p.name, p.source.parent.name} & wanted]
-    with ProcessPoolExecutor(options.processes) as pool:
-        jobs = [pool.submit(outcomes, name, options.size, columns, options.engine) for name in names]
-        results = [result for job in jobs for result in _shown(job.result())]
-    for column in columns:
-        print("  ".join(_summary(column, results)))
+    runs: dict[str, list[Outcome]] = {}
+    for run in options.runs.split(","):
+        size, _, engine = run.partition(":")
+        with ProcessPoolExecutor(options.processes) as pool:
+            jobs = [pool.submit(outcomes, name, size, columns, engine) for name in names]
+            runs[run] = [result for job in jobs for result in _shown(job.result())]
+        print(run)
+        for column in columns:
+            print("  ".join(_summary(column, runs[run])), flush=True)
     if not wanted and columns == COLUMNS:
-        PAGE.write_text(page(results, options.size, options.engine), encoding="utf-8")
+        PAGE.write_text(page(runs), encoding="utf-8")
         print(f"wrote {PAGE.relative_to(ROOT)}")
-    return 1 if any(r.state in (WRONG, FAILED) for r in results) else 0
+    return 1 if any(r.state in (WRONG, FAILED) for results in runs.values() for r in results) else 0
 
 
 def _shown(results: list[Outcome]) -> list[Outcome]:

@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Case
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.program import Level, Space
+from warpwatt.emulate.analysis import analysed
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models.registry import time_model
-from warpwatt.program.counting import static_execution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel
 
-MODELS = ("roofline", "alavani-ilp-tlp", "alavani-reservation")
+MODELS = ("pipeline", "roofline", "alavani-ilp-tlp", "alavani-reservation")
 BASELINES = ("classic roofline", "bytes asked for / bandwidth")
 PROCESSES = 2
 
@@ -89,13 +88,13 @@ def compare(runs: Iterable[Measured]) -> list[Compared]:
         return [compared for group in pool.map(_compare_group, groups) for compared in group]
 
 
-def cases(run: Measured) -> list[Case]:
-    """Return the case of every launch of a run, at the boost clock of its GPU."""
+def cases(run: Measured, levels: tuple[Level, ...] = (Level.PTX,)) -> list[Case]:
+    """Return the case of every launch of a run, at its GPU's boost clock, analysed at one of ``levels``."""
     gpu = find(run.gpu)
     kernel = _kernel(run.code, gpu.target)
     found = []
     for launch in run.launches:
-        work = workload(_execution(kernel, launch), gpu, kernel.resources)
+        work = workload(analysed(kernel, launch, levels), gpu, kernel.resources)
         found.append(Case(kernel, work, launch, gpu, default_clocks(gpu)))
     return found
 
@@ -153,10 +152,11 @@ def _program(run: Measured) -> tuple[str, str, tuple[str, ...], str]:
 def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
     found = []
     for run in runs:
-        prepared, answers = cases(run), {}
+        answers = {}
         for model in (*MODELS, *BASELINES):
+            levels = (Level.PTX,) if model in BASELINES else time_model(model).levels
             try:
-                answers[model] = answer(model, prepared)
+                answers[model] = answer(model, cases(run, levels))
             except UnsupportedGpuError:
                 continue
         found.append(Compared(run, answers))
@@ -165,18 +165,5 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
-    options = CompileOptions(defines=code.defines, levels=frozenset({Level.PTX}))
+    options = CompileOptions(defines=code.defines)
     return load_kernel(code.source, target, options, code.kernel)
-
-
-_executions: dict[tuple[int, Launch], Execution] = {}
-
-
-def _execution(kernel: Kernel, launch: Launch) -> Execution:
-    """Return the execution, kept for the GPUs that share it; launches are equal by their arguments too."""
-    key = (id(kernel.program()), launch)
-    if key not in _executions:
-        if len(_executions) > 64:
-            _executions.clear()
-        _executions[key] = static_execution(kernel.program(), launch)
-    return _executions[key]

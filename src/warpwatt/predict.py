@@ -36,7 +36,7 @@ LOWEST_CLOCK_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which models and level to use, and what the user says about loops that depend on data (line to trips)."""
+    """Which models and level to use, and what the user says about loops that depend on data (line, trips)."""
 
     time: str = DEFAULT_TIME
     power: str = DEFAULT_POWER

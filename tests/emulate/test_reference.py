@@ -452,10 +452,8 @@ def test_transactions_are_those_of_the_analysis(size, times, space):
     run, _ = launch(code, {"x": np.zeros(nbytes, np.uint8)}, block=64, shared=nbytes)
     addresses = (np.arange(64) * stride).reshape(2, 32)
     full = np.ones((2, 32), np.bool_)
-    found = {name: int(getattr(run.accesses, name)[0]) for name in (
-        "requests", "lanes", "sectors", "lines", "tag_passes", "wavefronts", "uniform", "stride")}  # fmt: skip
     off_chip = space == "global"
-    assert found == {
+    wanted = {
         "requests": 2,
         "lanes": 64,
         "sectors": int(transactions.blocks_touched(addresses, size, full, 32).sum()) * off_chip,
@@ -465,6 +463,7 @@ def test_transactions_are_those_of_the_analysis(size, times, space):
         "uniform": 2 * (times == 0),
         "stride": stride,
     }
+    assert {name: int(getattr(run.accesses, name)[0]) for name in wanted} == wanted
 
 
 def test_operands_from_constant_banks_are_no_accesses():

@@ -36,8 +36,8 @@ def test_bottleneck_without_a_peak_names_the_busiest_unit(saxpy):
 
 def test_uncoalesced_line_and_bank_conflict(matmul):
     memory = texts(matmul[0], "Memory")
-    assert "Line 12: 32 sectors per request of b, 4 would do; stride 8192 B." in memory
-    assert "Line 12: 16-way bank conflict: 16 wavefronts, 1 would do." in memory
+    assert "Line 12: 32 sectors per request, 4 would do; stride 8192 B (reading b)." in memory
+    assert "Line 12: 16-way bank conflict: 16 wavefronts per request, 1 would do (writing bs)." in memory
     assert not any("Line 11" in text for text in memory)
 
 
@@ -45,11 +45,20 @@ def test_coalesced_kernel_has_nothing_to_say_about_lines(saxpy):
     assert not any(text.startswith("Line") for text in texts(saxpy[0], "Memory"))
 
 
+def with_execution(prediction, **fields):
+    """Return a prediction whose execution differs in some fields."""
+    case = prediction.case
+    execution = dataclasses.replace(case.workload.execution, **fields)
+    workload = dataclasses.replace(case.workload, execution=execution)
+    return dataclasses.replace(prediction, case=dataclasses.replace(case, workload=workload))
+
+
 def test_irregular_addresses_are_called_assumed(saxpy):
     pattern = AccessPattern(20.0, 20.0, 1.0, 4.0, None, "x", known=False)
-    line = dataclasses.replace(saxpy[0].lines[2], accesses=((6, pattern),))
-    said = texts(dataclasses.replace(saxpy[0], lines=(line,)), "Memory")[0]
-    assert said.startswith("Line 6: 20 sectors per request of x, 4 would do; irregular addresses (assumed")
+    said = texts(with_execution(saxpy[0], accesses={6: pattern}), "Memory")[0]
+    assert said.startswith(
+        "Line 6: 20 sectors per request, 4 would do; irregular addresses (reading x) (assum"
+    )
 
 
 def test_power_limit_spills_divergence_and_unknown_opcodes(matmul):

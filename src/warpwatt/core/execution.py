@@ -72,6 +72,8 @@ class AccessPattern:
     """Passes through the tags of L1 where the lines crowd its banks (global, local), 0 if not known."""
     uniform: float | None = None
     """Share of requests whose lanes all have one address, None if not known."""
+    requests: float = 1.0
+    """Requests per execution: below 1 where all lanes of some executions are off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class Execution:
     """What warps of sampled blocks did, in order; None where nothing was traced."""
     reuse: Reuse | None = None
     """Lines that emulated blocks touch, None where nothing was emulated."""
+    blocks_run: int = 0
+    """Blocks that were emulated to their end and scaled to the grid, 0 where counts come from analysis."""
 
     @property
     def warp_instructions(self) -> float:
@@ -170,9 +174,9 @@ class Traffic:
 class LevelHits:
     """What one off-chip memory instruction does to the memory hierarchy in the whole grid.
 
-    ``requests`` are warp executions with a lane on, ``sectors`` the 32-byte sectors they ask for, ``l1_hits`` the
-    share of them that L1 has (0 for stores, which L1 writes through), ``l2_hits`` the share that L2 has
-    of those L1 passes on. ``dram`` are the bytes it moves, write-backs of what it wrote included.
+    ``requests`` are warp executions with a lane on, ``sectors`` the 32-byte sectors they ask for,
+    ``l1_hits`` the share of them that L1 has (0 for stores, which L1 writes through), ``l2_hits`` the share
+    that L2 has of those L1 passes on. ``dram`` are the bytes it moves, write-backs of what it wrote included.
     ``uniform`` is the share of requests whose lanes all have one address, None if not known.
     """
 
@@ -204,4 +208,4 @@ class Workload:
     assumptions: tuple[Assumption, ...] = ()
     """Those of the execution and those added here."""
     hits: Mapping[int, LevelHits] = field(default_factory=dict)
-    """Off-chip memory instruction -> what each level sees of it; their sums are ``l1``, ``l2`` and ``dram``."""
+    """Off-chip memory instruction -> what each level sees of it; they add up to ``l1``, ``l2``, ``dram``."""

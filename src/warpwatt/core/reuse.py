@@ -1,4 +1,4 @@
-"""What the caches of a GPU need to know of a launch: the lines that sampled blocks touch, and how footprints grow.
+"""What caches need to know of a launch: lines that sampled blocks touch, and how footprints grow.
 
 Both are the same for every GPU: an :class:`~warpwatt.core.execution.Execution` carries them, and a
 :class:`~warpwatt.core.execution.Workload` is worked out from them.
@@ -23,9 +23,10 @@ READ, WRITE, FULL, BYPASS = 1, 2, 4, 8
 class LineStream:
     """Accesses of sampled blocks to 128-byte lines of global and local memory; one row per access and line.
 
-    ``block`` and ``warp`` are ordinals within the sample (warps are numbered through), ``time`` is the access's place
-    in its warp's own order, moved behind the barriers of its block. ``line`` is the byte address over 128;
-    ``sectors`` has one bit for each of its four 32-byte sectors. Rows of a warp are in its order.
+    ``block`` and ``warp`` are ordinals within the sample (warps are numbered through), ``time`` is the
+    access's place in its warp's own order, moved behind the barriers of its block. ``line`` is the byte
+    address over 128; ``sectors`` has one bit for each of its four 32-byte sectors. Rows of a warp are in
+    its order.
     """
 
     instruction: NDArray[np.int32]
@@ -39,11 +40,11 @@ class LineStream:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Distinct memory that instructions of one kind reach together in one buffer, as blocks are added.
+    """Distinct memory that instructions reach together in one buffer, as blocks are added.
 
-    Bytes are whole 32-byte sectors. ``axes`` are the new shares of a block beside its neighbour in x, y and z, or
-    None where addresses do not grow along the axes of the grid: then ``step`` is the new share of a block
-    beside its predecessor. ``total`` is the footprint of the launch.
+    Bytes are whole 32-byte sectors. ``axes`` are the new shares of a block beside its neighbour in x, y and
+    z, or None where addresses do not grow along the axes of the grid: then ``step`` is the new share of a
+    block beside its predecessor. ``total`` is the footprint of the launch.
     """
 
     buffer: str

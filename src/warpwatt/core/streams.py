@@ -34,8 +34,10 @@ class WarpStreams:
     """32-byte sectors touched beyond shared memory."""
     lines: NDArray[np.float64]
     """128-byte lines touched beyond shared memory."""
+    weights: tuple[float, ...] = ()
+    """How many blocks of the grid each sampled block stands for; empty where all stand for as many."""
 
     @property
     def instructions_per_block(self) -> float:
-        """Warp instructions of a sampled block, on average."""
+        """Warp instructions of a sampled block, on average, all counting alike."""
         return float((self.steps[:, 1] - self.steps[:, 0]).sum()) / len(self.blocks)

@@ -1,17 +1,21 @@
-"""What emulation takes for granted, as :class:`Assumption`: the sample, opcodes without semantics, contents of buffers."""
+"""What emulation takes for granted: the sample, opcodes without semantics, contents of buffers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.arguments import Buffer
+import numpy as np
+
+from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.emulate.provenance import ANYWHERE
-from warpwatt.program.binding import matched, spoken_name
+from warpwatt.program.binding import matched
 from warpwatt.program.reasons import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
@@ -28,18 +32,19 @@ CONTROL_SPREAD = 0.3
 """The same where control flow depends on contents that the user did not describe."""
 ADDRESS_SPREAD = 0.15
 """The same where addresses alone do."""
+LOOKED_AT = 1 << 20
+"""Numbers of a data file that are searched for NaN."""
+_FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
 
 
-def sampling_doubts(
-    taken: Sample, units: Sequence[int], spread: float, *, cut: bool
-) -> Iterator[Assumption]:
+def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: bool) -> Iterator[Assumption]:
     """Yield what scaling from a sample takes for granted, if blocks differ."""
     run, all_ = sum(len(taken.units[k]) for k in units), taken.grid.count
     if spread > NOTICED_SPREAD:
         message = f"blocks differ: {run} of {all_} were run and scaled"
         yield Assumption(message, "sampled blocks", spread)
     if cut:
-        message = f"one sampled block took more than the budget of instructions and was left out; {run} of {all_} were run"
+        message = f"a sampled block took more than the budget and was left out; {run} of {all_} were run"
         yield Assumption(message, "budget of emulation", CUT_SPREAD)
 
 
@@ -57,9 +62,9 @@ def uncovered_doubts(runs: Sequence[Run], program: Program, grid: GridRun) -> It
 
 
 def data_doubts(
-    dependence: DataDependence, program: Program, launch: Launch, grid: GridRun
+    dependence: DataDependence, program: Program, launch: Launch, executions: NDArray[Any]
 ) -> Iterator[Assumption]:
-    """Yield the buffers whose assumed contents decide where threads go or look, with the line that reads them."""
+    """Yield the buffers whose assumed contents decide where threads go or look, with their lines."""
     assumed = _assumed(program, launch)
     told: set[str] = set()
     for what, loads, spread in (
@@ -69,7 +74,7 @@ def data_doubts(
         for index in sorted(loads):
             names = set(assumed) if ANYWHERE in loads[index] else loads[index] & set(assumed)
             for name in sorted(names - told):
-                if not grid.executions[index]:
+                if not executions[index]:
                     continue
                 told.add(name)
                 line = program.instructions[index].line
@@ -81,13 +86,24 @@ def data_doubts(
                 yield Assumption(message, f"contents of {assumed[name]}", spread, line, fix)
 
 
+def nan_doubts(launch: Launch) -> Iterator[Assumption]:
+    """Yield the data files that hold NaN: the kernel follows them, which is seldom what was meant."""
+    for name, argument in launch.arguments.items():
+        if not isinstance(argument, Buffer) or not argument.path or argument.dtype not in _FLOATS:
+            continue
+        array = np.load(argument.path, mmap_mode="r", allow_pickle=False).reshape(-1)[:LOOKED_AT]
+        found = int(np.count_nonzero(np.isnan(array)))
+        if found:
+            message = f"buffer {name} holds NaN ({found} of {len(array)} numbers of {argument.path}); "
+            message += "threads go where comparisons with NaN lead"
+            yield Assumption(message, f"NaN in {name}", 0.0, fix=f"--arg {name}=TYPE[SHAPE]:OTHER.npy")
+
+
 def _assumed(program: Program, launch: Launch) -> dict[str, str]:
     """Return parameters whose buffer's fill nobody named, with the name to use with the user."""
-    given: Mapping[str, object] = matched(program, launch.arguments)
-    spoken = {p.name: spoken_name(p, i) for i, p in enumerate(program.parameters)}
     found = {}
-    for key, argument in given.items():
-        name = key.partition("+")[0]
-        if isinstance(argument, Buffer) and argument.assumed_fill and name in spoken:
-            found[name] = spoken[name]
+    for key, argument in launch.arguments.items():
+        name = next(iter(matched(program, {key: argument}))).partition("+")[0]
+        if isinstance(argument, Buffer) and argument.assumed_fill:
+            found[name] = key
     return found

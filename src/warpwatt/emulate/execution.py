@@ -1,14 +1,14 @@
 """``execute``: from a program and a launch to an :class:`Execution`, by running sampled blocks.
 
-Only what executions and addresses depend on is run (:mod:`~warpwatt.emulate.slice`), for a sample of blocks whose
-size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled.
+Only what executions and addresses depend on is run (:mod:`~warpwatt.emulate.slice`), for a sample of blocks
+whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,59 +17,33 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Level
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import bind
-from warpwatt.emulate.doubts import data_doubts, sampling_doubts, uncovered_doubts
+from warpwatt.emulate.doubts import data_doubts, nan_doubts, sampling_doubts, uncovered_doubts
 from warpwatt.emulate.failures import endless, failure
 from warpwatt.emulate.joined import joined, scaled
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Limits, Run, Stop
-from warpwatt.emulate.sampling import Sample, sample
+from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
+from warpwatt.emulate.units import run_units, starter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
-    from warpwatt.emulate.ir import Routine
-    from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.core.streams import WarpStreams
-    from warpwatt.emulate.run import Context, Trace
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.run import Trace
+    from warpwatt.emulate.units import Engine, Sampled
 
-LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=96 * 2**20)
+LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
 """Bounds of all units of one launch together."""
-ENOUGH = 1_000_000
-"""Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
-FEWEST_UNITS = 3
-
-
-class Engine(Protocol):
-    """The signature of the native engine and of the NumPy reference."""
-
-    def __call__(
-        self,
-        routine: Routine,
-        context: Context,
-        memory: DeviceMemory,
-        blocks: Sequence[int],
-        limits: Limits | None = None,
-        *,
-        record: bool = False,
-    ) -> Run:
-        """Run blocks of a grid."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sampled:
-    """The units that were run to their end, as places in ``sample``, and the run that was cut short, if any."""
-
-    sample: Sample
-    units: tuple[int, ...]
-    runs: tuple[Run, ...]
-    cut: Run | None = None
+_FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
 
 
 def execute(
@@ -79,6 +53,7 @@ def execute(
     *,
     limits: Limits = LIMITS,
     engine: Engine | None = None,
+    arrays: Mapping[str, NDArray[Any]] | None = None,
 ) -> Execution:
     """Return what a launch of a PTX or SASS program does, from running sampled blocks.
 
@@ -91,6 +66,8 @@ def execute(
         Budget of warp instructions and bytes of trace of all sampled blocks together.
     engine
         Who runs the micro-operations; the native engine where there is one.
+    arrays
+        Contents of buffers by the launch's names, in place of their fills.
 
     Raises
     ------
@@ -100,72 +77,62 @@ def execute(
         If a sampled thread touches memory out of bounds, or waits for ever at a barrier.
     EndlessLoopError
         If one block spends the budget in a loop that analysis does not know the end of either.
+
+    Where contents of buffers that the user did not describe may be the reason of such an error, the counts
+    are those of analysis instead, and an assumption says so.
     """
-    routine = lift(program)
-    short, dependence = _sliced(routine)
-    context, memory = bind(routine.program, launch)
+    routine, short, dependence = prepared(program)
+    context, memory = bind(routine.program, launch, arrays=arrays)
     buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
     taken = sample(launch.grid, launch.cluster)
-    found = _run(short, context, memory, taken, limits, engine or default_engine())
-    bad = next((r for r in (*found.runs, found.cut) if r is not None and r.stop in (Stop.FAULT, Stop.DEADLOCK)), None)
-    if bad is not None:
-        error = failure(bad, routine.program, launch, buffers)
-        assert error is not None
+    alike = not dependence.control and not dependence.addresses
+    found = run_units(starter(engine, short, context, memory), taken, limits, alike=alike)
+    if found.cheap:
+        context, memory = bind(routine.program, launch, arrays=arrays)
+        found = run_units(starter(engine, short, context, memory), whole(launch.grid), limits)
+    bad = next((r for r in (found.cut, *found.runs) if r is not None and r.stop in _FAILED), None)
+    if bad is None and found.runs:
+        return _execution(found, routine, launch, buffers, dependence)
+    assert found.cut is not None
+    return _instead(found.cut, routine, launch, loop_counts, buffers, dependence)
+
+
+def _instead(
+    cut: Run,
+    routine: Routine,
+    launch: Launch,
+    loop_counts: Mapping[int, float] | None,
+    buffers: Mapping[int, tuple[str, float | None]],
+    dependence: DataDependence,
+) -> Execution:
+    """Return an estimate by analysis where a run failed for reasons that may not be the user's; else raise.
+
+    Those are a block too long for the budget whose loops analysis can count, and contents of buffers that
+    nobody described, which may lead threads anywhere.
+    """
+    from warpwatt.emulate.shortened import analysed, shortened  # noqa: PLC0415 - static analysis, seldom needed
+
+    doubts = list(data_doubts(dependence, routine.program, launch, cut.executions))
+    error = failure(cut, routine.program, launch, buffers)
+    if error is None:
+        counted = shortened(cut, routine, launch, loop_counts, buffers)
+        if counted is not None:
+            return counted
+        error = endless(cut, routine.program, int(cut.executions.sum()), doubts)
+    if not doubts:
         raise error
-    if not found.runs:
-        from warpwatt.emulate.shortened import shortened  # noqa: PLC0415 - static analysis, seldom needed
-
-        assert found.cut is not None
-        return shortened(found.cut, routine, launch, loop_counts, buffers) or _never_ends(found.cut, routine, limits)
-    return _execution(found, routine, launch, buffers, dependence)
-
-
-def default_engine() -> Engine:
-    """Return the native engine, or the NumPy reference where the native one cannot be had."""
-    try:
-        from warpwatt.emulate.native import run  # type: ignore[attr-defined, unused-ignore]  # noqa: PLC0415
-    except ImportError:
-        from warpwatt.emulate.reference import run as reference  # noqa: PLC0415
-
-        def together(
-            routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int],
-            limits: Limits | None = None, *, record: bool = False,
-        ) -> Run:  # fmt: skip
-            return reference(routine, context, memory, blocks, limits, record=record, warps_at_once=64)
-
-        return together
-    return run  # type: ignore[no-any-return, unused-ignore]
+    return analysed(routine, launch, loop_counts, error, doubts)
 
 
 @lru_cache(maxsize=64)
-def _sliced(routine: Routine) -> tuple[Routine, DataDependence]:
-    return control_slice(routine), data_dependence(routine)
-
-
-def _run(
-    routine: Routine, context: Context, memory: DeviceMemory, taken: Sample, limits: Limits, engine: Engine
-) -> _Sampled:
-    """Run units in order until all are done, the budget is spent or one fails."""
-    left, trace_left = limits.warp_instructions, limits.trace_bytes
-    enough = left - min(ENOUGH, left)
-    units: list[int] = []
-    runs: list[Run] = []
-    for place, blocks in enumerate(taken.units):
-        share = Limits(max(1, left), trace_left // 4)
-        run = engine(routine, context, memory, blocks, share, record=True)
-        if run.stop is not Stop.DONE:
-            return _Sampled(taken, tuple(units), tuple(runs), run)
-        units.append(place)
-        runs.append(run)
-        left -= int(run.executions.sum())
-        trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
-        if len(units) >= FEWEST_UNITS and left <= enough:
-            break
-    return _Sampled(taken, tuple(units), tuple(runs))
+def prepared(program: Program) -> tuple[Routine, Routine, DataDependence]:
+    """Return a program lifted, its part that is run (see :mod:`~warpwatt.emulate.slice`), and its doubts."""
+    routine = lift(program)
+    return routine, control_slice(routine), data_dependence(routine)
 
 
 def _execution(
-    found: _Sampled,
+    found: Sampled,
     routine: Routine,
     launch: Launch,
     buffers: Mapping[int, tuple[str, float | None]],
@@ -179,7 +146,12 @@ def _execution(
     trace = joined([r.trace for r in found.runs if r.trace is not None])
     blocks = found.sample.blocks(found.units)
     reuse = reuse_of(
-        trace, program, blocks, buffers, routine=routine, scales=_scales(found.runs, len(program.instructions))
+        trace,
+        program,
+        blocks,
+        buffers,
+        routine=routine,
+        scales=_scales(found.runs, len(program.instructions)),
     )
     warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
     return Execution(
@@ -192,23 +164,32 @@ def _execution(
         assumptions=(
             *sampling_doubts(found.sample, found.units, grid.spread, cut=found.cut is not None),
             *uncovered_doubts(found.runs, program, grid),
-            *data_doubts(dependence, program, launch, grid),
+            *data_doubts(dependence, program, launch, grid.executions),
+            *nan_doubts(launch),
         ),
         footprints=footprints(reuse),
         reuse=reuse,
         streams=_streams(routine, trace, found, launch),
+        blocks_run=sum(len(run.blocks) for run in found.runs),
     )
 
 
-def _streams(routine: Routine, trace: Trace, found: _Sampled, launch: Launch) -> WarpStreams | None:
-    """Return what the sampled warps do, for models that simulate machine code; None if the trace was cut."""
-    if routine.program.level is not Level.SASS or not trace.complete:
+def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> WarpStreams | None:
+    """Return what warps do of the blocks that were traced to their end, for models that simulate them."""
+    pairs = zip(found.units, found.runs, strict=True)
+    traced = {unit: run.trace for unit, run in pairs if run.trace is not None and run.trace.complete}
+    if routine.program.level is not Level.SASS or not traced:
         return None
-    ran = [block for k in found.units for block in found.sample.units[k]]
-    return warp_streams(routine, trace, ran, launch.warps_per_block)
+    ran = [block for unit in traced for block in found.sample.units[unit]]
+    trace = trace if len(traced) == len(found.runs) else joined(list(traced.values()))
+    units = [(unit, found.sample.units[unit]) for unit in traced]
+    weights = found.sample.weights([unit for unit, _ in units])
+    each = tuple(weight for (_, blocks), weight in zip(units, weights, strict=True) for _ in blocks)
+    streams = warp_streams(routine, trace, ran, launch.warps_per_block)
+    return replace(streams, weights=each[: len(streams.blocks)])
 
 
-def _mean_lanes(executions: np.ndarray, lanes: np.ndarray) -> list[float]:
+def _mean_lanes(executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:
     """Return active lanes per execution; a warp whose lanes are all off still issues."""
     mean = np.divide(lanes, executions, out=np.zeros(len(lanes)), where=executions > 0)
     return [float(x) for x in np.minimum(mean, WARP_SIZE)]
@@ -224,7 +205,3 @@ def _scales(runs: Sequence[Run], instructions: int) -> dict[int, float]:
         if run.trace is not None:
             held += np.bincount(run.trace.access_instruction, minlength=instructions)
     return {int(i): float(made[i] / held[i]) for i in np.flatnonzero((held > 0) & (made > held))}
-
-
-def _never_ends(cut: Run, routine: Routine, limits: Limits) -> Execution:
-    raise endless(cut, routine.program, limits.warp_instructions)

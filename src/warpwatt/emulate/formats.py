@@ -52,7 +52,7 @@ def decode(bits: NDArray[np.uint64], kind: str) -> NDArray[Any]:
 
 
 def encode(values: NDArray[Any], kind: str) -> NDArray[np.uint64]:
-    """Return the bit patterns of ``float64`` values rounded to ``f16``, ``f32`` or ``f64``, of ``int64`` as ``s32``."""
+    """Return the bits of ``float64`` values rounded to f16, f32 or f64, or of ``int64`` ones as s32."""
     if kind == "s32":
         return values.astype(np.int64).view(np.uint64) & np.uint64(0xFFFFFFFF)
     if kind == "f64":

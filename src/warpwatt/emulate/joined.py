@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,32 +46,78 @@ class GridRun:
 
 def scaled(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
     """Return sums over the grid; ``weights`` are how many units each run stands for."""
-    executions = sum(w * r.executions for r, w in zip(runs, weights, strict=True))
-    lanes = sum(w * r.lanes for r, w in zip(runs, weights, strict=True))
-    accesses: dict[int, AccessSums] = {}
-    for run, weight in zip(runs, weights, strict=True):
-        _add(accesses, run, weight)
+    executions, lanes = np.zeros(len(runs[0].executions)), np.zeros(len(runs[0].lanes))
+    sums = np.zeros((len(executions), len(SUMMED)))
+    for stratum in dict.fromkeys(strata):
+        of = [k for k, s in enumerate(strata) if s == stratum]
+        population = _whole(sum(weights[k] for k in of))
+        executions += sum(runs[k].executions for k in of) * population / len(of)
+        lanes += sum(runs[k].lanes for k in of) * population / len(of)
+        sums += _summed([runs[k] for k in of], len(executions)) * (population / len(of))
     spread = _standard_error(runs, weights, strata) / max(1.0, float(np.sum(executions)))
-    return GridRun(np.asarray(executions, float), np.asarray(lanes, float), accesses, spread)
+    return GridRun(executions, lanes, _accesses(runs, sums), spread)
 
 
-def _add(accesses: dict[int, AccessSums], run: Run, weight: float) -> None:
-    found = run.accesses
-    for row, instruction in enumerate(found.instruction.tolist()):
-        stride, slot = int(found.stride[row]), int(found.slot[row])
-        own = accesses.setdefault(
-            instruction,
-            AccessSums(dict.fromkeys(SUMMED, 0.0), set(), None if stride == IRREGULAR else stride, slot),
+def _summed(runs: Sequence[Run], instructions: int) -> NDArray[np.float64]:
+    """Return the sums of accesses of some runs, a row per instruction, columns as in :data:`SUMMED`."""
+    found = np.zeros((instructions, len(SUMMED)))
+    for run in runs:
+        columns = np.stack([getattr(run.accesses, name) for name in SUMMED], axis=1)
+        np.add.at(found, run.accesses.instruction, columns)
+    return found
+
+
+def _accesses(runs: Sequence[Run], sums: NDArray[np.float64]) -> dict[int, AccessSums]:
+    """Return sums by instruction, with what all its requests have in common."""
+    index, space, stride, slot = (
+        np.concatenate([getattr(run.accesses, name) for run in runs])
+        for name in ("instruction", "space", "stride", "slot")
+    )
+    spaces = np.zeros(len(sums), np.int64)
+    np.bitwise_or.at(spaces, index, 1 << space)
+    strides, slots = _common(index, stride, len(sums)), _common(index, slot, len(sums))
+    return {
+        i: AccessSums(
+            dict(zip(SUMMED, sums[i].tolist(), strict=True)),
+            {kind for kind in range(4) if spaces[i] >> kind & 1},
+            None if strides[i] == IRREGULAR else strides[i],
+            slots[i],
         )
-        own.spaces.add(int(found.space[row]))
-        own.stride = own.stride if own.stride == stride else None
-        own.slot = own.slot if own.slot == slot else None
-        for name in SUMMED:
-            own.sums[name] += weight * float(getattr(found, name)[row])
+        for i in occurring(index)
+    }
+
+
+def occurring(index: NDArray[np.integer[Any]]) -> list[int]:
+    """Return the numbers (0 and above) that occur, ascending; ``np.unique`` would load masked arrays first.
+
+    >>> occurring(np.array([5, 2, 5]))
+    [2, 5]
+    """
+    found: list[int] = np.flatnonzero(np.bincount(index)).tolist()
+    return found
+
+
+def _common(index: NDArray[np.int64], values: NDArray[np.int64], size: int) -> dict[int, int | None]:
+    """Return for each index the value that all of its entries have, None where they differ.
+
+    >>> _common(np.array([0, 2, 2, 0]), np.array([5, 1, 2, 5]), 3)
+    {0: 5, 2: None}
+    """
+    limits = np.iinfo(np.int64)
+    low, high = np.full(size, limits.max), np.full(size, limits.min)
+    np.minimum.at(low, index, values)
+    np.maximum.at(high, index, values)
+    return {i: int(low[i]) if low[i] == high[i] else None for i in occurring(index)}
+
+
+def _whole(number: float) -> float:
+    """Return a number without what rounding did to a whole one, so that exact counts stay exact."""
+    nearest = float(round(number))
+    return nearest if math.isclose(number, nearest, rel_tol=1e-12) else number
 
 
 def _standard_error(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> float:
-    """Return the standard error of the grid's warp instructions (stratified sampling; Cochran, 1977, eq. 5.6)."""
+    """Return the standard error of the grid's warp instructions (Cochran, 1977, equation 5.6)."""
     variance = 0.0
     for stratum in set(strata):
         of = [k for k, s in enumerate(strata) if s == stratum]

@@ -174,12 +174,14 @@ class DeviceMemory:
             self._make(slot, start, stop)
 
     def touch_pages(self, addresses: NDArray[np.int64], size: int) -> None:
-        """Do the same for an access of ``size`` bytes, at most a page, at each address."""
-        if not self._flags:
+        """Do the same for an access of ``size`` bytes at each address, all within one buffer, aligned."""
+        slot = int(addresses[0]) >> SLOT_BITS if addresses.size else 0
+        flags = self._flags.get(slot)
+        if flags is None:
             return
-        ends = np.concatenate([addresses >> PAGE_BITS, (addresses + (size - 1)) >> PAGE_BITS])
-        for page in np.unique(ends).tolist():
-            self.touch(page << PAGE_BITS, PAGE)
+        pages = (addresses & OFFSET_MASK) >> PAGE_BITS
+        for page in np.unique(pages[flags[pages] == 0]).tolist():
+            self.touch((slot << SLOT_BITS) + (page << PAGE_BITS), size)
 
     def _make(self, slot: int, first: int, stop: int) -> None:
         """Give pages ``first`` to ``stop`` of a slot their contents."""
@@ -227,13 +229,17 @@ def _read(name: str, buffer: Buffer, folder: Path | None) -> NDArray[np.uint8]:
     path = folder / buffer.path if folder else Path(buffer.path)
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"buffer {name!r}: {error}", file=path) from None
+    except OSError as error:
+        raise InputError(f"buffer {name!r}: {error.strerror or error}", file=path) from None
+    except ValueError:
+        hint = "write it with numpy.save, from an array of numbers"
+        raise InputError(f"buffer {name!r}: not a NumPy file of numbers", file=path, hint=hint) from None
     wanted = np.dtype(fills.NUMPY[buffer.dtype])
     if array.dtype != wanted or array.size != buffer.elements:
         raise InputError(
             f"buffer {name!r} is {array.dtype}{list(array.shape)}, described as {wanted}{list(buffer.shape)}",
             file=path,
+            hint=f"describe it as it is, --arg {name}=TYPE[SHAPE]:{buffer.path}, or save it again",
         )
     return np.asarray(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.program import Address, Space, Symbol
+from warpwatt.core.program import Address, Level, Space, Symbol
 from warpwatt.emulate import fills
 from warpwatt.program.binding import check_buffer, scalar_value, spoken_name
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from warpwatt.core.arguments import Argument
-    from warpwatt.core.program import Parameter, Program
+    from warpwatt.core.program import Instruction, Operand, Parameter, Program
 
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 _POINTER_BYTES = 8
@@ -43,7 +43,7 @@ def offsets(program: Program) -> dict[str, int]:
 
 
 def block(program: Program, given: Mapping[str, Argument], place: Callable[[str, Buffer], int]) -> bytes:
-    """Return the parameter block.
+    """Return the parameter block; parameters that the program never reads may be missing and are zero.
 
     Parameters
     ----------
@@ -76,11 +76,41 @@ def block(program: Program, given: Mapping[str, Argument], place: Callable[[str,
             for offset, value in found.items():
                 data[start + offset : start + offset + len(value)] = value
             missing += [(index, field) for field in _unsaid(program, parameter, index, found)]
-        else:
+        elif is_read(program, parameter, start):
             missing.append((index, parameter))
     if missing:
         raise _missing(program, missing)
     return bytes(data)
+
+
+def is_read(program: Program, parameter: Parameter, start: int) -> bool:
+    """Whether a program may read a parameter, which lies ``start`` bytes into the block."""
+    if program.level is not Level.SASS:
+        return any(Symbol(parameter.name) in _named(i) for i in program.instructions)
+    first = program.parameter_base + start
+    for code in (program, *program.functions.values()):
+        for instruction in code.instructions:
+            size = _constant_bytes(instruction)
+            for operand in instruction.operands:
+                if isinstance(operand, Address) and operand.base == Symbol("c[0x0]"):
+                    computed = operand.index is not None and operand.index.name not in ("RZ", "URZ")
+                    if computed or first - size < operand.offset < first + parameter.size:
+                        return True
+    return False
+
+
+def _constant_bytes(instruction: Instruction) -> int:
+    """Return how much a machine instruction reads of a constant bank."""
+    if instruction.memory is not None:
+        return instruction.memory.bytes
+    wide = ".WIDE" in instruction.opcode or ".64" in instruction.opcode or instruction.opcode[0] == "D"
+    return 8 if wide else 4
+
+
+def _named(instruction: Instruction) -> Iterator[Operand | None]:
+    """Yield operands, and the bases of addresses."""
+    for operand in instruction.operands:
+        yield operand.base if isinstance(operand, Address) else operand
 
 
 def scalar_bytes(parameter: Parameter, argument: Scalar, index: int = 0) -> bytes:

@@ -54,6 +54,7 @@ def _pattern(
         collisions=max(1.0, sums["collisions"] / requests),
         tag_passes=sums["tag_passes"] / executions,
         uniform=sums["uniform"] / requests,
+        requests=sums["requests"] / executions,
     )
 
 

@@ -29,9 +29,7 @@ def places(routine: Routine) -> Places:
     pointers = _pointers(routine)
     found: Places = {}
     registers: dict[str, frozenset[str]] = {}
-    constants = {
-        o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST
-    }
+    constants = {o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST}
     changed = True
     while changed:
         changed = False
@@ -104,5 +102,5 @@ def _pointers(routine: Routine) -> dict[int, str]:
     for parameter, at in zip(program.parameters, offsets(program).values(), strict=True):
         if parameter.size >= _POINTER_BYTES:
             start = program.parameter_base + at
-            words.update({word: parameter.name for word in range(start, start + parameter.size, 4)})
+            words.update(dict.fromkeys(range(start, start + parameter.size, 4), parameter.name))
     return words

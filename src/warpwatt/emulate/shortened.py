@@ -16,8 +16,9 @@ from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.program.counting import static_execution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from warpwatt.core.errors import InputError
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Launch
     from warpwatt.emulate.ir import Routine
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 SHORTENED_SPREAD = 0.1
 """Standard deviation of the logarithm of the time of what was counted by analysis instead of run."""
+FAILED_SPREAD = 0.5
+"""The same where assumed contents of buffers made a run fail."""
 
 
 def shortened(
@@ -71,6 +74,21 @@ def shortened(
         reuse=reuse,
         assumptions=(*counted.assumptions, assumption),
     )
+
+
+def analysed(
+    routine: Routine,
+    launch: Launch,
+    loop_counts: Mapping[int, float] | None,
+    error: InputError,
+    doubts: Sequence[Assumption],
+) -> Execution:
+    """Return the execution as analysis counts it, where contents nobody described made the run fail."""
+    counted = static_execution(routine.program, launch, loop_counts)
+    message = f"emulation failed on contents that are assumed ({error}): counts are those of analysis"
+    line = doubts[0].line
+    failed = Assumption(message, "contents that fail", FAILED_SPREAD, line, doubts[0].fix)
+    return replace(counted, assumptions=(*counted.assumptions, *doubts, failed))
 
 
 def _guessed(counted: Execution, nobody_said: bool) -> bool:

@@ -1,11 +1,12 @@
-"""The part of a routine that decides what it does: branches, predicates and addresses, and what they depend on.
+"""The part of a routine that decides what it does: branches, masks, addresses, and what they depend on.
 
 Counts and accesses are the same with and without the rest; arithmetic on data that only ends up in results
-falls away. This is dead-code elimination over micro-operations and blocks, with every memory access, but not every
-stored value, taken as live: values stored where no live load can look are replaced by zero.
+falls away. This is dead-code elimination over micro-operations and blocks, with every memory access, but
+not every stored value, taken as live: values stored where no live load can look are replaced by zero.
 
-Where a load can look is told apart by state space and, for global memory, by the pointer parameters that an address is
-made of (Andersen's analysis without fields; different parameters are taken to point to different buffers).
+Where a load can look is told apart by state space and, for global memory, by the pointer parameters that an
+address is made of (Andersen's analysis without fields; different parameters are taken to point to different
+buffers).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def control_slice(routine: Routine) -> Routine:
     """
     live = liveness(routine, _roots_of_everything)
     spare = 1 + max((v.index for b in routine.blocks for o in b.operations for v in o.results), default=0)
-    blocks = tuple(_kept(block, index, live, spare) for index, block in enumerate(routine.blocks))
+    blocks = tuple(_kept(block, live, spare) for block in routine.blocks)
     used = {str(o.data) for b in blocks for o in b.operations if o.op in (Op.GET, Op.SET)}
     called = {str(_name(o)) for b in blocks for o in b.operations if o.op is Op.CALL}
     return replace(
@@ -59,7 +60,7 @@ def control_slice(routine: Routine) -> Routine:
 
 @dataclass(frozen=True, slots=True)
 class DataDependence:
-    """Loads from global memory that control flow, or only addresses, depend on: instruction -> pointer names."""
+    """Global loads that control flow, or only addresses, depend on: instruction -> pointer names."""
 
     control: dict[int, frozenset[str]]
     addresses: dict[int, frozenset[str]]
@@ -189,15 +190,14 @@ def _keys(space: str, where: frozenset[str]) -> frozenset[str]:
 
 
 def _space(operation: Operation) -> str:
-    assert isinstance(operation.data, MemoryData)
-    return operation.data.space
+    return _memory(operation).space
 
 
 def _name(operation: Operation) -> object:
     return operation.data[0] if isinstance(operation.data, tuple) else operation.data
 
 
-def _kept(block: Block, index: int, live: Liveness, spare: int) -> Block:
+def _kept(block: Block, live: Liveness, spare: int) -> Block:
     """Return the block without its dead operations."""
     registers: set[str] = set()
     for target in _successors(live.routine, block):
@@ -220,23 +220,40 @@ def _kept(block: Block, index: int, live: Liveness, spare: int) -> Block:
 
 
 def _constant(operation: Operation, live: Liveness) -> bool:
-    """Whether an access only delivers an operand: a constant bank at a constant address, which nobody needs."""
+    """Whether an access only delivers an operand, from a constant bank, which nobody needs."""
     dead = not any(r.index in live.values for r in operation.results)
     return _space(operation) in ("const", "param") and dead and operation.args[0].uniform
 
 
 def _bare(operation: Operation, live: Liveness, spare: int) -> list[Operation]:
-    """Return an access with zeros for the operands that do not matter."""
+    """Return an access with zeros for the operands that do not matter; a probe if nothing it does matters."""
+    if not _matters(operation, live):
+        operation = replace(operation, data=replace(_memory(operation), probe=True))
     address, *operands = operation.args
     dead = [v for v in operands if v.index not in live.values]
     if not dead:
         return [operation]
     zeros = [
-        Operation(Op.CONST, (_zero(v, spare),), (), 0.0 if v.type.is_float else 0, None, operation.instruction)
+        Operation(
+            Op.CONST, (_zero(v, spare),), (), 0.0 if v.type.is_float else 0, None, operation.instruction
+        )
         for v in dict.fromkeys(dead)
     ]
     args = (address, *(_zero(v, spare) if v.index not in live.values else v for v in operands))
     return [*zeros, replace(operation, args=args)]
+
+
+def _matters(operation: Operation, live: Liveness) -> bool:
+    """Whether something needs what an access loads or leaves in memory."""
+    if any(r.index in live.values for r in operation.results):
+        return True
+    where = _keys(_space(operation), live.where[operation.args[0].index])
+    return operation.op is not Op.LOAD and meet(where, live.contents)
+
+
+def _memory(operation: Operation) -> MemoryData:
+    assert isinstance(operation.data, MemoryData)
+    return operation.data
 
 
 def _zero(value: Value, spare: int) -> Value:

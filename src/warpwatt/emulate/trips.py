@@ -40,9 +40,9 @@ def loop_trips(
 ) -> tuple[LoopTrips, ...]:
     """Return the iterations of every loop that was entered, averaged over the grid's warps.
 
-    ``warp_weights`` says how many warps of the grid each warp of the trace stands for; ``executions`` are those
-    of the grid, which count where the trace was cut short. A loop is entered by a step into its header from
-    outside it; one that is tested at its top runs once less than its header.
+    ``warp_weights`` says how many warps of the grid each warp of the trace stands for; ``executions`` are
+    those of the grid, which count where the trace was cut short. A loop is entered by a step into its
+    header from outside it; one that is tested at its top runs once less than its header.
     """
     forest = natural_loops(control_flow(routine.program))
     counts = np.diff(trace.step_start)

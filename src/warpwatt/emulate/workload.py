@@ -1,10 +1,11 @@
 """From an :class:`Execution` to a :class:`Workload`: occupancy, waves, and bytes at L1, L2 and DRAM.
 
 Where the launch was emulated, the lines of sampled blocks decide (:mod:`warpwatt.emulate.caches`). Where it
-was analysed only, reuse is decided by footprints. What one block touches more than once is caught by L1 as far as its working
-set fits, what several blocks share is caught by L2; what does not fit misses along a Gompertz curve of the
-oversubscription ``O`` = footprint / capacity, ``miss = a·exp(−b·exp(−c·O))``. Curves from Ernst, Holzer,
-Hager and Wellein, "Analytical performance estimation during code generation on modern GPUs" (2022).
+was analysed only, reuse is decided by footprints. What one block touches more than once is caught by L1 as
+far as its working set fits, what several blocks share is caught by L2; what does not fit misses along a
+Gompertz curve of the oversubscription ``O`` = footprint / capacity, ``miss = a·exp(−b·exp(−c·O))``. Curves
+from Ernst, Holzer, Hager and Wellein, "Analytical performance estimation during code generation on modern
+GPUs" (2022).
 """
 
 from __future__ import annotations

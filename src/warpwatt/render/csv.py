@@ -8,13 +8,17 @@ import math
 from typing import TYPE_CHECKING
 
 from warpwatt.render.document import all_warnings
+from warpwatt.render.method import method
+from warpwatt.render.reach import reaches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.core.estimate import Estimate
+    from warpwatt.core.execution import Workload
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
+    from warpwatt.render.reach import Reach
 
 Cell = str | int | float | None
 
@@ -93,7 +97,36 @@ def _why(prediction: Prediction, context: Context) -> dict[str, Cell]:
         "toolkit": prediction.case.kernel.toolkit,
         "warpwatt_version": context.version,
         "seed": context.seed,
+        **_analysis(workload),
     }
+
+
+def _analysis(workload: Workload) -> dict[str, Cell]:
+    """Return how the launch was analysed, and what emulation found per source line."""
+    execution = workload.execution
+    return {
+        "level": str(execution.program.level),
+        "method": method(execution),
+        "blocks_run": execution.blocks_run,
+        "dram_read_bytes": workload.dram.read,
+        "dram_written_bytes": workload.dram.written,
+        "accesses": "; ".join(_access(reach) for line in reaches(workload).values() for reach in line),
+    }
+
+
+def _access(reach: Reach) -> str:
+    """Return ``16 A read: requests=... lanes=... sectors=2/1 stride=4 l1=0.87 l2=0.98 dram=4194304``."""
+    facts = {
+        "requests": f"{reach.requests:.6g}",
+        "lanes": f"{reach.lanes:.4g}",
+        reach.measure: f"{reach.seen:.4g}/{reach.ideal:.4g}",
+        "stride": None if reach.stride is None else str(reach.stride),
+        "l1": None if reach.l1_hits is None else f"{reach.l1_hits:.4g}",
+        "l2": None if reach.l2_hits is None else f"{reach.l2_hits:.4g}",
+        "dram": None if reach.dram is None else f"{reach.dram.total:.6g}",
+    }
+    listed = " ".join(f"{name}={value}" for name, value in facts.items() if value is not None)
+    return f"{reach.line.line} {reach.name}: {listed}"
 
 
 COLUMNS = (
@@ -106,6 +139,7 @@ COLUMNS = (
     *("occupancy", "occupancy_limiter", "registers_per_thread", "spill_bytes_per_thread", "waves"),
     *("warp_instructions", "flop", "l1_bytes", "l2_bytes", "dram_bytes", "unknown_instructions"),
     *("assumptions", "warnings", "toolkit", "warpwatt_version", "seed"),
+    *("level", "method", "blocks_run", "dram_read_bytes", "dram_written_bytes", "accesses"),
 )
 """The columns in order. A test holds them against :func:`row`."""
 

@@ -1,7 +1,7 @@
 """A prediction as plain dictionaries and lists: the content of the JSON output, reused by HTML and notebooks.
 
 Quantities are ``{value, low, high, unit, source}`` in SI units. Fields are added, never removed or renamed;
-``schema/prediction-1.0.json`` describes each of them.
+``schema/prediction-1.1.json`` describes each of them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Scalar
 from warpwatt.render.findings import findings
+from warpwatt.render.method import method, method_text
+from warpwatt.render.reach import active_lanes, reaches
 from warpwatt.render.roofline import roofline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from warpwatt.core.arguments import Argument
     from warpwatt.core.case import Profile
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.launch import Dim3, Launch
     from warpwatt.core.prediction import LineCost, Prediction
-    from warpwatt.core.program import Program, SourceLine
+    from warpwatt.core.program import SourceLine
     from warpwatt.render.findings import Finding
+    from warpwatt.render.reach import Reach
 
 Json = dict[str, Any]
 
@@ -81,12 +84,12 @@ def _results(prediction: Prediction) -> Json:
 def _reasons(prediction: Prediction) -> Json:
     """Return why: occupancy, traffic, roofline, lines, loops, assumptions, explanation, warnings."""
     workload = prediction.case.workload
-    program = workload.execution.program
     return {
         "occupancy": occupancy_document(workload.occupancy),
+        "analysis": analysis_document(workload),
         "workload": workload_document(workload),
         "roofline": _roofline(prediction),
-        "lines": [line_document(line, program) for line in prediction.lines],
+        "lines": line_documents(prediction),
         "loops": [_loop(loop) for loop in workload.execution.loops],
         "assumptions": [_assumption(a) for a in prediction.assumptions],
         "explanation": [_finding(f) for f in findings(prediction)],
@@ -212,8 +215,32 @@ def workload_document(workload: Workload) -> Json:
     }
 
 
-def line_document(line: LineCost, program: Program) -> Json:
-    """Return one source line with its costs; ``program`` names the opcodes of its accesses."""
+def analysis_document(workload: Workload) -> Json:
+    """Return at which level and how the launch was analysed, and what that takes for granted."""
+    execution = workload.execution
+    return {
+        "level": str(execution.program.level),
+        "method": method(execution),
+        "text": method_text(execution),
+        "blocks_run": execution.blocks_run,
+        "blocks": execution.launch.grid.count,
+        "assumptions": [a.message for a in workload.assumptions],
+    }
+
+
+def line_documents(prediction: Prediction) -> list[Json]:
+    """Return every source line with its costs and what it does to memory."""
+    workload = prediction.case.workload
+    found, lanes = reaches(workload), active_lanes(workload.execution)
+    documents = []
+    for line in prediction.lines:
+        place = line.file, line.line
+        documents.append(line_document(line, workload, found.get(place, ()), lanes.get(place)))
+    return documents
+
+
+def line_document(line: LineCost, workload: Workload, found: Sequence[Reach], lanes: float | None) -> Json:
+    """Return one source line; ``found`` is what it does to memory, ``lanes`` how many are active."""
     return {
         "file": line.file,
         "line": line.line,
@@ -221,15 +248,53 @@ def line_document(line: LineCost, program: Program) -> Json:
         "time_share": line.time_share,
         "energy_share": line.energy_share,
         "warp_instructions": line.warp_instructions,
+        "active_lanes": lanes,
         "flops": line.flops,
         "bytes": line.bytes,
-        "accesses": [_access(index, pattern, program) for index, pattern in line.accesses],
+        "accesses": [_access(index, pattern, workload) for index, pattern in line.accesses],
+        "buffers": [reach_document(reach) for reach in found],
     }
 
 
-def _access(index: int, pattern: AccessPattern, program: Program) -> Json:
-    opcode = program.instructions[index].opcode
-    return {"instruction": index, "opcode": opcode, **dataclasses.asdict(pattern)}
+def _access(index: int, pattern: AccessPattern, workload: Workload) -> Json:
+    execution = workload.execution
+    instruction = execution.program.instructions[index]
+    hits, memory = workload.hits.get(index), instruction.memory
+    return {
+        "instruction": index,
+        "opcode": instruction.opcode,
+        **dataclasses.asdict(pattern),
+        "space": str(memory.space) if memory else None,
+        "access": str(memory.access) if memory else None,
+        "executions": execution.counts[index],
+        "active_lanes": execution.lanes[index],
+        "l1_hits": hits.l1_hits if hits else None,
+        "l2_hits": hits.l2_hits if hits else None,
+        "dram": _traffic(hits.dram) if hits else None,
+    }
+
+
+def reach_document(reach: Reach) -> Json:
+    """Return what a line does to one buffer in one direction, its instructions together."""
+    return {
+        "buffer": reach.buffer,
+        "space": str(reach.space),
+        "access": reach.access,
+        "instructions": list(reach.instructions),
+        "executions": reach.executions,
+        "requests": reach.requests,
+        "active_lanes": reach.lanes,
+        "sectors": reach.sectors,
+        "wavefronts": reach.wavefronts,
+        "ideal": reach.ideal,
+        "stride": reach.stride,
+        "known": reach.known,
+        "l1_hits": reach.l1_hits,
+        "l2_hits": reach.l2_hits,
+        "l1": _traffic(reach.l1) if reach.l1 else None,
+        "l2": _traffic(reach.l2) if reach.l2 else None,
+        "dram": _traffic(reach.dram) if reach.dram else None,
+    }
 
 
 def _loop(loop: LoopTrips) -> Json:

@@ -7,26 +7,27 @@ HTML show the same findings.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Stall
-from warpwatt.core.program import SourceLine, Space, Unit
+from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import count, interval, percent, plural
+from warpwatt.render.method import method_text
+from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
 from warpwatt.render.words import STALL_REASONS, names_unit, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.prediction import Prediction
-    from warpwatt.core.program import Program
+    from warpwatt.render.reach import Reach
 
-WORTH_SAYING = 1.25
-"""Ratio to the ideal above which an access pattern is mentioned."""
+NOTABLE_TRAFFIC = 0.1
+"""Share of the DRAM traffic from which its source is mentioned."""
+MOST_SOURCES = 3
 FULL_WARP = 32.0
 FLOP_UNITS = (Unit.FP32, Unit.FP64, Unit.FP16, Unit.TENSOR)
 
@@ -43,8 +44,8 @@ class Finding:
 
 def findings(prediction: Prediction) -> list[Finding]:
     """Return everything worth saying, in the order of Nsight Compute's sections."""
-    memory = (accesses, traffic, spills)
-    parts = (bottleneck, roof, *memory, warps, divergence, occupancy, energy, loops, assumed)
+    memory = (accesses, traffic, sources, spills)
+    parts = (bottleneck, roof, *memory, warps, divergence, occupancy, energy, loops, counted, assumed)
     return [finding for part in parts for finding in part(prediction)]
 
 
@@ -111,38 +112,57 @@ def roof(prediction: Prediction) -> Iterator[Finding]:
 
 def accesses(prediction: Prediction) -> Iterator[Finding]:
     """Yield uncoalesced accesses and bank conflicts, costliest line first."""
-    program = prediction.case.workload.execution.program
+    found = reaches(prediction.case.workload)
     for cost in sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line)):
-        sentences = Counter(filter(None, (_access(program, *access) for access in cost.accesses)))
-        for sentence, times in sentences.items():
-            often = f" ({times} instructions)" if times > 1 else ""
-            yield Finding("Memory", f"Line {cost.line}: {sentence}{often}.", SourceLine(cost.file, cost.line))
+        sentences = dict.fromkeys(filter(None, (_waste(r) for r in found.get((cost.file, cost.line), ()))))
+        for sentence in sentences:
+            yield Finding("Memory", f"Line {cost.line}: {sentence}.", SourceLine(cost.file, cost.line))
 
 
-def _access(program: Program, index: int, pattern: AccessPattern) -> str:
-    """Return what is wrong with an access, empty if nothing is."""
-    memory = program.instructions[index].memory
-    space = memory.space if memory else Space.GLOBAL
-    return _conflict(pattern) if space is Space.SHARED else _scatter(pattern)
-
-
-def _scatter(pattern: AccessPattern) -> str:
-    if pattern.sectors <= pattern.ideal * WORTH_SAYING:
+def _waste(reach: Reach) -> str:
+    """Return what is wrong with accesses of a line, empty if nothing is."""
+    if not reach.wasteful:
         return ""
-    stride = f"; stride {pattern.stride} B" if pattern.stride is not None else "; irregular addresses"
-    buffer = f" of {pattern.buffer}" if pattern.buffer else ""
-    seen = "" if pattern.known else " (assumed: the addresses depend on data)"
-    access = f"{count(pattern.sectors)} sectors per request{buffer}, {count(pattern.ideal)} would do"
-    return access + stride + seen
+    return _conflict(reach) if reach.shared else _scatter(reach)
 
 
-def _conflict(pattern: AccessPattern) -> str:
-    if pattern.wavefronts <= pattern.ideal * WORTH_SAYING:
+def _scatter(reach: Reach) -> str:
+    stride = f"stride {reach.stride} B" if reach.stride is not None else "irregular addresses"
+    seen = "" if reach.known else " (assumed: the addresses depend on data)"
+    return f"{pattern_text(reach)}; {stride} ({reach.doing}{_times(reach)}){seen}"
+
+
+def _conflict(reach: Reach) -> str:
+    ways = f"{count(reach.wavefronts / reach.ideal)}-way bank conflict: " if reach.ideal else ""
+    return f"{ways}{pattern_text(reach)} ({reach.doing}{_times(reach)})"
+
+
+def _times(reach: Reach) -> str:
+    number = len(reach.instructions)
+    return f", {number} instructions" if number > 1 else ""
+
+
+def sources(prediction: Prediction) -> Iterator[Finding]:
+    """Yield the accesses behind most of the DRAM traffic, and how much of theirs the caches hold."""
+    moved = [r for line in reaches(prediction.case.workload).values() for r in line if r.dram is not None]
+    whole = prediction.case.workload.dram.total
+    for reach in sorted(moved, key=lambda r: -_dram(r))[:MOST_SOURCES]:
+        if whole > 0 and _dram(reach) >= NOTABLE_TRAFFIC * whole:
+            share, moved_bytes = percent(_dram(reach) / whole), si(_dram(reach), "B")
+            text = f"Line {reach.line.line}: {reach.doing} moves {moved_bytes} of DRAM traffic ({share})"
+            yield Finding("Memory", f"{text}{_caught(reach)}.", reach.line)
+
+
+def _dram(reach: Reach) -> float:
+    return reach.dram.total if reach.dram is not None else 0.0
+
+
+def _caught(reach: Reach) -> str:
+    """Return the share of the sectors of reads that each cache has."""
+    if reach.access == "write" or reach.l1_hits is None:
         return ""
-    ways = count(pattern.wavefronts / pattern.ideal)
-    return (
-        f"{ways}-way bank conflict: {count(pattern.wavefronts)} wavefronts, {count(pattern.ideal)} would do"
-    )
+    second = f", L2 {percent(reach.l2_hits)} of the rest" if reach.l2_hits is not None else ""
+    return f"; L1 has {percent(reach.l1_hits)} of its sectors{second}"
 
 
 def traffic(prediction: Prediction) -> Iterator[Finding]:
@@ -205,20 +225,16 @@ def _tail(prediction: Prediction) -> Iterator[Finding]:
 
 
 def divergence(prediction: Prediction) -> Iterator[Finding]:
-    """Yield lines whose warps run with many lanes switched off."""
-    execution = prediction.case.workload.execution
-    total: dict[SourceLine, float] = {}
-    active: dict[SourceLine, float] = {}
-    for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
-        if i.line is not None and n > 0:
-            total[i.line] = total.get(i.line, 0.0) + n
-            active[i.line] = active.get(i.line, 0.0) + n * lanes
-    worst = sorted(total, key=lambda line: active[line] - FULL_WARP * total[line])[:3]
-    for line in worst:
-        mean = active[line] / total[line]
-        if mean * WORTH_SAYING < FULL_WARP:
-            text = f"Line {line.line}: on average {count(round(mean, 1))} of 32 lanes are active."
-            yield Finding("Scheduler and Warp State", text, line)
+    """Yield lines whose warps run with many lanes switched off, those that waste most first."""
+    lanes = active_lanes(prediction.case.workload.execution)
+    costs = {(line.file, line.line): line for line in prediction.lines}
+    idle = {
+        place: (FULL_WARP - lanes[place]) * costs[place].warp_instructions for place in lanes.keys() & costs
+    }
+    for place in sorted(idle, key=lambda place: (-idle[place], place))[:3]:
+        if lanes[place] * WORTH_SAYING < FULL_WARP:
+            text = f"Line {place[1]}: on average {count(round(lanes[place], 1))} of 32 lanes are active."
+            yield Finding("Scheduler and Warp State", text, SourceLine(*place))
 
 
 def spills(prediction: Prediction) -> Iterator[Finding]:
@@ -261,6 +277,12 @@ def loops(prediction: Prediction) -> Iterator[Finding]:
             text = f"{where}: {plural(loop.trips, 'iteration')} assumed; the number depends on data."
             fix = f"--loop {loop.line.line}=COUNT" if loop.line else "--loop LINE=COUNT"
             yield Finding("Source", text, loop.line, fix)
+
+
+def counted(prediction: Prediction) -> Iterator[Finding]:
+    """Yield how executions and addresses were found."""
+    text = method_text(prediction.case.workload.execution)
+    yield Finding("Counts", f"{text[0].upper()}{text[1:]}.")
 
 
 def assumed(prediction: Prediction) -> Iterator[Finding]:

@@ -12,7 +12,9 @@ from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, copies, count, dimensions, percent, plural, quantity
 from warpwatt.render.findings import Finding, findings
+from warpwatt.render.method import method_text
 from warpwatt.render.plot import RooflinePlot, roofline_plot
+from warpwatt.render.reach import active_lanes, hit_texts, reaches, stride_text
 from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import speed_of_light_order, unit_name
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from warpwatt.core.execution import LoopTrips
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.context import Context
+    from warpwatt.render.reach import Reach
 
 
 SMALL = 0.005
@@ -64,9 +67,27 @@ class HotLine:
     time: str
     energy: str
     instructions: str
+    lanes: str
     flops: str
     bytes: str
-    accesses: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRow:
+    """One row of the table of accesses: what a line does to a buffer; ``waste`` marks more than would do."""
+
+    place: str
+    name: str
+    requests: str
+    lanes: str
+    seen: str
+    ideal: str
+    waste: bool
+    stride: str
+    l1_hits: str
+    l2_hits: str
+    l2: str
+    dram: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +110,7 @@ class Account:
     limits: tuple[tuple[str, int], ...]
     listings: tuple[Listing, ...]
     lines: tuple[HotLine, ...]
+    accesses: tuple[AccessRow, ...]
     loops: tuple[tuple[str, ...], ...]
     assumptions: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
@@ -210,6 +232,7 @@ def account(prediction: Prediction, anchor: str, context: Context) -> Account:
         limits=tuple(workload.occupancy.limits.items()),
         listings=tuple(listings(prediction, context)),
         lines=_lines(prediction),
+        accesses=_accesses(prediction),
         loops=tuple(_loop(loop) for loop in workload.execution.loops),
         assumptions=tuple((a.message, a.fix) for a in prediction.assumptions),
         warnings=tuple(all_warnings(prediction)),
@@ -275,14 +298,23 @@ def _occupancy(prediction: Prediction) -> Bar:
 
 def _lines(prediction: Prediction) -> tuple[HotLine, ...]:
     """Return the lines that cost something, hottest first."""
-    ordered = sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))
-    short = short_names(list(dict.fromkeys(line.file for line in ordered)))
+    short, lanes = _short(prediction), active_lanes(prediction.case.workload.execution)
     return tuple(
-        _line(line, short[line.file]) for line in ordered if max(line.time_share, line.energy_share) >= SMALL
+        _line(line, short[line.file], lanes.get((line.file, line.line)))
+        for line in _hottest(prediction)
+        if max(line.time_share, line.energy_share) >= SMALL
     )
 
 
-def _line(line: LineCost, file: str) -> HotLine:
+def _hottest(prediction: Prediction) -> list[LineCost]:
+    return sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))
+
+
+def _short(prediction: Prediction) -> dict[str, str]:
+    return short_names(list(dict.fromkeys(line.file for line in _hottest(prediction))))
+
+
+def _line(line: LineCost, file: str, lanes: float | None) -> HotLine:
     return HotLine(
         place=f"{file}:{line.line}",
         text=plain(line.text.strip()),
@@ -291,20 +323,38 @@ def _line(line: LineCost, file: str) -> HotLine:
         time=percent(line.time_share),
         energy=percent(line.energy_share),
         instructions=count(line.warp_instructions),
+        lanes="" if lanes is None else count(round(lanes, 1)),
         flops=count(line.flops),
         bytes=si(line.bytes, "B"),
-        accesses=_accesses(line),
     )
 
 
-def _accesses(line: LineCost) -> str:
-    texts = []
-    for _, pattern in line.accesses:
-        measure = "sectors" if pattern.sectors > 0 else "wavefronts"
-        seen = pattern.sectors if pattern.sectors > 0 else pattern.wavefronts
-        buffer = f"{pattern.buffer}: " if pattern.buffer else ""
-        texts.append(f"{buffer}{count(seen)} {measure}, ideal {count(pattern.ideal)}")
-    return "; ".join(texts)
+def _accesses(prediction: Prediction) -> tuple[AccessRow, ...]:
+    """Return what each line does to each buffer, hottest line first."""
+    found, short = reaches(prediction.case.workload), _short(prediction)
+    return tuple(
+        _access(reach, f"{short[line.file]}:{line.line}")
+        for line in _hottest(prediction)
+        for reach in found.get((line.file, line.line), ())
+    )
+
+
+def _access(reach: Reach, place: str) -> AccessRow:
+    l1_hits, l2_hits = hit_texts(reach)
+    return AccessRow(
+        place=place,
+        name=plain(reach.name),
+        requests=count(reach.requests),
+        lanes=count(round(reach.lanes, 1)),
+        seen=reach.seen_text,
+        ideal=count(reach.ideal),
+        waste=reach.wasteful,
+        stride=stride_text(reach),
+        l1_hits=l1_hits,
+        l2_hits=l2_hits,
+        l2="" if reach.l2 is None else si(reach.l2.total, "B"),
+        dram="" if reach.dram is None else si(reach.dram.total, "B"),
+    )
 
 
 def _loop(loop: LoopTrips) -> tuple[str, ...]:
@@ -329,6 +379,7 @@ def _provenance(prediction: Prediction, context: Context) -> tuple[tuple[str, st
         ("Compiler", kernel.toolkit),
         ("Toolkits", ", ".join(f"{name} {version}" for name, version in context.toolkits.items())),
         ("Analysed level", str(case.workload.execution.program.level).upper()),
+        ("Counts", method_text(case.workload.execution)),
         ("Profile", profile),
         ("Calibration", f"{calibration.date}, {calibration.protocol}" if calibration else "none"),
         ("Memory timings", f"measured on {borrowed}" if borrowed else ""),

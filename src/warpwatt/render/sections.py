@@ -12,6 +12,7 @@ from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bar, count, percent, plural
+from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
@@ -24,16 +25,19 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.core.program import SourceLine
     from warpwatt.render.context import Context
+    from warpwatt.render.reach import Reach
 
 HOT_LINES = 5
 """Source lines shown without ``-v``."""
+ACCESS_HEADS = ("line", "access", "requests", "lanes", "each", "ideal", "stride", "L1", "L2", "DRAM")
+ACCESS_LEGEND = "each: 32-byte sectors (sec) or shared-memory wavefronts (wf) per request; L1, L2: hits"
 SMALL = 0.005
 """Shares below this are left out without ``-v``."""
 
 
 def sections(prediction: Prediction, context: Context) -> list[RenderableType]:
     """Return all sections that have something to show."""
-    parts = (speed_of_light, roof, memory, warp_state, occupancy, energy, source, assumptions)
+    parts = (speed_of_light, roof, memory, warp_state, occupancy, energy, source, accesses, assumptions)
     return [piece for part in parts for piece in part(prediction, context)]
 
 
@@ -120,8 +124,7 @@ def energy(prediction: Prediction, context: Context) -> list[RenderableType]:
 
 def source(prediction: Prediction, context: Context) -> list[RenderableType]:
     """Return the hottest lines with their shares of time and energy, and the loops."""
-    limit = len(prediction.lines) if context.verbosity > 0 else HOT_LINES
-    hot = sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))[:limit]
+    hot = _hot(prediction, context)
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", width=max(4, *(len(str(line.line)) for line in hot), 0))
     table.add_column(width=BAR_WIDTH // 2)
@@ -136,12 +139,47 @@ def source(prediction: Prediction, context: Context) -> list[RenderableType]:
     return section("Source", *body, *loops)
 
 
+def _hot(prediction: Prediction, context: Context) -> list[LineCost]:
+    """Return the lines to show, hottest first."""
+    limit = len(prediction.lines) if context.verbosity > 0 else HOT_LINES
+    return sorted(prediction.lines, key=lambda line: (-line.time_share, line.file, line.line))[:limit]
+
+
 def _line_row(line: LineCost) -> Iterable[Text]:
     yield Text(str(line.line))
     yield Text(bar(line.time_share, BAR_WIDTH // 2), style=heat(line.time_share))
     yield Text(percent(line.time_share))
     yield Text(percent(line.energy_share))
     yield Text(plain(line.text.strip()))
+
+
+def accesses(prediction: Prediction, context: Context) -> list[RenderableType]:
+    """Return what the hottest lines do to memory, by buffer: lanes, sectors, hits, bytes from DRAM."""
+    found = reaches(prediction.case.workload)
+    rows = [r for line in _hot(prediction, context) for r in found.get((line.file, line.line), ())]
+    if not rows:
+        return []
+    table = Table.grid(padding=(0, 2))
+    for head in ACCESS_HEADS:
+        left = head == "access"
+        table.add_column(justify="left" if left else "right", no_wrap=True, overflow="ellipsis")
+    table.add_row(*(Text(head, style=QUIET) for head in ACCESS_HEADS))
+    for row in rows:
+        table.add_row(*_access_row(row))
+    return section("Accesses", table, Text(ACCESS_LEGEND, style=QUIET))
+
+
+def _access_row(reach: Reach) -> Iterable[Text]:
+    seen = f"{count(reach.seen)} {'wf' if reach.shared else 'sec'}"
+    yield Text(str(reach.line.line))
+    yield Text(plain(reach.name))
+    yield Text(count(reach.requests))
+    yield Text(count(round(reach.lanes, 1)))
+    yield Text(seen, style="yellow" if reach.wasteful else "")
+    yield Text(count(reach.ideal))
+    yield Text(stride_text(reach))
+    yield from (Text(share) for share in hit_texts(reach))
+    yield Text("" if reach.dram is None else si(reach.dram.total, "B"))
 
 
 def _loop(loop: LoopTrips) -> Text:

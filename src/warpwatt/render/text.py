@@ -11,6 +11,7 @@ from warpwatt.core.units import si
 from warpwatt.render.comparison import comparison
 from warpwatt.render.console import QUIET, panel, plain, to_text
 from warpwatt.render.figures import bounds, copies, dimensions, percent, quantity
+from warpwatt.render.method import method_text
 from warpwatt.render.sections import sections
 
 if TYPE_CHECKING:
@@ -91,5 +92,5 @@ def provenance(prediction: Prediction, context: Context) -> str:
     compiler = f", compiler {kernel.toolkit}" if kernel.toolkit else ""
     return (
         f"Time model {prediction.timing.model}, power model {prediction.power_result.model}{compiler}, "
-        f"WarpWatt {context.version}. {INTERVALS}"
+        f"WarpWatt {context.version}. Counts: {method_text(prediction.case.workload.execution)}. {INTERVALS}"
     )

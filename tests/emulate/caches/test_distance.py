@@ -1,7 +1,7 @@
 """Stack distances against caches simulated access by access."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpwatt.emulate.caches.distance import previous_use, sector_distances, stack_distances
@@ -52,6 +52,7 @@ def test_a_hundred_thousand_accesses_take_no_time():
     assert np.nanmedian(far[np.isfinite(far)]) > 1000
 
 
+@settings(max_examples=40)
 @given(ACCESSES, st.lists(st.integers(1, 5), min_size=13, max_size=13))
 def test_native_distances_are_the_same(accesses, weights):
     lines = np.array([a[0] for a in accesses], np.int64)

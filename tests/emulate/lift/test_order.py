@@ -33,7 +33,9 @@ class Structured:
         self.graph.append([])
         return len(self.graph) - 1
 
-    def region(self, at: int | None, depth: int, exit_: int | None, again: int | None, end: int) -> int | None:
+    def region(
+        self, at: int | None, depth: int, exit_: int | None, again: int | None, end: int
+    ) -> int | None:
         """Write some code behind block ``at``; return its last block, None where control has left."""
         for _ in range(self.source.randint(1, 3)):
             if at is None:

@@ -54,6 +54,8 @@ def compare(
     native_run = native.run(routine, context, ours, blocks, limits or Limits(), record=record)
     reference_run = reference.run(routine, context, theirs, blocks, limits or Limits(), record=record)
     found = differences(native_run, reference_run)
+    if native_run.fault is not None:  # guards behind the fault, in its basic block, have counted or not
+        found = [text for text in found if not text.startswith(".lanes")]
     assert not found, "\n".join(found)
     different = memory_differences(ours, theirs)
     assert not different, "\n".join(different)

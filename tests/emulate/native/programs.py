@@ -23,8 +23,8 @@ INTS = (Type.I8, Type.I16, Type.I32, Type.I64)
 FLOATS = (Type.F16, Type.F32, Type.F64)
 MODES = (None, "rn", "rz", "rm", "rp")
 INT_BINARY = (
-    Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR, Op.SHL, Op.LSHR, Op.ASHR, Op.UDIV, Op.SDIV, Op.UREM, Op.SREM,
-    Op.UMIN, Op.UMAX, Op.SMIN, Op.SMAX,
+    Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR, Op.SHL, Op.LSHR, Op.ASHR, Op.UDIV, Op.SDIV, Op.UREM,
+    Op.SREM, Op.UMIN, Op.UMAX, Op.SMIN, Op.SMAX,
 )  # fmt: skip
 INT_COMPARE = (Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE)
 FLOAT_COMPARE = (Op.FEQ, Op.FLT, Op.FLE, Op.FUNO)
@@ -33,8 +33,29 @@ WHOLE = (Op.FFLOOR, Op.FCEIL, Op.FTRUNC, Op.FRINT)
 FUNCTIONS = ("rcp", "rsqrt", "sqrt", "ex2", "lg2", "sin", "cos", "tanh")
 SPECIAL_BITS = {
     Type.F16: (0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7E00, 1, 0x7BFF, 0x400),
-    Type.F32: (0, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 1, 0x7F7FFFFF, 0x4F000000, 0x38800000),
-    Type.F64: (0, 1 << 63, 0x3FF << 52, 0x7FF << 52, 0xFFF << 52, 0x7FF8 << 48, 1, 0x41E << 52, 0x47EFFFFFE0000000),
+    Type.F32: (
+        0,
+        0x80000000,
+        0x3F800000,
+        0x7F800000,
+        0xFF800000,
+        0x7FC00000,
+        1,
+        0x7F7FFFFF,
+        0x4F000000,
+        0x38800000,
+    ),
+    Type.F64: (
+        0,
+        1 << 63,
+        0x3FF << 52,
+        0x7FF << 52,
+        0xFFF << 52,
+        0x7FF8 << 48,
+        1,
+        0x41E << 52,
+        0x47EFFFFFE0000000,
+    ),
 }
 NAN = {Type.F16: 0x7FFF, Type.F32: 0x7FFFFFFF, Type.F64: 0x7FF8000000000000}
 BITS = {Type.F16: Type.I16, Type.F32: Type.I32, Type.F64: Type.I64}
@@ -141,7 +162,9 @@ class Writer:
             how = self.one((Op.SITOFP, Op.UITOFP))
             self.keep(b.convert(how, self.one(FLOATS), self.pick(self.one(INTS)), mode))
         elif kind == "to":
-            self.keep(b.convert(self.one((Op.FPTOSI, Op.FPTOUI)), self.one(INTS), self.pick(self.one(FLOATS))))
+            self.keep(
+                b.convert(self.one((Op.FPTOSI, Op.FPTOUI)), self.one(INTS), self.pick(self.one(FLOATS)))
+            )
         elif kind == "float":
             start, end = self.one(FLOATS), self.one(FLOATS)
             if start.bits < end.bits:
@@ -204,7 +227,9 @@ class Writer:
             for value in values[-per_type:]:
                 self.next()
                 bits = b.cast_bits(value, BITS[type_]) if type_.is_float else value
-                at = b.add(b.const(Type.I64, OUTPUT + 8 * place), b.mul(self.thread(), b.const(Type.I64, 256)))
+                at = b.add(
+                    b.const(Type.I64, OUTPUT + 8 * place), b.mul(self.thread(), b.const(Type.I64, 256))
+                )
                 b.store("global", at, b.zext(bits, Type.I64))
                 place += 1
 
@@ -234,9 +259,11 @@ def environment(seed: int, threads: int = 64, blocks: int = 2, shared: int = 102
         data[usual, place] = numbers.view(f"u{type_.bits // 8}").astype(np.uint64)[usual]
     for place in range(3, 7):
         chosen = rng.random(total) < 0.4
-        data[chosen, place] = rng.choice(np.array([0, 1, 2**64 - 1, 2**31, 2**63, 7], np.uint64), int(chosen.sum()))
+        data[chosen, place] = rng.choice(
+            np.array([0, 1, 2**64 - 1, 2**31, 2**63, 7], np.uint64), int(chosen.sum())
+        )
     memory = DeviceMemory()
     assert memory.place("input", data) == INPUT
-    assert memory.place("output", np.zeros((total, 32), np.uint64)) == OUTPUT
+    assert memory.place("output", np.zeros((max(total, 128), 32), np.uint64)) == OUTPUT
     launch = Launch(Dim3(blocks), Dim3(threads))
     return Context(launch, {0: bytes(range(64)), 3: b"abcdefgh"}, shared, local), memory

@@ -8,9 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.emulate.native.compare import compare
+from tests.emulate.native.flows import FlowWriter
 from tests.emulate.native.programs import Writer, environment
+from warpwatt.emulate.run import Limits, Stop
 
-QUIET = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUIET
@@ -22,3 +24,25 @@ def test_straight_line(seed, length, threads):
         writer.operation()
     writer.outputs()
     compare(writer.routine(), lambda: environment(seed, threads), [0, 1])
+
+
+@QUIET
+@given(st.integers(0, 2**32), st.integers(5, 25), st.sampled_from((64, 40, 96)))
+def test_control_flow_and_memory(seed, statements, threads):
+    routine = FlowWriter(Random(seed)).routine(statements)
+    run = compare(routine, lambda: environment(seed, threads, shared=4096 + 4096), [0, 1])
+    assert run.stop is Stop.DONE or run.fault is not None
+
+
+@QUIET
+@given(st.integers(0, 2**32), st.integers(5, 25))
+def test_faults(seed, statements):
+    routine = FlowWriter(Random(seed), faults=True).routine(statements)
+    compare(routine, lambda: environment(seed, 64), [0, 1])
+
+
+@QUIET
+@given(st.integers(0, 2**32), st.integers(1, 400))
+def test_budget(seed, budget):
+    routine = FlowWriter(Random(seed)).routine(12)
+    compare(routine, lambda: environment(seed, 64, shared=8192), [1, 0], Limits(warp_instructions=budget))

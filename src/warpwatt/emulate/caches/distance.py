@@ -6,8 +6,8 @@ sector is present if it was brought in and its line was never evicted since: its
 largest of its line's distances since the sector's last use.
 
 The distances of all accesses are found at once. With ``p[i]`` the previous use of access i's line, the lines
-between are those whose first use after ``p[i]`` lies before i: ``#{j < i: p[j] <= p[i]} - (p[i] + 1)``. Such pairs are
-counted bit by bit of their indices, from the highest bit in which they differ.
+between are those whose first use after ``p[i]`` lies before i: ``#{j < i: p[j] <= p[i]} - (p[i] + 1)``.
+Such pairs are counted bit by bit of their indices, from the highest bit in which they differ.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def previous_use(lines: NDArray[np.int64]) -> NDArray[np.int64]:
 def stack_distances(
     lines: NDArray[np.int64], weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the number of distinct other lines since the last use of each access's line, ``COLD`` for the first.
+    """Return how many other lines came since the last use of each access's line, ``COLD`` for the first.
 
     ``weights`` count an access's line as more than one (lines of a sample stand for others); a line has
     the same weight at each of its accesses.
@@ -59,8 +59,8 @@ def stack_distances(
 def _smaller_before(order: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for each index the weight of smaller indices that stand before it in ``order``, a permutation.
 
-    Indices with the same bits above ``bit`` stand together, in the order given; of those, the ones whose ``bit``
-    is 0 are smaller than the ones whose ``bit`` is 1. They are then parted by that bit.
+    Indices with the same bits above ``bit`` stand together, in the order given; of those, the ones whose
+    ``bit`` is 0 are smaller than the ones whose ``bit`` is 1. They are then parted by that bit.
     """
     size = len(order)
     total = np.zeros(size)
@@ -89,7 +89,8 @@ def sector_distances(
 
     ``valid`` accesses leave their sectors readable; the others (partial writes) only keep the line in place.
 
-    >>> sector_distances(np.array([5, 6, 5, 5]), np.array([1, 1, 2, 3], np.uint8), np.full(4, True))[:, :2].tolist()
+    >>> lines, masks = np.array([5, 6, 5, 5]), np.array([1, 1, 2, 3], np.uint8)
+    >>> sector_distances(lines, masks, np.full(4, True))[:, :2].tolist()
     [[inf, nan], [inf, nan], [nan, inf], [1.0, 0.0]]
     """
     along_lines = np.argsort(lines, kind="stable")
@@ -106,8 +107,8 @@ def sector_distances(
 def _largest_since(rank: NDArray[np.int64], uses: NDArray[np.bool_], ranks: int) -> NDArray[np.int64]:
     """Return the largest rank behind the last use before each place.
 
-    Accesses of a line stand side by side and its first one has the highest rank, so that what is behind a use of
-    another line does not matter. Lifted by the number of uses before, one running maximum serves all.
+    Accesses of a line stand side by side and its first one has the highest rank, so that what is behind a
+    use of another line does not matter. Lifted by the number of uses before, one running maximum serves all.
     """
     lift = np.concatenate([[0], np.cumsum(uses)[:-1]]) * ranks
     return np.asarray(np.maximum.accumulate(rank + lift) - lift)

@@ -26,8 +26,8 @@ def fast_sector_distances(
 ) -> NDArray[np.float64]:
     """Return the distance of each access's four sectors, shape (accesses, 4); NaN where one is not touched.
 
-    >>> full = np.full(4, True)
-    >>> fast_sector_distances(np.array([5, 6, 5, 5]), np.array([1, 1, 2, 3], np.uint8), full, np.ones(4))[3].tolist()
+    >>> lines, masks = np.array([5, 6, 5, 5]), np.array([1, 1, 2, 3], np.uint8)
+    >>> fast_sector_distances(lines, masks, np.full(4, True), np.ones(4))[3].tolist()
     [1.0, 0.0, nan, nan]
     """
     size = len(lines)

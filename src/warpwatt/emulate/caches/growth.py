@@ -1,15 +1,14 @@
 """How footprints grow from sampled blocks to waves and to the whole grid.
 
-Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a box of
-blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos included. Elsewhere
-(gathers, grids numbered by division) the overlap of blocks far apart says from how large a set they draw,
-and the stretch of addresses and the buffer's size bound it.
+Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a
+box of blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos
+included. Elsewhere (gathers, grids numbered by division) what blocks far apart have in common says from how
+large a set they draw, and the stretch of addresses and the buffer's size bound it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from warpwatt.core.reuse import Growth
 from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
+from warpwatt.emulate.joined import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""
+MOST_PAIRS = 24
+"""Neighbours compared along an axis."""
 NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
-_FAR_PAIRS = 300
 
 
 Bases = dict[int, tuple["NDArray[np.int32]", "NDArray[np.int64]"]]
@@ -82,7 +83,7 @@ def growths(
         Instruction to its accesses over those in the trace, where the trace was cut short.
     """
     groups: list[tuple[int, tuple[float, ...], list[int]]] = []
-    for index in np.unique(touched.instruction).tolist():
+    for index in occurring(touched.instruction):
         slot = int(touched.sector[touched.instruction == index][0]) >> (SLOT_BITS - 5) & 0xFF
         steps = _steps(*bases[index], blocks)
         like = (g for g in groups if g[0] == slot and _alike(g[1], steps, blocks))
@@ -113,12 +114,12 @@ def bases_of(stream: LineStream) -> Bases:
     """
     low = np.array([0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0])[stream.sectors & 15]
     sector = stream.line * 4 + low
-    order = np.lexsort((sector, stream.block, stream.instruction))
-    instruction, block, sector = stream.instruction[order], stream.block[order], sector[order]
-    fresh = np.ones(len(order), bool)
-    fresh[1:] = (instruction[1:] != instruction[:-1]) | (block[1:] != block[:-1])
-    instruction, block, sector = instruction[fresh], block[fresh], sector[fresh]
-    return {int(i): (block[instruction == i], sector[instruction == i]) for i in np.unique(instruction)}
+    shape = int(stream.instruction.max(initial=-1)) + 1, int(stream.block.max(initial=-1)) + 1
+    lowest = np.full(shape, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, (stream.instruction, stream.block), sector)
+    seen = lowest < np.iinfo(np.int64).max
+    found = {int(i): np.flatnonzero(seen[i]).astype(np.int32) for i in np.flatnonzero(seen.any(axis=1))}
+    return {i: (blocks, lowest[i, blocks]) for i, blocks in found.items()}
 
 
 def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks) -> Iterator[Growth]:
@@ -129,20 +130,20 @@ def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks)
     sums: dict[str, float] = {}
     for growth in found:
         sums[growth.buffer] = sums.get(growth.buffer, 0.0) + growth.total
+    whole = len(blocks.numbers) >= blocks.grid.count
     for growth in found:
-        room = growth.limit
-        if len(blocks.numbers) >= blocks.grid.count:
+        room, granule = growth.limit, growth.granule
+        if whole:
             members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
-            own = touched.sector[np.isin(touched.instruction, members)]
-            room = float(SECTOR * len(np.unique(own))) if sums[growth.buffer] > 0 else room
+            own = _distinct(np.sort(touched.sector[np.isin(touched.instruction, members)]))
+            room, granule = float(SECTOR * len(own)), 2 * len(_distinct(own >> 1)) / max(1, len(own))
         share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
-        yield replace(growth, total=growth.total * share)
+        granule = granule if whole or share == 1.0 else 1.0  # what fills its buffer leaves no gaps
+        yield replace(growth, total=growth.total * share, granule=granule)
 
 
-def _steps(
-    ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks
-) -> tuple[float, ...]:
-    """Return the sectors by which the first address of a block moves along each axis; () if it does not so."""
+def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> tuple[float, ...]:
+    """Return the sectors by which the first address of a block moves along each axis, () if it does not."""
     base = first.astype(float)
     at = np.concatenate([blocks.coordinates[ordinals], np.ones((len(ordinals), 1))], axis=1)
     centre = base.mean()
@@ -177,7 +178,7 @@ def _growth(
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, axes, total = _extent(sets, steps, blocks, scale)
-    *_, pieces = _extent([np.unique(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
+    *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
     return Growth(
@@ -199,10 +200,14 @@ def _growth(
 def _extent(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
 ) -> tuple[float, tuple[float, float, float] | None, float]:
-    """Return bytes of a block, new shares along the axes, and bytes of the grid, for sets of 32-byte pieces."""
+    """Return bytes of a block, new shares along the axes, and bytes of the grid."""
     block_bytes = scale * _mean_bytes(sets, blocks)
     axes = _axis_shares(sets, steps, blocks) if steps else None
-    return block_bytes, axes, _total(np.unique(np.concatenate(sets)), sets, axes, block_bytes, blocks)
+    return (
+        block_bytes,
+        axes,
+        _total(_distinct(np.sort(np.concatenate(sets))), sets, axes, block_bytes, blocks),
+    )
 
 
 def _axis_shares(
@@ -217,10 +222,21 @@ def _axis_shares(
     return shares[0], shares[1], shares[2]
 
 
+def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different numbers of an ascending array.
+
+    >>> _distinct(np.array([3, 3, 5])).tolist()
+    [3, 5]
+    """
+    fresh = np.ones(len(ascending), bool)
+    fresh[1:] = ascending[1:] != ascending[:-1]
+    return ascending[fresh]
+
+
 def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:
     """Return the mean share of a block's sectors that its neighbour does not touch; 1 without pairs."""
     fresh = whole = 0
-    for a, b in pairs:
+    for a, b in pairs[:: max(1, len(pairs) // MOST_PAIRS)]:
         common = len(np.intersect1d(sets[a], sets[b], assume_unique=True))
         fresh += len(sets[a]) + len(sets[b]) - 2 * common
         whole += len(sets[a]) + len(sets[b])
@@ -229,9 +245,10 @@ def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> f
 
 def _run_length(sets: list[NDArray[np.int64]]) -> float:
     """Return the mean number of sectors that stand side by side."""
-    total = sum(len(s) for s in sets)
-    runs = sum(1 + int((np.diff(s) > 1).sum()) for s in sets if len(s))
-    return total / max(1, runs)
+    steps = np.diff(np.concatenate(sets)) if sets else np.zeros(0)
+    ends = np.cumsum(np.array([len(s) for s in sets if len(s)], np.int64))
+    runs = len(ends) + int((steps > 1).sum()) - int((steps[ends[:-1] - 1] > 1).sum())
+    return float(ends[-1]) / max(1, runs) if len(ends) else 0.0
 
 
 def _total(
@@ -247,7 +264,8 @@ def _total(
         return float(SECTOR * len(union)) * block_bytes / max(1e-9, _mean_bytes(sets, blocks))
     if axes is not None:
         return box(block_bytes, axes, blocks.grid, count)
-    drawn = _drawn_from(sets, count) * block_bytes
+    seen = _mean_bytes(sets, blocks)
+    drawn = SECTOR * _drawn(sets, blocks) * (block_bytes / max(1.0, seen))
     return max(float(SECTOR * len(union)), min(drawn, _stretch(union, len(blocks.numbers))))
 
 
@@ -268,19 +286,25 @@ def box(block_bytes: float, axes: tuple[float, float, float], grid: Dim3, blocks
     return block_bytes * (1 + (x - 1) * axes[0]) * (1 + (y - 1) * axes[1]) * (1 + (z - 1) * axes[2])
 
 
-def _drawn_from(sets: list[NDArray[np.int64]], count: int) -> float:
-    """Return how many blocks' worth of memory ``count`` blocks touch, from the overlap of blocks far apart.
+def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
+    """Return how many sectors all blocks touch, from how many of those seen one or two blocks apart touch.
 
-    Blocks that draw at random from a set of U blocks' worth overlap by 1/U and touch U (1 - (1 - 1/U)^n).
+    Chao's estimate of what is unseen and how it is found with more samples (Colwell et al., "Models and
+    estimators linking individual-based and sample-based rarefaction, extrapolation and comparison of
+    assemblages", Journal of Plant Ecology 5, 2012, equations 8 and 18).
     """
-    pairs = list(combinations(range(len(sets)), 2))
-    pairs = [p for p in pairs if p[1] - p[0] > 1][:: max(1, len(pairs) // _FAR_PAIRS)]
-    size = sum(min(len(sets[a]), len(sets[b])) for a, b in pairs)
-    common = sum(len(np.intersect1d(sets[a], sets[b], assume_unique=True)) for a, b in pairs)
-    if not common or not size:
-        return float(count)
-    universe = max(1.0, size / common)
-    return float(-universe * np.expm1(count * np.log1p(-min(1 - 1e-12, 1 / universe))))
+    followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
+    apart = [s for k, s in enumerate(sets) if k not in followers and len(s)]
+    samples = len(apart)
+    if not samples:
+        return 0.0
+    _, times = np.unique(np.concatenate(apart), return_counts=True)
+    once, twice = float((times == 1).sum()), float((times == 2).sum())
+    unseen = (samples - 1) / samples * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
+    if not unseen:
+        return float(len(times))
+    more = max(0, blocks.grid.count - samples)
+    return float(len(times) - unseen * np.expm1(more * np.log1p(-once / (samples * unseen + once))))
 
 
 def _stretch(union: NDArray[np.int64], blocks: int) -> float:

@@ -14,6 +14,7 @@ from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
+from warpwatt.emulate.joined import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from warpwatt.core.execution import AccessPattern, Execution, Occupancy
     from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Instruction
     from warpwatt.core.reuse import Growth, Reuse
     from warpwatt.emulate.caches.l1 import Fate
     from warpwatt.emulate.caches.policy import Policy
@@ -51,8 +51,8 @@ def level_hits(
     """Return what each level sees of each instruction of ``patterns``, over the whole grid.
 
     Reads that miss L1 are first touches of the SM's resident blocks, shared with other SMs and waves as the
-    growth of footprints says, or lines that L1 has lost, which L2 has lost too where their distance, grown from an
-    SM's blocks to a wave's, is beyond its size.
+    growth of footprints says, or lines that L1 has lost, which L2 has lost too where their distance, grown
+    from an SM's blocks to a wave's, is beyond its size.
     """
     reuse = execution.reuse
     assert reuse is not None
@@ -129,7 +129,7 @@ def _strays(tallies: dict[int, _Tally], execution: Execution, patterns: Mapping[
     """Give instructions that no sampled block reached their own bytes, their buffer's once from DRAM."""
     reuse = execution.reuse
     assert reuse is not None
-    seen = set(np.unique(reuse.stream.instruction).tolist())
+    seen = set(occurring(reuse.stream.instruction))
     seen.update(i for growth in reuse.growths for i in growth.instructions)
     strays = {i: t for i, t in tallies.items() if i not in seen}
     for buffer in {patterns[i].buffer for i in strays}:

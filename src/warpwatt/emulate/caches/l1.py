@@ -1,10 +1,10 @@
 """L1: which share of its reads each instruction finds there, for any capacity.
 
-Resident blocks of one SM take turns access by access. Volta's and later L1 has four sets of hundreds of ways (Khairy
-et al., ISCA 2020, by microbenchmark), so that a fully associative LRU cache of sectored lines stands for it.
-Where a stream is long, lines are sampled by a hash of their number and stand for the others (Waldspurger, Park,
-Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", FAST 2015); lines that many accesses share
-are always kept.
+Resident blocks of one SM take turns access by access. Volta's and later L1 has four sets of hundreds of
+ways (Khairy et al., ISCA 2020, by microbenchmark), so that a fully associative LRU cache of sectored lines
+stands for it. Where a stream is long, lines are sampled by a hash of their number and stand for the others
+(Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", FAST 2015); lines that
+many accesses share are always kept.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HASH = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """Shares of the sectors an instruction reads: found in L1, never touched before on the SM, lost by L1 and L2."""
+    """Shares of the sectors an instruction reads: in L1, new to the SM, lost by L1 and L2."""
 
     hit: float = 0.0
     cold: float = 0.0
@@ -97,7 +97,7 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     rows, copy, round_ = _cast(stream, np.flatnonzero(row_weight), resident, rounds)
     line = stream.line[rows] + _COPY * np.where(shared[rows], 0, copy)
     weight = row_weight[rows]
-    order = np.lexsort((stream.warp[rows], stream.block[rows], copy, stream.time[rows], round_))
+    order = _turns(stream, rows, copy, round_)
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
@@ -107,10 +107,23 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     return L1Profile(stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0)
 
 
+def _turns(
+    stream: LineStream, rows: NDArray[np.int64], copy: NDArray[np.int64], round_: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return rows in the order in which they come: by round, time, copy, block and warp."""
+    key = round_
+    for part in (stream.time[rows], copy, stream.block[rows], stream.warp[rows]):
+        bits = int(part.max(initial=0)).bit_length()
+        if int(key.max(initial=0)).bit_length() + bits > 62:
+            return np.lexsort((stream.warp[rows], stream.block[rows], copy, stream.time[rows], round_))
+        key = (key << bits) | part
+    return np.argsort(key, kind="stable")
+
+
 def _cast(
     stream: LineStream, chosen: NDArray[np.int64], resident: int, rounds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows of the stream for every place of every round, which copy of its block each is, and its round."""
+    """Return rows of the stream for every place of every round, which copy each is, and its round."""
     blocks = int(stream.block.max(initial=0)) + 1
     by_block = chosen[np.argsort(stream.block[chosen], kind="stable")]
     ends = np.searchsorted(stream.block[by_block], np.arange(blocks + 1))
@@ -125,14 +138,14 @@ def _cast(
 
 @lru_cache(maxsize=64)
 def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return how many rows each row stands for among ``places`` blocks (0: left out), and which lines blocks share."""
+    """Return how many rows each row stands for among ``places`` blocks (0: left out), and what is shared."""
     place, counts, shared = _lines(stream)
     cached = stream.kind & BYPASS == 0
     weight = np.where(cached, 1.0, 0.0)
     repeated = places / (int(stream.block.max(initial=0)) + 1)
     if cached.sum() * repeated <= MOST_ROWS:
         return weight, shared
-    cold = cached & (counts[place] < HOT)
+    cold = cached & ~_always(counts, MOST_ROWS / 2 / repeated)[place]
     bits = max(0, math.ceil(math.log2(max(1.0, cold.sum() * repeated / MOST_ROWS))))
     if bits:
         mixed = (stream.line[cold].astype(np.uint64) * np.uint64(_HASH)) >> np.uint64(64 - bits)
@@ -140,9 +153,22 @@ def _thinned(stream: LineStream, places: int) -> tuple[NDArray[np.float64], NDAr
     return weight, shared
 
 
+def _always(counts: NDArray[np.int64], room: float) -> NDArray[np.bool_]:
+    """Return which lines are kept in every sample: those of many accesses, as far as there is room.
+
+    >>> _always(np.array([70, 5, 90, 100]), 150).tolist()
+    [False, False, True, True]
+    """
+    order = np.argsort(-counts, kind="stable")
+    before = np.cumsum(counts[order]) - counts[order]
+    kept = np.zeros(len(counts), bool)
+    kept[order] = before < room
+    return kept & (counts >= HOT)
+
+
 @lru_cache(maxsize=16)
 def _lines(stream: LineStream) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return a number for each row's line, accesses of each numbered line, and which rows' lines blocks share."""
+    """Return a number for each row's line, accesses by that number, and which rows' lines blocks share."""
     order = np.argsort(stream.line, kind="stable")
     line, block = stream.line[order], stream.block[order]
     fresh = np.ones(len(line), bool)

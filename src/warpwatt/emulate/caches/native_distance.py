@@ -1,8 +1,8 @@
-"""Sector distances access by access, for :mod:`~warpwatt.emulate.native.aot`: what ``distance`` says, ten times as fast.
+"""Sector distances access by access, compiled ahead of time: what ``distance`` says, but fast.
 
-A Fenwick tree over the places of a stream holds the weight of each line at its last use, so that the weight of
-the lines used since is a difference of two prefix sums (Olken, "Efficient methods for calculating the success function of
-fixed space replacement policies", 1981).
+A Fenwick tree over the places of a stream holds the weight of each line at its last use, so that the weight
+of the lines used since is a difference of two prefix sums (Olken, "Efficient methods for calculating the
+success function of fixed space replacement policies", 1981).
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def add(tree: int, size: int, place: int, weight: float) -> None:
         place += place & -place
 
 
-def measure(size: int, number: int, marks: int, weights: int, last: int, tree: int, peak: int, result: int) -> int:
+def measure(
+    size: int, number: int, marks: int, weights: int, last: int, tree: int, peak: int, result: int
+) -> int:
     """Fill ``result`` (``size`` × 4 doubles) with distances of sectors, negative where not touched.
 
     Parameters
@@ -56,8 +58,7 @@ def measure(size: int, number: int, marks: int, weights: int, last: int, tree: i
         used[line] = i
         peaks, out = f64_at(peak + line * 32, 4), f64_at(result + i * 32, 4)
         for sector in range(4):
-            if far > peaks[sector]:
-                peaks[sector] = far
+            peaks[sector] = max(peaks[sector], far)
             out[sector] = -1.0
             if mark[i] >> sector & 1:
                 out[sector] = peaks[sector]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.emulate.ir import End
+from warpwatt.emulate.native import numbering
+from warpwatt.emulate.native.aot import Library, function, load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.ir import Block, Routine
+    from warpwatt.emulate.native.llvm import Code
     from warpwatt.emulate.run import Trace
 
 MEMORY_OPERATIONS = frozenset({"load", "store", "atomic"})
@@ -27,13 +31,37 @@ def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
     accesses = [_accesses(b) for b in routine.blocks]
     if not waits.any():
         return np.zeros(len(trace.access_instruction), np.int64)
-    found = [
-        _of_warp(trace, warp, waits, accesses)
-        if trace.access_start[warp] < trace.access_start[warp + 1]
-        else []
-        for warp in range(len(trace.access_start) - 1)
-    ]
-    return np.concatenate(found).astype(np.int64)
+    per_step = np.array([len(a) for a in accesses])[trace.step_block]
+    passed = np.concatenate([[0], np.cumsum(waits[trace.step_block])])
+    since = passed[:-1] - np.repeat(passed[trace.step_start[:-1]], np.diff(trace.step_start))
+    expected = np.concatenate([[0], np.cumsum(per_step)])[trace.step_start]
+    if (expected == trace.access_start).all():
+        return np.repeat(since, per_step)
+    first = _first_accesses(trace, routine, accesses)
+    return np.repeat(since, np.diff(first, append=len(trace.access_instruction)))
+
+
+def _first_accesses(trace: Trace, routine: Routine, accesses: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+    """Return the first access of each step; a warp's first step takes what comes before too."""
+    start = np.array([b.instructions.start for b in routine.blocks], np.int64)
+    behind = np.array([b.instructions.stop for b in routine.blocks], np.int64)
+    steps = np.zeros((len(trace.step_block), 3), np.int64)
+    steps[:, 0], steps[:, 1] = start[trace.step_block], behind[trace.step_block]
+    size = int(behind.max())
+    following = np.full(size + 1, size)
+    following[np.concatenate(accesses)] = np.concatenate(accesses)
+    following = np.minimum.accumulate(following[::-1])[::-1].copy()
+    columns = (trace.step_start, trace.access_start, trace.access_instruction)
+    starts, access_start, instruction = (np.ascontiguousarray(c, np.int64) for c in columns)
+    given = (starts, steps, access_start, instruction, following)
+    number = function(_code().address("number_accesses"), 7)
+    number(len(starts) - 1, *(array.ctypes.data for array in given), size)
+    return steps[:, 2]
+
+
+@lru_cache(maxsize=1)
+def _code() -> Code:
+    return load([Library((numbering,), ("number_accesses",)).object()])
 
 
 def _accesses(block: Block) -> NDArray[np.int32]:
@@ -44,33 +72,3 @@ def _accesses(block: Block) -> NDArray[np.int32]:
 
 def _traced(memory: object) -> bool:
     return getattr(memory, "space", "const") not in ("const", "param")
-
-
-def _of_warp(
-    trace: Trace, warp: int, waits: NDArray[np.int64], accesses: list[NDArray[np.int32]]
-) -> NDArray[np.int64]:
-    steps = trace.step_block[trace.step_start[warp] : trace.step_start[warp + 1]]
-    seen = trace.access_instruction[trace.access_start[warp] : trace.access_start[warp + 1]]
-    passed = np.cumsum(waits[steps]) - waits[steps]
-    expected = np.concatenate([accesses[b] for b in steps] or [np.zeros(0, np.int32)])
-    phase = np.repeat(passed, [len(accesses[b]) for b in steps])
-    if len(expected) == len(seen):
-        return phase
-    return _matched(seen, expected, phase)
-
-
-def _matched(
-    seen: NDArray[np.int32], expected: NDArray[np.int32], phase: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the phase of the earliest subsequence of ``expected`` that reads ``seen``."""
-    result = np.zeros(len(seen), np.int64)
-    at = 0
-    for i, instruction in enumerate(seen.tolist()):
-        behind = np.flatnonzero(expected[at : at + 4096] == instruction)
-        if len(behind):
-            at += int(behind[0])
-            result[i] = phase[at]
-            at += 1
-        else:
-            result[i] = result[i - 1] if i else 0
-    return result

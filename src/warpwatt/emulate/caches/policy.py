@@ -21,7 +21,7 @@ LINE = 128
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Bytes that one L2 miss fetches, usable L2 in bytes, and whether partly written sectors are completed."""
+    """Bytes that one L2 miss fetches, usable L2 in bytes, whether partly written sectors are completed."""
 
     dram_granule: int
     l2_bytes: float

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpwatt.core.reuse import LineStream, Reuse
 from warpwatt.emulate.caches.growth import bases_of, growths
-from warpwatt.emulate.caches.sets import partly_written, touches
+from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, line_stream
 
 if TYPE_CHECKING:
@@ -38,13 +38,12 @@ def reuse_of(
 ) -> Reuse:
     """Return the stream and the growth of footprints of sampled blocks.
 
-    ``buffers`` maps slots to name and size; ``scales`` an instruction to how many times more accesses it makes
-    than the trace holds. The trace's blocks are those of ``blocks``, in order.
+    ``buffers`` maps slots to name and size; ``scales`` an instruction to how many times more accesses it
+    makes than the trace holds. The trace's blocks are those of ``blocks``, in order.
     """
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
     stream = line_stream(trace, warps, program, routine)
-    read, written = touches(stream)
-    partial = partly_written(stream, bytes_per_sector(trace, program))
+    read, written, partial = touches(stream, bytes_per_sector(trace, program))
     bases = bases_of(stream)
     grown = (growths(t, bases, blocks, buffers, partial, scales or {}) for t in (read, written))
     return Reuse(

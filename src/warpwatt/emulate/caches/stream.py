@@ -22,7 +22,7 @@ SECTOR = 32
 SLOT_BITS = 40
 LOCAL_SLOT = 0xF1
 _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "STRONG", "BYPASS", "NA"})
-"""Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; ``STRONG`` and ``NA`` in machine code)."""
+"""Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; the upper-case ones in SASS)."""
 
 
 def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: Routine | None) -> LineStream:

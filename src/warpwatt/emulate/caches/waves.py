@@ -48,7 +48,7 @@ class Waves:
         )
 
     def from_dram(self, growth: Growth, asked: float) -> tuple[float, float]:
-        """Return DRAM bytes for ``asked`` bytes that no SM had: first touches (again, if lost), and capacity misses.
+        """Return DRAM bytes for ``asked`` bytes that no SM had: first touches, and capacity misses.
 
         What lies in several waves is lost between them along the published curve for overlaps; what blocks of
         one wave share, or a block writes again, along those for capacity misses of reads and stores.
@@ -63,7 +63,7 @@ class Waves:
         return (once + again) * kept, missed * kept
 
     def _lost_between_waves(self, growth: Growth) -> float:
-        """Return bytes that later waves touch again after L2 lost them: neighbouring waves first, then pairs of them."""
+        """Return bytes later waves touch again after L2 lost them: neighbours first, then pairs of them."""
         lost, size = 0.0, float(self.wave)
         while size < self.blocks:
             rest = min(size, self.blocks - size)

@@ -62,7 +62,7 @@ def subtract_with_borrow(b: Builder, x: Value, y: Value, borrow: Value | None) -
 
 
 def funnel(b: Builder, low: Value, high: Value, amount: int | Value, *, left: bool) -> Value:
-    """Return 32 bits of ``high:low`` shifted by 0 to 32: the upper ones to the left, the lower ones to the right."""
+    """Return the upper 32 bits of ``high:low`` shifted left by 0 to 32, or the lower ones shifted right."""
     if isinstance(amount, int):
         near, far = (high, low) if left else (low, high)
         if amount in (0, 32):
@@ -155,8 +155,8 @@ def permute(b: Builder, low: Value, high: Value, selector: int) -> Value:
         part = _masked(b, high if word else low, move, mask)
         result = part if result is None else b.or_(result, part)
     for at, byte in signs:
-        word = high if byte & 4 else low
-        sign = b.ashr(b.shl(word, 24 - 8 * (byte & 3)), 31)
+        source = high if byte & 4 else low
+        sign = b.ashr(b.shl(source, 24 - 8 * (byte & 3)), 31)
         part = b.and_(sign, b.i32(0xFF << 8 * at))
         result = part if result is None else b.or_(result, part)
     assert result is not None
@@ -165,13 +165,12 @@ def permute(b: Builder, low: Value, high: Value, selector: int) -> Value:
 
 def _masked(b: Builder, word: Value, move: int, mask: int) -> Value:
     """Return a word shifted left by ``move`` bytes (right if negative), and what the mask keeps of it."""
+    kept = _FULL
     if move > 0:
-        word, left = b.shl(word, 8 * move), _FULL << 8 * move & _FULL
+        word, kept = b.shl(word, 8 * move), _FULL << 8 * move & _FULL
     elif move < 0:
-        word, left = b.lshr(word, -8 * move), _FULL >> -8 * move
-    else:
-        left = _FULL
-    return word if mask == left else b.and_(word, b.i32(mask))
+        word, kept = b.lshr(word, -8 * move), _FULL >> -8 * move
+    return word if mask == kept else b.and_(word, b.i32(mask))
 
 
 def permute_by(b: Builder, low: Value, high: Value, selector: Value) -> Value:

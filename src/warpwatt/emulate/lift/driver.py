@@ -78,9 +78,8 @@ def drive(program: Program, builder: B, language: Language[B]) -> Routine:
         blocks = builder.finish()
     except KeyError as error:
         raise InputError(f"{program.name} jumps to {error.args[0]}, which is nowhere") from None
-    return Routine(
-        program, language.order(blocks), builder.registers, tuple(sorted(builder.functions)), builder.uncovered
-    )
+    ordered, functions = language.order(blocks), tuple(sorted(builder.functions))
+    return Routine(program, ordered, builder.registers, functions, builder.uncovered)
 
 
 def _begin(builder: B, language: Language[B], index: int, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""8 × 8 matrices of 16-bit elements between shared memory and a warp: ldmatrix, stmatrix, movmatrix, LDSM, STSM.
+"""8 × 8 matrices of 16-bit elements between shared memory and a warp: ldmatrix, stmatrix, LDSM, STSM.
 
 Lane L holds elements 2t and 2t + 1 of row g (g = L / 4, t = L mod 4) in one register. Row addresses of matrix
 i come from lanes 8i to 8i + 7.

@@ -1,9 +1,10 @@
 """The fast engine: a routine becomes machine code once, then runs at native speed.
 
-Public names: ``run(routine, context, memory, blocks, limits, *, record=False) -> Run`` and, for others that
-need compiled loops, :class:`~warpwatt.emulate.native.aot.Library`.
+Public names: ``run(routine, context, memory, blocks, limits, *, record=False) -> Run``, ``Session``, which
+does so several times for one launch, and :class:`~warpwatt.emulate.native.aot.Library` for others that need
+compiled loops.
 """
 
-from warpwatt.emulate.native.engine import run
+from warpwatt.emulate.native.engine import Session, run
 
-__all__ = ["run"]
+__all__ = ["Session", "run"]

@@ -1,4 +1,4 @@
-"""Plain Python functions compiled ahead of time: numba compiles them once per machine, LLVM loads them ever after.
+"""Plain Python functions compiled ahead of time: once per machine by numba, then only loaded.
 
 A *native module* is an ordinary module whose functions use only integers, floats and the arrays of
 :mod:`~warpwatt.emulate.native.pointers`. Nothing marks them: :class:`Library` compiles the functions it is
@@ -6,6 +6,7 @@ asked for, and what these call. Exported functions have annotations ``int`` (64 
 ``float`` (double) and ``None`` on all parameters and the result; inner ones take what they are given.
 Nothing may raise, allocate, or use Python objects; integer division and array indices follow C.
 
+>>> import numpy as np
 >>> from warpwatt.emulate.native import sample
 >>> code = load([Library((sample,), ("total",)).object()])
 >>> values = np.arange(10)
@@ -20,8 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np  # noqa: F401 - for the example
 
 from warpwatt.emulate.native.llvm import function, identity, load
 from warpwatt.frontend.cache import default_cache, digest
@@ -55,14 +54,14 @@ class Library:
 
     @cached_property
     def key(self) -> str:
-        """What the object code depends on: sources, exports, llvmlite (each numba wants one of its own), processor."""
+        """What the code depends on: sources, exports, llvmlite (every numba wants its own), processor."""
         sources = [inspect.getsource(module).encode() for module in self.modules]
         names = ",".join(self.exports).encode()
         return digest(b"aot 2", identity(), names, *sources)
 
     def _compile(self) -> bytes:
         """Compile with numba (seconds) and return one object of all exports."""
-        from warpwatt.emulate.native.numba_compiler import compile_functions
+        from warpwatt.emulate.native.numba_compiler import compile_functions  # noqa: PLC0415 - slow to import
 
         functions = {
             name: value
@@ -76,7 +75,7 @@ class Library:
 def signature(exported: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
     """Return the LLVM types of result and parameters, from the annotations.
 
-    >>> def half(x: "int", y: "float") -> "float": ...
+    >>> def half(x: int, y: float) -> float: ...
     >>> signature(half)
     ('double', ('i64', 'double'))
     """

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpwatt.emulate.native.accesses import check, count_request, space_of
-from warpwatt.emulate.native.pointers import bytes_at, f32_at, f64_at, i64_at, u16_at, u32_at, u64_at
-from warpwatt.emulate.native.state import (
-    FAULT, FOUND, LANE_ADDRESSES, LANE_OLD, LANE_VALUES, MACHINE_WORDS, O_ATOMIC, O_ELEMENT, O_SPACE, O_TYPE,
-    OPERATION_WORDS, OPERATIONS,
-)  # fmt: skip
+from warpwatt.emulate.native import state
+from warpwatt.emulate.native.counting import count_spaces
+from warpwatt.emulate.native.places import find_hosts
+from warpwatt.emulate.native.pointers import bytes_at, f32_at, f64_at, i64_at, u16_at, u32_at
 
 ADD, MIN, MAX, UMIN, UMAX, AND, OR, XOR, EXCH, CAS, INC, DEC = range(12)
 """Places in :data:`~warpwatt.emulate.ir.ATOMICS`."""
@@ -17,30 +15,27 @@ INTEGER, HALF, SINGLE, DOUBLE = 0, 1, 2, 3
 
 
 def atomic_lanes(m: int, w: int, row: int, lanes: int) -> None:
-    """Read, modify and write at LANE_ADDRESSES; operands in LANE_VALUES, old values to LANE_OLD, all 64 bits."""
-    machine = i64_at(m, MACHINE_WORDS)
-    operation = i64_at(machine[OPERATIONS] + row * OPERATION_WORDS * 8, OPERATION_WORDS)
-    bytes_at(m + LANE_OLD * 8, 256)[:] = 0
-    if lanes == 0 or machine[FAULT]:
+    """Read, modify and write at LANE_ADDRESSES; operands in LANE_VALUES, old values to LANE_OLD."""
+    machine = i64_at(m, state.MACHINE_WORDS)
+    operation = i64_at(machine[state.OPERATIONS] + row * state.OPERATION_WORDS * 8, state.OPERATION_WORDS)
+    bytes_at(m + state.LANE_OLD * 8, 256)[:] = 0
+    if lanes == 0 or machine[state.FAULT]:
         return
-    size = operation[O_ELEMENT]
-    members = i64_at(m + (FOUND + 512) * 8, 4)
-    members[:] = 0
-    hosts = i64_at(m + (FOUND + 520) * 8, 32)
-    for lane in range(32):
+    size = operation[state.O_ELEMENT]
+    if not find_hosts(m, w, row, lanes):
+        return
+    hosts = i64_at(m + state.HOSTS * 8, 32)
+    for lane in range(0 if operation[state.O_PROBE] else 32):
         if (lanes >> lane) & 1:
-            space = space_of(operation[O_SPACE], machine[LANE_ADDRESSES + lane])
-            members[space] |= 1 << lane
-            hosts[lane] = check(m, w, row, space, lane, machine[LANE_ADDRESSES + lane])
-            if hosts[lane] == 0:
-                return
-    for lane in range(32):
-        if (lanes >> lane) & 1:
-            machine[LANE_OLD + lane] = read(hosts[lane], size)
-            modify(operation[O_ATOMIC], operation[O_TYPE], size, hosts[lane], m + (LANE_VALUES + lane) * 8)
-    for space in range(4):
-        if members[space]:
-            count_request(m, w, row, space, members[space], 1)
+            machine[state.LANE_OLD + lane] = read(hosts[lane], size)
+            modify(
+                operation[state.O_ATOMIC],
+                operation[state.O_TYPE],
+                size,
+                hosts[lane],
+                m + (state.LANE_VALUES + lane) * 8,
+            )
+    count_spaces(m, w, row, lanes, 1)
 
 
 def read(host: int, size: int) -> int:
@@ -48,7 +43,7 @@ def read(host: int, size: int) -> int:
     if size == 4:
         return i64(u32_at(host, 1)[0])
     if size == 8:
-        return i64_at(host, 1)[0]
+        return i64(i64_at(host, 1)[0])
     if size == 2:
         return i64(u16_at(host, 1)[0])
     return i64(bytes_at(host, 1)[0])
@@ -89,7 +84,7 @@ def modify(how: int, kind: int, size: int, host: int, operands: int) -> None:
         write(host, size, modified(how, size, read(host, size), value))
 
 
-def modified(how: int, size: int, old: int, value: int) -> int:
+def modified(how: int, size: int, old: int, value: int) -> int:  # noqa: PLR0911 - one for each kind
     """Return what an atomic on integers writes; elements below 64 bits come with zeros above."""
     if how == ADD:
         return old + value

@@ -6,10 +6,21 @@ import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.native import accesses, atomics, control, functions, patterns, state
+from warpwatt.emulate.native import (
+    accesses,
+    atomics,
+    control,
+    counting,
+    filling,
+    functions,
+    patterns,
+    places,
+    state,
+    tracing,
+)
 from warpwatt.emulate.native.aot import Library
 from warpwatt.emulate.native.llvm import Code, compile_text, function, load
-from warpwatt.emulate.native.machine import Machine
+from warpwatt.emulate.native.machine import Machine, resident
 from warpwatt.emulate.native.results import results
 from warpwatt.emulate.native.routine_text import RoutineText
 from warpwatt.emulate.run import Limits
@@ -21,18 +32,19 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Run
 
+MODULES = (accesses, atomics, control, counting, filling, functions, patterns, places, state, tracing)
 EXPORTS = (
-    "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes", "step",
-    "leave", "converge", "look_again", "barrier", "indirect", "trap",
+    "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
+    "step", "leave", "converge", "look_again", "barrier", "indirect", "trap",
 )  # fmt: skip
 LONG_BLOCK, STACK_BYTES = 2000, 256 * 2**20
-"""Operations from which a basic block may need more stack than a process has, since each keeps a vector there."""
+"""Operations from which a basic block, whose values lie there, may need more stack than threads have."""
 
 
 @lru_cache(maxsize=1)
 def runtime() -> bytes:
     """Return the object code of the native modules."""
-    return Library((accesses, atomics, control, functions, patterns), EXPORTS).object()
+    return Library(MODULES, EXPORTS).object()
 
 
 @lru_cache(maxsize=64)
@@ -43,21 +55,50 @@ def compiled(routine: Routine, *, record: bool) -> tuple[RoutineText, Code]:
 
 
 def run(
-    routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int], limits: Limits | None = None, *,
+    routine: Routine,
+    context: Context,
+    memory: DeviceMemory,
+    blocks: Sequence[int],
+    limits: Limits | None = None,
+    *,
     record: bool = False,
-) -> Run:  # fmt: skip
+) -> Run:
     """Run some blocks of a launch and return what they did; ``record`` keeps a trace.
 
     The device memory is changed. What goes wrong in the kernel is said in the result and does not raise.
     """
-    text, code = compiled(routine, record=record)
-    machine = Machine(text, context, memory, tuple(int(block) for block in blocks), limits or Limits())
-    machine.words[state.DISPATCH] = code.address("dispatch")
-    execute = function(code.address("execute"), 1)
-    long = max(len(block.operations) for block in routine.blocks) > LONG_BLOCK
-    stop = _on_large_stack(execute, machine.address) if long else execute(machine.address)
-    machine.raise_pending()
-    return results(machine, stop)
+    return Session(routine, context, memory, record=record)(blocks, limits or Limits())
+
+
+class Session:
+    """Runs of several groups of blocks of one launch, one after the other; what they share is made once."""
+
+    def __init__(
+        self, routine: Routine, context: Context, memory: DeviceMemory, *, record: bool = False
+    ) -> None:
+        self.context, self.memory = context, memory
+        self._text, self._code = compiled(routine, record=record)
+        self._execute = function(self._code.address("execute"), 1)
+        self._long = max(len(block.operations) for block in routine.blocks) > LONG_BLOCK
+        self._machine: Machine | None = None
+
+    def __call__(self, blocks: Sequence[int], limits: Limits) -> Run:
+        """Run some blocks, as :func:`run`; the trace gets no more room than in the first run."""
+        machine = self._ready(tuple(int(block) for block in blocks), limits)
+        address = machine.address
+        stop = _on_large_stack(self._execute, address) if self._long else self._execute(address)
+        machine.raise_pending()
+        return results(machine, stop)
+
+    def _ready(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
+        """Return a machine before a run."""
+        machine = self._machine
+        if machine is not None and machine.together == resident(self.context, blocks):
+            machine.begin(blocks, limits)
+            return machine
+        machine = self._machine = Machine(self._text, self.context, self.memory, blocks, limits)
+        machine.words[state.DISPATCH] = self._code.address("dispatch")
+        return machine
 
 
 def _on_large_stack(execute: Callable[[int], int], address: int) -> int:

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.native.values import Text
 
 _ARM = platform.machine().lower() in ("arm64", "aarch64")
-_MODES = (
-    {"rz": 0xC00000, "rm": 0x800000, "rp": 0x400000}
-    if _ARM
-    else {"rz": 0xC00, "rm": 0x400, "rp": 0x800}
-)
+_MODES = {"rz": 0xC00000, "rm": 0x800000, "rp": 0x400000} if _ARM else {"rz": 0xC00, "rm": 0x400, "rp": 0x800}
 """The C library's ``FE_TOWARDZERO``, ``FE_DOWNWARD``, ``FE_UPWARD``."""
 _BINARY = {Op.FADD: "fadd", Op.FSUB: "fsub", Op.FMUL: "fmul", Op.FDIV: "fdiv"}
 _WHOLE = {Op.FFLOOR: "floor", Op.FCEIL: "ceil", Op.FTRUNC: "trunc", Op.FRINT: "nearbyint"}
@@ -95,7 +91,9 @@ class _Form:
         )
         moved = text.let(f"add {ints} {bits}, {step}")
         wrong = text.let(f"and {truth} {inexact}, {even}")
-        return self.cast("bitcast", text.let(f"select {truth} {wrong}, {ints} {moved}, {ints} {bits}"), "i32", "float")
+        return self.cast(
+            "bitcast", text.let(f"select {truth} {wrong}, {ints} {moved}, {ints} {bits}"), "i32", "float"
+        )
 
 
 def _working(type_: Type) -> str:
@@ -138,9 +136,7 @@ def arithmetic(text: Text, operation: Operation) -> None:
 
     kind = text.kind(type_, scalar=scalar)
     names = [text.operand(value, scalar=scalar) for value in operation.args]
-    text.bind(
-        result, rounded(text, operation.data, [kind] * len(names), names, kind, compute), scalar=scalar
-    )
+    text.bind(result, rounded(text, operation.data, [kind] * len(names), names, kind, compute), scalar=scalar)
 
 
 def sign(text: Text, operation: Operation) -> None:
@@ -164,9 +160,7 @@ def extreme(text: Text, operation: Operation) -> None:
     (result,) = operation.results
     scalar = text.is_scalar(a, b)
     names = [text.operand(value, scalar=scalar) for value in (a, b)]
-    text.bind(
-        result, extreme_of(text, operation.op, result.type, *names, scalar=scalar), scalar=scalar
-    )
+    text.bind(result, extreme_of(text, operation.op, result.type, *names, scalar=scalar), scalar=scalar)
 
 
 def extreme_of(text: Text, op: Op, type_: Type, a: str, b: str, *, scalar: bool) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from warpwatt.emulate.native import state
 from warpwatt.emulate.native.control import barrier_result
-from warpwatt.emulate.native.pointers import bytes_at, call, i64_at
-from warpwatt.emulate.native.state import CALL, FAULT, LANE_VALUES, MACHINE_WORDS
+from warpwatt.emulate.native.pointers import call, i64_at
 
 BARRIER_RESULT = 1 << 20
 """From this number on, a call asks for a barrier's result: + how × 16."""
@@ -12,12 +12,12 @@ BARRIER_RESULT = 1 << 20
 
 def call_function(m: int, w: int, number: int, lanes: int) -> None:
     """Call function ``number`` on LANE_VALUES, 32 words an argument; its results replace them."""
-    machine = i64_at(m, MACHINE_WORDS)
-    if machine[FAULT]:
+    machine = i64_at(m, state.MACHINE_WORDS)
+    if machine[state.FAULT]:
         return
     if number >= BARRIER_RESULT:
         how = (number - BARRIER_RESULT) >> 4
         for lane in range(32):
-            machine[LANE_VALUES + lane] = barrier_result(w, machine[LANE_VALUES + lane], how)
+            machine[state.LANE_VALUES + lane] = barrier_result(w, machine[state.LANE_VALUES + lane], how)
     else:
-        call(machine[CALL], number, lanes)
+        call(machine[state.CALL], number, lanes)

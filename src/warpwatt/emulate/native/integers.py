@@ -103,9 +103,7 @@ def count(text: Text, operation: Operation) -> None:
     kind, name = text.kind(value.type, scalar=scalar), text.operand(value, scalar=scalar)
     more = ", i1 false" if operation.op is Op.CLZ else ""
     intrinsic = f"@llvm.{_COUNTS[operation.op]}.{suffix(kind)}"
-    text.bind(
-        operation.results[0], text.let(f"call {kind} {intrinsic}({kind} {name}{more})"), scalar=scalar
-    )
+    text.bind(operation.results[0], text.let(f"call {kind} {intrinsic}({kind} {name}{more})"), scalar=scalar)
 
 
 def resize(text: Text, operation: Operation) -> None:

@@ -1,4 +1,4 @@
-"""The functions of :mod:`~warpwatt.emulate.native.pointers` as numba compiles them; imported only to compile."""
+"""The functions of :mod:`~warpwatt.emulate.native.pointers` as numba compiles them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,38 @@ def _array(element: Any) -> Callable[..., Any]:
             size = target.get_constant(types.intp, element.bitwidth // 8)
             data = builder.inttoptr(values[0], target.get_data_type(element).as_pointer())
             made = target.make_array(array)(target, builder)
-            populate_array(made, data=data, shape=[values[1]], strides=[size], itemsize=size, meminfo=None)
+            place: Any = populate_array  # has no type information
+            place(made, data=data, shape=[values[1]], strides=[size], itemsize=size, meminfo=None)
             return made._getvalue()
 
         return array(types.int64, types.int64), generate
 
-    return intrinsic(typing)  # type: ignore[no-any-return]  # numba's decorator is untyped
+    made: Callable[..., Any] = intrinsic(typing)
+    return made
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+def _table(element: Any) -> Callable[..., Any]:
+    """Return an intrinsic that makes a table of an address, rows and columns."""
+
+    def typing(context: Any, address: Any, rows: Any, columns: Any) -> tuple[Any, Any]:  # noqa: ARG001
+        array = types.Array(element, 2, "C")
+
+        def generate(target: Any, builder: Any, _: Any, values: Any) -> Any:
+            size = target.get_constant(types.intp, element.bitwidth // 8)
+            data = builder.inttoptr(values[0], target.get_data_type(element).as_pointer())
+            made = target.make_array(array)(target, builder)
+            strides = [builder.mul(size, values[2]), size]
+            place: Any = populate_array  # has no type information
+            place(made, data=data, shape=[*values[1:]], strides=strides, itemsize=size, meminfo=None)
+            return made._getvalue()
+
+        return array(types.int64, types.int64, types.int64), generate
+
+    made: Callable[..., Any] = intrinsic(typing)
+    return made
+
+
+@intrinsic
 def _copy(context: Any, to: Any, start: Any, count: Any) -> tuple[Any, Any]:  # noqa: ARG001
     def generate(target: Any, builder: Any, _: Any, values: Any) -> Any:
         pointer, wide = ir.IntType(8).as_pointer(), ir.IntType(64)
@@ -56,7 +79,7 @@ def _copy(context: Any, to: Any, start: Any, count: Any) -> tuple[Any, Any]:  # 
     return types.void(types.int64, types.int64, types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _call(context: Any, address: Any, first: Any, second: Any) -> tuple[Any, Any]:  # noqa: ARG001
     def generate(_: Any, builder: Any, __: Any, values: Any) -> Any:
         wide = ir.IntType(64)
@@ -68,6 +91,8 @@ def _call(context: Any, address: Any, first: Any, second: Any) -> tuple[Any, Any
 
 INTRINSICS: dict[Any, Any] = {
     **{function: _array(element) for function, element in _ARRAYS.items()},
+    pointers.i64_rows: _table(types.int64),
+    pointers.f64_rows: _table(types.float64),
     pointers.copy: _copy,
     pointers.call: _call,
 }

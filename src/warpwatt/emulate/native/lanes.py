@@ -27,7 +27,7 @@ def lane(text: Text, operation: Operation) -> None:
 
 
 def special(text: Text, operation: Operation) -> None:
-    """SPECIAL."""
+    """Write SPECIAL."""
     (result,) = operation.results
     name = str(operation.data)
     if name.startswith("tid."):
@@ -118,9 +118,7 @@ def _permute_words(text: Text, name: str, index: str) -> str:
             for order in halves[2:]
         ]
         every = ", ".join(f"i32 {i}" for i in range(32))
-        return text.let(
-            f"shufflevector <16 x i32> {moved[0]}, <16 x i32> {moved[1]}, <32 x i32> <{every}>"
-        )
+        return text.let(f"shufflevector <16 x i32> {moved[0]}, <16 x i32> {moved[1]}, <32 x i32> <{every}>")
     area = text.at("%m", state.LANE_VALUES * 8)
     text.store("<32 x i32>", name, area, 0, 64)
     places = text.let(f"getelementptr i32, ptr {area}, <32 x i32> {index}")

@@ -21,8 +21,30 @@ if TYPE_CHECKING:
 
 
 _C_FUNCTIONS = (
-    "memcpy memmove memset fesetround fma fmaf exp2 log2 sin cos tanh floor ceil trunc rint".split()
-)
+    "memcpy",
+    "memmove",
+    "memset",
+    "fesetround",
+    "fma",
+    "fmaf",
+    "exp",
+    "exp2",
+    "pow",
+    "log2",
+    "sin",
+    "cos",
+    "tanh",
+    "floor",
+    "floorf",
+    "ceil",
+    "ceilf",
+    "trunc",
+    "truncf",
+    "nearbyint",
+    "nearbyintf",
+    "sqrt",
+    "sqrtf",
+)  # fmt: skip
 """What generated code may call from the C library."""
 
 
@@ -32,9 +54,7 @@ def target_machine(level: int) -> llvm.TargetMachine:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     cpu, features = host()
-    return target.create_target_machine(
-        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small"
-    )
+    return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small")
 
 
 @cache

@@ -11,11 +11,11 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.ir import ATOMICS, SPECIALS, End, Memory, Type
 from warpwatt.emulate.native import state
 from warpwatt.emulate.native.atomics import DOUBLE, HALF, INTEGER, SINGLE
-from warpwatt.emulate.native.memory_text import BANK_BYTES
+from warpwatt.emulate.native.memory_text import BANK_BYTES, called
 from warpwatt.emulate.native.pointers import bytes_at, i64_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -37,19 +37,40 @@ class Machine:
     """
 
     def __init__(
-        self, text: RoutineText, context: Context, memory: DeviceMemory, blocks: tuple[int, ...], limits: Limits
+        self,
+        text: RoutineText,
+        context: Context,
+        memory: DeviceMemory,
+        blocks: tuple[int, ...],
+        limits: Limits,
     ) -> None:
         self.text, self.context, self.memory, self.blocks = text, context, memory, blocks
+        self.together = resident(context, blocks)
         self._kept: list[Any] = []
         self._error: BaseException | None = None
         self.words = self._aligned(state.MACHINE_WORDS * 8).view(np.int64)
         self.address = self.words.ctypes.data
-        self.words[state.BUDGET] = limits.warp_instructions
         self._launch()
         self._memory()
         self._tables()
-        if text.record:
-            self._trace(limits.trace_bytes)
+        self._trace(limits.trace_bytes if text.record else 0)
+        self.begin(blocks, limits)
+
+    def begin(self, blocks: tuple[int, ...], limits: Limits) -> None:
+        """Make everything as it is before a run of some blocks, as many of them together as in the first run.
+
+        The trace has no more room than the first run's.
+        """
+        words, part = self.words, limits.trace_bytes // 3
+        self.blocks, self._numbers = blocks, np.array(blocks, np.int64)
+        words[state.BUDGET], words[state.CLOCK], words[state.FAULT] = limits.warp_instructions, 0, 0
+        words[state.BLOCKS], words[state.BLOCK_COUNT] = self._numbers.ctypes.data, len(blocks)
+        words[[state.STEP_COUNT, state.ACCESS_COUNT, state.LINE_COUNT, state.DROPPED]] = 0
+        words[state.STEP_ROOM] = min(len(self.steps), part // _STEP_BYTES)
+        words[state.ACCESS_ROOM] = min(len(self.accesses), part // _ACCESS_BYTES)
+        words[state.LINE_ROOM] = min(len(self.lines), part // _LINE_BYTES)
+        for table in (self.executions, self.lanes, self.guarded, self.counters):
+            table[...] = 0
 
     def raise_pending(self) -> None:
         """Raise what a runtime function in Python has raised, if one has."""
@@ -74,8 +95,7 @@ class Machine:
     def _launch(self) -> None:
         """Dimensions, and the records of the blocks that are resident together."""
         launch, words = self.context.launch, self.words
-        together = len(self.blocks) if launch.cooperative else launch.cluster.count
-        together = max(1, min(together, len(self.blocks)))
+        together = self.together
         words[state.BLOCK_X : state.BLOCK_Z + 1] = launch.block.x, launch.block.y, launch.block.z
         words[state.GRID_X : state.GRID_Z + 1] = launch.grid.x, launch.grid.y, launch.grid.z
         words[state.CLUSTER_X : state.CLUSTER_Z + 1] = launch.cluster.x, launch.cluster.y, launch.cluster.z
@@ -91,8 +111,6 @@ class Machine:
         words[state.LOCAL_STRIDE] = -(-self.context.local // 16) * 16
         words[state.SHARED] = self._room(together * int(words[state.SHARED_STRIDE]))
         words[state.LOCAL] = self._room(together * warps * WARP_SIZE * int(words[state.LOCAL_STRIDE]))
-        words[state.BLOCKS] = self._table(np.array(self.blocks, np.int64))
-        words[state.BLOCK_COUNT] = len(self.blocks)
         words[state.SPECIAL_TEMPLATE] = self._table(self._specials(warps))
 
     def _specials(self, warps: int) -> NDArray[np.int32]:
@@ -113,7 +131,9 @@ class Machine:
         memory, words = self.memory, self.words
         words[state.BASES], words[state.SIZES] = memory.bases.ctypes.data, memory.sizes.ctypes.data
         words[state.PAGE_FLAGS] = memory.page_flags.ctypes.data
-        words[state.TOUCH] = self._callback(lambda address, size: memory.touch(address, size))
+        words[state.FILL_KINDS] = memory.fill_kinds.ctypes.data
+        words[state.FILL_KEYS] = memory.fill_keys.ctypes.data
+        words[state.TOUCH] = self._callback(memory.touch)
         bases, sizes = np.zeros(_BANKS, np.int64), np.zeros(_BANKS, np.int64)
         empty = self._room(BANK_BYTES)
         bases[:] = empty
@@ -124,7 +144,7 @@ class Machine:
         words[state.BANKS], words[state.BANK_SIZES] = self._table(bases), self._table(sizes)
 
     def _tables(self) -> None:
-        """What generated code and runtime look up: operations, counters, blocks."""
+        """Tables that generated code and runtime look up: operations, counters, blocks."""
         text, words = self.text, self.words
         blocks = text.routine.blocks
         self.executions, self.lanes = np.zeros((2, len(blocks)), np.int64)
@@ -146,25 +166,22 @@ class Machine:
     def _trace(self, limit: int) -> None:
         """Room for the events of the run, a third of the limit for each kind."""
         words, part = self.words, limit // 3
-        words[state.RECORD] = 1
+        words[state.RECORD] = int(self.text.record)
         self.steps = np.empty((part // _STEP_BYTES, 3), np.int32)
         self.accesses = np.empty((part // _ACCESS_BYTES, 5), np.int32)
         self.lines = np.empty(part // _LINE_BYTES, np.uint64)
-        words[state.STEPS], words[state.STEP_ROOM] = self._table(self.steps), len(self.steps)
-        words[state.ACCESSES], words[state.ACCESS_ROOM] = self._table(self.accesses), len(self.accesses)
-        words[state.LINES], words[state.LINE_ROOM] = self._table(self.lines), len(self.lines)
+        words[state.STEPS], words[state.ACCESSES] = self._table(self.steps), self._table(self.accesses)
+        words[state.LINES] = self._table(self.lines)
 
     # -- runtime functions in Python ------------------------------------------------------------------
 
     def _call(self, number: int, lanes: int) -> None:
         """Call a runtime function on the lanes' values in the machine; see ``CALL``."""
-        from warpwatt.emulate.functions import FUNCTIONS
-
         operation = self.text.calls[number]
-        name, constants = operation.data  # type: ignore[misc]  # of a CALL
+        name, constants = called(operation)
         area = self.words[state.LANE_VALUES : state.LANE_OLD].view(np.uint64).reshape(-1, WARP_SIZE)
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
-        results = FUNCTIONS[name](area[: len(operation.args)].copy(), mask, constants)
+        results = _functions()[name](area[: len(operation.args)].copy(), mask, constants)
         for place, result in enumerate(results[: len(operation.results)]):
             area[place] = np.where(mask, result, np.uint64(0))
 
@@ -174,7 +191,7 @@ class Machine:
         def guarded(first: int, second: int) -> int:
             try:
                 action(first, second)
-            except BaseException as error:  # noqa: BLE001 - it must not cross the compiled code; it is raised later
+            except BaseException as error:  # noqa: BLE001 - raised behind the compiled code
                 self._error = error
                 self.words[state.FAULT] = state.FAILED
             return 0
@@ -201,6 +218,19 @@ class Machine:
         return int(array.ctypes.data)
 
 
+def resident(context: Context, blocks: tuple[int, ...]) -> int:
+    """Return how many of some blocks run together."""
+    together = len(blocks) if context.launch.cooperative else context.launch.cluster.count
+    return max(1, min(together, len(blocks)))
+
+
+def _functions() -> Mapping[str, Any]:
+    """Return the runtime functions; most kernels call none."""
+    from warpwatt.emulate.functions import FUNCTIONS  # noqa: PLC0415 - matrix code, not always needed
+
+    return FUNCTIONS
+
+
 def _operation(operation: Operation) -> list[int]:
     """Return the record of an operation on memory."""
     memory = operation.data
@@ -209,8 +239,10 @@ def _operation(operation: Operation) -> list[int]:
     element = memory.element.bits // 8
     row = dict.fromkeys(range(state.OPERATION_WORDS), 0)
     row |= {
-        state.O_SPACE: state.SPACES.index(memory.space), state.O_ELEMENT: element, state.O_COUNT: memory.count,
+        state.O_SPACE: state.SPACES.index(memory.space),
+        state.O_ELEMENT: element, state.O_COUNT: memory.count,
         state.O_BYTES: memory.bytes, state.O_INSTRUCTION: operation.instruction, state.O_BANK: memory.bank,
+        state.O_PROBE: int(memory.probe),
         state.O_ATOMIC: atomic, state.O_TYPE: _KINDS.get(memory.element, INTEGER),
     }  # fmt: skip
     return list(row.values())

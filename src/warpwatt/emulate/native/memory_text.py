@@ -47,6 +47,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
     own = memory.space in ("local", "generic")  # at one address, each lane has its own local memory
     if text.is_scalar(address) and not own:
         _call_same(text, "load_same", address, row, mask)
+        if memory.probe:
+            return
         kind = scalar_type(memory.element)
         for number, result in enumerate(operation.results):
             offset = state.LANE_VALUES * 8 + size // 32 * number
@@ -54,6 +56,8 @@ def load(text: Text, operation: Operation, row: int) -> None:
         _mask_results(text, operation)
         return
     _call(text, "load_lanes", address, row, mask)
+    if memory.probe:
+        return
     for number, result in enumerate(operation.results):
         offset = state.LANE_VALUES * 8 + size * number
         text.bind(result, text.load(vector_type(memory.element), "%m", offset, min(size, 64)), scalar=False)
@@ -80,7 +84,8 @@ def store(text: Text, operation: Operation, row: int) -> None:
     memory = operation.data
     assert isinstance(memory, Memory)
     address, *values = operation.args
-    _spill(text, memory, tuple(values[: memory.count]))
+    if not memory.probe:
+        _spill(text, memory, tuple(values[: memory.count]))
     _call(text, "store_lanes", address, row, operation.mask)
 
 
@@ -99,7 +104,7 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
 
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
-    name, constants = operation.data  # type: ignore[misc]  # of a CALL
+    name, constants = called(operation)
     if name == "barrier_result":
         number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
     for place, value in enumerate(operation.args):
@@ -108,6 +113,13 @@ def call(text: Text, operation: Operation, number: int) -> None:
     text.do(f"call void @call_function(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
     for place, result in enumerate(operation.results):
         text.bind(result, _narrow(text, result.type, state.LANE_VALUES * 8 + 256 * place), scalar=False)
+
+
+def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
+    """Return the name and the constants of a CALL."""
+    assert isinstance(operation.data, tuple)
+    name, constants = operation.data
+    return str(name), tuple(constants)
 
 
 def _narrow(text: Text, type_: Type, offset: int) -> str:

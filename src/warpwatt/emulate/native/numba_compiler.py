@@ -18,20 +18,26 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _NUMBA_TYPES = {"i64": types.int64, "double": types.float64, "void": types.void}
-_OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 def compile_functions(exports: Sequence[Callable[..., Any]], modules: Sequence[ModuleType]) -> bytes:
     """Return one object of functions as C functions of their own names, and of what they call."""
     native = _dispatchers(modules)
     linked = llvm.parse_assembly("")
-    before = config.OPT
-    config.OPT = config._OptLevel("0")  # numba would optimise every function with all that it calls
+    settings: Any = config
+    before = settings.OPT
+    settings.OPT = settings._OptLevel("0")  # numba would optimise every function with all that it calls
     try:
         for exported in exports:
             linked.link_in(llvm.parse_assembly(_text(native[exported], exported)))
     finally:
-        config.OPT = before
+        settings.OPT = before
     names = {exported.__name__ for exported in exports}
     for compiled in linked.functions:
         if not compiled.is_declaration and compiled.name not in names:

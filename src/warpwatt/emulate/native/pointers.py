@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def _view(address: int, count: int, kind: Any) -> NDArray[Any]:
-    return np.frombuffer((ctypes.c_char * (int(count) * np.dtype(kind).itemsize)).from_address(int(address)), kind)
+    return np.frombuffer(
+        (ctypes.c_char * (int(count) * np.dtype(kind).itemsize)).from_address(int(address)), kind
+    )
 
 
 def bytes_at(address: int, count: int) -> NDArray[np.uint8]:
@@ -59,6 +61,16 @@ def f64_at(address: int, count: int) -> NDArray[np.float64]:
     return _view(address, count, np.float64)
 
 
+def i64_rows(address: int, rows: int, columns: int) -> NDArray[np.int64]:
+    """Return a table of 64-bit integers at an address."""
+    return _view(address, rows * columns, np.int64).reshape(rows, columns)
+
+
+def f64_rows(address: int, rows: int, columns: int) -> NDArray[np.float64]:
+    """Return a table of 64-bit floats at an address."""
+    return _view(address, rows * columns, np.float64).reshape(rows, columns)
+
+
 def copy(to: int, start: int, count: int) -> None:
     """Copy ``count`` bytes between addresses; they may overlap."""
     ctypes.memmove(int(to), int(start), int(count))
@@ -66,4 +78,8 @@ def copy(to: int, start: int, count: int) -> None:
 
 def call(address: int, first: int, second: int) -> int:
     """Call the native function at an address with two 64-bit integers."""
-    return int(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(int(address))(int(first), int(second)))
+    return int(
+        ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(int(address))(
+            int(first), int(second)
+        )
+    )

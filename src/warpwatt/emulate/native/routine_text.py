@@ -85,7 +85,7 @@ class RoutineText:
         """Return the function of a block."""
         text = Text(max(1, len(block.instructions)))
         text.lines.append(f"define void @b{number}(ptr %m, ptr %w) {{")
-        self._enter(text, number, block)
+        self._enter(text, number)
         last = {o.data: i for i, o in enumerate(block.operations) if o.op is Op.SET}
         writer = _BlockWriter(self, text, set(last.values()))
         used = _used(block)
@@ -104,7 +104,7 @@ class RoutineText:
         text.lines.append("}")
         return "\n".join(text.lines)
 
-    def _enter(self, text: Text, number: int, block: Block) -> None:
+    def _enter(self, text: Text, number: int) -> None:
         """Write what every block begins with: the turn, the active lanes, counts."""
         turn_at = text.at("%w", state.W_TURN)
         turn = text.let(f"load i64, ptr {turn_at}")
@@ -232,7 +232,9 @@ class _BlockWriter:
             self.current.pop(name, None)
         mask = operation.mask or (operation.args[1] if masked else None)
         kind, offset = self.routine.routine.registers[name], self.routine.offsets[name]
-        write = self._set_uniform if kind.uniform else self._set_bits if kind.type is Type.I1 else self._set_lanes
+        write = (
+            self._set_uniform if kind.uniform else self._set_bits if kind.type is Type.I1 else self._set_lanes
+        )
         write(kind, offset, value, mask)
 
     def _set_uniform(self, kind: RegisterKind, offset: int, value: Value, mask: Value | None) -> None:
@@ -256,4 +258,6 @@ class _BlockWriter:
         text, vector, align = self.text, vector_type(kind.type), min(64, _register_bytes(kind))
         old, new = text.load(vector, "%w", offset, align), text.vector(value)
         on = text.on_lanes(mask)
-        text.store(vector, text.let(f"select <32 x i1> {on}, {vector} {new}, {vector} {old}"), "%w", offset, align)
+        text.store(
+            vector, text.let(f"select <32 x i1> {on}, {vector} {new}, {vector} {old}"), "%w", offset, align
+        )

@@ -25,6 +25,7 @@ LINES, LINE_ROOM, LINE_COUNT, DROPPED = 56, 57, 58, 59
 SET_STAMP, DONE_BLOCKS = 60, 61
 BLOCK_COUNT = 62
 SHARED_STRIDE, LOCAL_STRIDE = 63, 9
+FILL_KINDS, FILL_KEYS = 66, 67
 LEAVERS = 5
 """Table: byte offset in the warp of the register of lanes that a CONVERGE does not wait for; 0 for none."""
 SLOT_KEYS, SLOT_STAMPS = 72, 72 + 512
@@ -32,6 +33,10 @@ SLOT_KEYS, SLOT_STAMPS = 72, 72 + 512
 SET_SIZE = 512
 FOUND = SLOT_STAMPS + SET_SIZE
 """Results of looking at one request, see :mod:`~warpwatt.emulate.native.patterns`."""
+HOSTS, MEMBERS = FOUND + 960, FOUND + 1000
+"""Host addresses of the lanes of a request, and which lanes are in each space."""
+PLACE, LIMIT, SAME, ASCENDING, STEP, HIGHEST = range(FOUND + 1004, FOUND + 1010)
+"""Where the memory of an access lies and its size; what its lanes' addresses have in common; highest line."""
 LANE_ADDRESSES = FOUND + 1024
 """32 addresses, then the lanes' values."""
 LANE_VALUES = LANE_ADDRESSES + 32
@@ -42,13 +47,14 @@ MACHINE_WORDS = LANE_OLD + 32 * 8
 # Reasons of a fault.
 OUT_OF_BOUNDS, MISALIGNED, NO_MEMORY, NOWHERE, TRAPPED, FAILED = 1, 2, 3, 4, 5, 6
 REASONS = (
-    "", "out of bounds", "misaligned", "no such memory", "jump to an address that is no instruction", "trap", "",
+    "", "out of bounds", "misaligned", "no such memory", "jump to an address that is no instruction", "trap",
+    "",
 )  # fmt: skip
 
 # Warp, in bytes.
 W_BLOCK, W_INDEX, W_NUMBER, W_TURN, W_LOCAL, W_GRID_NUMBER = 0, 8, 16, 24, 32, 40
 W_ACTIVE, W_LIVE, W_READY = 48, 52, 56
-"""Bits of the lanes that run and of those that have not ended; whether the warp could run when the round began."""
+"""Lanes that run and lanes that have not ended, as bits; whether the warp could run as the round began."""
 W_PC, W_WAIT = 64, 192
 W_TID = 320
 W_SPECIALS = 704
@@ -66,8 +72,8 @@ R_ARRIVED, R_EXPECTED, R_HOLDING, R_RESULT, R_RESULT_ARRIVED = 0, 1, 2, 3, 4
 BLOCK_WORDS = B_BARRIERS + BARRIERS * 5
 
 # An operation on memory, in 64-bit words.
-O_SPACE, O_ELEMENT, O_COUNT, O_BYTES, O_ALIGN, O_INSTRUCTION, O_BANK, O_ATOMIC, O_TYPE = range(9)
-OPERATION_WORDS = 9
+O_SPACE, O_ELEMENT, O_COUNT, O_BYTES, O_ALIGN, O_INSTRUCTION, O_BANK, O_ATOMIC, O_TYPE, O_PROBE = range(10)
+OPERATION_WORDS = 10
 ATOMIC_CODES = {name: code for code, name in enumerate(ATOMICS)}
 GLOBAL, SHARED_SPACE, LOCAL_SPACE, CONST_SPACE, GENERIC = 0, 1, 2, 3, 4
 SPACES = ("global", "shared", "local", "const", "generic")

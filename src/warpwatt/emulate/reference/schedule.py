@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.emulate.ir import End
+from warpwatt.emulate.ir import End, Op
 from warpwatt.emulate.reference.spaces import FaultError
 from warpwatt.emulate.reference.state import BARRIER, CONVERGE, DONE, RUNS, lanes_of
 
@@ -33,6 +33,13 @@ class Schedule:
         self.votes = np.zeros((warps.blocks, BARRIERS, 2), np.int64)
         """Of the last release of each barrier: threads that voted for, threads that took part."""
         self.entries = {b.address: i for i, b in enumerate(routine.blocks) if b.address is not None}
+        self.leavers = {i: b.end.leavers for i, b in enumerate(routine.blocks) if b.end.leavers is not None}
+        self.leave = {
+            i
+            for i, b in enumerate(routine.blocks)
+            if any(o.op is Op.SET and o.data in self.leavers.values() for o in b.operations)
+        }
+        """Blocks that change which lanes are waited for."""
 
     def places(self) -> Array:
         """Return the block each warp would execute next; a large number where no lane can."""
@@ -61,6 +68,8 @@ class Schedule:
             At a trap, and for a jump to an address that is no block.
         """
         condition = None if end.condition is None else values.value(end.condition)
+        if place in self.leave:
+            self._look_again(rows)
         match end.end:
             case End.JUMP:
                 self._go(rows, active, end.targets[0])
@@ -115,13 +124,17 @@ class Schedule:
         warps = self.warps
         warps.status[rows] = np.where(lanes, DONE, warps.status[rows])
         some = rows[lanes.any(axis=1)]
-        waiting = (warps.status[some] == CONVERGE).any(axis=1)
-        for row in some[waiting]:
-            for place in np.unique(warps.place[row][warps.status[row] == CONVERGE]).tolist():
-                self._meet(np.array([row]), int(place), None)
+        self._look_again(some)
         for block in np.unique(warps.block_of[some]).tolist():
             for number in np.flatnonzero(self.arrived[block]).tolist():
                 self._release(block, number)
+
+    def _look_again(self, rows: Array) -> None:
+        """Let lanes go on whose wait at a convergence has come to its end."""
+        warps = self.warps
+        for row in rows[(warps.status[rows] == CONVERGE).any(axis=1)]:
+            for place in np.unique(warps.place[row][warps.status[row] == CONVERGE]).tolist():
+                self._meet(np.array([row]), int(place), None)
 
     def _park(self, rows: Array, lanes: Array, status: int, what: Array, place: int) -> None:
         warps = self.warps
@@ -135,7 +148,10 @@ class Schedule:
         target = self.targets[place] if target is None else target
         here = (warps.status[rows] == CONVERGE) & (warps.place[rows] == place)
         elsewhere = (warps.status[rows] != DONE) & ~here
-        missing = (lanes_of(warps.waits[rows]) & elsewhere[:, None, :]).any(axis=2)
+        waits = warps.waits[rows]
+        if place in self.leavers:
+            waits = waits & ~warps.get(self.leavers[place], rows)
+        missing = (lanes_of(waits) & elsewhere[:, None, :]).any(axis=2)
         free = here & ~missing
         warps.status[rows] = np.where(free, RUNS, warps.status[rows])
         self._go(rows, free, target)

@@ -115,7 +115,7 @@ class Spaces:
         wrong = lanes & ((offsets + size > limits) | (offsets % size != 0))
         if wrong.any():
             self._fault(rows, addresses, wrong, size, limits, instruction)
-        for slot in np.unique(slots[lanes]).tolist():
+        for slot in different(slots[lanes]):
             chosen = lanes & (slots == slot)
             where, column = np.nonzero(chosen)
             offset = offsets[where, column]
@@ -156,6 +156,12 @@ class Spaces:
         aligned = address % size == 0
         reason = "misaligned" if not aligned else "out of bounds" if limits[row, lane] else "no such memory"
         raise FaultError(self.warps.fault(int(rows[row]), lane, instruction, address, size, reason))
+
+
+def different(values: Array) -> list[int]:
+    """Return the different values in order; mostly they are all the same."""
+    same = not values.size or (values == values[0]).all()
+    return [int(value) for value in (values[:1] if same else np.unique(values))]
 
 
 def _padded(size: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.emulate.layout import CONSTANT_SLOT, LOCAL_SLOT, PARAMETER_SLOT, SHARED_SLOT, SLOT_BITS
+from warpwatt.emulate.reference.spaces import different
 from warpwatt.emulate.reference.state import mask_of
 from warpwatt.emulate.run import AccessCounts, Trace
 from warpwatt.program import transactions
@@ -63,7 +64,7 @@ class Statistics:
             spaces[slots == slot] = space
         physical = self._interleaved(addresses, spaces, grid_warps)
         seen = {}
-        for space in np.unique(spaces[lanes]).tolist():
+        for space in different(spaces[lanes]):
             chosen = lanes & (spaces == space)
             rows = chosen.any(axis=1)
             row = self.rows.setdefault((instruction, space), Row())

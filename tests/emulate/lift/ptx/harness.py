@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.emulate.ir import Routine
 from warpwatt.emulate.layout import PARAMETER_BANK, layout
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.reference import run
-from warpwatt.emulate.run import Context, Run, Stop
+from warpwatt.emulate.run import Context, Limits, Run, Stop
 from warpwatt.isa.ptx import lower, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from warpwatt.emulate.ir import Routine
+
 HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+LIMITS = Limits(warp_instructions=100_000)
+"""No test needs more: what spins for ever ends soon."""
 _WIDTHS = {"pred": 8, "b16": 16, "b32": 32, "b64": 64}
 
 
@@ -38,7 +41,7 @@ def execute(
     local = next(size for space, size in found.sizes.items() if space.value == "local")
     launch = Launch(Dim3(grid), Dim3(threads))
     context = Context(launch, banks, shared + 1024, local)
-    result = run(routine, context, memory, range(grid), warps_at_once=64)
+    result = run(routine, context, memory, range(grid), LIMITS, warps_at_once=64)
     return {name: memory.array(name).copy() for name in arrays}, result, routine
 
 
@@ -60,9 +63,9 @@ def lanes(
         f"{HEADER}.visible .entry k({parameters}) {{ {declared}.reg .b64 %at<3>; .reg .b32 %i<3>;\n"
         f".reg .b16 %w<2>;\nmov.u32 %i1, %tid.x;\n{loads}{body}\n{stores}ret; }}"
     )
-    arrays = {
-        name: np.array(values, f"u{_WIDTHS[kind] // 8}") for name, (kind, values) in inputs.items()
-    } | {name: np.zeros(count, f"u{_WIDTHS[kind] // 8}") for name, kind in outputs.items()}
+    arrays = {name: np.array(values, f"u{_WIDTHS[kind] // 8}") for name, (kind, values) in inputs.items()} | {
+        name: np.zeros(count, f"u{_WIDTHS[kind] // 8}") for name, kind in outputs.items()
+    }
     found, result, routine = execute(text, arrays, threads=count)
     assert result.stop is Stop.DONE, result.fault
     assert not routine.uncovered, routine.uncovered

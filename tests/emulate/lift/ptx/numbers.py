@@ -76,7 +76,7 @@ def is_nan(bits: int, kind: str) -> bool:
 
 
 def rounded(value: Fraction, kind: str, mode: str = "rn", zero_sign: int = 0) -> int:
-    """Return the bits of a finite exact value in a format, rounded; ``zero_sign`` is the sign of an exact 0."""
+    """Return the bits of an exact value rounded to a format; ``zero_sign`` is the sign of an exact 0."""
     exponent_bits, mantissa = FORMATS[kind]
     bias = (1 << (exponent_bits - 1)) - 1
     top = 1 << (exponent_bits + mantissa)

@@ -81,8 +81,7 @@ NARROWING = [("f16", "f32"), ("f16", "f64"), ("f32", "f64"), ("bf16", "f32")]
 @given(seed=seeds)
 def test_narrowing(to: str, source: str, seed: int) -> None:
     modes = ("rn", "rz") if to in ("f16", "bf16") else ("rn", "rz", "rm", "rp")
-    # Numbers of the narrow range with all the wide mantissa, and anything.
-    x = [v for v in float_samples(source, COUNT, seed)]
+    x = float_samples(source, COUNT, seed)
     body = "".join(f"cvt.{m}.{to}.{source} %d{m}, %a;" for m in modes)
     found = lanes(body, {"a": (f"b{BITS[source]}", x)}, {f"d{m}": f"b{BITS[to]}" for m in modes})
     for mode in modes:
@@ -126,6 +125,17 @@ def test_packed_conversions() -> None:
         high = one(f"cvt.rn.{kind}.f32 %d, %a;", "b16", ("b32", x))
         low = one(f"cvt.rn.{kind}.f32 %d, %a;", "b16", ("b32", y))
         assert found == [q | p << 16 for p, q in zip(high, low, strict=True)]
+
+
+def test_packed_integers() -> None:
+    x, y, z = (samples(32, COUNT, k) for k in range(3))
+    inputs = {n: ("b32", v) for n, v in zip("abc", (x, y, z), strict=True)}
+    body = "cvt.pack.sat.s16.s32 %d, %a, %b; cvt.pack.sat.u8.s32.b32 %e, %a, %b, %c;"
+    found = lanes(body, inputs, dict.fromkeys("de", "b32"))
+    rows = [(signed(a, 32), signed(b, 32), c) for a, b, c in zip(x, y, z, strict=True)]
+    held = [(masked(clamp(a, "s16"), 16), masked(clamp(b, "s16"), 16)) for a, b, _ in rows]
+    assert found["d"] == [a << 16 | b for a, b in held]
+    assert found["e"] == [masked(c << 16 | clamp(a, "u8") << 8 | clamp(b, "u8"), 32) for a, b, c in rows]
 
 
 def test_special_forms() -> None:
@@ -182,7 +192,8 @@ def test_comparison_of_floats(kind: str) -> None:
 def test_joined_comparisons_and_selection() -> None:
     x, y = [1, 5, 7, 2], [3, 5, 1, 2]
     body = (
-        "{ .reg .pred %q; setp.gt.u32 %q, %a, 4; setp.lt.and.u32 %d|%e, %a, %b, %q; setp.lt.or.u32 %f, %a, %b, !%q;"
+        "{ .reg .pred %q; setp.gt.u32 %q, %a, 4; setp.lt.and.u32 %d|%e, %a, %b, %q;"
+        " setp.lt.or.u32 %f, %a, %b, !%q;"
         "setp.eq.xor.u32 %g, %a, %b, %q; selp.b32 %h, %a, %b, %q; slct.s32.s32 %i, %a, %b, -1;"
         "set.lt.u32.u32 %j, %a, %b; set.lt.f32.u32 %k, %a, %b; }"
     )
@@ -203,7 +214,9 @@ def test_joined_comparisons_and_selection() -> None:
 def test_packed_comparisons() -> None:
     x, y = [0x3C004000, 0x7E000000], [0x40003C00, 0x00000000]
     body = "{ setp.lt.f16x2 %p|%q, %a, %b; set.lt.f16x2.f16x2 %d, %a, %b; set.gt.u32.f16x2 %e, %a, %b; }"
-    found = lanes(body, {"a": ("b32", x), "b": ("b32", y)}, {"p": "pred", "q": "pred", "d": "b32", "e": "b32"})
+    found = lanes(
+        body, {"a": ("b32", x), "b": ("b32", y)}, {"p": "pred", "q": "pred", "d": "b32", "e": "b32"}
+    )
     assert found["p"] == [0, 0]
     assert found["q"] == [1, 0]
     assert found["d"] == [0x3C000000, 0]

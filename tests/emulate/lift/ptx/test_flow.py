@@ -50,7 +50,8 @@ def test_calls_pass_structures_and_return() -> None:
 def test_what_has_no_semantics_is_said() -> None:
     text = HEADER + (
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
-        ".visible .entry k(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<3>; .param .b64 x; .param .b64 z;\n"
+        ".visible .entry k(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<3>; .param .b64 x;"
+        " .param .b64 z;\n"
         ".param .b32 y; mov.u32 %r1, 7; st.param.b64 [x], 0; st.param.b64 [z], 0;\n"
         "call (y), vprintf, (x, z); ld.param.b32 %r1, [y]; ld.param.u64 %d1, [out];\n"
         "st.global.u32 [%d1], %r1; ret; }"
@@ -77,7 +78,8 @@ def test_traps_stop() -> None:
 
 def test_a_barrier_makes_writes_visible() -> None:
     body = (
-        "{ .shared .b32 s[128]; .reg .b32 %x<4>; mov.u32 %x1, s; shl.b32 %x2, %i1, 2; add.u32 %x3, %x1, %x2;\n"
+        "{ .shared .b32 s[128]; .reg .b32 %x<4>; mov.u32 %x1, s; shl.b32 %x2, %i1, 2;"
+        " add.u32 %x3, %x1, %x2;\n"
         "st.shared.u32 [%x3], %a; bar.sync 0; xor.b32 %x2, %x2, 508; add.u32 %x3, %x1, %x2;\n"
         "ld.shared.u32 %d, [%x3]; }"
     )
@@ -88,7 +90,8 @@ def test_a_barrier_makes_writes_visible() -> None:
 def test_barrier_reductions() -> None:
     body = (
         "{ .reg .pred %p; .reg .pred %q; setp.lt.u32 %p, %a, 9; barrier.red.popc.u32 %d, 0, %p;"
-        "bar.red.and.pred %q, 0, %p; selp.b32 %e, 1, 0, %q; barrier.cta.red.or.pred %q, 0, %p; selp.b32 %f, 1, 0, %q; }"
+        "bar.red.and.pred %q, 0, %p; selp.b32 %e, 1, 0, %q; barrier.cta.red.or.pred %q, 0, %p;"
+        " selp.b32 %f, 1, 0, %q; }"
     )
     found = lanes(body, {"a": ("b32", list(range(96)))}, dict.fromkeys("def", "b32"))
     assert (found["d"], found["e"], found["f"]) == ([9] * 96, [0] * 96, [1] * 96)
@@ -111,7 +114,7 @@ def shuffled(mode: str, lane: int, by: int, clamp: int) -> tuple[int, bool]:
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 @pytest.mark.parametrize("clamp", [0, 31, 0x1C1F, 0x1800, 15])
 @pytest.mark.parametrize("constant", [True, False])
-def test_shuffles(mode: str, clamp: int, constant: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_shuffles(mode: str, clamp: int, constant: bool) -> None:
     x = samples(32, 32, 1)
     for by in (0, 1, 5, 16, 33):
         operands = f"{by}, {clamp}" if constant else "%b, %c"
@@ -127,7 +130,8 @@ def test_votes_of_some_lanes() -> None:
     members = [lane for lane in LANES if lane % 3]
     mask = sum(1 << m for m in members)
     body = (
-        "{ .reg .pred %in; .reg .pred %q; .reg .b32 %m; rem.u32 %m, %i1, 3; setp.ne.u32 %in, %m, 0; mov.u32 %d, 0;"
+        "{ .reg .pred %in; .reg .pred %q; .reg .b32 %m; rem.u32 %m, %i1, 3; setp.ne.u32 %in, %m, 0;"
+        " mov.u32 %d, 0;"
         "mov.u32 %e, 0; mov.u32 %f, 0; @!%in bra out; setp.ne.u32 %q, %a, 0;"
         f"vote.sync.ballot.b32 %d, %q, {mask}; vote.sync.any.pred %q, %q, {mask}; selp.b32 %e, 1, 0, %q;"
         f"setp.lt.u32 %q, %i1, 40; vote.sync.all.pred %q, %q, {mask}; selp.b32 %f, 1, 0, %q;\nout: }}"
@@ -151,7 +155,12 @@ def test_matches_and_reductions() -> None:
     outputs = dict.fromkeys("defghjklm", "b32") | dict.fromkeys("pqr", "pred")
     found = lanes(body, {"a": ("b32", x), "n": ("b32", negative)}, outputs)
     assert found["d"] == [sum(1 << j for j in LANES if x[j] == v) for v in x]
-    assert (found["e"], found["p"], found["f"], found["q"]) == ([0] * 32, [0] * 32, [2**32 - 1] * 32, [1] * 32)
+    assert (found["e"], found["p"], found["f"], found["q"]) == (
+        [0] * 32,
+        [0] * 32,
+        [2**32 - 1] * 32,
+        [1] * 32,
+    )
     assert found["g"] == [masked(sum(x), 32)] * 32
     assert found["h"] == [max(x)] * 32
     assert signed(found["j"][0], 32) == -31

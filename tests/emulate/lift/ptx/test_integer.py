@@ -55,7 +55,9 @@ def test_two_operands(name: str, kind: str, seed: int) -> None:
     bits = int(kind[1:])
     x, y = samples(bits, COUNT, seed), samples(bits, COUNT, seed + 1)
     found = one(f"{name}.{kind} %d, %a, %b;", f"b{bits}", (f"b{bits}", x), (f"b{bits}", y))
-    assert found == [masked(TWO[name](number(a, kind), number(b, kind)), bits) for a, b in zip(x, y, strict=True)]
+    assert found == [
+        masked(TWO[name](number(a, kind), number(b, kind)), bits) for a, b in zip(x, y, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -239,7 +241,10 @@ def nth_set(mask: int, base: int, n: int) -> int:
 @given(seed=seeds)
 def test_find_nth_set(seed: int) -> None:
     mask = samples(32, COUNT, seed)
-    base, n = [v % 32 for v in samples(32, COUNT, seed + 1)], [v % 21 - 10 for v in samples(32, COUNT, seed + 2)]
+    base, n = (
+        [v % 32 for v in samples(32, COUNT, seed + 1)],
+        [v % 21 - 10 for v in samples(32, COUNT, seed + 2)],
+    )
     inputs = (("b32", mask), ("b32", base), ("b32", [masked(v, 32) for v in n]))
     found = one("fns.b32 %d, %a, %b, %c;", "b32", *inputs)
     assert found == [nth_set(*row) for row in zip(mask, base, n, strict=True)]
@@ -302,5 +307,7 @@ def test_packed_video() -> None:
     found = lanes(body, inputs, dict.fromkeys("de", "b32"))
     rows = list(zip(x, y, z, strict=True))
     split = [[(a >> at & 255, b >> at & 255) for at in (0, 8, 16, 24)] for a, b, _ in rows]
-    assert found["d"] == [masked(c + sum(abs(p - q) for p, q in s), 32) for s, (_, _, c) in zip(split, rows, strict=True)]
+    assert found["d"] == [
+        masked(c + sum(abs(p - q) for p, q in s), 32) for s, (_, _, c) in zip(split, rows, strict=True)
+    ]
     assert found["e"] == [sum(min(p + q, 255) << 8 * k for k, (p, q) in enumerate(s)) for s in split]

@@ -16,7 +16,10 @@ seeds = st.integers(0, 2**16)
 @pytest.mark.parametrize("bits", [16, 32, 64])
 def test_bitwise(bits: int) -> None:
     x, y = samples(bits, COUNT, 1), samples(bits, COUNT, 2)
-    body = f"and.b{bits} %d, %a, %b; or.b{bits} %e, %a, %b; xor.b{bits} %f, %a, %b; not.b{bits} %g, %a; cnot.b{bits} %h, %a;"
+    body = (
+        f"and.b{bits} %d, %a, %b; or.b{bits} %e, %a, %b; xor.b{bits} %f, %a, %b; not.b{bits} %g, %a;"
+        f" cnot.b{bits} %h, %a;"
+    )
     kind = f"b{bits}"
     found = lanes(body, {"a": (kind, x), "b": (kind, y)}, dict.fromkeys("defgh", kind))
     rows = list(zip(x, y, strict=True))
@@ -109,8 +112,8 @@ MODES = {
     "f4e": lambda c, i: c + i,
     "b4e": lambda c, i: (c - i) % 8,
     "rc8": lambda c, _i: c,
-    "ecl": lambda c, i: max(c, i),
-    "ecr": lambda c, i: min(c, i),
+    "ecl": max,
+    "ecr": min,
     "rc16": lambda c, i: (c % 2) * 2 + i % 2,
 }
 """Byte number i of the result of ``prmt`` with a mode."""
@@ -151,7 +154,9 @@ def test_literals() -> None:
 
 
 def test_guards_keep_the_old_value() -> None:
-    body = "{ .reg .pred %p; setp.lt.u32 %p, %a, 3; mov.u32 %d, 7; @%p mov.u32 %d, 9; @!%p add.u32 %d, %d, 1; }"
+    body = (
+        "{ .reg .pred %p; setp.lt.u32 %p, %a, 3; mov.u32 %d, 7; @%p mov.u32 %d, 9; @!%p add.u32 %d, %d, 1; }"
+    )
     assert one(body, "b32", ("b32", [0, 2, 3, 9])) == [9, 9, 8, 8]
 
 

@@ -7,6 +7,9 @@ import pytest
 
 from tests.emulate.lift.ptx.harness import HEADER, execute, lanes, one
 from tests.emulate.lift.ptx.numbers import masked, samples, signed
+from warpwatt.emulate.ir import Memory, Op, Type
+from warpwatt.emulate.lift import lift
+from warpwatt.isa.ptx import lower, parse
 
 
 def test_narrow_loads_and_stores() -> None:
@@ -14,7 +17,8 @@ def test_narrow_loads_and_stores() -> None:
     body = (
         "{ .shared .align 8 .b8 s[256]; .reg .b32 %x<3>; mov.u32 %x1, s; shl.b32 %x2, %i1, 3;"
         "add.u32 %x1, %x1, %x2; st.shared.b64 [%x1], %a; ld.shared.u8 %d, [%x1]; ld.shared.s8 %e, [%x1+1];"
-        "ld.shared.s16 %f, [%x1+2]; ld.shared.s32 %g, [%x1+4]; st.shared.u8 [%x1+7], %d; ld.shared.b64 %h, [%x1]; }"
+        "ld.shared.s16 %f, [%x1+2]; ld.shared.s32 %g, [%x1+4]; st.shared.u8 [%x1+7], %d;"
+        " ld.shared.b64 %h, [%x1]; }"
     )
     outputs = {"d": "b32", "e": "b16", "f": "b32", "g": "b64", "h": "b64"}
     found = lanes(body, {"a": ("b64", x)}, outputs)
@@ -83,10 +87,12 @@ ATOMICS = {
 def test_atomics_in_lane_order(name: str) -> None:
     start, function = ATOMICS[name]
     text = HEADER + (
-        ".visible .entry k(.param .u64 at, .param .u64 in, .param .u64 out) { .reg .b32 %r<4>; .reg .b64 %d<6>;\n"
+        ".visible .entry k(.param .u64 at, .param .u64 in, .param .u64 out) { .reg .b32 %r<4>;"
+        " .reg .b64 %d<6>;\n"
         "mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; ld.param.u64 %d2, [at]; ld.param.u64 %d3, [in];\n"
         "ld.param.u64 %d4, [out]; add.s64 %d3, %d3, %d1; add.s64 %d4, %d4, %d1; ld.global.u32 %r2, [%d3];\n"
-        f"atom.global.{name} %r3, [%d2], %r2; red.global.{name} [%d2+4], %r2; st.global.u32 [%d4], %r3; ret; }}"
+        f"atom.global.{name} %r3, [%d2], %r2; red.global.{name} [%d2+4], %r2;"
+        f" st.global.u32 [%d4], %r3; ret; }}"
     )
     values = [v if k % 2 else v % 12 for k, v in enumerate(samples(32, 32, 3))]
     arrays = {"at": [start, start], "in": values, "out": [0] * 32}
@@ -113,7 +119,8 @@ def test_compare_and_swap_and_packed_halves() -> None:
 
 def test_copies_read_no_more_than_they_say() -> None:
     text = HEADER + (
-        ".visible .entry k(.param .u64 in, .param .u64 out) { .shared .align 16 .b8 s[512]; .reg .b32 %r<8>;\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out) { .shared .align 16 .b8 s[512];"
+        " .reg .b32 %r<8>;\n"
         ".reg .b64 %d<5>; mov.u32 %r1, %tid.x; mov.u32 %r2, s; shl.b32 %r3, %r1, 4; add.u32 %r2, %r2, %r3;\n"
         "mul.wide.u32 %d1, %r1, 16; ld.param.u64 %d2, [in]; ld.param.u64 %d3, [out]; add.s64 %d3, %d3, %d1;\n"
         "add.s64 %d2, %d2, %d1; and.b32 %r4, %r1, 15; setp.gt.u32 %p, %r1, 15; @%p mov.u32 %r4, 16;\n"
@@ -149,7 +156,8 @@ def test_barrier_objects_count_phases() -> None:
 def test_bulk_copies_complete_their_barrier() -> None:
     text = HEADER + (
         ".visible .entry k(.param .u64 in, .param .u64 out) { .shared .align 16 .b8 s[1024];\n"
-        ".shared .align 8 .b64 bar; .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<3>; mov.u32 %r1, %tid.x;\n"
+        ".shared .align 8 .b64 bar; .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p<3>;"
+        " mov.u32 %r1, %tid.x;\n"
         "setp.ne.u32 %p1, %r1, 0; ld.param.u64 %d1, [in]; mov.u32 %r2, s; mov.u32 %r3, bar;\n"
         "@%p1 bra wait; mbarrier.init.shared::cta.b64 [%r3], 1;\n"
         "mbarrier.arrive.expect_tx.shared::cta.b64 %d2, [%r3], 1024;\n"
@@ -165,5 +173,21 @@ def test_bulk_copies_complete_their_barrier() -> None:
 
 
 def test_masked_lanes_touch_nothing() -> None:
-    body = "{ .reg .pred %p; .reg .b64 %z; setp.lt.u32 %p, %a, 2; mov.u64 %z, 0; @!%p bra on; mov.u32 %d, 1;\non: @!%p ld.global.u32 %d, [%at1]; }"
+    body = (
+        "{ .reg .pred %p; .reg .b64 %z; setp.lt.u32 %p, %a, 2; mov.u64 %z, 0; @!%p bra on;"
+        " mov.u32 %d, 1;\non: @!%p ld.global.u32 %d, [%at1]; }"
+    )
     assert one(body, "b32", ("b32", [0, 1])) == [1, 1]
+
+
+def test_parameters_through_their_address() -> None:
+    text = HEADER + (
+        ".const .b32 c[4];\n"
+        ".visible .entry k(.param .align 8 .b8 s[16], .param .u64 out) { .reg .b64 %d<5>;\n"
+        ".reg .b32 %r<3>; mov.b64 %d3, c; mov.b64 %d1, s; add.s64 %d2, %d1, 4; ld.param.u32 %r1, [%d2];\n"
+        "ld.param.u32 %r2, [%d1+8]; ret; }"
+    )
+    routine = lift(lower(parse(text), "k"))
+    loads = [o for block in routine.blocks for o in block.operations if o.op is Op.LOAD]
+    assert not routine.uncovered
+    assert [o.data for o in loads] == [Memory("const", Type.I32)] * 2

@@ -130,7 +130,12 @@ def test_extremes(kind: str, seed: int) -> None:
     body += f"min{nan}.{kind} %f, %a, %b; max{nan}.{kind} %g, %a, %b;"
     found = lanes(body, {"a": (bits, x), "b": (bits, y)}, dict.fromkeys("defg", bits))
     for at, (p, q) in enumerate(zip(x, y, strict=True)):
-        for name, largest, strict in (("d", False, False), ("e", True, False), ("f", False, True), ("g", True, True)):
+        for name, largest, strict in (
+            ("d", False, False),
+            ("e", True, False),
+            ("f", False, True),
+            ("g", True, True),
+        ):
             wanted = lesser(p, q, kind, largest=largest, nan=strict and bool(nan))
             result = found[name][at]
             assert is_nan(result, kind) if wanted is None else result == wanted

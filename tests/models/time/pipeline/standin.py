@@ -66,14 +66,16 @@ def streams(
 
     ``wavefronts`` and ``lines`` by instruction; without, accesses are coalesced and free of conflicts.
     """
-    memory = {i.index: i for i in program.instructions if i.memory is not None and i.memory.space is not Space.CONST}
+    memory = {
+        i.index: i for i in program.instructions if i.memory is not None and i.memory.space is not Space.CONST
+    }
     steps, accesses = [], []
     for first, stop in walk(program, trips or {}):
         steps.append((first, stop, len(accesses)))
         accesses += [i for i in range(first, stop) if i in memory]
     count = len(accesses)
     one = np.array(steps, np.int64).reshape(-1, 3)
-    every = np.concatenate([one + [0, 0, w * count] for w in range(warps)])
+    every = np.concatenate([one + np.array((0, 0, w * count)) for w in range(warps)])
     rows = [_access(memory[i], wavefronts or {}, lines or {}) for i in accesses]
     table = np.tile(np.array(rows, float).reshape(-1, 3), (warps, 1))
     return WarpStreams(

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
+from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.driver import Language, UncoveredError, drive
 from warpwatt.emulate.lift.ptx import (
     asynchronous,
@@ -23,7 +24,6 @@ from warpwatt.emulate.lift.ptx import (
 )
 from warpwatt.emulate.lift.ptx.opcode import opcode
 from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-from warpwatt.emulate.ir import Type
 from warpwatt.program.inlining import expand_calls
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ _TABLE = (
     integer.TABLE | logic.TABLE | compare.TABLE | convert.TABLE | memory.TABLE | control.TABLE
     | atomic.TABLE | warp.TABLE | tensor.TABLE | asynchronous.TABLE | video.TABLE
 )  # fmt: skip
+_BEYOND = {"st": ("async", "bulk"), "red": ("async",), "cp": ("reduce", "cp_mask", "tensor")}
+"""Modifiers that make another instruction of one, which is not covered."""
 _ALONE = (
     "bar",
     "barrier",
@@ -67,6 +69,8 @@ def lift_ptx(program: Program) -> Routine:
 def semantics(text: str) -> Semantics | None:
     """Return the semantics of an opcode, None if there are none."""
     how = opcode(text)
+    if how.has(*_BEYOND.get(how.name, ()), "oob") or "b128" in how.kinds:
+        return None
     table = real.TABLE if how.kind in _REAL and how.name in real.TABLE else _TABLE
     make = table.get(how.name)
     try:

@@ -103,11 +103,8 @@ def _set(how: Opcode) -> Semantics:
 def _number(b: PtxBuilder, condition: Value, kind: str) -> Value:
     """Return what ``set`` writes for true or false."""
     type_ = type_of(kind)
-    if kind == "bf16":
-        one = b.const(type_, 0x3F80)
-    else:
-        one = b.const(type_, 1.0 if type_.is_float else -1)
-    return b.select(condition, one, b.const(type_, 0))
+    one = 1.0 if type_.is_float else 0x3F80 if kind == "bf16" else -1
+    return b.select(condition, b.const(type_, one), b.const(type_, 0))
 
 
 def _select(how: Opcode) -> Semantics:

@@ -134,7 +134,7 @@ def _warp_sync(b: PtxBuilder, i: Instruction) -> None:
 
 
 def _cluster_barrier(how: Opcode) -> Semantics:
-    """Return ``barrier.cluster``: blocks are run one by one, so a cluster waits as its blocks do, at the wait."""
+    """Return ``barrier.cluster``: each block of the cluster waits for its own threads, at the wait."""
 
     def lift(b: PtxBuilder, _i: Instruction) -> None:
         if how.has("wait"):

@@ -1,4 +1,4 @@
-"""Conversions (PTX ISA 9.7.9, cvt): between integers and floats of every width, with rounding and saturation."""
+"""Conversions (PTX ISA 9.7.9, cvt): integers and floats of every width, with rounding and saturation."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def _convert(how: Opcode) -> Semantics:
     if len(how.kinds) < 2 or how.has("rs"):
         raise UncoveredError
     to, source = how.kinds[0], how.kinds[1]
+    if how.has("pack"):
+        return _pack_integers(to, source)
     if to in ("f16x2", "bf16x2") and source == "f32":
         return _pack_halves(how)
     for kind in (to, source):
@@ -85,7 +87,7 @@ def _float_to_integer(b: PtxBuilder, how: Opcode, to: str, value: Value) -> Valu
 
 
 def _integer_to_float(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> Value:
-    """Return an integer as a float; to 16 bits by way of F64, which rounds once for all that does not overflow."""
+    """Return an integer as a float; to f16 by way of F64, which is exact for all that does not overflow."""
     op = Op.SITOFP if signed(source) else Op.UITOFP
     if to in ("f16", "bf16"):
         if to == "bf16":
@@ -150,6 +152,22 @@ def _pack_halves(how: Opcode) -> Semantics:
     def lift(b: PtxBuilder, i: Instruction) -> None:
         high, low = (convert(b, how, each, "f32", b.read(o, Type.F32)) for o in i.operands[1:3])
         b.write(i.operands[0], join(b, low, high))
+
+    return lift
+
+
+def _pack_integers(to: str, source: str) -> Semantics:
+    """Return ``cvt.pack``: a and b held to a narrow type side by side, c shifted above them."""
+    bits, type_ = type_of(to).bits, type_of(source)
+
+    def lift(b: PtxBuilder, i: Instruction) -> None:
+        result = b.shl(b.read(i.operands[3], Type.I32), 2 * bits) if len(i.operands) > 3 else b.i32(0)
+        for operand, shift in zip(i.operands[1:3], (bits, 0), strict=True):
+            value = b.read(operand, type_)
+            value = _held(b, value, bits, from_signed=signed(source), to_signed=signed(to))
+            field = b.and_(b.fit(value, Type.I32), b.i32((1 << bits) - 1))
+            result = b.or_(result, b.shl(field, shift))
+        b.write(i.operands[0], result)
 
     return lift
 

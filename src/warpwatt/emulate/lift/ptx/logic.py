@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Symbol, Vector
+from warpwatt.core.program import Vector
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS, WINDOWS
 from warpwatt.emulate.lift.bits import funnel, lookup, permute, permute_by
@@ -52,7 +52,8 @@ def _lookup_predicate(how: Opcode) -> Semantics:
         table = immediate(i, 4)
         if table is None:
             raise UncoveredError
-        value = lookup(b, *(b.read(o, Type.I32) for o in i.operands[1:4]), table=table & 255)
+        x, y, z = (b.read(o, Type.I32) for o in i.operands[1:4])
+        value = lookup(b, x, y, z, table & 255)
         other = b.read(i.operands[5], Type.I1)
         predicate = b.op(Op(how.words[0]), b.op(Op.NE, value, b.i32(0)), other)
         targets = b.elements(i.operands[0])
@@ -219,22 +220,6 @@ def _is_space(how: Opcode) -> Semantics:
         else:
             result = b.op(Op.EQ, slot, b.const(Type.I64, _SPACES[space]))
         b.write(i.operands[0], result)
-
-    return lift
-
-
-def _map_address(how: Opcode) -> Semantics:
-    """Return ``mapa``: the same variable in another block of the cluster, which is itself where it has but one."""
-    type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        operand = i.operands[1]
-        value = (
-            b.fit(b.address(operand), type_)
-            if isinstance(operand, Address | Symbol)
-            else b.read(operand, type_)
-        )
-        b.write(i.operands[0], value)
 
     return lift
 

@@ -1,11 +1,12 @@
-"""Loads and stores of every space (PTX ISA 9.7.9): ld, ldu, st, parameters and the cells of calls, prefetches."""
+"""Loads and stores of every space (PTX ISA 9.7.9): ld, ldu, st, parameters, the cells of calls, hints."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Access, Register, Space, Symbol
+from warpwatt.core.program import Address, Space, Symbol
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.layout import CONSTANT_BANK, PARAMETER_BANK
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -26,7 +27,7 @@ SPACES = ("global", "shared", "local", "const", "param")
 
 
 def space_of(how: Opcode) -> str:
-    """Return the state space an opcode names, ``generic`` if none: sub-qualifiers such as ``::cta`` fall away."""
+    """Return the state space an opcode names without ``::cta`` and the like; ``generic`` if none."""
     for word in how.words:
         name = word.partition("::")[0]
         if name in SPACES:
@@ -80,7 +81,7 @@ def _store(how: Opcode) -> Semantics:
 
 
 def _load_parameter(how: Opcode) -> Semantics:
-    """Return ``ld.param``: of the kernel's parameters from constant bank 0, else what a call has passed."""
+    """Return ``ld.param``: kernel parameters from constant bank 0, else what a call has passed."""
     kind, count = how.kind, _count(how)
     element, sign = element_type(kind), signed(kind)
 
@@ -90,10 +91,10 @@ def _load_parameter(how: Opcode) -> Semantics:
         values: Sequence[Value]
         if cells:
             values = [_read_cell(b, cell, element) for cell in cells]
-        elif isinstance(address, Address) and isinstance(address.base, Symbol) and _kernels_own(b, address):
-            start, size = b.symbol(address.base.name) + address.offset, size_of(kind)
+        elif (start := _kernels_own(b, address)) is not None:
+            size = size_of(kind)
             values = [b.constant(PARAMETER_BANK, start + k * size, element) for k in range(count)]
-        elif _kernels_own(b, address):
+        elif not _symbol(address) and _points_to_kernels_own(b):
             values = b.load("const", b.address(address), element, count, PARAMETER_BANK)
         else:
             values = b.load("local", b.address(address), element, count)
@@ -104,7 +105,7 @@ def _load_parameter(how: Opcode) -> Semantics:
 
 
 def _store_parameter(how: Opcode) -> Semantics:
-    """Return ``st.param``: what a call passes or returns, kept in a register where all accesses agree on it."""
+    """Return ``st.param``: what a call passes or returns, in a register where all accesses agree on it."""
     element, count = element_type(how.kind), _count(how)
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
@@ -128,12 +129,25 @@ def _whole(type_: Type) -> Type:
     return Type(f"i{type_.bits}")
 
 
-def _kernels_own(b: PtxBuilder, address: Operand) -> bool:
-    """Whether an address lies in the kernel's parameters: by name, or in a register (``cvta`` aside)."""
-    assert isinstance(address, Address)
-    if isinstance(address.base, Symbol):
-        return address.base.name in b.layout.parameters
-    return True
+def _kernels_own(b: PtxBuilder, address: Operand) -> int | None:
+    """Return the offset of a kernel parameter that an address names; None if it names none."""
+    start = b.layout.parameters.get(_symbol(address))
+    return start + address.offset if start is not None and isinstance(address, Address) else None
+
+
+def _points_to_kernels_own(b: PtxBuilder) -> bool:
+    """Whether an address in a register is that of a kernel parameter, not of what a call passes.
+
+    Raises
+    ------
+    UncoveredError
+        If the program takes addresses of both, so that there is no telling.
+    """
+    taken = _in_memory(b.program)
+    own = taken & set(b.layout.parameters)
+    if own and own != taken:
+        raise UncoveredError
+    return own == taken
 
 
 def _cells(b: PtxBuilder, i: Instruction) -> tuple[str, ...]:
@@ -146,24 +160,27 @@ def _cells(b: PtxBuilder, i: Instruction) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _in_memory(program: Program) -> frozenset[str]:
-    """Return the ``.param`` variables whose accesses overlap without being the same, or whose address is taken."""
+    """Return the ``.param`` variables whose accesses overlap in part, or whose address is taken."""
     ranges: dict[str, set[tuple[int, int]]] = {}
     taken: set[str] = set()
     for i in program.instructions:
         for operand in i.operands:
             name = _symbol(operand)
+            if not name:
+                continue
             if i.memory is not None and i.memory.space is Space.PARAM and isinstance(operand, Address):
                 size = i.memory.bytes
                 parts = max(1, len(parameter_cells(i)))
                 each = size // parts
                 ranges.setdefault(name, set()).update((operand.offset + k * each, each) for k in range(parts))
-            elif name and i.opcode.startswith(("mov", "cvta")):
+            elif i.opcode.startswith(("mov", "cvta")):
                 taken.add(name)
     for name, found in ranges.items():
         ordered = sorted(found)
-        if any(s + n > t for (s, n), (t, _) in zip(ordered, ordered[1:], strict=False)):
+        if any(s + n > t for (s, n), (t, _) in pairwise(ordered)):
             taken.add(name)
-    return frozenset(taken)
+    passed = {v.name for v in program.variables if v.space is Space.PARAM}
+    return frozenset(taken & (passed | {p.name for p in program.parameters}))
 
 
 def _symbol(operand: Operand) -> str:

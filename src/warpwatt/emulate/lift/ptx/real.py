@@ -25,7 +25,7 @@ _INTEGERS = {16: Type.I16, 32: Type.I32, 64: Type.I64}
 
 
 def _real(function: Function) -> Function:
-    """Return ``function`` of floats with bf16 as F32, subnormals flushed and results clamped as the opcode says."""
+    """Return ``function`` of floats: bf16 as F32, subnormals flushed, results clamped as the opcode says."""
 
     def whole(b: PtxBuilder, how: Opcode, *values: Value) -> Value:
         brain = how.kind == "bf16"
@@ -82,7 +82,7 @@ def _function(name: str) -> Function:
 
 
 def _extreme(op: Op) -> Function:
-    """Minimum or maximum: of a NaN and a number the number, unless ``.NaN``; ``.xorsign.abs`` of magnitudes."""
+    """Minimum or maximum: the number beside a NaN, unless ``.NaN``; ``.xorsign.abs`` of magnitudes."""
 
     def function(b: PtxBuilder, how: Opcode, *values: Value) -> Value:
         numbers = [b.op(Op.FABS, v) for v in values] if how.has("abs") else list(values)

@@ -85,7 +85,7 @@ def fused_bf16(b: Builder, x: Value, y: Value, z: Value) -> Value:
 
 
 def to_tf32(b: Builder, value: Value, rounding: str = "rna") -> Value:
-    """Return an F32 with 10 bits of mantissa: to nearest, ties away (``rna``) or even (``rn``), or cut off."""
+    """Return an F32 with 10 bits of mantissa: nearest, ties away (``rna``) or even (``rn``), or cut off."""
     bits = b.cast_bits(value, Type.I32)
     if rounding == "rna":
         rounded = b.add(bits, b.i32(0x1000))

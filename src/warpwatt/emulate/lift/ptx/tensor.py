@@ -21,7 +21,7 @@ from warpwatt.emulate.lift.ptx.patterns import immediate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.core.program import Instruction, Operand
+    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
@@ -67,13 +67,13 @@ def _matrix(name: str, shape: tuple[int, int, int], kind: str) -> _Matrix:
 
 
 def _product(how: Opcode) -> Semantics:
-    """Return ``mma`` and ``wmma.mma``; where two types are written, they are those of D and C, and A and B f16."""
+    """Return ``mma`` and ``wmma.mma``; two types are those of D and C, A and B being f16."""
     shape = _shape(how)
     kinds = (how.kinds[0], "f16", "f16", how.kinds[1]) if len(how.kinds) == 2 else how.kinds
     if len(kinds) != 4 or how.has(*_UNLIKE) or not all(k in BITS for k in kinds):
         raise UncoveredError
     if how.name == "mma" and shape == (8, 8, 4) and kinds[1] == "f16":
-        raise UncoveredError  # of Volta: four products by quarters of the warp, laid out in a way of their own
+        raise UncoveredError  # of Volta: four products by quarters of the warp, laid out otherwise
     d, a, second, c = kinds
     inputs = [_matrix("a", shape, a), _matrix("b", shape, second), _matrix("c", shape, c)]
     result = _matrix("c", shape, d)
@@ -136,7 +136,7 @@ def _located(how: Opcode) -> tuple[_Matrix, bool]:
     return matrix, along
 
 
-def _stride(b: PtxBuilder, i: Instruction, matrix: _Matrix, at: int, along: bool) -> int | Value:  # noqa: FBT001
+def _stride(b: PtxBuilder, i: Instruction, matrix: _Matrix, at: int, along: bool) -> int | Value:
     """Return elements between rows (or columns): the operand, or as if the matrix stood alone."""
     if at < len(i.operands):
         constant = immediate(i, at)
@@ -169,7 +169,7 @@ class _Places:
             )
         ]
 
-    def load(self, space: str, along: bool) -> list[Value]:  # noqa: FBT001 - a property of the opcode
+    def load(self, space: str, along: bool) -> list[Value]:
         """Return the registers."""
         b, matrix = self.b, self.matrix
         values: list[Value] = []
@@ -186,7 +186,7 @@ class _Places:
                 values += self._joined(parts)
         return values
 
-    def store(self, space: str, along: bool, values: Sequence[Value]) -> None:  # noqa: FBT001 - as above
+    def store(self, space: str, along: bool, values: Sequence[Value]) -> None:
         """Write the registers."""
         b, matrix = self.b, self.matrix
         each = len(values) // len(self.chunks)

@@ -1,4 +1,4 @@
-"""SIMD video instructions (PTX ISA 9.7.17): vadd2, vabsdiff4 and their kin, without byte selectors and masks."""
+"""SIMD video instructions (PTX ISA 9.7.17): vadd2, vabsdiff4 and their kin, without selectors and masks."""
 
 from __future__ import annotations
 

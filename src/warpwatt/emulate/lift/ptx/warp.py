@@ -71,7 +71,7 @@ def _source_in_warp(
 ) -> tuple[Value, Value | None]:
     """Return the same for one segment, the whole warp, with a constant bound."""
     step = b.i32(by & 31) if isinstance(by, int) else b.and_(by, b.i32(31))
-    if mode == "idx" or mode == "bfly":
+    if mode in ("idx", "bfly"):
         source = step if mode == "idx" else b.xor(lane, step)
         if bound == 31:
             return source, None

@@ -25,8 +25,8 @@ _PREDICATE = re.compile(r"(U?)P\d$")
 _ALONE = frozenset({"BAR", "WARPSYNC", "BSYNC", "UCGABAR_WAIT"})
 """Opcodes that end a block of operations without looking at the guard, so that it must be jumped around."""
 _TOPICS = (
-    "arithmetic", "atomics", "bits", "compare", "control", "conversions", "floats", "halves", "logic", "memory",
-    "moves", "mufu", "warp",
+    "arithmetic", "atomics", "bits", "compare", "control", "conversions", "floats", "halves", "logic",
+    "memory", "moves", "mufu", "small", "tensor", "warp",
 )  # fmt: skip
 for _topic in _TOPICS:
     import_module(f"warpwatt.emulate.lift.sass.{_topic}")
@@ -50,7 +50,7 @@ def lift_sass(program: Program) -> Routine:
         clear=lambda _builder, _instruction: None,
         alone=lambda i: i.opcode.partition(".")[0] in _ALONE,
         address=lambda index: WORD * index if index in places else None,
-        order=lambda blocks: tuple(blocks),
+        order=tuple,
     )
     return drive(whole, Builder(), language)
 

@@ -119,7 +119,7 @@ def add_saturating(step: Step) -> None:
 
 @lifts("IMAD", "UIMAD", knows="MOV SHL IADD U32 X")
 def multiply_add(step: Step) -> None:
-    """``a * b + c``, 32 bits; .MOV, .SHL and .IADD only say what it is used for."""
+    """Form ``a * b + c``, 32 bits; .MOV, .SHL and .IADD only say what it is used for."""
     form = step.form()
     require(len(form.sources) == 3 and not form.outs and not form.before)
     a, b, c = form.sources
@@ -143,7 +143,7 @@ def _product(step: Step, a: Operand, b: Operand) -> Value:
 
 @lifts("IMAD.WIDE", "UIMAD.WIDE", knows="U32 X")
 def multiply_add_wide(step: Step) -> None:
-    """``a * b + c`` in 64 bits, c a pair."""
+    """Form ``a * b + c`` in 64 bits, c a pair."""
     form = step.form()
     total = _wide(step, form)
     step.set(form.dest, total)
@@ -151,7 +151,7 @@ def multiply_add_wide(step: Step) -> None:
 
 @lifts("IMAD.HI", "UIMAD.HI", knows="U32 X")
 def multiply_add_high(step: Step) -> None:
-    """Bits 32 to 63 of ``a * b + c``, c a pair."""
+    """Form bits 32 to 63 of ``a * b + c``, c a pair."""
     form = step.form()
     total = _wide(step, form)
     step.set(form.dest, step.b.trunc(step.b.lshr(total, 32), Type.I32))
@@ -191,7 +191,7 @@ def _extended(step: Step, operand: Operand) -> Value:
 
 @lifts("LEA", "ULEA", knows="X")
 def scaled_add(step: Step) -> None:
-    """``(a << s) + b``."""
+    """Form ``(a << s) + b``."""
     form = step.form()
     require(len(form.sources) == 3 and len(form.outs) <= 1 and not form.before)
     a, b, amount = form.sources
@@ -201,7 +201,7 @@ def scaled_add(step: Step) -> None:
 
 @lifts("LEA.HI", "ULEA.HI", knows="X SX32")
 def scaled_add_high(step: Step) -> None:
-    """``(({c, a} << s) >> 32) + b``; with .SX32, c is the sign of a."""
+    """Form ``(({c, a} << s) >> 32) + b``; with .SX32, c is the sign of a."""
     form = step.form()
     require(len(form.sources) == (3 if step.has("SX32") else 4) and len(form.outs) <= 1 and not form.before)
     a, b, *high, amount = form.sources
@@ -239,7 +239,7 @@ def _finish_scaled(step: Step, form: Form, scaled: Value, minus: bool, b: Operan
 
 @lifts("IABS", "UIABS")
 def absolute(step: Step) -> None:
-    """``|a|``; the smallest number stays itself."""
+    """Form ``|a|``; the smallest number stays itself."""
     dest, source = step.operands
     value = step.value(source)
     step.set(dest, step.b.op(Op.SMAX, value, step.b.neg(value)))
@@ -247,13 +247,13 @@ def absolute(step: Step) -> None:
 
 @lifts("IDP.4A", knows="S8 U8")
 def dot_product_4(step: Step) -> None:
-    """Sum of four byte products and c; the first of the two types is a's."""
+    """Sum four byte products and c; the first of the two types is a's."""
     _dot(step, 4, 8, 0)
 
 
 @lifts("IDP.2A", knows="LO HI S16 U16 S8 U8")
 def dot_product_2(step: Step) -> None:
-    """Sum of two products, 16-bit halves of a with the low or high bytes of b, and c."""
+    """Sum two products, 16-bit halves of a with the low or high bytes of b, and c."""
     _dot(step, 2, 16, 2 if step.one_of(("LO", "HI")) == "HI" else 0)
 
 
@@ -279,7 +279,7 @@ def bit_field(step: Step, value: Value, start: int, width: int, signed: bool) ->
 
 @lifts("VABSDIFF", knows="U32")
 def absolute_difference(step: Step) -> None:
-    """``|a - b| + c``."""
+    """Form ``|a - b| + c``."""
     dest, a, b, c = step.operands
     x, y = step.value(a), step.value(b)
     low, high = (Op.UMIN, Op.UMAX) if step.has("U32") else (Op.SMIN, Op.SMAX)
@@ -289,7 +289,7 @@ def absolute_difference(step: Step) -> None:
 
 @lifts("VABSDIFF4", knows="U8 S8 ACC")
 def absolute_difference_4(step: Step) -> None:
-    """Byte-wise ``|a - b|``; with .ACC their sum plus c."""
+    """Form ``|a - b|`` of bytes; with .ACC their sum plus c."""
     dest, a, b, c = step.operands
     require(step.has("ACC") or is_zero(c), "bytes with an addend")
     signed = step.one_of(("U8", "S8")) == "S8"

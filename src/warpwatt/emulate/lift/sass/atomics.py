@@ -111,7 +111,7 @@ def add_halves(s: Step) -> None:
 
 @lifts("ATOMG.ADD.F16x2", "ATOM.ADD.F16x2", knows=f"{ACCESS} RN")
 def add_halves_return(s: Step) -> None:
-    """The same with the old halves; the predicate says that the address was not in shared memory.
+    """Return the old halves as well; the predicate says that the address was not in shared memory.
 
     There the instruction does nothing, and the program goes on with a loop of its own.
     """

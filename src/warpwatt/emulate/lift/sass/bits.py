@@ -12,7 +12,7 @@ _SHIFT_TYPES = ("U32", "S32", "U64", "S64")
 
 @lifts("SHF.L", "USHF.L", knows="U32 S32 U64 S64 HI W")
 def shift_left(step: Step) -> None:
-    """``{c, a} << s``: its low word or, with .HI, its high one; .W takes s modulo the width."""
+    """Shift ``{c, a} << s``: its low word or, with .HI, its high one; .W takes s modulo the width."""
     dest, low, amount, high = step.operands
     if not step.has("HI"):
         step.set(dest, step.b.shl(step.value(low), _amount(step, amount, clamp=False)))
@@ -26,7 +26,7 @@ def shift_left(step: Step) -> None:
 
 @lifts("SHF.R", "USHF.R", knows="U32 S32 U64 S64 HI W")
 def shift_right(step: Step) -> None:
-    """``{c, a} >> s``: its low word or, with .HI, its high one; .W takes s modulo the width."""
+    """Shift ``{c, a} >> s``: its low word or, with .HI, its high one; .W takes s modulo the width."""
     dest, low, amount, high = step.operands
     shift = step.b.ashr if step.has("S32", "S64") else step.b.lshr
     if step.has("HI"):
@@ -51,14 +51,14 @@ def _amount(step: Step, operand: Operand, *, clamp: bool = True) -> Value:
 
 @lifts("USHL", "SHL", knows="U32 W")
 def plain_shift_left(step: Step) -> None:
-    """``a << s``."""
+    """Form ``a << s``."""
     dest, value, amount = step.operands
     step.set(dest, step.b.shl(step.value(value), _plain_amount(step, amount)))
 
 
 @lifts("USHR", "SHR", knows="U32 S32 W")
 def plain_shift_right(step: Step) -> None:
-    """``a >> s``, arithmetic unless .U32."""
+    """Form ``a >> s``, arithmetic unless .U32."""
     dest, value, amount = step.operands
     shift = step.b.lshr if step.has("U32") else step.b.ashr
     step.set(dest, shift(step.value(value), _plain_amount(step, amount)))
@@ -83,7 +83,7 @@ def extend(step: Step) -> None:
 
 @lifts("BMSK", "UBMSK", knows="W")
 def mask(step: Step) -> None:
-    """``n`` ones from a bit on; .W takes both modulo 32."""
+    """Form ``n`` ones from a bit on; .W takes both modulo 32."""
     dest, start, count = step.operands
     at, bits = step.value(start), step.value(count)
     if step.has("W"):
@@ -94,21 +94,21 @@ def mask(step: Step) -> None:
 
 @lifts("POPC", "UPOPC")
 def population_count(step: Step) -> None:
-    """Number of ones."""
+    """Count the ones."""
     dest, source = step.operands
     step.set(dest, step.b.op(Op.POPC, step.value(source)))
 
 
 @lifts("BREV", "UBREV")
 def reverse(step: Step) -> None:
-    """Bits in reverse order."""
+    """Reverse the order of bits."""
     dest, source = step.operands
     step.set(dest, step.b.op(Op.BREV, step.value(source)))
 
 
 @lifts("FLO", "UFLO", knows="U32 SH")
 def find_leading_one(step: Step) -> None:
-    """Number of the highest one (of the highest bit unlike the sign, if signed); .SH: its distance from the top.
+    """Find the highest one (the highest bit unlike the sign, if signed); .SH: its distance from the top.
 
     All ones where there is none. A predicate behind the destination says whether there is one.
     """

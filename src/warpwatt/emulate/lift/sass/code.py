@@ -75,12 +75,12 @@ def addressed(program: Program) -> frozenset[int]:
         if base == "CALL":
             places.add(instruction.index + 1)
         if base in _INDIRECT and any(isinstance(o, Register) for o in instruction.operands):
-            places.update(int(t[2:], 16) // WORD for t in instruction.targets if instruction.flow is Flow.JUMP)
+            places.update(
+                int(t[2:], 16) // WORD for t in instruction.targets if instruction.flow is Flow.JUMP
+            )
             open_ended = open_ended or not instruction.targets
     if open_ended:
-        places.update(
-            i.index + 1 for i in program.instructions if _base(i) in _ENDS and i.guard is None
-        )
+        places.update(i.index + 1 for i in program.instructions if _base(i) in _ENDS and i.guard is None)
     return frozenset(places)
 
 

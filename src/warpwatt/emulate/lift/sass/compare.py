@@ -86,7 +86,7 @@ def _positive(step: Step, value: Value) -> Value:
 
 @lifts("IMNMX", "UIMNMX", "VIMNMX", "UVIMNMX", knows="U32 S32 RELU U64 S64")
 def minimum(step: Step) -> None:
-    """Minimum (predicate true) or maximum of two."""
+    """Take the minimum (predicate true) or maximum of two."""
     form = step.form()
     require(len(form.sources) == 2 and all(map(is_true, form.outs + form.before)))
     require(len(form.ins) == 1 or (len(form.ins) == 2 and _is_false(form.ins[1])))
@@ -103,7 +103,7 @@ def _is_false(operand: Operand) -> bool:
 
 @lifts("VIMNMX.S16x2", "VIMNMX.U16x2", knows="RELU")
 def minimum_of_halves(step: Step) -> None:
-    """Minimum or maximum of the upper and of the lower halves."""
+    """Take the minimum or maximum of the upper and of the lower halves."""
     form = step.form()
     require(len(form.sources) == 2 and len(form.ins) == 1 and all(map(is_true, form.outs + form.before)))
     signed = step.has("S16x2")
@@ -139,7 +139,7 @@ def _joined(step: Step, halves: list[Value]) -> Value:
 
 @lifts("VIMNMX3", "UVIMNMX3", knows="U32 S32 RELU")
 def minimum_of_three(step: Step) -> None:
-    """Minimum or maximum of three; the first predicate is for a and b, the second for that and c."""
+    """Take the minimum or maximum of three; the first predicate is for a and b, the second for that and c."""
     form = step.form()
     require(len(form.sources) == 3 and 1 <= len(form.ins) <= 2 and not form.outs and not form.before)
     require(not (step.has("RELU") and step.has("U32")))
@@ -151,7 +151,7 @@ def minimum_of_three(step: Step) -> None:
 
 @lifts("VIADDMNMX", "UVIADDMNMX", knows="U32 S32 RELU")
 def add_minimum(step: Step) -> None:
-    """Minimum or maximum of a + b and c."""
+    """Take the minimum or maximum of a + b and c."""
     form = step.form()
     require(len(form.sources) == 3 and len(form.ins) == 1 and not form.outs and not form.before)
     require(not (step.has("RELU") and step.has("U32")))
@@ -162,7 +162,7 @@ def add_minimum(step: Step) -> None:
 
 @lifts("SEL", "USEL", knows="64")
 def select(step: Step) -> None:
-    """``p ? a : b``."""
+    """Select ``p ? a : b``."""
     dest, a, b, predicate = step.operands
     type_ = Type.I64 if step.has("64") else Type.I32
     step.set(dest, step.b.select(step.predicate(predicate), step.value(a, type_), step.value(b, type_)))

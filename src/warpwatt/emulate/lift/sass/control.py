@@ -1,4 +1,4 @@
-"""Control flow: jumps, calls, convergence of a warp's lanes, barriers of the block, and what only orders memory.
+"""Control flow: jumps, calls, convergence of a warp's lanes, barriers, and what only orders memory.
 
 A convergence barrier ``B0`` is a register of each lane: the mask of the lanes that entered the region
 together (BSSY) and wait for one another at its end (BSYNC). Lanes that leave (BREAK) are noted in a register
@@ -7,10 +7,10 @@ of the warp, ``B0.left``, and no longer waited for.
 
 from __future__ import annotations
 
-from warpwatt.core.program import Immediate, Operand, Register, Symbol
+from warpwatt.core.program import Address, Immediate, Operand, Register, Symbol
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.sass.code import WORD, label, left_barriers
-from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_register, require
+from warpwatt.emulate.lift.sass.operands import Step, Unsupported, is_predicate, is_register, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 _ANY = "*"
@@ -22,7 +22,7 @@ _ANY = "*"
     knows=_ANY,
 )  # fmt: skip
 def nothing(step: Step) -> None:
-    """Nothing that can be seen in registers or memory: operations are carried out in order here."""
+    """Do nothing that can be seen in registers or memory: operations are carried out in order here."""
 
 
 @lifts("EXIT", "KILL", knows="KEEPREFCOUNT")
@@ -48,7 +48,7 @@ def _condition(step: Step, operands: tuple[Operand, ...]) -> Value | None:
 
 @lifts("BRA", "JMP", knows="U DIV CONV INC DEC")
 def branch(step: Step) -> None:
-    """Jump where the predicates hold; .DIV: where not all lanes of the mask are active, .CONV: where they are."""
+    """Jump where the predicates hold; .DIV: if not all lanes of the mask are active, .CONV: if they are."""
     *conditions, target = step.operands
     require(isinstance(target, Immediate))
     assert isinstance(target, Immediate)
@@ -90,9 +90,15 @@ def _symbol_address(step: Step, symbol: Operand) -> int:
 
 @lifts("CALL", knows="REL ABS NOINC")
 def call(step: Step) -> None:
-    """Jump to a function; the return address is in registers already."""
+    """Jump to a function; the return address is in registers already.
+
+    A function of the system (``vprintf``, ``malloc``) has no code: it is uncovered and returns zero.
+    """
     first, *rest = step.operands
     if is_register(first):
+        if step.has("ABS") and _from_linker(step, first):
+            step.set("R4", step.b.const(Type.I64, 0))  # R5:R4 hold what a function returns
+            raise Unsupported("function of the system")
         offset = _symbol_address(step, rest[0]) if rest and step.has("REL") else 0
         require(step.has("REL") == bool(rest))
         _jump_to(step, first, offset)
@@ -102,6 +108,17 @@ def call(step: Step) -> None:
         step.b.branch(label(int(first.value)))
     else:
         step.b.branch(label(_symbol_address(step, first)))
+
+
+def _from_linker(step: Step, register: Operand) -> bool:
+    """Tell whether the last write of a register reads bank 4, where addresses of other modules' code lie."""
+    assert isinstance(register, Register)
+    before = step.program.instructions[: step.instruction.index]
+    last = next((i for i in reversed(before) if register.name in i.writes), None)
+    return last is not None and any(
+        isinstance(o, Address) and isinstance(o.base, Symbol) and o.base.name == "c[0x4]"
+        for o in last.operands
+    )
 
 
 @lifts("RET", knows="REL ABS NODEC")
@@ -166,7 +183,8 @@ def end_region(step: Step) -> None:
 @lifts("BREAK", knows="RELIABLE RECONVERGENT")
 def leave_region(step: Step) -> None:
     """Leave the region: the others no longer wait for these lanes."""
-    barrier, *predicates = step.operands
+    predicates = [o for o in step.operands if is_predicate(o)]
+    (barrier,) = (o for o in step.operands if not is_predicate(o))
     left = _left(step, barrier)
     assert left is not None
     lanes = _lanes(step)
@@ -197,11 +215,8 @@ def move_barrier(step: Step) -> None:
 def synchronise_warp(step: Step) -> None:
     """Wait for the lanes of a mask."""
     require(not step.has("EXCLUSIVE"))
-    if step.has("ALL") or not step.operands:
-        mask = step.b.i32(-1)
-    else:
-        mask = step.value(step.operands[0])
-    step.b.converge(mask)
+    everyone = step.has("ALL") or not step.operands
+    step.b.converge(step.b.i32(-1) if everyone else step.value(step.operands[0]))
 
 
 @lifts("ELECT")

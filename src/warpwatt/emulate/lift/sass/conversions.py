@@ -57,7 +57,7 @@ def _cut_bf16(b: Builder, value: Value) -> Value:
 
 @lifts("F2F", knows=f"F16 F32 F64 BF16 FTZ SAT {_ROUNDING}")
 def resize(s: Step) -> None:
-    """A float as another type of float: ``F2F.F32.F64`` makes a single of a double."""
+    """Make a float another type of float: ``F2F.F32.F64`` a single of a double."""
     require(len(s.operands) == 2)
     to, source = _two_types(s, _FLOATS)
     value = _float_source(s, source)
@@ -80,7 +80,7 @@ def _two_types(s: Step, names: dict[str, Type]) -> tuple[str, str]:
 
 @lifts("F2FP.PACK_AB", knows=f"F16 BF16 F32 RELU {_ROUNDING}")
 def pack(s: Step) -> None:
-    """Two floats as halves of a register, the first one high."""
+    """Pack two floats as halves of a register, the first one high."""
     require(len(s.operands) == 3)
     type_ = Type.I16 if s.has("BF16") else Type.F16
     rounding = ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
@@ -98,7 +98,7 @@ def _packed_half(s: Step, operand: Operand, type_: Type, rounding: str) -> Value
 
 @lifts("FRND", "UFRND", knows=f"F16 F32 F64 BF16 FTZ {_WHOLES}")
 def whole(s: Step) -> None:
-    """A float rounded to a whole number."""
+    """Round a float to a whole number."""
     require(len(s.operands) == 2)
     type_ = s.one_of(_FLOATS, "F32")
     result = s.b.op(_WHOLE[s.one_of(_WHOLE, "RN")], _float_source(s, type_))
@@ -107,7 +107,7 @@ def whole(s: Step) -> None:
 
 @lifts("F2I", "UF2I", knows=f"F16 F32 F64 BF16 FTZ NTZ {' '.join(_INTEGERS)} {_WHOLES}")
 def to_integer(s: Step) -> None:
-    """A float as an integer, saturated; NaN gives 0 with ``.NTZ``, else the highest bit alone."""
+    """Make a float an integer, saturated; NaN gives 0 with ``.NTZ``, else the highest bit alone."""
     require(len(s.operands) == 2)
     to, source = s.one_of(_INTEGERS, "S32"), s.one_of(_FLOATS, "F32")
     value = s.b.op(_WHOLE[s.one_of(_WHOLE, "RN")], _float_source(s, source))
@@ -133,7 +133,7 @@ def _clamped_integer(b: Builder, value: Value, *, signed: bool, bits: int) -> Va
 
 @lifts("F2IP.U8", "F2IP.S8", knows=f"F32 NTZ {_WHOLES}")
 def pack_bytes(s: Step) -> None:
-    """One float as a byte (the packing of several is not known to us)."""
+    """Make one float a byte (the packing of several is not known to us)."""
     require(len(s.operands) == 4 and is_zero(s.operands[1]) and is_zero(s.operands[3]) and s.has("NTZ"))
     value = s.b.op(_WHOLE[s.one_of(_WHOLE, "RN")], s.value(s.operands[2], Type.F32))
     result = _clamped_integer(s.b, value, signed=s.has("S8"), bits=8)
@@ -142,7 +142,7 @@ def pack_bytes(s: Step) -> None:
 
 @lifts("I2F", "I2FP", "UI2F", "UI2FP", knows=f"F16 F32 F64 BF16 {' '.join(_INTEGERS)} {_ROUNDING}")
 def from_integer(s: Step) -> None:
-    """An integer as a float, rounded once."""
+    """Make an integer a float, rounded once."""
     require(len(s.operands) == 2)
     source, to = s.one_of(_INTEGERS, "S32"), s.one_of(_FLOATS, "F32")
     rounding = ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
@@ -183,7 +183,7 @@ def extended(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
 
 @lifts("I2I", knows=f"SAT {' '.join(_INTEGERS)}")
 def narrow(s: Step) -> None:
-    """A signed 32-bit integer saturated to a narrower type."""
+    """Saturate a signed 32-bit integer to a narrower type."""
     names = [m for m in s.modifiers if m in _INTEGERS]
     require(len(s.operands) == 2 and s.has("SAT") and len(names) == 2 and names[1] == "S32")
     bits, value = int(names[0][1:]), s.value(s.operands[1])

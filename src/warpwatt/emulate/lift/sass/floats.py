@@ -52,7 +52,7 @@ def finished(s: Step, value: Value) -> Value:
 
 @lifts("FADD", "FMUL", "FFMA", "UFADD", "UFMUL", "UFFMA", knows=f"FTZ SAT {_ROUNDING}")
 def arithmetic(s: Step) -> None:
-    """One result of two or three operands, rounded once."""
+    """Compute one result of two or three operands, rounded once."""
     op = _ARITHMETIC[s.opcode.removeprefix("U")[1:]]
     values = sources(s, 3 if op is Op.FMA else 2, Type.F32)
     s.set(s.operands[0], finished(s, s.b.op(op, *values, data=rounding(s))))
@@ -60,7 +60,7 @@ def arithmetic(s: Step) -> None:
 
 @lifts("FADD2", "FMUL2", "FFMA2", knows=f"FTZ {_ROUNDING}")
 def packed(s: Step) -> None:
-    """The same on the two floats of register pairs."""
+    """Compute with the two floats of register pairs."""
     op = _ARITHMETIC[s.opcode[1:-1]]
     require(len(s.operands) == (4 if op is Op.FMA else 3))
     halves = []
@@ -74,7 +74,7 @@ def packed(s: Step) -> None:
 
 @lifts("DADD", "DMUL", "DFMA", knows=_ROUNDING)
 def double(s: Step) -> None:
-    """The same in double precision."""
+    """Compute in double precision."""
     op = _ARITHMETIC[s.opcode[1:]]
     values = sources(s, 3 if op is Op.FMA else 2, Type.F64)
     s.set(s.operands[0], s.b.op(op, *values, data=rounding(s)))
@@ -114,13 +114,13 @@ def joined(s: Step, result: Value, operand: Operand) -> Value:
 
 @lifts("FSETP", "UFSETP", knows=f"FTZ {COMPARING}")
 def set_predicate(s: Step) -> None:
-    """P = (x cmp y) join p, Q = !(x cmp y) join p."""
+    """Set P to (x cmp y) join p, Q to !(x cmp y) join p."""
     _set_predicates(s, Type.F32)
 
 
 @lifts("DSETP", knows=COMPARING)
 def set_predicate_double(s: Step) -> None:
-    """The same of doubles."""
+    """Set predicates from doubles."""
     _set_predicates(s, Type.F64)
 
 
@@ -138,7 +138,7 @@ def _set_predicates(s: Step, type_: Type) -> None:
 
 @lifts("DSETP.MIN", "DSETP.MAX", knows="AND")
 def choose_double(s: Step) -> None:
-    """P: the first operand is the minimum (maximum), by number where the other is NaN; Q: both are NaN."""
+    """Set P where the first operand is the minimum (maximum, a number beside NaN), Q if both are NaN."""
     require(len(s.operands) == 5)
     x, y = s.value(s.operands[2], Type.F64), s.value(s.operands[3], Type.F64)
     best = s.b.op(Op.FMIN if s.has("MIN") else Op.FMAX, x, y)
@@ -151,7 +151,7 @@ def choose_double(s: Step) -> None:
 
 @lifts("FSET", "UFSET", knows=f"FTZ BF {COMPARING}")
 def set_register(s: Step) -> None:
-    """-1, or 1.0 with ``.BF``, where a comparison holds, else 0."""
+    """Write -1, or 1.0 with ``.BF``, where a comparison holds, else 0."""
     require(len(s.operands) == 4)
     x, y = s.value(s.operands[1], Type.F32), s.value(s.operands[2], Type.F32)
     if s.has("FTZ"):
@@ -162,7 +162,7 @@ def set_register(s: Step) -> None:
 
 @lifts("FSEL", "UFSEL", knows="FTZ")
 def select(s: Step) -> None:
-    """The first operand where the predicate holds, else the second."""
+    """Take the first operand where the predicate holds, else the second."""
     require(len(s.operands) == 4)
     values = [s.value(o, Type.F32) for o in s.operands[1:3]]
     chosen = s.b.select(s.predicate(s.operands[3]), *values)
@@ -171,7 +171,7 @@ def select(s: Step) -> None:
 
 @lifts("FMNMX", "FMNMX3", "UFMNMX", knows="FTZ NAN")
 def minimum(s: Step) -> None:
-    """The minimum where the last predicate holds, else the maximum."""
+    """Take the minimum where the last predicate holds, else the maximum."""
     form = s.form()
     require(not form.before and not form.outs and len(form.ins) == 1)
     require(len(form.sources) == (3 if s.opcode.endswith("3") else 2))
@@ -185,7 +185,7 @@ def minimum(s: Step) -> None:
 
 @lifts("DMNMX", knows="NAN")
 def minimum_double(s: Step) -> None:
-    """The same of two doubles."""
+    """Take the minimum or maximum of two doubles."""
     require(len(s.operands) == 4)
     x, y = s.value(s.operands[1], Type.F64), s.value(s.operands[2], Type.F64)
     s.set(s.operands[0], least(s.b, x, y, s.predicate(s.operands[3]), nan=s.has("NAN")))
@@ -193,7 +193,7 @@ def minimum_double(s: Step) -> None:
 
 @lifts("FCHK", knows="DIVIDE")
 def division_check(s: Step) -> None:
-    """Whether x / y needs the slow path, for the fast one would over- or underflow on the way.
+    """Tell whether x / y needs the slow path, for the fast one would over- or underflow on the way.
 
     The exact condition is not published; this one holds wherever a step of the fast path (reciprocal,
     quotient, remainder) could leave the normal range: y or the quotient close to the ends of the exponent

@@ -113,7 +113,7 @@ def _write(s: Step, low: Value, high: Value) -> None:
 
 @lifts("HADD2", "HMUL2", "HFMA2", knows="MMA BF16_V2 SAT RELU FTZ")
 def arithmetic(s: Step) -> None:
-    """Both halves of two or three packed operands, each rounded once."""
+    """Compute both halves of two or three packed operands, each rounded once."""
     if _is_move(s):
         _move(s)
         return
@@ -169,7 +169,7 @@ def _value(operand: Operand) -> float:
 
 @lifts("HADD2.F32")
 def to_single(s: Step) -> None:
-    """The sum of two low halves in single precision: how halves become floats."""
+    """Add two low halves in single precision: how halves become floats."""
     require(len(s.operands) == 3)
     (x, _), (y, _) = pairs(s, s.operands[1:])
     wide = [s.b.convert(Op.FPEXT, Type.F32, v) for v in (x, y)]
@@ -178,7 +178,7 @@ def to_single(s: Step) -> None:
 
 @lifts("HMNMX2", knows="BF16_V2 NAN FTZ")
 def minimum(s: Step) -> None:
-    """The minimum of each half where the last predicate holds, else the maximum."""
+    """Take the minimum of each half where the last predicate holds, else the maximum."""
     operands = list(pairs(s, s.operands[1:-1]))
     require(len(operands) == 2 and not (s.has("FTZ") and s.has("BF16_V2")))
     chooser = s.predicate(s.operands[-1])
@@ -202,7 +202,7 @@ def _compared(s: Step, operands: tuple[Operand, ...]) -> list[Value]:
 
 @lifts("HSET2", knows=f"BF16_V2 BF FTZ {COMPARING}")
 def set_halves(s: Step) -> None:
-    """In each half all ones, or 1.0 with ``.BF``, where a comparison holds, else 0."""
+    """Write all ones, or 1.0 with ``.BF``, to each half where a comparison holds, else 0."""
     require(not (s.has("FTZ") and s.has("BF16_V2")))
     one = (0x3F80 if s.has("BF16_V2") else 0x3C00) if s.has("BF") else 0xFFFF
     yes, no = s.b.const(Type.I16, one), s.b.const(Type.I16, 0)
@@ -212,7 +212,7 @@ def set_halves(s: Step) -> None:
 
 @lifts("HSETP2", knows=f"BF16_V2 FTZ {COMPARING}")
 def set_predicates(s: Step) -> None:
-    """P from the low halves, Q from the high ones."""
+    """Set P from the low halves, Q from the high ones."""
     require(not (s.has("FTZ") and s.has("BF16_V2")))
     low, high = _compared(s, s.operands[2:-1])
     s.set(s.operands[0], low)

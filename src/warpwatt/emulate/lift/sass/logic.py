@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from warpwatt.core.program import Immediate, Operand, Register
-from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
+
+if TYPE_CHECKING:
+    from warpwatt.emulate.builder import Builder
 
 
 def lookup_table(b: Builder, table: int, *values: Value) -> Value:
@@ -16,25 +20,26 @@ def lookup_table(b: Builder, table: int, *values: Value) -> Value:
     low, high = table & ones, table >> half
     first, *rest = values
     if not rest:
-        choices = (b.const(first.type, 0), b.not_(first), first, b.const(first.type, -1))
-        return choices[table & 3]
+        return (b.const(first.type, 0), b.not_(first), first, b.const(first.type, -1))[table & 3]
     if low == high:
         return lookup_table(b, low, *rest)
-    if low == 0 and high == ones:
-        return first
-    if low == ones and high == 0:
-        return b.not_(first)
-    if low == 0:
-        return b.and_(first, lookup_table(b, high, *rest))
-    if high == 0:
-        return b.and_(b.not_(first), lookup_table(b, low, *rest))
-    if high == ones:
-        return b.or_(first, lookup_table(b, low, *rest))
-    if low == ones:
-        return b.or_(b.not_(first), lookup_table(b, high, *rest))
+    if low ^ high == ones:  # the other operands' function, turned round where the first is set
+        if low in (0, ones):
+            return first if low == 0 else b.not_(first)
+        return b.xor(first, lookup_table(b, low, *rest))
+    return _mixed(b, low, high, ones, first, rest)
+
+
+def _mixed(b: Builder, low: int, high: int, ones: int, first: Value, rest: list[Value]) -> Value:
+    """Return the function that is ``low`` of the rest where ``first`` is clear, else ``high``."""
+    if low in (0, ones):
+        with_rest = lookup_table(b, high, *rest)
+        return b.and_(first, with_rest) if low == 0 else b.or_(b.not_(first), with_rest)
     where_clear = lookup_table(b, low, *rest)
-    if low ^ high == ones:
-        return b.xor(first, where_clear)
+    if high == 0:
+        return b.and_(b.not_(first), where_clear)
+    if high == ones:
+        return b.or_(first, where_clear)
     return b.xor(where_clear, b.and_(first, lookup_table(b, low ^ high, *rest)))
 
 
@@ -46,7 +51,7 @@ def _table(operand: Operand) -> int:
 
 @lifts("LOP3", "ULOP3", knows="LUT PAND")
 def logic(step: Step) -> None:
-    """Bitwise function of three; a predicate in front says "not zero", or'ed (.PAND: and'ed) with the last."""
+    """Combine three bit by bit; a predicate in front says "not zero", or'ed (.PAND: and'ed) with the last."""
     form = step.form()
     require(len(form.sources) == 4 and len(form.before) <= 1 and len(form.ins) <= 1 and not form.outs)
     values = [step.value(o) for o in form.sources[:3]]
@@ -62,7 +67,7 @@ def logic(step: Step) -> None:
 
 @lifts("PLOP3", "UPLOP3", knows="LUT")
 def predicate_logic(step: Step) -> None:
-    """Two functions of three predicates."""
+    """Form two functions of three predicates."""
     require(len(step.operands) == 7)
     require(all(is_predicate(o) for o in step.operands[:2]))
     results = [_of_predicates(step, _table(o)) for o in step.operands[5:]]
@@ -74,6 +79,7 @@ def _of_predicates(step: Step, table: int) -> Value:
     """Return a function of the three predicates read; the constant ones select rows of the table."""
     varying, fixed = [], 0
     for weight, operand in zip((4, 2, 1), step.operands[2:5], strict=True):
+        require(isinstance(operand, Register), f"predicate {operand}")
         assert isinstance(operand, Register)
         if operand.name not in ("PT", "UPT"):
             varying.append((weight, _truth(step, operand)))
@@ -98,7 +104,7 @@ def _truth(step: Step, operand: Register) -> Value:
 
 @lifts("P2R", "UP2UR")
 def predicates_to_register(step: Step) -> None:
-    """Bits of the mask come from the predicates, the others from the register."""
+    """Gather bits: those of the mask come from the predicates, the others from the register."""
     dest, source, mask = (o for o in step.operands if not _all_predicates(o))
     bits = _mask(mask)
     result = step.b.and_(step.value(source), step.b.i32(~bits))

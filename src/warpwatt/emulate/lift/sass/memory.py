@@ -20,7 +20,7 @@ SPACES = {
     "ST": "generic", "STG": "global", "STS": "shared", "STL": "local", "STSM": "shared",
     "ATOM": "generic", "ATOMG": "global", "ATOMS": "shared", "RED": "global", "REDG": "global",
 }  # fmt: skip
-"""Opcode -> state space. RED of sm_75 to sm_89 takes generic addresses, which global ones are."""
+"""Opcode -> state space."""
 _WIDE = ("global", "generic")
 _SCALES = {"X4": 2, "X8": 3, "X16": 4}
 _SIZES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
@@ -185,7 +185,7 @@ def _cut(s: Step, word: Value, lost: Value, rest: int) -> Value:
 
 @lifts("QSPC", knows="E S L G")
 def query_space(s: Step) -> None:
-    """P: a generic address lies in shared (S), local (L) or global (G) memory."""
+    """Set P where a generic address lies in shared (S), local (L) or global (G) memory."""
     require(len(s.operands) == 3 and is_zero(s.operands[1]))
     slot = s.b.lshr(address(s, s.operands[2], "generic"), 40)
     inside = {k: s.b.compare("eq", slot, s.b.const(Type.I64, v)) for k, v in (("S", 0xF0), ("L", 0xF1))}

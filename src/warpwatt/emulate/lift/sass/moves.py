@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from warpwatt.core.program import Address, Register, Symbol
+from warpwatt.core.program import Address, Immediate, Register, Symbol
 from warpwatt.emulate.ir import Memory, Op, Type, Value
-from warpwatt.emulate.lift.sass.operands import Step, is_register, next_register, require
+from warpwatt.emulate.lift.sass.operands import BANKS, Step, is_register, next_register, require
 from warpwatt.emulate.lift.sass.special import special_value
 from warpwatt.emulate.lift.sass.table import lifts
 
@@ -73,6 +73,7 @@ def _load(step: Step, place: Address, element: Type, count: int) -> tuple[Value,
     require(found, "constant without a bank's number")
     assert found
     bank = int(found[1], 16)
+    require(bank < BANKS, f"constant bank {bank}")
     size = element.bits // 8
     if place.index is None:
         return tuple(step.b.constant(bank, place.offset + size * i, element) for i in range(count))
@@ -83,8 +84,10 @@ def _load(step: Step, place: Address, element: Type, count: int) -> tuple[Value,
 
 
 @lifts("LEPC")
-def load_program_counter(step: Step) -> None:
-    """Read the address of this instruction, plus an offset where there is one."""
+def load_code_address(step: Step) -> None:
+    """Read the address of this instruction or, where a number follows, that address."""
     dest, *rest = step.operands
-    require(not rest and is_register(dest))
-    step.set(dest, step.b.const(Type.I64, step.address))
+    require(is_register(dest) and len(rest) <= 1)
+    address = step.value(rest[0], Type.I64) if rest else step.b.const(Type.I64, step.address)
+    require(not rest or isinstance(rest[0], Immediate))
+    step.set(dest, address)

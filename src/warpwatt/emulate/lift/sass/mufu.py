@@ -1,4 +1,4 @@
-"""Semantics of the special-function unit (MUFU): approximations, computed here as exactly as the type allows."""
+"""Semantics of the special-function unit (MUFU): approximations, here as exact as the type allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = " ".join(_FUNCTIONS)
 
 @lifts("MUFU", knows=f"{_NAMES} F16 BF16")
 def special(s: Step) -> None:
-    """A function of one float. Denormals count as zero and come out as zero."""
+    """Compute a function of one float. Denormals count as zero and come out as zero."""
     require(len(s.operands) == 2)
     name = _FUNCTIONS[s.one_of(_FUNCTIONS)]
     if s.has("F16", "BF16"):
@@ -75,7 +75,7 @@ def half_word(s: Step) -> Value:
 
 @lifts("MUFU.RCP64H", "MUFU.RSQ64H")
 def special_double(s: Step) -> None:
-    """The high word of 1/x or 1/sqrt(x) of the double whose high word is given, its low word zero."""
+    """Compute the high word of 1/x or 1/sqrt(x) of the double with the given high word, its low word zero."""
     require(len(s.operands) == 2)
     bits = s.b.pair(s.b.i32(0), _high_word(s))
     value = flush(s.b, s.b.cast_bits(bits, Type.F64))

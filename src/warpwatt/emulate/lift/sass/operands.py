@@ -26,7 +26,8 @@ _TRUE = frozenset({"PT", "UPT"})
 _PREDICATE = re.compile(r"U?P(?:\d+|T)$")
 _GENERAL = re.compile(r"(U?R)(\d+|Z)$")
 _BANK = re.compile(r"c\[(0x[0-9a-f]+)\]$")
-_FLOAT_FORMATS = {Type.F16: "<e", Type.F32: "<f", Type.F64: "<d"}
+BANKS = 18
+"""Constant banks of a kernel. nvdisasm prints higher numbers for forms that it does not know (``SGXT``)."""
 _AS_INTEGER = {Type.F16: Type.I16, Type.F32: Type.I32, Type.F64: Type.I64}
 _IGNORED = frozenset({"reuse"})
 
@@ -218,7 +219,9 @@ class Step:
         found = _BANK.match(base)
         require(found and operand.index is None, f"constant {base}")
         assert found
-        return self.b.constant(int(found[1], 16), operand.offset, type_)
+        bank = int(found[1], 16)
+        require(bank < BANKS, f"constant bank {bank}")
+        return self.b.constant(bank, operand.offset, type_)
 
     def _immediate(self, operand: Immediate, type_: Type) -> Value:
         if type_.is_float and isinstance(operand.value, int):

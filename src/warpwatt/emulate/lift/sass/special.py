@@ -19,7 +19,14 @@ _PLAIN = {
     "SR_SMEMSZ": "total_smem_size",
 }  # fmt: skip
 """Special register -> name in :data:`~warpwatt.emulate.ir.SPECIALS`."""
-_WINDOWS = {"SR_SWINHI": 0xF000, "SR_LWINHI": 0xF100}
+_FIXED = {"SRZ": 0, "SR_CgaSize": 0, "SR_SWINHI": 0xF000, "SR_LWINHI": 0xF100}
+"""Upper words of the windows; SR_CgaSize picks a set of constants in bank 0, of which we write but one."""
+_HALVES = {
+    "SR_CLOCKHI": ("clock64", 1),
+    "SR_GLOBALTIMERLO": ("globaltimer", 0),
+    "SR_GLOBALTIMERHI": ("globaltimer", 1),
+}
+"""Special register -> 64-bit special value, and which of its words."""
 _SHIFTED = {"SR_VIRTID": "warpid", "SR_VIRTCFG": "nwarpid"}
 """Registers of several fields; the one from bit 8 on is all that compiled code was seen to use."""
 _WIDE = {"SR_CLOCKLO": "clock64", "SR_GLOBALTIMERLO": "globaltimer"}
@@ -34,33 +41,26 @@ def special_value(step: Step, name: str, *, wide: bool = False) -> Value:
         If the register is not known here.
     """
     b = step.b
-    if name in _WIDE and wide:
-        return b.special(_WIDE[name])
     if wide:
-        return b.zext(special_value(step, name), Type.I64)
-    if name == "SR_LANEID":
-        return b.lane()
-    if name in ("SRZ", "SR_CgaSize"):  # the latter picks a set of constants in bank 0: we write but one
-        return b.i32(0)
-    if name in _SHIFTED:
-        return b.shl(b.special(_SHIFTED[name]), 8)
+        return b.special(_WIDE[name]) if name in _WIDE else b.zext(special_value(step, name), Type.I64)
+    if name in _FIXED:
+        return b.i32(_FIXED[name])
     if name in _PLAIN:
         return b.special(_PLAIN[name])
-    if name in _WINDOWS:
-        return b.i32(_WINDOWS[name])
-    if name in ("SR_CLOCKHI", "SR_GLOBALTIMERHI"):
-        return b.halves(b.special(_WIDE[name[:-2] + "LO"]))[1]
-    if name == "SR_GLOBALTIMERLO":
-        return b.halves(b.special("globaltimer"))[0]
+    if name in _SHIFTED:
+        return b.shl(b.special(_SHIFTED[name]), 8)
+    if name in _HALVES:
+        return b.halves(b.special(_HALVES[name][0]))[_HALVES[name][1]]
     return _lane_mask(step, name)
 
 
 def _lane_mask(step: Step, name: str) -> Value:
-    """Return the mask of lanes that are equal to, less or greater than the own."""
+    """Return the lane's number, or the mask of lanes equal to, less or greater than it."""
     b = step.b
     own = b.shl(b.i32(1), b.lane())
     below = b.sub(own, b.i32(1))
     masks = {
+        "SR_LANEID": b.lane(),
         "SR_EQMASK": own,
         "SR_LTMASK": below,
         "SR_LEMASK": b.or_(own, below),

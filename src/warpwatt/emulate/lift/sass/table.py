@@ -70,7 +70,7 @@ def lift_instruction(builder: Builder, instruction: Instruction, program: Progra
     if entry is not None:
         try:
             entry.function(step)
-        except Unsupported:
+        except (Unsupported, ValueError):  # the latter: operands that do not unpack
             pass
         else:
             return

@@ -7,21 +7,25 @@ loops) is added by the difference between a smaller and a larger simulation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
-from warpwatt.models.time.pipeline.native import compiled
+from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
-from warpwatt.models.time.pipeline.simulator import Inputs, State, new_state
-from warpwatt.models.time.pipeline.streams import access_costs
+from warpwatt.models.time.pipeline.state import Inputs, State, new_state
+from warpwatt.models.time.pipeline.streams import access_costs, evened
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.time.pipeline.machine import Machine
@@ -33,11 +37,17 @@ SMALLER = 0.6
 """Iterations of the smaller simulation over those of the larger."""
 
 
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 fill every interval evenly, however many are taken."""
+IN_PART = 1.2
+"""Work of a block over that in the streams from which on blocks were traced in part."""
+LEAST = 0.05
+"""Part of the work in which two simulations must differ for a slope."""
 MOST_WAVES = 16
 """Waves of blocks simulated at most: enough for the memory system to settle."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Launched:
     """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
 
@@ -47,6 +57,25 @@ class Launched:
     machine: Machine
     blocks: int
     resident: int
+    accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+    instructions: float | None = None
+    """Warp instructions of a block of the grid, on average; None: as sampled. Of long blocks the streams hold
+    the beginning only."""
+
+    @property
+    def scale(self) -> float:
+        """How many times the work of the blocks in the streams the blocks of the grid do."""
+        if self.instructions is None:
+            return 1.0
+        steps, per_block = self.streams.steps, self.streams.starts[:: self.streams.warps_per_block]
+        done = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
+        work = np.diff(done[per_block])
+        return self.instructions / float(np.average(work, weights=self.streams.weights or None))
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """Rows (load-store cycles, sectors, lines) per access of the streams."""
+        return access_costs(self.streams, self.table, self.program, self.machine, self.accesses)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,37 +99,59 @@ def simulate_launch(launched: Launched) -> Simulated:
     """Return the cycles of the fullest SM."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
-    few, many = _waves(on_sm, resident, BUDGET / 2 / launched.streams.instructions_per_block)
-    found = runs(launched.streams)
-    limit = found.limit(BUDGET / many)
-    if found.instructions(limit) * many > BUDGET:  # inner loops too
-        found = runs(found.cut(limit), longest=False)
-        limit = found.limit(BUDGET / many)
-    large = found.cut(limit)
-    state = _run(launched, large, many, resident, on_sm)
+    if launched.scale > IN_PART:
+        launched = replace(launched, streams=evened(launched.streams))
+    affordable = BUDGET / 2 / launched.streams.instructions_per_block
+    if affordable < min(on_sm, 2 * resident) or launched.scale > 1.0 / SMALLER:
+        return _long_blocks(launched, on_sm, resident)
+    found = _short_blocks(launched, on_sm, resident, affordable)
+    return replace(found, cycles=found.cycles * launched.scale)
+
+
+def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
+    """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
+    few, many = _waves(on_sm, resident, affordable)
+    state = _run(launched, launched.streams, many, resident, on_sm)
     cycles = simulated = float(state.results[c.END])
-    done = large.instructions_per_block * many
     if many < on_sm:
-        less = _run(launched, large, few, resident, on_sm)
-        done += large.instructions_per_block * few
+        less = _run(launched, launched.streams, few, resident, on_sm)
         cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
-    whole = launched.streams.instructions_per_block
-    if large.instructions_per_block < whole:
-        cycles *= _lengthening(launched, found, limit, many, resident, on_sm, simulated)
+    done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
+    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+
+
+def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
+    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself."""
+    found = runs(launched.streams)
+    limit = found.limit(BUDGET / resident)
+    if found.instructions(limit) * resident > BUDGET:  # inner loops too
+        found = runs(found.cut(limit), longest=False)
+        limit = found.limit(BUDGET / resident)
+    large = found.cut(limit)
+    state = _run(launched, large, resident, resident, on_sm)
+    simulated = float(state.results[c.END])
+    done = large.instructions_per_block * resident
+    wave = simulated * _lengthening(launched, found, limit, resident, on_sm, simulated)
+    cycles, rest = wave * (on_sm // resident), on_sm % resident
+    if rest:
+        last = _run(launched, large, rest, resident, on_sm)
+        done += large.instructions_per_block * rest
+        cycles += wave * last.results[c.END] / simulated
     return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
 
 
 def _lengthening(
-    launched: Launched, found: Runs, limit: int, blocks: int, resident: int, on_sm: int, cycles: float
+    launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, cycles: float
 ) -> float:
     """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
-    whole = launched.streams.instructions_per_block
-    done, less = found.instructions(limit), found.instructions(max(2, int(limit * SMALLER)))
-    if done - less < 0.05 * done:  # too little to tell a slope from
+    whole = launched.streams.instructions_per_block * launched.scale
+    smaller = max(2, int(limit * SMALLER))
+    done, less = found.instructions(limit), found.instructions(smaller)
+    if done - less < LEAST * done:  # too little to tell a slope from
         return whole / done
-    shorter = _run(launched, found.cut(max(2, int(limit * SMALLER))), blocks, resident, on_sm)
+    shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
     per_instruction = (cycles - shorter.results[c.END]) / (done - less)
-    return 1.0 + per_instruction * (whole - done) / cycles
+    return float(1.0 + per_instruction * (whole - done) / cycles)
 
 
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
@@ -130,18 +181,25 @@ def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, o
         streams.starts,
         np.ascontiguousarray(streams.steps),
         streams.access_instruction,
-        access_costs(streams, launched.table, launched.program, machine),
+        launched.costs,
         _line(streams, blocks),
         numbers,
         rates,
     )
     state = new_state(inputs)
-    compiled("simulate")(*inputs, *state)
+    simulate(inputs, state)
     return state
 
 
 def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
-    """Return which sampled block stands in each place: inner ones in turns, if there are enough of them."""
-    sampled = len(streams.blocks)
-    inner = np.arange(1, sampled - 1) if sampled > 3 else np.arange(sampled)
-    return np.resize(inner, blocks).astype(np.int64)
+    """Return which sampled block stands in each place of the line: each as often as its weight says.
+
+    >>> from warpwatt.core.streams import WarpStreams
+    >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(1.0, 8.0, 1.0))
+    >>> _line(streams, 10).tolist()
+    [1, 1, 1, 1, 2, 1, 1, 1, 1, 0]
+    """
+    weights = np.array(streams.weights or (1.0,) * len(streams.blocks))
+    reached = np.cumsum(weights) / weights.sum()
+    places = (0.5 + np.arange(blocks) * GOLDEN) % 1.0
+    return np.minimum(np.searchsorted(reached, places, side="right"), len(weights) - 1).astype(np.int64)

@@ -44,15 +44,16 @@ SHARED_PIPE_NAMES = ("fp64", "texture", "barrier unit")
 
 # -- settings of one simulation -----------------------------------------------------------------------
 (SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, YOUNGEST, BARRIER_CYCLES, BLOCK_CYCLES,
- L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES) = range(13)  # fmt: skip
-INT_SETTINGS = 13
+ L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES, L1I_LINES, L1I_MISS_CYCLES,
+ L1I_AHEAD) = range(16)  # fmt: skip
+INT_SETTINGS = 16
 (L2_BYTES, DRAM_BYTES, PORT_BYTES, WRITE_PORT_BYTES, LOAD_LINEAR, LOAD_QUEUE, LOAD_WINDOW, BACKLOG, BURST,
  BURST_AFTER) = range(10)  # fmt: skip
 FLOAT_SETTINGS = 10
 """Bytes per cycle that L2 and DRAM give this SM and its ports carry; how DRAM's latency grows with its load
-ρ: LINEAR·ρ + QUEUE·ρ/(1−ρ), over WINDOW cycles; cycles that L2's queue may run ahead before the LSU stops. A burst of
-this SM of up to BURST cycles of its share goes through at once, because the others are at other places; that
-holds from BURST_AFTER cycles on, when the SMs have fallen out of step."""
+ρ: LINEAR·ρ + QUEUE·ρ/(1−ρ), over WINDOW cycles; cycles that L2's queue may run ahead before the LSU stops.
+A burst of this SM of up to BURST cycles of its share goes through at once, because the others are at other
+places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of step."""
 
 # -- results ------------------------------------------------------------------------------------------
 (END, ISSUED, LSU_BUSY, PORT_BYTES_MOVED, L2_BYTES_MOVED, DRAM_BYTES_MOVED, WARP_CYCLES_SUM, LAST_ISSUE,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.emulate.native.pointers import i64_at, i64_rows
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -17,23 +19,6 @@ CANDIDATES = 24
 """Periods tried from one place: distances to the next so many visits of the same code."""
 FEWEST = 4
 """A run has at least this many repetitions."""
-
-
-def number_accesses(starts: Ints, steps: Ints, accesses: Ints, instruction: Ints, memory: Ints) -> None:
-    """Write the number of each step's first access into ``steps[:, 2]``.
-
-    ``accesses``: first access of each warp; ``instruction`` of each access; ``memory``: next memory
-    instruction at or behind each instruction.
-    """
-    for warp in range(starts.shape[0] - 1):
-        cursor, end = accesses[warp], accesses[warp + 1]
-        for step in range(starts[warp], starts[warp + 1]):
-            steps[step, 2] = cursor
-            at, stop = memory[steps[step, 0]], steps[step, 1]
-            while at < stop:
-                if cursor < end and instruction[cursor] == at:
-                    cursor += 1
-                at = memory[at + 1]
 
 
 def find_runs(starts: Ints, codes: Ints, following: Ints, longest: int, runs: Ints) -> int:
@@ -91,5 +76,18 @@ def next_visits(starts: Ints, codes: Ints, seen: Ints, following: Ints) -> None:
             seen[codes[step]] = step
 
 
-COMPILED = ("number_accesses", "repetitions", "find_runs", "next_visits")
-"""Functions of this module that are compiled."""
+def find_runs_at(warps: int, starts: int, codes: int, following: int, longest: int, runs: int) -> int:
+    """Do :func:`find_runs` with arrays at addresses. For the compiler."""
+    start = i64_at(starts, warps + 1)
+    steps = start[warps]
+    return find_runs(
+        start, i64_at(codes, steps), i64_at(following, steps), longest, i64_rows(runs, steps // 4 + 1, 3)
+    )
+
+
+def next_visits_at(warps: int, starts: int, codes: int, most: int, seen: int, following: int) -> int:
+    """Do :func:`next_visits` with arrays at addresses; ``most``: the largest code. For the compiler."""
+    start = i64_at(starts, warps + 1)
+    steps = start[warps]
+    next_visits(start, i64_at(codes, steps), i64_at(seen, most + 1), i64_at(following, steps))
+    return 0

@@ -118,21 +118,27 @@ def settings(
     """
     v = machine.values
     numbers = np.zeros(c.INT_SETTINGS, np.int64)
-    numbers[[
-        c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK, c.QUEUE_DEPTH, c.ADDRESS_CYCLES, c.YOUNGEST, c.BARRIER_CYCLES,
-        c.BLOCK_CYCLES, c.L0_LINES, c.L0_MISS_CYCLES, c.READ_WINDOW, c.OFF_CYCLES, c.WARP_CYCLES,
-    ]] = [
-        machine.sub_cores, resident, warps_per_block, v["queue_depth"], v["address_cycles"], v["youngest_first"],
-        v["barrier_cycles"], v["block_cycles"], v["l0_lines"], v["l0_miss_cycles"], v["read_window"],
-        v["off_cycles"], v["warp_cycles"],
-    ]  # fmt: skip
+    numbers[[c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK]] = machine.sub_cores, resident, warps_per_block
+    numbers[c.YOUNGEST] = v["youngest_first"]
+    numbers[c.L1I_MISS_CYCLES] = round(machine.l2_latency)
+    for column, name in _COUNTS.items():
+        numbers[column] = v[name]
     rates = np.zeros(c.FLOAT_SETTINGS)
-    rates[[
-        c.L2_BYTES, c.DRAM_BYTES, c.PORT_BYTES, c.WRITE_PORT_BYTES, c.LOAD_LINEAR, c.LOAD_QUEUE, c.LOAD_WINDOW,
-        c.BACKLOG, c.BURST, c.BURST_AFTER,
-    ]] = [
-        machine.l2_bytes * share, machine.dram_bytes * share, v["port_bytes"], v["port_bytes"],
-        v["load_linear_ns"] * machine.ns, v["load_queue_ns"] * machine.ns, v["load_window_cycles"],
-        v["backlog_cycles"], v["burst_cycles"], v["burst_after_cycles"],
-    ]  # fmt: skip
+    rates[[c.L2_BYTES, c.DRAM_BYTES]] = machine.l2_bytes * share, machine.dram_bytes * share
+    rates[[c.PORT_BYTES, c.WRITE_PORT_BYTES]] = v["port_bytes"]
+    rates[c.LOAD_LINEAR], rates[c.LOAD_QUEUE] = (
+        v["load_linear_ns"] * machine.ns,
+        v["load_queue_ns"] * machine.ns,
+    )
+    rates[c.LOAD_WINDOW], rates[c.BACKLOG] = v["load_window_cycles"], v["backlog_cycles"]
+    rates[c.BURST], rates[c.BURST_AFTER] = v["burst_cycles"], v["burst_after_cycles"]
     return numbers, rates
+
+
+_COUNTS = {
+    c.QUEUE_DEPTH: "queue_depth", c.ADDRESS_CYCLES: "address_cycles", c.BARRIER_CYCLES: "barrier_cycles",
+    c.BLOCK_CYCLES: "block_cycles", c.L0_LINES: "l0_lines", c.L0_MISS_CYCLES: "l0_miss_cycles",
+    c.READ_WINDOW: "read_window", c.OFF_CYCLES: "off_cycles", c.WARP_CYCLES: "warp_cycles",
+    c.L1I_LINES: "l1i_lines", c.L1I_AHEAD: "l1i_ahead",
+}  # fmt: skip
+"""Settings that are values of ``machines.toml`` as they stand."""

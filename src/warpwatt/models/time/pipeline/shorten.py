@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.models.time.pipeline.native import compiled
+from warpwatt.models.time.pipeline.native import find_runs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,14 +54,10 @@ class Runs:
         return replace(self.streams, starts=kept[self.streams.starts], steps=self.streams.steps[keep])
 
 
+@lru_cache(maxsize=8)
 def runs(streams: WarpStreams, *, longest: bool = True) -> Runs:
     """Return the repetition found in streams: of outer loops (``longest``) or of innermost ones."""
     steps = streams.steps
-    codes = np.ascontiguousarray(steps[:, 0])
-    following = np.empty(len(steps), np.int64)
-    seen = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
-    compiled("next_visits")(streams.starts, codes, seen, following)
-    rows = np.zeros((len(steps) // 4 + 1, 3), np.int64)
-    count = compiled("find_runs")(streams.starts, codes, following, int(longest), rows)
+    rows = find_runs(streams.starts, np.ascontiguousarray(steps[:, 0]), longest=longest)
     work = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
-    return Runs(streams, rows[:count], work)
+    return Runs(streams, rows, work)

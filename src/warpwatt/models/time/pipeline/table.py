@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,29 @@ def instruction_table(
 
     ``misses``: by instruction index, shares of its sectors that miss L1, and of those that miss L2.
     """
+    ints, kept = _at_any_clock(program, Board(machine.name, machine))
+    floats = kept.copy()
+    far = floats[:, c.L2_LATENCY] > 0
+    extra = floats[far, c.LATENCY] - machine.l1_latency
+    floats[far, c.L2_LATENCY] = machine.l2_latency + extra
+    floats[far, c.DRAM_LATENCY] = machine.dram_latency + extra
+    for index, (l1, l2) in (misses or {}).items():
+        floats[index, c.L1_MISS], floats[index, c.L2_MISS] = l1, l2
+    return InstructionTable(ints, floats)
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A machine as a key: the same at every clock."""
+
+    name: str
+    machine: Machine = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _at_any_clock(program: Program, board: Board) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the columns of a table; latencies of L2 and DRAM are still to be put in where they are not 0."""
+    machine = board.machine
     size = len(program.instructions)
     ints = np.zeros((size, c.INT_COLUMNS), np.int64)
     floats = np.zeros((size, c.FLOAT_COLUMNS))
@@ -56,9 +80,7 @@ def instruction_table(
         elif not _special(instruction, machine, row, numbers):
             _arithmetic(instruction, machine, row, numbers)
     _register_banks(program.instructions, ints)
-    for index, (l1, l2) in (misses or {}).items():
-        floats[index, c.L1_MISS], floats[index, c.L2_MISS] = l1, l2
-    return InstructionTable(ints, floats)
+    return ints, floats
 
 
 def _control(instruction: Instruction, row: NDArray[np.int64]) -> None:
@@ -132,9 +154,8 @@ def _through_l1(
         row[c.TRAFFIC] = c.COPY
         l1 += v["copy_latency_extra"]
         numbers[c.READ_LATENCY] = v["copy_read"]
-    extra = l1 - machine.l1_latency
     numbers[c.LATENCY] = l1
-    numbers[c.L2_LATENCY], numbers[c.DRAM_LATENCY] = machine.l2_latency + extra, machine.dram_latency + extra
+    numbers[c.L2_LATENCY] = numbers[c.DRAM_LATENCY] = 1.0
     numbers[c.L1_MISS], numbers[c.L2_MISS] = 1.0, 1.0
     cost = max(machine.lsu_cycles, 32.0 * memory.bytes / machine.l1_bytes)
     if instruction.unit is Unit.TEXTURE:
@@ -164,30 +185,21 @@ def _special(
         row[c.NUMBER], row[c.WARPS] = _barrier(instruction)
         row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.BLOCK_BARRIER, 2
         row[c.REASON] = c.R_BARRIER
-        return True
-    if base == "DEPBAR":
-        row[c.KIND] = c.DEPBAR
+    elif base == "DEPBAR":
+        row[c.KIND], row[c.REASON] = c.DEPBAR, c.R_LONG
         row[c.SCOREBOARD], row[c.REMAINING] = _awaited(instruction)
-        row[c.REASON] = c.R_LONG
-        return True
-    if base == "LDGDEPBAR":
+    elif base == "LDGDEPBAR":
         row[c.KIND], row[c.REASON] = c.COPY_FENCE, c.R_LONG
-        return True
-    if base == "WARPGROUP" and "DEPBAR" in parts:
-        row[c.KIND], row[c.SCOREBOARD], row[c.REMAINING] = (
-            c.GROUP_WAIT,
-            c.GROUP_BOARD,
-            _awaited(instruction)[1],
-        )
-        return True
-    if base in ("MEMBAR", "ERRBAR"):
-        numbers[c.LATENCY] = v["fence_latency"]
-        row[c.REASON] = c.R_MEMBAR
-        return True
-    if base in ("S2R", "S2UR", "B2R", "R2UR"):
+    elif base == "WARPGROUP" and "DEPBAR" in parts:
+        row[c.KIND], row[c.SCOREBOARD] = c.GROUP_WAIT, c.GROUP_BOARD
+        row[c.REMAINING] = _awaited(instruction)[1]
+    elif base in ("MEMBAR", "ERRBAR"):
+        numbers[c.LATENCY], row[c.REASON] = v["fence_latency"], c.R_MEMBAR
+    elif base in ("S2R", "S2UR", "B2R", "R2UR"):
         numbers[c.LATENCY] = v["special_register_latency"]
-        return True
-    return False
+    else:
+        return False
+    return True
 
 
 def _barrier(instruction: Instruction) -> tuple[int, int]:

@@ -1,0 +1,133 @@
+"""Running the units of a sample: in order, within a budget, no more than tell something new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from warpwatt.emulate.joined import SUMMED
+from warpwatt.emulate.run import Limits, Run, Stop
+from warpwatt.emulate.sampling import WITH_NEIGHBOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Context
+    from warpwatt.emulate.sampling import Sample
+
+    Start = Callable[[Sequence[int], Limits], Run]
+    """Runs some blocks of a launch and keeps a trace."""
+
+ENOUGH = 500_000
+"""Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
+ENOUGH_TRACE = 0.25
+"""Share of the room for traces after which no further units are run."""
+FEWEST_UNITS = 3
+MOST_WHOLE, MOST_WHOLE_COST = 512, 250_000
+"""Blocks up to which a grid is run whole, if that costs no more than so many warp instructions."""
+
+
+class Engine(Protocol):
+    """The signature of the native engine and of the NumPy reference."""
+
+    def __call__(
+        self,
+        routine: Routine,
+        context: Context,
+        memory: DeviceMemory,
+        blocks: Sequence[int],
+        limits: Limits | None = None,
+        *,
+        record: bool = False,
+    ) -> Run:
+        """Run blocks of a grid."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """Units that ran to their end, as places in ``sample``, and the run that was cut short, if any."""
+
+    sample: Sample
+    units: tuple[int, ...]
+    runs: tuple[Run, ...]
+    cut: Run | None = None
+
+    @property
+    def cheap(self) -> bool:
+        """Whether the first of several units says that the whole grid costs no more than a sample may."""
+        if self.cut is not None or len(self.units) != 1 or len(self.sample.units) == 1:
+            return False
+        return _whole_is_cheap(self.runs[0], self.sample)
+
+
+def starter(engine: Engine | None, routine: Routine, context: Context, memory: DeviceMemory) -> Start:
+    """Return what runs units: the given engine, else the native one, else the NumPy reference."""
+    if engine is not None:
+        return lambda blocks, limits: engine(routine, context, memory, blocks, limits, record=True)
+    try:
+        from warpwatt.emulate.native import Session  # noqa: PLC0415 - loads a compiler
+    except ImportError:
+        from warpwatt.emulate.reference import run  # noqa: PLC0415
+
+        return lambda blocks, limits: run(
+            routine, context, memory, blocks, limits, record=True, warps_at_once=64
+        )
+    return Session(routine, context, memory, record=True)
+
+
+def run_units(start: Start, taken: Sample, limits: Limits, *, alike: bool = False) -> Sampled:
+    """Run units in order until all are done, the budget is spent or one fails.
+
+    Where counts and addresses are not data (``alike``), units inside the grid that do the same as each other
+    say what the rest of the inside does.
+    """
+    left, trace_left = limits.warp_instructions, limits.trace_bytes
+    enough = left - min(ENOUGH, left)
+    units: list[int] = []
+    runs: list[Run] = []
+    for place, blocks in enumerate(taken.units):
+        if alike and taken.drawn[place] and _settled(taken, units, runs):
+            continue
+        run = start(blocks, Limits(max(1, left), trace_left // 4))
+        if run.stop is not Stop.DONE:
+            return Sampled(taken, tuple(units), tuple(runs), run)
+        units.append(place)
+        runs.append(run)
+        left -= int(run.executions.sum())
+        if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
+            break
+        trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
+        spent = limits.trace_bytes - trace_left > limits.trace_bytes * ENOUGH_TRACE
+        if len(units) >= FEWEST_UNITS and (left <= enough or spent):
+            break
+    return Sampled(taken, tuple(units), tuple(runs))
+
+
+def _settled(taken: Sample, units: Sequence[int], runs: Sequence[Run]) -> bool:
+    """Whether enough units drawn from the inside did the same as each other."""
+    inside = [run for place, run in zip(units, runs, strict=True) if taken.drawn[place]]
+    return len(inside) >= WITH_NEIGHBOURS and all(_same(inside[0], run) for run in inside[1:])
+
+
+def _same(one: Run, other: Run) -> bool:
+    """Whether two runs executed the same and made the same accesses but for their addresses."""
+    pairs: list[tuple[NDArray[Any], NDArray[Any]]] = [
+        (one.executions, other.executions),
+        (one.lanes, other.lanes),
+        (one.accesses.instruction, other.accesses.instruction),
+        *((getattr(one.accesses, name), getattr(other.accesses, name)) for name in SUMMED),
+    ]
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def _whole_is_cheap(first: Run, taken: Sample) -> bool:
+    blocks = taken.grid.count
+    each = float(first.executions.sum()) / max(1, len(first.blocks))
+    return blocks <= MOST_WHOLE and blocks * each <= MOST_WHOLE_COST

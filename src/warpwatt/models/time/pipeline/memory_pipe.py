@@ -1,0 +1,147 @@
+"""The memory pipe of the simulated SM: queue, address unit, load-store unit, then port, L2 and DRAM."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.pipeline.state import (
+    ATOMICS,
+    B_ASYNC_DONE,
+    DRAM,
+    L2,
+    LOAD,
+    LOAD_TIME,
+    LSU,
+    PORT,
+    S_ADDRESS_FREE,
+    S_QUEUE,
+    S_QUEUED,
+    W_ACCESS,
+    W_BLOCK,
+    W_BOARDS,
+    W_COPIED,
+    W_COUNTS,
+    W_REASONS,
+    W_RING,
+    WRITE_PORT,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from warpwatt.models.time.pipeline.state import Inputs, State
+
+    Floats = NDArray[np.float64]
+
+
+def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:
+    """Send one memory instruction down the pipe and set when its scoreboards fall."""
+    cursor = s.warps[w, W_ACCESS]
+    silent = cursor >= x.access_instruction.shape[0] or x.access_instruction[cursor] != pc
+    sends = x.ints[pc, c.TRAFFIC] != c.NOTHING
+    cost, sectors, lines = x.floats[pc, c.COST], 0.0, 0.0
+    if not silent:
+        s.warps[w, W_ACCESS] = cursor + 1
+        cost, sectors, lines = x.accesses[cursor, 0], x.accesses[cursor, 1], x.accesses[cursor, 2]
+    elif sends or x.floats[pc, c.COST] < 0:
+        cost = 0.0
+    addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
+    s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
+    accepted = max(float(addressed), s.servers[LSU])
+    if sends and not silent:
+        accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
+    s.servers[LSU] = accepted + cost
+    s.results[c.LSU_BUSY] += cost
+    s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = math.ceil(accepted)
+    s.subs[sub, S_QUEUED] += 1
+    extra = max(0.0, cost - abs(x.floats[pc, c.COST]))
+    done = accepted + x.floats[pc, c.LATENCY] + extra
+    if silent and (sends or x.floats[pc, c.COST] < 0):
+        done = accepted + x.numbers[c.OFF_CYCLES]
+    elif sends:
+        done = max(done, beyond(x, s, pc, accepted + extra, sectors, lines))
+    when = math.ceil(done)
+    traffic = x.ints[pc, c.TRAFFIC]
+    if traffic == c.COPY:
+        s.warps[w, W_COPIED] = max(s.warps[w, W_COPIED], when)
+    elif traffic == c.BULK:
+        s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE] = max(s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE], when)
+    complete(x, s, w, pc, x.ints[pc, c.WRITE_BARRIER], when)
+    read = math.ceil(accepted + extra + x.floats[pc, c.READ_LATENCY])
+    complete(x, s, w, pc, x.ints[pc, c.READ_BARRIER], read)
+    s.results[c.END] = max(s.results[c.END], float(when))
+
+
+def beyond(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: float) -> float:
+    """Move what misses L1 through port, L2 and DRAM; return when the data is back (0 if all hit)."""
+    missing = missed(s.debts, pc, 0, x.floats[pc, c.L1_MISS], sectors, lines)
+    if missing <= 0.0:
+        return 0.0
+    traffic = x.ints[pc, c.TRAFFIC]
+    size = 32.0 * missing
+    port, rate = PORT, x.rates[c.PORT_BYTES]
+    if traffic == c.WRITE:
+        port, rate = WRITE_PORT, x.rates[c.WRITE_PORT_BYTES]
+    start = max(time, s.servers[port])
+    s.servers[port] = start + size / rate
+    s.results[c.PORT_BYTES_MOVED] += size
+    if traffic == c.ATOMIC_READ and x.floats[pc, c.ATOMIC] > 0:
+        start = max(start, s.servers[ATOMICS])
+        s.servers[ATOMICS] = start + x.floats[pc, c.ATOMIC]
+        s.results[c.ATOMIC_BUSY] += x.floats[pc, c.ATOMIC]
+    start = max(start, s.servers[L2])
+    s.servers[L2] = start + size / x.rates[c.L2_BYTES]
+    s.results[c.L2_BYTES_MOVED] += size
+    done = start + x.floats[pc, c.L2_LATENCY] + size / rate
+    further = missed(s.debts, pc, 1, x.floats[pc, c.L2_MISS], missing, max(1.0, lines * missing / sectors))
+    if further > 0.0:
+        done = max(done, from_dram(x, s, pc, start, 32.0 * further))
+    return float(done)
+
+
+def missed(debts: Floats, pc: int, level: int, rate: float, sectors: float, lines: float) -> float:
+    """Return how many of an access's sectors miss.
+
+    Whole accesses hit or miss, in turns such that the share comes out right; lines miss independently.
+    """
+    if rate >= 1.0:
+        return sectors
+    if rate <= 0.0 or sectors <= 0.0:
+        return 0.0
+    share = rate if lines <= 1.0 else 1.0 - (1.0 - rate) ** lines
+    debts[pc, level] += share
+    if debts[pc, level] < 1.0:
+        return 0.0
+    debts[pc, level] -= 1.0
+    return sectors * rate / share
+
+
+def from_dram(x: Inputs, s: State, pc: int, time: float, size: float) -> float:
+    """Queue at DRAM; return when the data is back. Latency grows with DRAM's recent load."""
+    service = size / x.rates[c.DRAM_BYTES]
+    s.servers[DRAM] = max(time, s.servers[DRAM]) + service
+    smooth = x.rates[c.BURST] * min(1.0, time / x.rates[c.BURST_AFTER])
+    start = max(time, s.servers[DRAM] - service - smooth)
+    s.results[c.DRAM_BYTES_MOVED] += size
+    window = x.rates[c.LOAD_WINDOW]
+    passed = max(0.0, start - s.servers[LOAD_TIME])
+    load = s.servers[LOAD] * math.exp(-passed / window) + service / window
+    s.servers[LOAD] = load
+    s.servers[LOAD_TIME] = start
+    load = min(load, 0.95)
+    slower = x.rates[c.LOAD_LINEAR] * load + x.rates[c.LOAD_QUEUE] * load / (1.0 - load)
+    return float(start + x.floats[pc, c.DRAM_LATENCY] + slower)
+
+
+def complete(x: Inputs, s: State, w: int, pc: int, board: int, time: int) -> None:
+    """Let a scoreboard (-1: none) of a warp be released at ``time``."""
+    if board < 0:
+        return
+    if time > s.warps[w, W_BOARDS + board]:
+        s.warps[w, W_BOARDS + board] = time
+        s.warps[w, W_REASONS + board] = x.ints[pc, c.REASON]
+    s.warps[w, W_RING + board * c.RING + s.warps[w, W_COUNTS + board] % c.RING] = s.warps[w, W_BOARDS + board]
+    s.warps[w, W_COUNTS + board] += 1

@@ -1,0 +1,104 @@
+"""The state of the simulated SM as arrays: what :mod:`.simulator` reads and changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from warpwatt.models.time.pipeline import layout as c
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+LSU, PORT, WRITE_PORT, L2, DRAM, ATOMICS, LOAD, LOAD_TIME = range(8)
+"""Entries of ``State.servers``: when each server is free; DRAM's recent load and when it was updated."""
+DEAD, LIVE, PARKED = range(3)
+BOARDS = c.SCOREBOARDS + 1
+(W_STATE, W_READY, W_STREAM, W_STEP, W_PC, W_ACCESS, W_BLOCK, W_MARK, W_STALL_END, W_BOARD_END,
+ W_BOARD_REASON, W_FETCH_END, W_UNIT_END, W_BARRIER_AT, W_COPIED) = range(15)  # fmt: skip
+W_BOARDS, W_REASONS, W_COUNTS, W_RING = 15, 15 + BOARDS, 15 + 2 * BOARDS, 15 + 3 * BOARDS
+WARP_COLUMNS = W_RING + BOARDS * c.RING
+"""A warp: what it does, the cycle it is ready, its place in the streams; from ``MARK`` on when what it waits
+for ends; per scoreboard the release time, its reason, how often it was set and the last release times."""
+S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES, S_BANKS, S_PIPES = 0, 1, 2, 3, 4, 5, 6, 8
+S_QUEUE = S_PIPES + c.PIPES
+SUB_COLUMNS = S_QUEUE + c.RING
+"""A sub-core: warp issued last, cycle to look again, live warps, queued memory instructions, then when
+address unit, register banks, pipes and queue entries are free."""
+B_LIVE, B_BLOCK, B_ASYNC_DONE, B_ARRIVED = range(4)
+NAMED_BARRIERS = 16
+"""A block slot: live warps, the block in it, end of its bulk copies, warps at each barrier."""
+
+
+class Inputs(NamedTuple):
+    """What is simulated."""
+
+    ints: Ints
+    floats: Floats
+    """Instruction table, as :class:`~.table.InstructionTable`."""
+    starts: Ints
+    steps: Ints
+    """As of :class:`~warpwatt.core.streams.WarpStreams`, possibly with steps left out."""
+    access_instruction: Ints
+    accesses: Floats
+    """Rows (load-store cycles, sectors, lines)."""
+    blocks: Ints
+    """The sampled block in each place of the line."""
+    numbers: Ints
+    rates: Floats
+    """Settings."""
+
+
+class State(NamedTuple):
+    """The SM at one moment, and what is being counted."""
+
+    warps: Ints
+    subs: Ints
+    order: Ints
+    """Per sub-core its live warps, oldest first."""
+    fetched: Ints
+    """Per line of code and sub-core: the fetch that brought it to L0; behind them the same for the SM's
+    instruction cache, and when it came."""
+    slots: Ints
+    shared_free: Ints
+    """When each SM-wide pipe is free; behind them the next block in line and the
+    lines of code fetched so far."""
+    servers: Floats
+    debts: Floats
+    """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
+    results: Floats
+    """See ``layout.END`` and following."""
+    stalls: Floats
+    """Warp cycles by instruction and reason."""
+    block_end: Ints
+    """Cycle in which each block ended."""
+    pipe_busy: Floats
+    """Cycles taken: sub-core pipes (summed over sub-cores), then SM-wide ones."""
+
+
+def new_state(inputs: Inputs) -> State:
+    """Return an idle SM that has counted nothing."""
+    numbers, instructions = inputs.numbers, len(inputs.ints)
+    subs, resident = int(numbers[c.SUB_CORES]), int(numbers[c.RESIDENT])
+    slots = resident * int(numbers[c.WARPS_PER_BLOCK])
+    lines = int(inputs.ints[:, c.FETCH_LINE].max()) + 1
+    state = State(
+        warps=np.zeros((slots, WARP_COLUMNS), np.int64),
+        subs=np.zeros((subs, SUB_COLUMNS), np.int64),
+        order=np.zeros((subs, slots), np.int64),
+        fetched=np.full((subs + 2, lines), -c.NEVER, np.int64),
+        slots=np.zeros((resident, B_ARRIVED + NAMED_BARRIERS), np.int64),
+        shared_free=np.zeros(c.SHARED_PIPES + 2, np.int64),
+        servers=np.zeros(8),
+        debts=np.full((instructions, 2), 0.5),
+        results=np.zeros(c.RESULTS),
+        stalls=np.zeros((instructions, len(c.REASONS))),
+        block_end=np.zeros(len(inputs.blocks), np.int64),
+        pipe_busy=np.zeros(c.PIPES + c.SHARED_PIPES),
+    )
+    state.subs[:, S_LAST] = -1
+    return state

@@ -1,0 +1,52 @@
+"""Accesses wait behind the barriers of their block."""
+
+import numpy as np
+
+from warpwatt.core.program import Level, Program
+from warpwatt.emulate.caches.phases import phases
+from warpwatt.emulate.ir import Block, End, Memory, Op, Operation, Routine, Terminator, Type, Value
+from warpwatt.emulate.run import Trace
+
+
+def _load(instruction: int) -> Operation:
+    address = Value(0, Type.I64)
+    return Operation(
+        Op.LOAD, (Value(1, Type.I32),), (address,), Memory("global", Type.I32), None, instruction
+    )
+
+
+ROUTINE = Routine(
+    Program("k", Level.PTX, "sm_90", ()),
+    (
+        Block(range(1), [_load(0)], Terminator(End.BARRIER, (1,))),
+        Block(range(1, 3), [_load(1), _load(2)], Terminator(End.BRANCH, (0, 2))),
+        Block(range(3, 4), [_load(3)]),
+    ),
+    {},
+)
+
+
+def trace(steps, accesses):
+    return Trace(
+        step_start=np.cumsum([0, *map(len, steps)]),
+        step_block=np.concatenate(steps).astype(np.int32),
+        step_mask=np.ones(sum(map(len, steps)), np.uint32),
+        access_start=np.cumsum([0, *map(len, accesses)]),
+        access_instruction=np.concatenate(accesses).astype(np.int32),
+        access_mask=np.ones(sum(map(len, accesses)), np.uint32),
+        access_wavefronts=np.zeros(sum(map(len, accesses)), np.uint8),
+        line_start=np.zeros(sum(map(len, accesses)) + 1, np.int64),
+        lines=np.zeros(0, np.uint64),
+        complete=True,
+    )
+
+
+def test_every_access_is_behind_the_barriers_its_warp_has_passed():
+    steps = [[0, 1, 0, 1, 2], [0, 1, 2]]
+    seen = trace(steps, [[0, 1, 2, 0, 1, 2, 3], [0, 1, 2, 3]])
+    assert phases(seen, ROUTINE).tolist() == [0, 1, 1, 1, 2, 2, 2, 0, 1, 1, 1]
+
+
+def test_accesses_without_lanes_are_passed_over():
+    seen = trace([[0, 1, 0, 1, 2], [0, 1, 2]], [[1, 0, 2, 3], [0, 1, 2, 3]])
+    assert phases(seen, ROUTINE).tolist() == [1, 1, 2, 2, 0, 1, 1, 1]

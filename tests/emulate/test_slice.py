@@ -1,0 +1,148 @@
+"""Slices: nothing that can be counted changes."""
+
+from dataclasses import fields
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warpwatt.core.arguments import Buffer, DType, Fill
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Instruction, Level, Parameter, Program
+from warpwatt.emulate.builder import Builder
+from warpwatt.emulate.context import bind
+from warpwatt.emulate.ir import Op, RegisterKind, Routine, Type
+from warpwatt.emulate.reference import run
+from warpwatt.emulate.run import Limits, Stop
+from warpwatt.emulate.slice import control_slice, data_dependence
+
+WORDS = 64
+REGISTERS = ("a", "b", "c", "d")
+STATEMENTS = st.tuples(
+    st.sampled_from(["add", "xor", "mul", "load", "store", "keep", "fetch", "skip", "ballot", "atomic"]),
+    st.sampled_from(REGISTERS),
+    st.sampled_from(REGISTERS),
+    st.sampled_from(REGISTERS),
+)
+
+
+def routine_of(statements, trips: int) -> Routine:
+    """Return a loop of statements over buffers x (read) and y (written), and shared memory."""
+    builder = Builder()
+    for name in REGISTERS:
+        builder.registers[name] = RegisterKind(Type.I32)
+    builder.registers["i"] = RegisterKind(Type.I32)
+    builder.at(0)
+    for k, name in enumerate(REGISTERS):
+        thread = builder.special("tid.x")
+        builder.set(name, builder.op(Op.ADD, thread, builder.const(Type.I32, k * 7)))
+    builder.set("i", builder.const(Type.I32, 0))
+    builder.begin("top")
+    for index, statement in enumerate(statements, start=1):
+        builder.at(index)
+        _write(builder, *statement, index)
+    builder.at(len(statements) + 1)
+    after = builder.op(Op.ADD, builder.get("i"), builder.const(Type.I32, 1))
+    builder.set("i", after)
+    limit = builder.op(Op.AND, builder.get("a"), builder.const(Type.I32, 3))
+    bound = builder.op(Op.ADD, limit, builder.const(Type.I32, trips))
+    builder.branch("top", builder.op(Op.SLT, after, bound))
+    builder.at(len(statements) + 2)
+    builder.exit()
+    parameters = (Parameter("x", "u64", 8, 8), Parameter("y", "u64", 8, 8))
+    listed = tuple(Instruction(i, "op") for i in range(len(statements) + 3))
+    program = Program("k", Level.PTX, "sm_90", listed, parameters=parameters)
+    return Routine(program, builder.finish(), builder.registers, tuple(builder.functions))
+
+
+def _address(builder, register: str, parameter: int):
+    zero = builder.const(Type.I64, 8 * parameter)
+    (base,) = builder.load("const", zero, Type.I64)
+    word = builder.op(Op.AND, builder.get(register), builder.const(Type.I32, WORDS - 1))
+    wide = builder.zext(word, Type.I64)
+    return builder.op(Op.ADD, base, builder.op(Op.SHL, wide, builder.const(Type.I64, 2)))
+
+
+def _shared(builder, register: str):
+    word = builder.op(Op.AND, builder.get(register), builder.const(Type.I32, 31))
+    return builder.op(Op.SHL, word, builder.const(Type.I32, 2))
+
+
+def _write(builder, kind: str, to: str, left: str, right: str, index: int) -> None:
+    match kind:
+        case "add" | "xor" | "mul":
+            builder.set(to, builder.op(Op(kind), builder.get(left), builder.get(right)))
+        case "load":
+            (value,) = builder.load("global", _address(builder, left, 0), Type.I32)
+            builder.set(to, value)
+        case "store":
+            builder.store("global", _address(builder, left, 1), builder.get(right))
+        case "keep":
+            builder.store("shared", _shared(builder, left), builder.get(right))
+        case "fetch":
+            (value,) = builder.load("shared", _shared(builder, left), Type.I32)
+            builder.set(to, value)
+        case "ballot":
+            odd = builder.trunc(builder.get(left), Type.I1)
+            builder.set(to, builder.ballot(odd))
+        case "atomic":
+            old = builder.atomic("global", "add", _address(builder, left, 1), builder.get(right))
+            builder.set(to, old)
+        case "skip":
+            odd = builder.trunc(builder.get(left), Type.I1)
+            builder.branch(f"behind {index}", odd)
+            builder.at(index)
+            builder.set(to, builder.get(right))
+            builder.begin(f"behind {index}")
+
+
+def launched(routine: Routine):
+    arguments = {
+        "x": Buffer(DType.I32, (WORDS,), Fill.ARANGE),
+        "y": Buffer(DType.I32, (WORDS,), Fill.ZEROS),
+    }
+    context, memory = bind(
+        routine.program, Launch(Dim3(2), Dim3(48), dynamic_shared=128, arguments=arguments)
+    )
+    return run(routine, context, memory, range(2), Limits(20_000), record=True, warps_at_once=8)
+
+
+@settings(max_examples=60)
+@given(st.lists(STATEMENTS, min_size=1, max_size=10), st.integers(1, 3))
+def test_counts_and_accesses_are_equal_with_and_without(statements, trips):
+    routine = routine_of(statements, trips)
+    whole, part = launched(routine), launched(control_slice(routine))
+    assert whole.stop is part.stop is Stop.DONE
+    np.testing.assert_array_equal(whole.executions, part.executions)
+    np.testing.assert_array_equal(whole.lanes, part.lanes)
+    for what in ("accesses", "trace"):
+        one, other = getattr(whole, what), getattr(part, what)
+        for field in fields(one):
+            np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
+
+
+def test_arithmetic_on_results_falls_away():
+    statements = [("load", "b", "c", "c"), *[("mul", "b", "b", "b")] * 8, ("store", "a", "c", "b")]
+    routine = routine_of(statements, 2)
+    short = control_slice(routine)
+    assert not [o for b in short.blocks for o in b.operations if o.op is Op.MUL]
+    assert "b" not in short.registers
+
+
+def test_data_that_steers_is_named():
+    free = data_dependence(routine_of([("load", "b", "c", "c"), ("store", "a", "c", "b")], 2))
+    assert not free.control
+    assert not free.addresses
+    steered = data_dependence(routine_of([("load", "a", "c", "c"), ("store", "b", "c", "b")], 2))
+    assert steered.control == {1: frozenset({"x"})}
+    gathered = data_dependence(routine_of([("load", "b", "c", "c"), ("load", "d", "b", "b")], 2))
+    assert gathered.control == {}
+    assert gathered.addresses == {1: frozenset({"x"})}
+    through_shared = [("load", "b", "c", "c"), ("keep", "c", "c", "b"), ("fetch", "a", "c", "c")]
+    assert data_dependence(routine_of(through_shared, 2)).control == {1: frozenset({"x"})}
+
+
+def test_what_is_written_elsewhere_does_not_matter():
+    statements = [("load", "a", "c", "c"), ("mul", "b", "b", "b"), ("store", "d", "c", "b")]
+    short = control_slice(routine_of(statements, 2))
+    assert not [o for b in short.blocks for o in b.operations if o.op is Op.MUL]

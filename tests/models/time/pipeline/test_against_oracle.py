@@ -1,0 +1,68 @@
+"""Random programs: the simulator skips cycles, the oracle does not, both agree; so does the compiled one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.models.time.pipeline.oracle import Oracle
+from tests.models.time.pipeline.tables import inputs, run, shared_load, table
+from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.pipeline import native
+from warpwatt.models.time.pipeline.state import new_state
+
+if TYPE_CHECKING:
+    from warpwatt.models.time.pipeline.state import Inputs
+
+
+def random_inputs(seed: int) -> Inputs:
+    """Return a program with everything that the oracle knows."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 24))
+    ints, floats = table(size)
+    ints[:, c.STALL] = rng.integers(0, 8, size)
+    ints[:, c.YIELD] = rng.integers(0, 2, size)
+    ints[:, c.WAIT_MASK] = rng.integers(0, 64, size) * rng.integers(0, 2, size)
+    for at in range(size):
+        kind = rng.integers(0, 8)
+        if kind < 3:
+            ints[at, c.PIPE], ints[at, c.INTERVAL] = c.FMA, 2
+            ints[at, c.OTHER_PIPE] = rng.choice((-1, c.FMA_LITE))
+            ints[at, c.BANK0], ints[at, c.BANK1] = rng.integers(0, 4, 2)
+        elif kind < 5:
+            shared_load(ints, floats, at, int(rng.integers(-1, 6)), float(rng.choice((1.0, 2.0, 4.5))))
+            ints[at, c.READ_BARRIER] = rng.integers(-1, 6)
+        elif kind == 5:
+            ints[at, c.KIND] = c.BARRIER
+        elif kind == 6:
+            ints[at, [c.KIND, c.SCOREBOARD, c.REMAINING]] = c.DEPBAR, rng.integers(0, 6), rng.integers(0, 3)
+    return inputs(
+        ints, floats, warps=int(rng.integers(1, 9)), repeats=int(rng.integers(1, 4)),
+        blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)),
+        block_cycles=int(rng.integers(1, 50)), barrier_cycles=int(rng.integers(1, 30)),
+        sub_cores=int(rng.choice((1, 2, 4))),
+    )  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_oracle_agrees(seed: int) -> None:
+    """End, instructions issued, and the end of every block."""
+    given_ = random_inputs(seed)
+    slow, fast = Oracle(given_).run(), run(given_)
+    assert fast.results[c.ISSUED] == slow.issued
+    assert list(fast.block_end) == slow.block_end
+    assert fast.results[c.END] == slow.end
+
+
+def test_the_compiled_simulator_agrees() -> None:
+    """Every number that is counted, on forty programs."""
+    for seed in range(40):
+        given_ = random_inputs(seed)
+        python, compiled = run(given_), new_state(given_)
+        native.simulate(given_, compiled)
+        for name in ("results", "stalls", "block_end", "pipe_busy"):
+            assert np.array_equal(getattr(python, name), getattr(compiled, name)), (seed, name)

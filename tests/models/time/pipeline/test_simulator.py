@@ -1,0 +1,165 @@
+"""The simulator against cases computed by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.models.time.pipeline.tables import inputs, run, shared_load, table
+from warpwatt.models.time.pipeline import layout as c
+
+
+def test_dependent_chain_takes_its_stall_counts() -> None:
+    """Sixty-four dependent FFMAs: one every four cycles."""
+    ints, floats = table(64, stall=4, pipe=c.FMA, interval=2)
+    assert run(inputs(ints, floats)).results[c.END] == 63 * 4
+
+
+@pytest.mark.parametrize(("warps", "cycles"), [(4, 64), (8, 128), (16, 256)])
+def test_independent_instructions_are_bound_by_issue(warps: int, cycles: int) -> None:
+    """With a pipe pair of two cycles each, every sub-core issues one instruction per cycle."""
+    ints, floats = table(64, pipe=c.FMA, other_pipe=c.FMA_LITE, interval=2)
+    assert run(inputs(ints, floats, warps=warps)).results[c.END] == cycles - 1
+
+
+def test_one_half_rate_pipe_halves_the_rate() -> None:
+    """One pipe of two cycles: an instruction every other cycle; the wait is the pipe's."""
+    ints, floats = table(64, pipe=c.ALU, interval=2)
+    state = run(inputs(ints, floats, warps=8))
+    assert state.results[c.END] == 2 * 127
+    assert state.pipe_busy[c.ALU] == 2 * 64 * 8
+    assert state.stalls[:, c.R_MATH].sum() > state.stalls[:, c.R_WAIT].sum()
+
+
+def test_shared_loads_are_bound_by_the_load_store_unit() -> None:
+    """On sm_86 the SM takes one shared load per two cycles, whatever the sub-cores offer."""
+    ints, floats = table(32)
+    for at in range(32):
+        shared_load(ints, floats, at)
+    state = run(inputs(ints, floats, warps=16))
+    assert state.results[c.LSU_BUSY] == 2 * 32 * 16
+    assert state.results[c.END] == pytest.approx(2 * 32 * 16 + 24, abs=8)
+    assert state.stalls[:, c.R_MIO].sum() / state.stalls.sum() > 0.8
+
+
+def test_one_sub_core_offers_a_memory_instruction_every_four_cycles() -> None:
+    """A single warp: five go into the queue at once, then one per four cycles (MICRO 2025, table 1)."""
+    ints, floats = table(10)
+    for at in range(10):
+        shared_load(ints, floats, at)
+    state = run(inputs(ints, floats))
+    assert state.results[c.LAST_ISSUE] == 4 * (10 - 1 - 5)
+    assert state.results[c.END] == 4 * 9 + 24
+
+
+def test_a_scoreboard_holds_the_consumer() -> None:
+    """A load, then its consumer: 24 cycles later, for want of the short scoreboard."""
+    ints, floats = table(2)
+    shared_load(ints, floats, 0, board=3)
+    ints[1, c.WAIT_MASK] = 1 << 3
+    state = run(inputs(ints, floats))
+    assert state.results[c.LAST_ISSUE] == 24
+    assert state.stalls[1, c.R_SHORT] == 23
+
+
+def test_depbar_leaves_the_last_ones_in_flight() -> None:
+    """DEPBAR.LE SB0, 1 waits for the first of two loads only."""
+    for remaining, waited in ((1, 24), (0, 28), (2, 2)):
+        ints, floats = table(3)
+        shared_load(ints, floats, 0)
+        shared_load(ints, floats, 1)
+        ints[2, [c.KIND, c.SCOREBOARD, c.REMAINING]] = c.DEPBAR, 0, remaining
+        assert run(inputs(ints, floats)).results[c.LAST_ISSUE] == waited
+
+
+def test_a_barrier_waits_for_the_slowest_warp() -> None:
+    """Eight warps on two turns per sub-core meet after the last has issued its barrier."""
+    ints, floats = table(3)
+    ints[1, c.KIND] = c.BARRIER
+    ints[0, c.STALL] = 10
+    state = run(inputs(ints, floats, warps=8, barrier_cycles=22))
+    assert state.results[c.LAST_ISSUE] == 11 + 22 + 1
+    assert state.stalls[1, c.R_BARRIER] > 0
+    assert state.stalls[2, c.R_BARRIER] == 0
+
+
+def test_warps_that_have_left_are_not_waited_for() -> None:
+    """One warp has no barrier at all."""
+    ints, floats = table(2)
+    ints[1, c.KIND] = c.BARRIER
+    given = inputs(ints, floats, warps=2, barrier_cycles=5)
+    given.steps[1, 1] = 1  # the second warp ends before the barrier
+    assert run(given).results[c.ISSUED] == 3
+
+
+def test_three_sources_in_one_bank_cost_cycles() -> None:
+    """Three reads of a bank with one port: an instruction every three cycles in the long run."""
+    for bank, cycles in ((c.BANK0, 3), (c.BANK1, 3), (None, 1)):
+        ints, floats = table(60, pipe=c.FMA, other_pipe=c.FMA_LITE, interval=2)
+        if bank is not None:
+            ints[:, bank] = 3
+        assert run(inputs(ints, floats)).results[c.END] == pytest.approx(60 * cycles, abs=3)
+
+
+def test_blocks_follow_one_another_with_their_dispatch() -> None:
+    """Four blocks, two at a time, each 100 cycles of dispatch and 40 of work."""
+    ints, floats = table(10, stall=4)
+    state = run(inputs(ints, floats, warps=4, blocks=4, resident=2, block_cycles=100))
+    assert list(state.block_end) == [136, 137, 272, 273]
+
+
+@pytest.mark.parametrize(("rate", "missing"), [(0.0, 0), (0.25, 25), (0.5, 50), (1.0, 100)])
+def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
+    """A hundred loads of four sectors: the share that misses moves its bytes and takes L2's latency."""
+    ints, floats = table(1)
+    shared_load(ints, floats, 0)
+    ints[0, c.TRAFFIC] = c.READ
+    floats[0, c.L1_MISS], floats[0, c.L2_LATENCY] = rate, 200.0
+    state = run(inputs(ints, floats, repeats=100))
+    assert state.results[c.L2_BYTES_MOVED] == pytest.approx(128 * missing, abs=128)
+
+
+def test_dram_gives_no_more_than_its_rate() -> None:
+    """Loads that all miss take the time of their bytes; latency grows beyond the unloaded one."""
+    ints, floats = table(1)
+    shared_load(ints, floats, 0)
+    ints[0, c.TRAFFIC] = c.READ
+    floats[0, [c.L1_MISS, c.L2_MISS, c.DRAM_LATENCY]] = 1.0, 1.0, 500.0
+    given = inputs(ints, floats, warps=32, repeats=50)
+    given.rates[[c.DRAM_BYTES, c.LOAD_LINEAR, c.LOAD_QUEUE, c.BURST]] = 8.0, 0.0, 0.0, 0.0
+    state = run(given)
+    assert state.results[c.END] == pytest.approx(128 * 50 * 32 / 8.0 + 500, rel=0.01)
+
+
+def test_every_cycle_of_every_warp_is_attributed() -> None:
+    """Stall cycles sum to the time warps were resident."""
+    rng = np.random.default_rng(0)
+    ints, floats = table(30, pipe=c.ALU, interval=2)
+    ints[:, c.STALL] = rng.integers(1, 12, 30)
+    for at in rng.choice(30, 8, replace=False):
+        shared_load(ints, floats, int(at), board=int(at) % 6)
+    ints[:, c.WAIT_MASK] = rng.integers(0, 64, 30)
+    ints[29, c.KIND] = c.BARRIER
+    state = run(inputs(ints, floats, warps=8, repeats=5, barrier_cycles=20))
+    assert state.stalls.sum() == state.results[c.WARP_CYCLES_SUM]
+    assert state.stalls[:, c.R_SELECTED].sum() == state.results[c.ISSUED] == 30 * 5 * 8
+
+
+def test_jumps_out_of_the_cache_wait_for_instructions() -> None:
+    """A loop larger than L0 pays at its back edge, a small one does not."""
+    for lines, waits in ((100, 0), (2, 3 * 39)):
+        ints, floats = table(64)
+        ints[:, c.FETCH_LINE] = np.arange(64) // 8
+        state = run(inputs(ints, floats, repeats=4, l0_lines=lines, l0_miss_cycles=39))
+        assert state.stalls[:, c.R_NO_INSTRUCTION].sum() == pytest.approx(waits, abs=0)
+
+
+def test_youngest_first_can_be_chosen() -> None:
+    """Two warps of one sub-core; the policy decides which waits in the end."""
+    ints, floats = table(8, stall=2, pipe=c.ALU, interval=4)
+    ends = []
+    for youngest in (0, 1):
+        given = inputs(ints, floats, warps=1, blocks=2, resident=2, sub_cores=1, youngest=youngest)
+        ends.append(list(run(given).block_end))
+    assert ends[0][0] < ends[0][1]
+    assert ends[1][0] > ends[1][1]
