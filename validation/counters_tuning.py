@@ -1,8 +1,8 @@
 """Tuned convolution on the RTX 2080 Ti: seeded configurations with the counters that KTT recorded.
 
 Data and kernel: github.com/AutoTuningAssociation/benchmark_hub, commit 8eeb99e (MIT). KTT's own port of the
-kernel is not in the checkout. Its macros map onto those of ``convolution.cu``, but its PADDING pads nothing: the
-shared memory in the data is that of a kernel without padding in every row.
+kernel is not in the checkout. Its macros map onto those of ``convolution.cu``, but its PADDING pads
+nothing: the shared memory in the data is that of a kernel without padding in every row.
 """
 
 from __future__ import annotations
