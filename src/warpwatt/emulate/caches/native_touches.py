@@ -5,12 +5,12 @@ from __future__ import annotations
 from warpwatt.emulate.native.pointers import bytes_at, f64_at, i64_at
 
 GROUP_WORDS = 10
-"""A line of a block: its number, the block, then for each sector the rows that use and that write it first."""
+"""A line of a block: its number, the block, for each sector the rows that use and that write it first."""
 MANY = 1e9
 _HASH = 0x9E3779B97F4A7C1
 
 
-def gather(
+def gather(  # noqa: PLR0913, PLR0917 - called through C with addresses of columns
     rows: int, line: int, block: int, time: int, sectors: int, uses: int, filled: int,
     keys: int, places: int, size: int, groups: int, sums: int,
 ) -> int:  # fmt: skip

@@ -41,9 +41,7 @@ def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
     return np.repeat(since, np.diff(first, append=len(trace.access_instruction)))
 
 
-def _first_accesses(
-    trace: Trace, routine: Routine, accesses: list[NDArray[np.int32]]
-) -> NDArray[np.int64]:
+def _first_accesses(trace: Trace, routine: Routine, accesses: list[NDArray[np.int32]]) -> NDArray[np.int64]:
     """Return the first access of each step; a warp's first step takes what comes before too."""
     start = np.array([b.instructions.start for b in routine.blocks], np.int64)
     behind = np.array([b.instructions.stop for b in routine.blocks], np.int64)

@@ -80,7 +80,14 @@ def _gathered(
     kinds = (stream.kind & (READ | WRITE)).astype(np.uint8)
     keys, places = np.empty(size, np.int64), np.full(size, -1)
     groups, sums = np.empty((rows, native_touches.GROUP_WORDS), np.int64), np.empty((rows, 4))
-    columns = (stream.line, stream.block.astype(np.int64), stream.time, stream.sectors, kinds, bytes_per_sector)
+    columns = (
+        stream.line,
+        stream.block.astype(np.int64),
+        stream.time,
+        stream.sectors,
+        kinds,
+        bytes_per_sector,
+    )
     given = [np.ascontiguousarray(column) for column in columns]
     places_of = [array.ctypes.data for array in (*given, keys, places)]
     results = groups.ctypes.data, sums.ctypes.data
