@@ -1,8 +1,8 @@
 """Print how long the emulator takes for every launch of the corpus, by its machine code for sm_90.
 
-``python -m benchmarks.emulate_corpus [PROGRAM...]`` times ``execute`` in process
-time (one thread). Object code is in the disk cache; lifting and slicing the kernel, loading its code, which a
-process does once per kernel, are timed apart. Wanted: 95 % of launches under 0.3 s.
+``python -m benchmarks.emulate_corpus [PROGRAM...]`` times :func:`warpwatt.emulate.execution.execute` in
+process time (one thread). Object code is in the disk cache; lifting and slicing the kernel, loading its code,
+which a process does once per kernel, are timed apart. Wanted: 95 % of launches under 0.3 s.
 """
 
 from __future__ import annotations
@@ -103,9 +103,8 @@ def _table(points: Sequence[Point]) -> list[str]:
         )
         rows.append(f"{part:<10} " + " ".join(f"{s * 1e3:>8.1f}" for s in figures) + f" {under:>9.1%}")
     rows.append("slowest:")
-    slowest = sorted(points, key=lambda p: -p.execute)[:SLOWEST]
-    rows += [f"{point.execute * 1e3:>8.0f} {point.workload * 1e3:>8.0f}  {point.name}" for point in slowest]
-    return rows
+    slowest = sorted(points, key=lambda point: -point.execute)[:SLOWEST]
+    return rows + [f"{p.execute * 1e3:>8.0f} {p.workload * 1e3:>8.0f}  {p.name}" for p in slowest]
 
 
 if __name__ == "__main__":

@@ -85,8 +85,7 @@ def execute(
     context, memory = bind(routine.program, launch, arrays=arrays)
     buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
     taken = sample(launch.grid, launch.cluster)
-    alike = not dependence.control and not dependence.addresses
-    found = run_units(starter(engine, short, context, memory), taken, limits, alike=alike)
+    found = run_units(starter(engine, short, context, memory), taken, limits)
     if found.cheap:
         context, memory = bind(routine.program, launch, arrays=arrays)
         found = run_units(starter(engine, short, context, memory), whole(launch.grid), limits)
@@ -175,7 +174,7 @@ def _execution(
 
 
 def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> WarpStreams | None:
-    """Return what warps do of the blocks that were traced to their end, for models that simulate them."""
+    """Return what warps do of the sampled blocks that were traced to their end, for cycle models."""
     pairs = zip(found.units, found.runs, strict=True)
     traced = {unit: run.trace for unit, run in pairs if run.trace is not None and run.trace.complete}
     if routine.program.level is not Level.SASS or not traced:

@@ -37,15 +37,13 @@ class Sample:
     """Units (blocks, or clusters of blocks) in the order they are to be run.
 
     ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it
-    lies, and ``populations`` how many units of the grid lie there. ``drawn`` says which were drawn from
-    the inside; where these are alike, a few tell as much as all.
+    lies, and ``populations`` how many units of the grid lie there.
     """
 
     grid: Dim3
     units: tuple[tuple[int, ...], ...]
     strata: tuple[Place, ...]
     populations: dict[Place, int]
-    drawn: tuple[bool, ...]
 
     @property
     def whole(self) -> bool:
@@ -78,13 +76,11 @@ def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
     extents = (max(1, grid.x // cluster.x), max(1, grid.y // cluster.y), max(1, grid.z // cluster.z))
     if extents[0] * extents[1] * extents[2] <= WHOLE_GRID:
         chosen: list[Place] = [(x, y, z) for z, y, x in product(*(range(e) for e in reversed(extents)))]
-        inside: set[Place] = set()
     else:
-        inside, chosen = _chosen(extents)
+        chosen = _chosen(extents)
     strata = tuple(_stratum(c, extents) for c in chosen)
-    drawn = tuple(c in inside for c in chosen)
     populations = {s: _population(s, extents) for s in set(strata)}
-    return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations, drawn)
+    return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations)
 
 
 def whole(grid: Dim3) -> Sample:
@@ -93,7 +89,7 @@ def whole(grid: Dim3) -> Sample:
     >>> whole(Dim3(5)).units
     ((0, 1, 2, 3, 4),)
     """
-    return Sample(grid, (tuple(range(grid.count)),), ((0, 0, 0),), {(0, 0, 0): 1}, (False,))
+    return Sample(grid, (tuple(range(grid.count)),), ((0, 0, 0),), {(0, 0, 0): 1})
 
 
 def sample_blocks(grid: Dim3) -> SampledBlocks:
@@ -102,14 +98,12 @@ def sample_blocks(grid: Dim3) -> SampledBlocks:
     return taken.blocks(range(len(taken.units)))
 
 
-def _chosen(extents: Place) -> tuple[set[Place], list[Place]]:
-    """Return the units drawn from the inside, and all units in order."""
+def _chosen(extents: Place) -> list[Place]:
     draw = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
     inside = [_middle(extents), *_inside(extents, draw)]
     corners = [(0, 0, 0), (extents[0] - 1, extents[1] - 1, extents[2] - 1)]
     neighbours = [n for base in inside[:WITH_NEIGHBOURS] for n in _neighbours(base, extents)]
-    order = dict.fromkeys([inside[0], *corners, *inside, *neighbours, *_boundary(extents, draw)])
-    return set(inside) - set(corners), list(order)
+    return list(dict.fromkeys([inside[0], *corners, *inside, *neighbours, *_boundary(extents, draw)]))
 
 
 def _middle(extents: Place) -> Place:

@@ -1,20 +1,14 @@
-"""Running the units of a sample: in order, within a budget, no more than tell something new."""
+"""Running the units of a sample, in order and within a budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from warpwatt.emulate.joined import SUMMED
 from warpwatt.emulate.run import Limits, Run, Stop
-from warpwatt.emulate.sampling import WITH_NEIGHBOURS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
@@ -22,9 +16,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.sampling import Sample
 
     Start = Callable[[Sequence[int], Limits], Run]
-    """Runs some blocks of a launch and keeps a trace."""
 
-ENOUGH = 500_000
+ENOUGH = 1_000_000
 """Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
 ENOUGH_TRACE = 0.25
 """Share of the room for traces after which no further units are run."""
@@ -68,7 +61,7 @@ class Sampled:
 
 
 def starter(engine: Engine | None, routine: Routine, context: Context, memory: DeviceMemory) -> Start:
-    """Return what runs units: the given engine, else the native one, else the NumPy reference."""
+    """Return what runs some blocks and keeps a trace: the given engine, else the native one, else the NumPy reference."""
     if engine is not None:
         return lambda blocks, limits: engine(routine, context, memory, blocks, limits, record=True)
     try:
@@ -82,19 +75,13 @@ def starter(engine: Engine | None, routine: Routine, context: Context, memory: D
     return Session(routine, context, memory, record=True)
 
 
-def run_units(start: Start, taken: Sample, limits: Limits, *, alike: bool = False) -> Sampled:
-    """Run units in order until all are done, the budget is spent or one fails.
-
-    Where counts and addresses are not data (``alike``), units inside the grid that do the same as each other
-    say what the rest of the inside does.
-    """
+def run_units(start: Start, taken: Sample, limits: Limits) -> Sampled:
+    """Run units in order until all are done, the budget is spent or one fails."""
     left, trace_left = limits.warp_instructions, limits.trace_bytes
     enough = left - min(ENOUGH, left)
     units: list[int] = []
     runs: list[Run] = []
     for place, blocks in enumerate(taken.units):
-        if alike and taken.drawn[place] and _settled(taken, units, runs):
-            continue
         run = start(blocks, Limits(max(1, left), trace_left // 4))
         if run.stop is not Stop.DONE:
             return Sampled(taken, tuple(units), tuple(runs), run)
@@ -108,23 +95,6 @@ def run_units(start: Start, taken: Sample, limits: Limits, *, alike: bool = Fals
         if len(units) >= FEWEST_UNITS and (left <= enough or spent):
             break
     return Sampled(taken, tuple(units), tuple(runs))
-
-
-def _settled(taken: Sample, units: Sequence[int], runs: Sequence[Run]) -> bool:
-    """Whether enough units drawn from the inside did the same as each other."""
-    inside = [run for place, run in zip(units, runs, strict=True) if taken.drawn[place]]
-    return len(inside) >= WITH_NEIGHBOURS and all(_same(inside[0], run) for run in inside[1:])
-
-
-def _same(one: Run, other: Run) -> bool:
-    """Whether two runs executed the same and made the same accesses but for their addresses."""
-    pairs: list[tuple[NDArray[Any], NDArray[Any]]] = [
-        (one.executions, other.executions),
-        (one.lanes, other.lanes),
-        (one.accesses.instruction, other.accesses.instruction),
-        *((getattr(one.accesses, name), getattr(other.accesses, name)) for name in SUMMED),
-    ]
-    return all(np.array_equal(a, b) for a, b in pairs)
 
 
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:

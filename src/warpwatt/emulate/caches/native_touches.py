@@ -10,7 +10,7 @@ MANY = 1e9
 _HASH = 0x9E3779B97F4A7C1
 
 
-def gather(  # noqa: PLR0913, PLR0917 - addresses of arrays, as C passes them
+def gather(  # noqa: PLR0913, PLR0917 - called through C with addresses of columns
     rows: int, line: int, block: int, time: int, sectors: int, uses: int, filled: int,
     keys: int, places: int, size: int, groups: int, sums: int,
 ) -> int:  # fmt: skip

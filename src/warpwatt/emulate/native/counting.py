@@ -88,8 +88,8 @@ def count_same(m: int, w: int, row: int, space: int, lanes: int, address: int) -
         sums[state.C_TAG_PASSES] += 1
         sums[state.C_IDEAL] += (size + 31) >> 5
     elif space == state.SHARED_SPACE:
-        waves = 1
-        sums[state.C_WAVEFRONTS] += 1
+        waves = wavefronts(m, lanes, size) if size > PAIR else 1
+        sums[state.C_WAVEFRONTS] += waves
         sums[state.C_IDEAL] += 1
     if machine[state.RECORD]:
         if lines:
@@ -186,5 +186,7 @@ def off_chip(m: int, w: int, row: int, space: int, lanes: int, size: int) -> int
     return lines
 
 
+PAIR = 8
+"""Bytes per lane up to which lanes with one address take one pass."""
 SECTORS = (0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)
 """How many bits four bits have set."""

@@ -1,4 +1,4 @@
-"""Native module: pages of buffers that begin as random numbers, as ``emulate.fills`` has them."""
+"""Native module: pages of buffers that begin as random numbers (:mod:`warpwatt.emulate.fills`)."""
 
 from __future__ import annotations
 
