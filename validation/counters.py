@@ -1,7 +1,7 @@
 """What emulation says of launches beside hardware counters of real GPUs.
 
-Run ``python -m validation.counters --data FOLDER --checkouts FOLDER`` from the repository root: the first holds
-the public data sets (default ``../shared/data``), the second the checkouts that ``validation/counters.toml``
+Run ``python -m validation.counters --data FOLDER --checkouts FOLDER`` from the root: the first holds the
+public data sets (default ``../shared/data``), the second the checkouts that ``validation/counters.toml``
 names, side by side (default ``../fetched``); what is absent is left out. Writes
 ``docs/validation/counters.md``. ``--only`` takes names of programs, and prints without writing.
 """
@@ -62,15 +62,15 @@ def _cases(data: Path, checkouts: Path) -> list[Case]:
 
 
 def _compared(cases: Sequence[Case], processes: int) -> tuple[list[Ratio], list[Failure]]:
-    programs = dict.fromkeys(c.program for c in cases)
-    tasks = [(way, [c for c in cases if c.program == p]) for way in (*LEVELS, None) for p in programs]
+    codes = dict.fromkeys(c.code for c in cases)
+    tasks = [(way, [c for c in cases if c.code == code]) for way in (*LEVELS, None) for code in codes]
     with ProcessPoolExecutor(processes) as pool:
         found = [x for part in pool.map(_task, tasks) for x in part]
     return [x for x in found if not isinstance(x, Failure)], [x for x in found if isinstance(x, Failure)]
 
 
 def _task(task: tuple[Level | None, Sequence[Case]]) -> list[Ratio | Failure]:
-    """Compare the cases of one program: at one level, or (None) the load passes of Maxwell and Pascal."""
+    """Compare the cases of one kernel: at one level, or (None) the load passes of Maxwell and Pascal."""
     level, cases = task
     forget()
     return list(quads(cases) if level is None else compare(cases, level, emulated))

@@ -22,9 +22,18 @@ def inputs(args):
 
 
 def reference(a):
-    """Return the number of vertices that both ends of each edge point to."""
-    vertices = a["vertices"]
-    adjacency = np.zeros((vertices, vertices), np.float32)
-    adjacency[a["sources"], a["targets"]] = 1
-    common = adjacency @ adjacency.T
-    return {"triangles": common[a["sources"], a["targets"]].astype(np.int32)}
+    """Return the number of vertices that both ends of each edge point to.
+
+    Row u of the band says which of the next `window` vertices u points to; the row of its target v, which
+    begins v - u vertices later, is compared with the end of it.
+    """
+    sources, targets, window = a["sources"], a["targets"], a["window"]
+    band = np.zeros((a["vertices"], window), np.bool_)
+    distances = targets - sources
+    band[sources, distances - 1] = True
+    triangles = np.zeros(a["edges"], np.int32)
+    for distance in range(1, window):
+        edges = np.flatnonzero(distances == distance)
+        both = band[sources[edges], distance:] & band[targets[edges], : window - distance]
+        triangles[edges] = both.sum(axis=1)
+    return {"triangles": triangles}

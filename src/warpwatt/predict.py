@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,13 +31,17 @@ if TYPE_CHECKING:
 
 CLOCK_TOLERANCE = 0.002
 """The sustained clock is found to this relative accuracy."""
+POWER_TOLERANCE = 0.002
+"""The same for the power at that clock."""
+CLOCK_MARGIN = 0.1
+"""Guesses stay this share of the interval away from its ends, so that it shrinks at every step."""
 LOWEST_CLOCK_SHARE = 0.2
 """No board throttles below this share of its boost clock to hold its power limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which models and level to use, and what the user says about loops that depend on data (line to trips)."""
+    """Which models and level to use, and what the user says about loops that depend on data (line, trips)."""
 
     time: str = DEFAULT_TIME
     power: str = DEFAULT_POWER
@@ -85,19 +90,28 @@ def predict(
 def _settle(
     case: Case, time: TimeModel, power: PowerModel, *, fixed: bool
 ) -> tuple[Case, Timing, Power, bool]:
-    """Lower the SM clock until the board holds its power limit: the only loop between the models."""
+    """Lower the SM clock until the board holds its power limit: the only loop between the models.
+
+    Power grows by about the square of the clock, so the next guess is where such a curve through the last
+    one meets the limit, kept inside what is known to be too low and too high.
+    """
     timing = time.predict(case)
     drawn = power.predict(case, timing)
     limit = case.gpu.power_limit
     if fixed or limit is None or drawn.power.value <= limit:
         return case, timing, drawn, False
     low, high = case.clocks.sm * LOWEST_CLOCK_SHARE, case.clocks.sm
+    clock = high
     while high - low > CLOCK_TOLERANCE * high:
-        middle = (low + high) / 2
-        case = replace(case, clocks=replace(case.clocks, sm=middle, sustained=True))
+        guess = clock * math.sqrt(limit / drawn.power.value)
+        margin = (high - low) * CLOCK_MARGIN
+        clock = min(max(guess, low + margin), high - margin)
+        case = replace(case, clocks=replace(case.clocks, sm=clock, sustained=True))
         timing = time.predict(case)
         drawn = power.predict(case, timing)
-        low, high = (low, middle) if drawn.power.value > limit else (middle, high)
+        if abs(drawn.power.value - limit) < POWER_TOLERANCE * limit:
+            break
+        low, high = (low, clock) if drawn.power.value > limit else (clock, high)
     return case, timing, drawn, True
 
 

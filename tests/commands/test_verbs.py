@@ -61,7 +61,7 @@ def test_html_is_one_file_that_needs_no_network(run, tmp_path):
 def test_explain_says_what_limits(run):
     code, out, _ = run("explain", EXAMPLES / "transpose.cu", "--kernel", "naive")
     assert code == 0
-    assert "32 sectors per request of out, 4 would do" in out
+    assert "32 sectors per request, 4 would do; stride 16384 B (writing out" in out
     assert "Assumptions" in out
 
 

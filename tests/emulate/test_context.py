@@ -21,8 +21,9 @@ TEXT = (
 .const .align 4 .b8 table[16];
 .global .align 8 .u64 total = 5;
 .entry k(.param .u32 n, .param .f64 a, .param .u64 .ptr .global x, .param .align 8 .b8 s[24]) {
-  .reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b64 %d<4>; .shared .align 16 .b8 tile[48];
-  ld.param.u32 %r1, [n]; ld.param.f32 %f1, [s+4]; ld.param.u64 %d1, [s+8];
+  .reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b64 %d<6>; .shared .align 16 .b8 tile[48];
+  ld.param.u32 %r1, [n]; ld.param.f64 %d4, [a]; ld.param.u64 %d5, [x]; ld.param.f32 %f1, [s+4];
+  ld.param.u64 %d1, [s+8];
   mov.u64 %d2, table; mov.u64 %d3, total; mov.u32 %r1, tile; ret; }"""
 )
 FULL = {"n": Scalar(-3), "a": Scalar(2), "x": Buffer(DType.F32, (8,), Fill.ARANGE), "s+0": Scalar(1),

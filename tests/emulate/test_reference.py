@@ -298,12 +298,13 @@ def test_warps_that_wait_for_another_one_take_turns(engine):
     b.begin("spin")
     b.at(1)
     seen = b.load("shared", b.i32(0), Type.I32)[0]
+    b.at(200)  # a long block, so that a turn is over soon
     b.branch("spin", b.compare("eq", seen, b.i32(0)))
-    b.at(2)
+    b.at(201)
     stored(b, b.load("shared", b.i32(0), Type.I32)[0])
     b.exit()
     b.begin("write")
-    b.at(3)
+    b.at(202)
     b.store("shared", b.i32(0), b.i32(9))
     run, memory = launch(routine(b), {"out": np.zeros(32, np.uint32)}, block=64, shared=4, engine=engine)
     assert run.stop is Stop.DONE

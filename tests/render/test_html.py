@@ -144,10 +144,11 @@ def test_inlined_instruction_lights_up_at_its_call_site_too(saxpy):
     inlined = SourceLine("math.h", 3, SourceLine("saxpy.cu", 6))
     first = dataclasses.replace(case.kernel.ptx.instructions[0], line=inlined)
     program = dataclasses.replace(case.kernel.ptx, instructions=(first, *case.kernel.ptx.instructions[1:]))
-    kernel = dataclasses.replace(case.kernel, ptx=program)
-    prediction = dataclasses.replace(saxpy[0], case=dataclasses.replace(case, kernel=kernel))
+    execution = dataclasses.replace(case.workload.execution, program=program)
+    workload = dataclasses.replace(case.workload, execution=execution)
+    prediction = dataclasses.replace(saxpy[0], case=dataclasses.replace(case, workload=workload))
     columns = listings(prediction, Context())
-    assert columns[2].rows[0].keys.split()[1] == next(r.keys for r in columns[0].rows if r.number == "6")
+    assert columns[1].rows[0].keys.split()[1] == next(r.keys for r in columns[0].rows if r.number == "6")
 
 
 def test_kernel_without_sass_flops_or_loops_has_a_page(saxpy):

@@ -60,7 +60,7 @@ def app() -> None:
 
 def main() -> None:
     """Run the command line and end the process with the right exit code."""
-    gc.set_threshold(100_000)  # a short process that mostly loads code: collecting costs a tenth of it
+    gc.set_threshold(500_000)  # a short process that mostly loads code: collecting costs a tenth of it
     try:
         app.main(standalone_mode=True)
     except WarpWattError as error:

@@ -39,5 +39,5 @@ class WarpStreams:
 
     @property
     def instructions_per_block(self) -> float:
-        """Warp instructions of a sampled block, on average."""
+        """Warp instructions of a sampled block, on average, all counting alike."""
         return float((self.steps[:, 1] - self.steps[:, 0]).sum()) / len(self.blocks)

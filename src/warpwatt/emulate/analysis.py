@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.execution import Assumption
 from warpwatt.core.program import Level
-from warpwatt.program.counting import static_execution
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Launch
@@ -61,17 +60,24 @@ def _analysed(
 ) -> Execution:
     last = programs[-1]
     if loop_counts:
-        return static_execution(last, launch, dict(loop_counts))
+        return _counted(last, launch, dict(loop_counts))
     reason = ""
     for program in programs:
         if program.level is Level.PTX:
-            counted = static_execution(program, launch)
+            counted = _counted(program, launch)
             if _closed(counted):
                 return counted
         found, reason = _emulated(program, launch)
         if found is not None:
             return found
-    return _doubted(static_execution(last, launch), reason)
+    return _doubted(_counted(last, launch), reason)
+
+
+def _counted(program: Program, launch: Launch, loops: Mapping[int, float] | None = None) -> Execution:
+    """Return what static analysis counts."""
+    from warpwatt.program.counting import static_execution  # noqa: PLC0415 - machine code does without
+
+    return static_execution(program, launch, loops)
 
 
 def _closed(counted: Execution) -> bool:

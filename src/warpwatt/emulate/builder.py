@@ -343,7 +343,7 @@ class Builder:
         return self._pure(Op.ACTIVE, Type.I32, uniform=True)
 
     def count(self) -> None:
-        """Say that only lanes where the guard holds count as executing the instruction; once per instruction."""
+        """Count only lanes where the guard holds as executing the instruction; once per instruction."""
         if self.guard is not None:
             self.emit(Op.COUNT, None, self.guard)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.arguments import Buffer
+import numpy as np
+
+from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.emulate.provenance import ANYWHERE
 from warpwatt.program.binding import matched
@@ -30,6 +32,9 @@ CONTROL_SPREAD = 0.3
 """The same where control flow depends on contents that the user did not describe."""
 ADDRESS_SPREAD = 0.15
 """The same where addresses alone do."""
+LOOKED_AT = 1 << 20
+"""Numbers of a data file that are searched for NaN."""
+_FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
 
 
 def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: bool) -> Iterator[Assumption]:
@@ -79,6 +84,19 @@ def data_doubts(
                 )
                 fix = f"--arg {assumed[name]}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
                 yield Assumption(message, f"contents of {assumed[name]}", spread, line, fix)
+
+
+def nan_doubts(launch: Launch) -> Iterator[Assumption]:
+    """Yield the data files that hold NaN: the kernel follows them, which is seldom what was meant."""
+    for name, argument in launch.arguments.items():
+        if not isinstance(argument, Buffer) or not argument.path or argument.dtype not in _FLOATS:
+            continue
+        array = np.load(argument.path, mmap_mode="r", allow_pickle=False).reshape(-1)[:LOOKED_AT]
+        found = int(np.count_nonzero(np.isnan(array)))
+        if found:
+            message = f"buffer {name} holds NaN ({found} of {len(array)} numbers of {argument.path}); "
+            message += "threads go where comparisons with NaN lead"
+            yield Assumption(message, f"NaN in {name}", 0.0, fix=f"--arg {name}=TYPE[SHAPE]:OTHER.npy")
 
 
 def _assumed(program: Program, launch: Launch) -> dict[str, str]:

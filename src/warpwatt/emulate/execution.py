@@ -17,7 +17,7 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Level
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import bind
-from warpwatt.emulate.doubts import data_doubts, sampling_doubts, uncovered_doubts
+from warpwatt.emulate.doubts import data_doubts, nan_doubts, sampling_doubts, uncovered_doubts
 from warpwatt.emulate.failures import endless, failure
 from warpwatt.emulate.joined import joined, scaled
 from warpwatt.emulate.lift import lift
@@ -164,6 +164,7 @@ def _execution(
             *sampling_doubts(found.sample, found.units, grid.spread, cut=found.cut is not None),
             *uncovered_doubts(found.runs, program, grid),
             *data_doubts(dependence, program, launch, grid.executions),
+            *nan_doubts(launch),
         ),
         footprints=footprints(reuse),
         reuse=reuse,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.core.arguments import Scalar
 from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError
 from warpwatt.emulate.run import Stop
 from warpwatt.program.cfg import control_flow
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Fault, Run
 
 SLOT_BITS = 40
+MISALIGNED = "misaligned"
+"""The engines' reason for an address that is not a multiple of the access's size."""
 
 
 def failure(
@@ -46,7 +49,8 @@ def endless(run: Run, program: Program, budget: int, doubts: Sequence[Assumption
     hints = [] if line is None else [f"if it does end: --loop {line.line}=COUNT"]
     hint = "; ".join([*hints, *(f"{doubt.message}: {doubt.fix}" for doubt in doubts)])
     return EndlessLoopError(
-        f"the kernel {program.name} did not end within {budget} warp instructions of one block: "
+        f"the kernel {program.name} did not end within {budget / 1e6:.3g} million warp instructions "
+        "of one block: "
         "a loop that does not end, or that waits for another block",
         hint=hint or "raise the budget of instructions if it does end",
         **_place(line),
@@ -75,17 +79,34 @@ def _fault(
         return MemoryFaultError(f"{where}: {fault.reason or 'trap'}", **_place(line))
     what = program.instructions[fault.instruction].memory
     verb = what.access.value if what is not None else "access"
-    name, size = buffers.get(fault.address >> SLOT_BITS, ("", None))
-    offset = fault.address & ((1 << SLOT_BITS) - 1)
-    target = f"byte {offset} of buffer {name}" if name else f"address {fault.address:#x}"
-    known = f", which has {size:.0f} bytes" if name and size is not None else ""
-    hint = f"make it larger (--arg {name}=TYPE[SHAPE]), or check the grid and the index" if name else ""
+    target, hint = _target(fault, launch, buffers)
+    if fault.reason == MISALIGNED:
+        hint = "a thread reaches N bytes only at multiples of N: check casts and offsets of the pointer"
     return MemoryFaultError(
-        f"{where}: {verb} of {fault.bytes} bytes at {target}{known}"
+        f"{where}: {verb} of {fault.bytes} bytes at {target}"
         + (f" ({fault.reason})" if fault.reason else ""),
-        hint=hint or "a pointer argument is missing, null or not a buffer",
+        hint=hint,
         **_place(line),
     )
+
+
+def _target(fault: Fault, launch: Launch, buffers: Mapping[int, tuple[str, float | None]]) -> tuple[str, str]:
+    """Return where an access went, in words, and what the user can do about it."""
+    slot, offset = fault.address >> SLOT_BITS, fault.address & ((1 << SLOT_BITS) - 1)
+    if slot + 1 in buffers and offset >> (SLOT_BITS - 1):
+        slot, offset = slot + 1, offset - (1 << SLOT_BITS)  # a little in front of a buffer
+    name, size = buffers.get(slot, ("", None))
+    if name:
+        known = f", which has {size:.0f} bytes" if size is not None else ""
+        hint = f"make it larger (--arg {name}=TYPE[SHAPE]), or check the grid and the index"
+        if offset < 0:
+            hint = "an index is negative or overflows: check the grid and the types of indices"
+        return f"byte {offset} of buffer {name}{known}", hint
+    zero = [key for key, a in launch.arguments.items() if isinstance(a, Scalar) and a.value == 0]
+    if slot or not zero:
+        return f"address {fault.address:#x}", "a pointer argument is missing, null or not a buffer"
+    named = " or ".join(f"--arg {key}=TYPE[SHAPE]" for key in zero)
+    return f"the null address {fault.address:#x}", f"describe the buffer it points to: {named}"
 
 
 def _deadlock(fault: Fault | None, program: Program, launch: Launch) -> DeadlockError:

@@ -171,7 +171,7 @@ class Op(StrEnum):
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
     COUNT = "count"
-    """args: I1. data: index of an instruction. Active lanes where it holds count as lanes of the instruction."""
+    """args: I1. data: index of an instruction. Active lanes where it holds count as the instruction's."""
 
 
 SPECIALS = (
@@ -205,8 +205,8 @@ class Memory:
     ``space`` is a :class:`~warpwatt.core.program.Space` value: ``global``, ``shared``, ``local``, ``generic``
     or ``const``. Addresses are I64 for global and generic, I32 or I64 offsets for the others. ``const`` takes
     ``bank``. ``count`` elements of type ``element`` lie side by side. ``operation``: of an atomic;
-    ``returns`` is False for a reduction. ``probe``: nobody needs what is loaded, stored or
-    changed, so that an engine may leave that out; the access is checked and counted.
+    ``returns`` is False for a reduction. ``probe``: nobody needs what is moved, so that an engine may
+    leave that out; the access is checked and counted.
     """
 
     space: str
@@ -280,7 +280,7 @@ class Block:
     """A basic block: straight-line operations, then the end.
 
     ``instructions`` is the range of program instructions it holds (an instruction that converges lanes first
-    belongs to the block behind the convergence). ``address`` is what INDIRECT ends and return addresses call it.
+    belongs to the block behind the convergence). ``address`` is what INDIRECT ends call it.
     """
 
     instructions: range

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -83,8 +83,18 @@ def _accesses(runs: Sequence[Run], sums: NDArray[np.float64]) -> dict[int, Acces
             None if strides[i] == IRREGULAR else strides[i],
             slots[i],
         )
-        for i in np.unique(index).tolist()
+        for i in occurring(index)
     }
+
+
+def occurring(index: NDArray[np.integer[Any]]) -> list[int]:
+    """Return the numbers (0 and above) that occur, ascending; ``np.unique`` would load masked arrays first.
+
+    >>> occurring(np.array([5, 2, 5]))
+    [2, 5]
+    """
+    found: list[int] = np.flatnonzero(np.bincount(index)).tolist()
+    return found
 
 
 def _common(index: NDArray[np.int64], values: NDArray[np.int64], size: int) -> dict[int, int | None]:
@@ -97,7 +107,7 @@ def _common(index: NDArray[np.int64], values: NDArray[np.int64], size: int) -> d
     low, high = np.full(size, limits.max), np.full(size, limits.min)
     np.minimum.at(low, index, values)
     np.maximum.at(high, index, values)
-    return {i: int(low[i]) if low[i] == high[i] else None for i in np.unique(index).tolist()}
+    return {i: int(low[i]) if low[i] == high[i] else None for i in occurring(index)}
 
 
 def _whole(number: float) -> float:

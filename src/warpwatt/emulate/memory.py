@@ -229,13 +229,17 @@ def _read(name: str, buffer: Buffer, folder: Path | None) -> NDArray[np.uint8]:
     path = folder / buffer.path if folder else Path(buffer.path)
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"buffer {name!r}: {error}", file=path) from None
+    except OSError as error:
+        raise InputError(f"buffer {name!r}: {error.strerror or error}", file=path) from None
+    except ValueError:
+        hint = "write it with numpy.save, from an array of numbers"
+        raise InputError(f"buffer {name!r}: not a NumPy file of numbers", file=path, hint=hint) from None
     wanted = np.dtype(fills.NUMPY[buffer.dtype])
     if array.dtype != wanted or array.size != buffer.elements:
         raise InputError(
             f"buffer {name!r} is {array.dtype}{list(array.shape)}, described as {wanted}{list(buffer.shape)}",
             file=path,
+            hint=f"describe it as it is, --arg {name}=TYPE[SHAPE]:{buffer.path}, or save it again",
         )
     return np.asarray(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 

@@ -85,7 +85,7 @@ class AccessCounts:
 
     ``instruction`` (index in the program) names the row. ``requests``: executions with a lane on (a warp
     instruction whose lanes are all off makes none). ``lanes``: lanes on. ``sectors``, ``lines``: distinct
-    32-byte sectors and 128-byte lines per request (global and local). ``tag_passes``: passes through L1's tag stage, see
+    32-byte sectors and 128-byte lines per request (global and local). ``tag_passes``: see
     ``AccessPattern``. ``wavefronts``: shared-memory passes. ``ideal``: least possible sectors (or
     wavefronts) for the bytes and lanes. ``collisions``: for atomics, the largest number of lanes on one
     address, summed. ``uniform``: requests whose lanes all have one address. ``stride``: the common distance

@@ -52,7 +52,8 @@ class Listing:
 def listings(prediction: Prediction, context: Context) -> list[Listing]:
     """Return the columns there are: source, the analysed program, the kernel's other one."""
     kernel, analysed = prediction.case.kernel, prediction.case.workload.execution.program
-    programs = [p for p in dict.fromkeys((analysed, kernel.ptx, kernel.sass)) if p is not None]
+    others = (p for p in (kernel.ptx, kernel.sass) if p is not None and p.level is not analysed.level)
+    programs = [analysed, *others]
     files = _files(prediction, programs)
     columns = [source_listing(prediction.lines, files, context)] if prediction.lines else []
     for program in programs:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Level
-from warpwatt.render.figures import plural
 
 if TYPE_CHECKING:
     from warpwatt.core.execution import Execution
@@ -36,7 +35,7 @@ def method_text(execution: Execution) -> str:
     if how == EMULATED and execution.blocks_run >= whole:
         return f"{code} of {'the one block' if whole == 1 else f'all {whole} blocks'} run"
     if how == EMULATED:
-        return f"{code} of {execution.blocks_run} of {plural(whole, 'block')} run, scaled to all"
+        return f"{code} of {execution.blocks_run} of {whole} blocks run, scaled to all"
     return {
         CUT_SHORT: f"{code} counted by analysis, with the accesses of a block that was run in part",
         CLOSED_FORM: f"{code} counted in closed form",

@@ -346,7 +346,7 @@ def _access(reach: Reach, place: str) -> AccessRow:
         name=plain(reach.name),
         requests=count(reach.requests),
         lanes=count(round(reach.lanes, 1)),
-        seen=f"{count(reach.seen)} {reach.measure}",
+        seen=reach.seen_text,
         ideal=count(reach.ideal),
         waste=reach.wasteful,
         stride=stride_text(reach),

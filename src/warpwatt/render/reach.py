@@ -105,6 +105,12 @@ class Reach:
         return "wavefronts" if self.shared else "sectors"
 
     @property
+    def seen_text(self) -> str:
+        """The same with its unit: ``"32 sectors"``."""
+        amount = count(self.seen)
+        return f"{amount} {self.measure.removesuffix('s') if amount == '1' else self.measure}"
+
+    @property
     def wasteful(self) -> bool:
         """Whether it takes notably more than would do."""
         return self.seen > self.ideal * WORTH_SAYING
@@ -227,8 +233,7 @@ def pattern_text(reach: Reach) -> str:
     """Return sectors or wavefronts per request against what would do, empty where it does."""
     if not reach.wasteful:
         return ""
-    amount = f"{count(reach.seen)} {reach.measure} per request"
-    return f"{amount}, {count(reach.ideal)} would do"
+    return f"{reach.seen_text} per request, {count(reach.ideal)} would do"
 
 
 def stride_text(reach: Reach) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from warpwatt.core.reuse import Growth
 from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
+from warpwatt.emulate.joined import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -82,7 +83,7 @@ def growths(
         Instruction to its accesses over those in the trace, where the trace was cut short.
     """
     groups: list[tuple[int, tuple[float, ...], list[int]]] = []
-    for index in np.unique(touched.instruction).tolist():
+    for index in occurring(touched.instruction):
         slot = int(touched.sector[touched.instruction == index][0]) >> (SLOT_BITS - 5) & 0xFF
         steps = _steps(*bases[index], blocks)
         like = (g for g in groups if g[0] == slot and _alike(g[1], steps, blocks))

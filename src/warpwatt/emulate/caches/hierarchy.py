@@ -14,6 +14,7 @@ from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
+from warpwatt.emulate.joined import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,7 +129,7 @@ def _strays(tallies: dict[int, _Tally], execution: Execution, patterns: Mapping[
     """Give instructions that no sampled block reached their own bytes, their buffer's once from DRAM."""
     reuse = execution.reuse
     assert reuse is not None
-    seen = set(np.unique(reuse.stream.instruction).tolist())
+    seen = set(occurring(reuse.stream.instruction))
     seen.update(i for growth in reuse.growths for i in growth.instructions)
     strays = {i: t for i, t in tallies.items() if i not in seen}
     for buffer in {patterns[i].buffer for i in strays}:

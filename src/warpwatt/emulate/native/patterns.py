@@ -162,7 +162,7 @@ def wavefronts(m: int, lanes: int, size: int) -> int:
 
 
 def paired(m: int, lanes: int, distance: int) -> bool:
-    """Return whether each active lane and the one whose number differs in bit ``distance`` have one address."""
+    """Return whether active lanes and those whose numbers differ in bit ``distance`` have one address."""
     machine = i64_at(m, state.MACHINE_WORDS)
     for lane in range(32):
         other = lane ^ distance

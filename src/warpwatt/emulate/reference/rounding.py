@@ -29,7 +29,7 @@ def round_to(
     """Return ``value + error`` rounded to a type; ``mode`` is "rn", "rz", "rm" (down) or "rp" (up).
 
     >>> third = np.array([1 / 3])
-    >>> [round_to(np.dtype(np.float32), mode, third)[0].hex() for mode in ("rn", "rz")]
+    >>> [float(round_to(np.dtype(np.float32), mode, third)[0]).hex() for mode in ("rn", "rz")]
     ['0x1.5555560000000p-2', '0x1.5555540000000p-2']
     """
     if dtype == np.float64:

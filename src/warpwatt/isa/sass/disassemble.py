@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +59,9 @@ def disassemble(
 
 def _run(data: bytes, nvdisasm: Path) -> str:
     """Return what ``nvdisasm -json`` prints for a cubin."""
+    import subprocess  # noqa: PLC0415 - slow to load, and a warm run has the text in its cache
+    import tempfile  # noqa: PLC0415
+
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(data)

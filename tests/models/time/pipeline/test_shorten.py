@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.time.pipeline.loops import find_runs, next_visits
 from warpwatt.models.time.pipeline.shorten import Runs
+from warpwatt.models.time.pipeline.streams import evened
 
 
 def streams(codes: list[int]) -> WarpStreams:
@@ -65,3 +68,12 @@ def test_work_is_counted_as_it_is_cut(codes: list[int], limit: int, longest: boo
     assert len(found.cut(10**6).steps) == len(codes)
     for first, period, times in found.rows:
         assert codes[first : first + period] * times == codes[first : first + period * times]
+
+
+def test_warps_that_hardly_began_do_what_the_longest_did() -> None:
+    """Of two warps traced in part, the second one's steps stand for both."""
+    given_ = streams([0, 1, 2, 3, 4])
+    uneven = replace(given_, warps_per_block=2, starts=np.array([0, 1, 5]))
+    even = evened(uneven)
+    assert even.starts.tolist() == [0, 4, 8]
+    assert even.steps[:, 0].tolist() == [1, 2, 3, 4] * 2

@@ -7,7 +7,7 @@ loops) is added by the difference between a smaller and a larger simulation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from warpwatt.models.time.pipeline.machine import settings
 from warpwatt.models.time.pipeline.native import simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
 from warpwatt.models.time.pipeline.state import Inputs, State, new_state
-from warpwatt.models.time.pipeline.streams import access_costs
+from warpwatt.models.time.pipeline.streams import access_costs, evened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +39,8 @@ SMALLER = 0.6
 
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples modulo 1 fill every interval evenly, however many are taken."""
+IN_PART = 1.2
+"""Work of a block over that in the streams from which on blocks were traced in part."""
 LEAST = 0.05
 """Part of the work in which two simulations must differ for a slope."""
 MOST_WAVES = 16
@@ -56,6 +58,19 @@ class Launched:
     blocks: int
     resident: int
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+    instructions: float | None = None
+    """Warp instructions of a block of the grid, on average; None: as sampled. Of long blocks the streams hold
+    the beginning only."""
+
+    @property
+    def scale(self) -> float:
+        """How many times the work of the blocks in the streams the blocks of the grid do."""
+        if self.instructions is None:
+            return 1.0
+        steps, per_block = self.streams.steps, self.streams.starts[:: self.streams.warps_per_block]
+        done = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
+        work = np.diff(done[per_block])
+        return self.instructions / float(np.average(work, weights=self.streams.weights or None))
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
@@ -84,10 +99,13 @@ def simulate_launch(launched: Launched) -> Simulated:
     """Return the cycles of the fullest SM."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
+    if launched.scale > IN_PART:
+        launched = replace(launched, streams=evened(launched.streams))
     affordable = BUDGET / 2 / launched.streams.instructions_per_block
-    if affordable < min(on_sm, 2 * resident):
+    if affordable < min(on_sm, 2 * resident) or launched.scale > 1.0 / SMALLER:
         return _long_blocks(launched, on_sm, resident)
-    return _short_blocks(launched, on_sm, resident, affordable)
+    found = _short_blocks(launched, on_sm, resident, affordable)
+    return replace(found, cycles=found.cycles * launched.scale)
 
 
 def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
@@ -126,7 +144,8 @@ def _lengthening(
     launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, cycles: float
 ) -> float:
     """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
-    whole, smaller = launched.streams.instructions_per_block, max(2, int(limit * SMALLER))
+    whole = launched.streams.instructions_per_block * launched.scale
+    smaller = max(2, int(limit * SMALLER))
     done, less = found.instructions(limit), found.instructions(smaller)
     if done - less < LEAST * done:  # too little to tell a slope from
         return whole / done

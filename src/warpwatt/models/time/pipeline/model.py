@@ -76,6 +76,7 @@ def launched_of(case: Case) -> Launched:
     return Launched(
         execution.program, table, execution.streams, sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
+        execution.warp_instructions / case.launch.grid.count,
     )  # fmt: skip
 
 
