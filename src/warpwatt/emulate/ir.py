@@ -205,7 +205,7 @@ class Memory:
     ``space`` is a :class:`~warpwatt.core.program.Space` value: ``global``, ``shared``, ``local``, ``generic``
     or ``const``. Addresses are I64 for global and generic, I32 or I64 offsets for the others. ``const`` takes
     ``bank``. ``count`` elements of type ``element`` lie side by side. ``operation``: of an atomic;
-    ``returns`` is False for a reduction. ``probe``: nobody needs what is loaded, stored or changed, so that an engine may
+    ``returns`` is False for a reduction. ``probe``: nobody needs what is moved, so that an engine may
     leave that out; the access is checked and counted.
     """
 

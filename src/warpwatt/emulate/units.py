@@ -61,7 +61,7 @@ class Sampled:
 
 
 def starter(engine: Engine | None, routine: Routine, context: Context, memory: DeviceMemory) -> Start:
-    """Return what runs some blocks and keeps a trace: the given engine, else the native one, else the NumPy reference."""
+    """Return what runs blocks and keeps a trace: the given engine, else the native one, or the reference."""
     if engine is not None:
         return lambda blocks, limits: engine(routine, context, memory, blocks, limits, record=True)
     try:

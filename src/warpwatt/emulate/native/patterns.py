@@ -83,7 +83,7 @@ def add_sector(m: int, sector: int, count: int) -> int:
 
 
 def line_place(m: int, line: int, count: int) -> int:
-    """Return where a line stands in FOUND, appended behind ``count`` if it is new; HIGHEST is the greatest."""
+    """Return where a line stands in FOUND, appended behind ``count`` if new; HIGHEST is the greatest."""
     machine = i64_at(m, state.MACHINE_WORDS)
     if count > 0 and line <= machine[state.HIGHEST]:
         for back in range(count):
