@@ -11,6 +11,7 @@ from warpwatt.core.execution import (
     AccessPattern,
     Assumption,
     Execution,
+    LevelHits,
     LoopTrips,
     Occupancy,
     Traffic,
@@ -246,6 +247,11 @@ def pattern(buffer: str) -> AccessPattern:
     return AccessPattern(4.0, 1.0, 1.0, 4.0, 4, buffer, 4.0 * N)
 
 
+def hits(buffer: str, warps: float, *, store: bool = False) -> LevelHits:
+    moved = Traffic(0.0, 4.0 * N) if store else Traffic(4.0 * N, 0.0)
+    return LevelHits(buffer, warps, 4 * warps, 0.0, 0.0, moved, moved, moved)
+
+
 def saxpy(gpu: Gpu, seconds: float, watts: float, busy: float) -> Prediction:
     warps = N / 32
     assembled = saxpy_ptx(gpu.target, warps)
@@ -267,6 +273,7 @@ def saxpy(gpu: Gpu, seconds: float, watts: float, busy: float) -> Prediction:
         tuple(assembled.lanes),
         (),
         {6: pattern("x"), 7: pattern("y"), 9: pattern("y")},
+        blocks_run=24,
     )
     fill = Assumption(
         "buffers x and y hold random values (seed 0)", "data", 0.0, None, "--arg x=f32[n]:zeros"
@@ -283,6 +290,7 @@ def saxpy(gpu: Gpu, seconds: float, watts: float, busy: float) -> Prediction:
         Traffic(8.0 * N, 4.0 * N),
         Traffic(8.0 * N, 4.0 * N),
         (fill,),
+        {6: hits("x", warps), 7: hits("y", warps), 9: hits("y", warps, store=True)},
     )
     kernel = Kernel(
         "_Z5saxpyifPKfPf",

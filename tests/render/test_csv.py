@@ -32,3 +32,10 @@ def test_text_is_never_a_formula(saxpy):
     prediction = dataclasses.replace(saxpy[0], case=dataclasses.replace(saxpy[0].case, kernel=kernel))
     rows = list(csv.DictReader(io.StringIO(csv_renderer.render([prediction], Context()))))
     assert rows[0]["kernel"] == "'=HYPERLINK(1)"
+
+
+def test_what_emulation_found_stands_behind_the_totals(saxpy):
+    (row,) = csv.DictReader(io.StringIO(csv_renderer.render(saxpy[:1], Context())))
+    assert (row["level"], row["method"], row["blocks_run"]) == ("ptx", "emulated", "24")
+    first = row["accesses"].partition(";")[0]
+    assert first == "6 x read: requests=524288 lanes=32 sectors=4/4 stride=4 l1=0 l2=0 dram=6.71089e+07"

@@ -188,3 +188,11 @@ def test_text_colours_have_contrast_in_both_schemes(page):
         for ink, paper in [*pairs, ("warn", "warn-paper"), ("ink", "mark")]:
             light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, paper)
+
+
+def test_page_shows_what_each_line_asks_of_memory(page):
+    text = re.sub(r"<[^>]+>", " ", page)
+    assert "Memory accesses" in text
+    assert '<strong class="waste">16 wavefronts</strong>' in page
+    assert '<strong class="waste">32 sectors</strong>' in page
+    assert "PTX of 24 of 65536 blocks run, scaled to all" in text

@@ -97,6 +97,25 @@ def test_paths_scripts_rely_on(documents, saxpy):
     assert documents[0]["tool"]["toolkits"] == {"nvcc": "13.5.37"}
 
 
+def test_what_emulation_found_stands_per_line_and_buffer(documents):
+    first = documents[0]["predictions"][0]
+    assert first["analysis"]["level"] == "ptx"
+    assert first["analysis"]["method"] == "emulated"
+    assert (first["analysis"]["blocks_run"], first["analysis"]["blocks"]) == (24, 65536)
+    line = first["lines"][2]
+    assert line["active_lanes"] == 32
+    assert [(b["buffer"], b["access"]) for b in line["buffers"]] == [
+        ("x", "read"),
+        ("y", "read"),
+        ("y", "write"),
+    ]
+    assert {(b["sectors"], b["ideal"], b["stride"], b["l1_hits"]) for b in line["buffers"]} == {(4, 4, 4, 0)}
+    moved = [b["dram"] for b in line["buffers"]]
+    assert sum(t["read"] for t in moved) == first["workload"]["dram"]["read"]
+    assert sum(t["written"] for t in moved) == first["workload"]["dram"]["written"]
+    assert line["accesses"][0]["executions"] == 2**19
+
+
 def test_numbers_json_cannot_hold_become_null(saxpy):
     broken = dataclasses.replace(saxpy[0], transfer=Estimate.exact(math.inf, "s"))
     document = load(json_renderer.render([broken], Context()))

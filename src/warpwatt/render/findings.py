@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NOTABLE_TRAFFIC = 0.1
 """Share of the DRAM traffic from which its source is mentioned."""
 MOST_SOURCES = 3
+NO_HITS = 0.005
+"""Hit shares below this are as good as none."""
 FULL_WARP = 32.0
 FLOP_UNITS = (Unit.FP32, Unit.FP64, Unit.FP16, Unit.TENSOR)
 
@@ -161,6 +163,8 @@ def _caught(reach: Reach) -> str:
     """Return the share of the sectors of reads that each cache has."""
     if reach.access == "write" or reach.l1_hits is None:
         return ""
+    if reach.l1_hits + (reach.l2_hits or 0.0) < NO_HITS:
+        return "; no cache has any of it"
     second = f", L2 {percent(reach.l2_hits)} of the rest" if reach.l2_hits is not None else ""
     return f"; L1 has {percent(reach.l1_hits)} of its sectors{second}"
 
