@@ -34,6 +34,8 @@ class Builder:
         self._fixups: list[tuple[int, tuple[str | None, ...]]] = []
         self._current: Block | None = None
         self._cache: dict[tuple[object, ...], Value] = {}
+        self._guarded: dict[str, tuple[Value, Value]] = {}
+        """Registers last written under a guard in this block -> the guard, and what was written."""
 
     # -- blocks ---------------------------------------------------------------------------------------
 
@@ -51,7 +53,7 @@ class Builder:
         first = self.instruction
         self._current = Block(range(first, first), address=address)
         self.blocks.append(self._current)
-        self._cache = {}
+        self._cache, self._guarded = {}, {}
         if label is not None:
             self.label(label)
 
@@ -200,7 +202,16 @@ class Builder:
         assert known == RegisterKind(type_, uniform), f"{name} declared twice: {known}"
 
     def get(self, name: str) -> Value:
-        """Return a register's value. It must be declared."""
+        """Return a register's value where the guard holds. It must be declared.
+
+        What was written under the same guard is returned as it was: that the other lanes keep something
+        else does not matter, and must not look as if an address depended on it.
+        """
+        guard, value = self._guarded.get(name, (None, None))
+        return self._whole(name) if value is None or guard != self.guard else value
+
+    def _whole(self, name: str) -> Value:
+        """Return a register's value in all lanes."""
         key = ("register", name)
         if self._current is None or key not in self._cache:
             register = self.registers[name]
@@ -211,8 +222,10 @@ class Builder:
         """Write a register where the guard holds (bits as they are: types of one width are cast)."""
         register = self.registers[name]
         value = self.cast_bits(value, register.type)
+        self._guarded.pop(name, None)
         if self.guard is not None:
-            value = self.select(self.guard, value, self.get(name))
+            self._guarded[name] = self.guard, value
+            value = self.select(self.guard, value, self._whole(name))
         self.emit(Op.SET, None, value, data=name)
         self._cache[("register", name)] = value
 
