@@ -199,7 +199,8 @@ def _check(routine: Routine, run: Run, one: KernelLaunch, attempt: _Attempt) -> 
     fault, where = run.fault, ""
     if fault is not None:
         instruction = routine.program.instructions[fault.instruction]
-        where = f" at {instruction.opcode} (instruction {fault.instruction}, line {instruction.line})"
+        line = f", {Path(instruction.line.file).name}:{instruction.line.line}" if instruction.line else ""
+        where = f" at {instruction.opcode} (instruction {fault.instruction}{line})"
         where += f", block {fault.block} thread {fault.thread} address {fault.address:#x}: {fault.reason}"
     raise StoppedError(f"{one.kernel} ended with {run.stop}{where}")
 
