@@ -72,7 +72,7 @@ def test_what_was_written_stays_when_neighbours_are_touched():
     assert memory.read(address + 2 * PAGE, 4) == b"\1\0\0\0"
     other = memory.describe("y", Buffer(DType.I32, (4000,), Fill.ONES))
     memory.touch(other, 3 * PAGE)
-    memory.write(other + 2 * PAGE, b"\x09")
+    memory.bytes_of(3)[2 * PAGE] = 9
     assert memory.array("y")[[10, 2 * PAGE // 4, 3999]].tolist() == [1, 9, 1]
 
 
