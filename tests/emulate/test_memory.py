@@ -70,6 +70,10 @@ def test_what_was_written_stays_when_neighbours_are_touched():
     memory.write(address + 40, b"\7\0\0\0")
     assert memory.array("x")[9:12].tolist() == [1, 7, 1]
     assert memory.read(address + 2 * PAGE, 4) == b"\1\0\0\0"
+    other = memory.describe("y", Buffer(DType.I32, (4000,), Fill.ONES))
+    memory.touch(other, 3 * PAGE)
+    memory.bytes_of(3)[2 * PAGE] = 9
+    assert memory.array("y")[[10, 2 * PAGE // 4, 3999]].tolist() == [1, 9, 1]
 
 
 def test_a_huge_buffer_costs_nothing():

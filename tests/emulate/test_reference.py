@@ -165,23 +165,40 @@ def test_an_endless_loop_ends_with_the_budget(engine):
 
 @every_engine
 def test_convergence_waits_for_all_its_lanes(engine):
+    """Odd lanes are still far behind in program order when even ones come to the convergence."""
     b = started()
-    b.declare("x", Type.I32)
     b.branch("odd", lane_parity(b))
+    b.begin("meet")
     b.at(1)
-    b.set("x", b.i32(1))
-    b.branch("meet")
+    b.converge(b.i32(-1))
+    stored(b, b.active())
+    b.exit()
     b.begin("odd")
     b.at(2)
-    b.set("x", b.i32(2))
-    b.begin("meet")
-    b.at(3)
-    b.converge(b.i32(-1))
-    b.set("x", b.active())
-    stored(b, b.get("x"))
+    b.branch("meet")
     run, memory = launch(routine(b), {"out": np.zeros(64, np.uint32)}, block=64, engine=engine)
     assert memory.array("out").tolist() == [0xFFFFFFFF] * 64
-    assert run.executions.tolist() == [2, 2, 2, 2]
+    assert run.executions.tolist() == [2, 2, 2]
+
+
+@every_engine
+def test_convergence_of_some_lanes_leaves_the_others(engine):
+    """Each half of the warp waits for itself alone."""
+    b = started()
+    low = b.compare("ult", b.lane(), b.i32(16))
+    b.declare("mask", Type.I32)
+    b.set("mask", b.select(low, b.i32(0xFFFF), b.i32(-0x10000)))
+    b.branch("high", b.not_(low))
+    b.begin("meet")
+    b.at(1)
+    b.converge(b.get("mask"))
+    stored(b, b.active())
+    b.exit()
+    b.begin("high")
+    b.at(2)
+    b.branch("meet")
+    _, memory = launch(routine(b), {"out": np.zeros(32, np.uint32)}, engine=engine)
+    assert memory.array("out").tolist() == [0xFFFF] * 16 + [0xFFFF0000] * 16
 
 
 @every_engine
@@ -465,6 +482,20 @@ def test_transactions_are_those_of_the_analysis(size, times, space):
         "stride": stride,
     }
     assert {name: int(getattr(run.accesses, name)[0]) for name in wanted} == wanted
+
+
+@every_engine
+@pytest.mark.parametrize(
+    ("offset", "count", "sectors", "lines"), [(4, 1, 4, 1), (8, 2, 8, 2), (16, 4, 16, 4)]
+)
+def test_local_memory_lies_lane_beside_lane(offset, count, sectors, lines, engine):
+    b = started()
+    b.load("local", b.i32(offset), Type.I32, count)
+    run, _ = launch(routine(b), {}, local=32, engine=engine, record=True)
+    counts = run.accesses
+    assert (counts.sectors.tolist(), counts.lines.tolist()) == ([sectors], [lines])
+    first = (LOCAL_SLOT << 40) + offset * 32
+    assert run.trace.lines.tolist() == [first + 128 * k + 15 for k in range(lines)]
 
 
 def test_operands_from_constant_banks_are_no_accesses():
