@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _POINTER_BYTES = 8
 
+SHARED_ALIGNMENT = 16
+"""Machine code may read behind the end of shared memory up to this alignment: ptxas widens loads, because
+blocks get shared memory in larger pieces than they ask for."""
+
 
 def bind(
     program: Program,
@@ -105,7 +109,8 @@ def _memory_of(program: Program, launch: Launch) -> tuple[dict[int, bytearray], 
         return banks, found.images[Space.GLOBAL], shared, found.sizes[Space.LOCAL]
     link = linked(program)
     banks = {number: bytearray(data) for number, data in link.banks.items()}
-    return banks, link.globals, program.static_shared + launch.dynamic_shared, program.stack
+    shared = program.static_shared + launch.dynamic_shared
+    return banks, link.globals, -(-shared // SHARED_ALIGNMENT) * SHARED_ALIGNMENT, program.stack
 
 
 def _places(program: Program) -> dict[str, tuple[int, int]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warpwatt.core.case import Case
+    from warpwatt.core.execution import AccessPattern
     from warpwatt.core.program import Instruction
 
 DRAM_EFFICIENCY = 0.87
@@ -32,6 +33,7 @@ L2_BYTES_PER_SM_CLOCK = 32.0
 LINE_CYCLES = (0.77, 0.25)
 """L1 cycles per access = 0.77 + 0.25 per 128-byte line touched (fits Hopper within 0.12 cycles)."""
 
+SECTOR_BYTES = 32
 _ATOMICS = (Access.ATOMIC, Access.REDUCTION)
 
 
@@ -93,11 +95,11 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
     yield Roof("DRAM bandwidth", "dram", work.dram.total / dram_rate, bytes_per_instruction, dram_spread)
     l2_rate, l2_spread = l2_bandwidth(case)
     yield Roof("L2 bandwidth", "l2", work.l2.total / l2_rate, bytes_per_instruction, l2_spread)
-    yield _atomics_roof(case)
+    yield atomics_roof(case)
     yield from _load_store_roofs(case)
 
 
-def _atomics_roof(case: Case) -> Roof:
+def atomics_roof(case: Case) -> Roof:
     """Atomics on the same address: L2 takes one per clock, however many SMs send them.
 
     Rate: NVIDIA, "Kepler GK110" whitepaper (atomics to a common address, one per clock); L2's clock is taken
@@ -113,9 +115,20 @@ def _atomics_roof(case: Case) -> Roof:
         pattern = pattern_of(execution, instruction)
         if pattern.footprint:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
-            addresses = max(1.0, pattern.footprint / max(1, memory.bytes))
+            addresses = _addresses(case, pattern, lanes, memory.bytes)
             cycles[instruction.index] = operations / addresses
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, tuple(cycles), 0.2)
+
+
+def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane: int) -> float:
+    """Return how many addresses an atomic reaches in the whole launch, as far as its footprint tells.
+
+    Emulation knows footprints in whole sectors: where all lanes of a warp share an address, each sector is
+    taken to hold one.
+    """
+    assert pattern.footprint is not None
+    one_each = case.workload.execution.reuse is not None and pattern.collisions >= lanes
+    return max(1.0, pattern.footprint / (SECTOR_BYTES if one_each else max(1, bytes_per_lane)))
 
 
 def _load_store_roofs(case: Case) -> Iterator[Roof]:

@@ -18,7 +18,7 @@ from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import machine
 from warpwatt.models.time.pipeline.table import instruction_table
 from warpwatt.models.time.roofline import STARTUP_SECONDS
-from warpwatt.models.time.roofs import dram_bandwidth, l2_bandwidth
+from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case
@@ -39,7 +39,7 @@ class Pipeline:
     levels = (Level.SASS,)
 
     def predict(self, case: Case) -> Timing:
-        """Return the timing.
+        """Return the timing: that of the fullest SM, or of L2 where it takes atomics on one address in turn.
 
         Raises
         ------
@@ -48,8 +48,11 @@ class Pipeline:
         """
         launched = launched_of(case)
         result = simulate_launch(launched)
-        seconds = STARTUP_SECONDS + result.cycles / case.clocks.sm
+        queue = atomics_roof(case)
+        seconds = STARTUP_SECONDS + max(result.cycles / case.clocks.sm, queue.seconds)
         busy = utilisation(result, launched)
+        if queue.seconds > 0:
+            busy[queue.key] = queue.seconds / seconds
         stalls = stall_shares(result)
         by_instruction = result.stalls.sum(axis=1)
         return Timing(
@@ -140,7 +143,7 @@ _NAMES = {
     "fma": "FP32 pipe", "alu": "INT pipe", "fp16": "FP16 pipe", "xu": "SFU", "fp64": "FP64 pipe",
     "tensor": "tensor cores", "uniform": "uniform datapath", "branch": "branch unit", "lsu": "LSU",
     "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth", "texture": "texture unit",
-    "barrier unit": "block barriers",
+    "barrier unit": "block barriers", "atomics": "atomics on one address",
 }  # fmt: skip
 
 
