@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Case
-from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level, Space
 from warpwatt.emulate.analysis import analysed
 from warpwatt.emulate.workload import workload
@@ -157,8 +158,8 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
             levels = (Level.PTX,) if model in BASELINES else time_model(model).levels
             try:
                 answers[model] = answer(model, cases(run, levels))
-            except UnsupportedGpuError:
-                continue
+            except WarpWattError as error:
+                print(f"{model} refuses {run.program} {run.configuration} on {run.gpu}: {error}", file=sys.stderr)
         found.append(Compared(run, answers))
     return found
 

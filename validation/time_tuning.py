@@ -22,7 +22,7 @@ from warpwatt.core.launch import Dim3, L2State, Launch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SAMPLE = 60
+SAMPLE = 30
 SEED = 0
 FILTER = 17
 """Width and height of the filter where the rows do not say (RTX A6000): the kernel's own default."""
