@@ -159,7 +159,8 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
             try:
                 answers[model] = answer(model, cases(run, levels))
             except WarpWattError as error:
-                print(f"{model} refuses {run.program} {run.configuration} on {run.gpu}: {error}", file=sys.stderr)
+                what = f"{run.program} {run.configuration} on {run.gpu}"
+                print(f"{model} refuses {what}: {error}", file=sys.stderr)
         found.append(Compared(run, answers))
     return found
 
