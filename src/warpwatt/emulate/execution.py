@@ -174,9 +174,10 @@ def _execution(
 
 
 def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> WarpStreams | None:
-    """Return what warps do of the sampled blocks that were traced to their end, for cycle models."""
+    """Return what warps do of the blocks that were traced to their end, else as far as they were."""
     pairs = zip(found.units, found.runs, strict=True)
-    traced = {unit: run.trace for unit, run in pairs if run.trace is not None and run.trace.complete}
+    begun = {unit: run.trace for unit, run in pairs if run.trace is not None and len(run.trace.step_block)}
+    traced = {unit: trace for unit, trace in begun.items() if trace.complete} or begun
     if routine.program.level is not Level.SASS or not traced:
         return None
     ran = [block for unit in traced for block in found.sample.units[unit]]
