@@ -60,7 +60,7 @@ class Pipeline:
             time=Estimate.from_draws(seconds, _draws(case, seconds, busy), "s", Source.MODELLED),
             bottleneck=_bottleneck(busy, stalls),
             breakdown={str(stall): share * seconds for stall, share in stalls.items()},
-            utilisation=busy,
+            utilisation={_KEYS.get(unit, unit): share for unit, share in busy.items()},
             stalls=stalls,
             shares=tuple(by_instruction / by_instruction.sum()),
         )
@@ -145,6 +145,10 @@ _NAMES = {
     "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth", "texture": "texture unit",
     "barrier unit": "block barriers", "atomics": "atomics on one address",
 }  # fmt: skip
+
+
+_KEYS = {"fma": "fp32", "alu": "int", "xu": "sfu", "branch": "control"}
+"""What other models call a unit."""
 
 
 def _bottleneck(busy: dict[str, float], stalls: dict[Stall, float]) -> str:
