@@ -9,6 +9,7 @@ import numpy as np
 
 from warpwatt.core.program import Space
 from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.roofs import LINE_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.time.pipeline.machine import Machine
     from warpwatt.models.time.pipeline.table import InstructionTable
-
-LINE_CYCLES = (0.77, 0.25)
-"""L1 cycles per access = 0.77 + 0.25 per 128-byte line touched (fits Hopper within 0.12 cycles)."""
 
 
 def evened(streams: WarpStreams) -> WarpStreams:
