@@ -72,6 +72,7 @@ def spread_that_holds(compared: Sequence[Compared], model: str, own: float) -> f
 
     ``own`` is the spread the answers were made with; the rest of their width stays. Programs weigh the same.
     """
+    compared = [c for c in compared if model in c.answers]
     low, high = 0.0, 3.0
     while high - low > 1e-3:
         middle = (low + high) / 2

@@ -127,7 +127,7 @@ def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane:
     taken to hold one.
     """
     assert pattern.footprint is not None
-    one_each = case.workload.execution.reuse is not None and pattern.collisions >= lanes
+    one_each = case.workload.execution.reuse is not None and pattern.collisions > 0.99 * lanes
     return max(1.0, pattern.footprint / (SECTOR_BYTES if one_each else max(1, bytes_per_lane)))
 
 
