@@ -57,7 +57,7 @@ class Library:
         """What the code depends on: sources, exports, llvmlite (every numba wants its own), processor."""
         sources = [inspect.getsource(module).encode() for module in self.modules]
         names = ",".join(self.exports).encode()
-        return digest(b"aot 2", identity(), names, *sources)
+        return digest(b"aot 3", identity(), names, *sources)
 
     def _compile(self) -> bytes:
         """Compile with numba (seconds) and return one object of all exports."""

@@ -54,7 +54,11 @@ def target_machine(level: int) -> llvm.TargetMachine:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     cpu, features = host()
-    return target.create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small")
+    # Sections are put wherever memory is free, perhaps behind a reserved buffer of 80 GB: references between
+    # them need 64 bits.
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=level, reloc="static", codemodel="large"
+    )
 
 
 @cache
@@ -70,7 +74,7 @@ def identity() -> bytes:
 
 def compile_text(text: str, level: int = 0) -> bytes:
     """Return object code of LLVM assembly, from the disk cache if it was made before."""
-    key = digest(b"llvm 1", identity(), bytes([level]), text.encode())
+    key = digest(b"llvm 2", identity(), bytes([level]), text.encode())
     cache_ = default_cache()
     found = cache_.get(key)
     if found is None:
