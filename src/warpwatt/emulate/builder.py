@@ -358,7 +358,7 @@ class Builder:
     def count(self) -> None:
         """Count only lanes where the guard holds as executing the instruction; once per instruction."""
         if self.guard is not None:
-            self.emit(Op.COUNT, None, self.guard)
+            self.emit(Op.COUNT, None, self.guard, data=self.instruction)
 
     def ballot(self, predicate: Value) -> Value:
         """Return the bit mask of active lanes where ``predicate`` holds."""

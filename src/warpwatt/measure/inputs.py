@@ -13,6 +13,7 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.errors import InputError, ParseError
+from warpwatt.emulate.fills import NUMPY
 from warpwatt.measure.corpus import buffers as buffers_of
 from warpwatt.measure.corpus import module, scalars
 
@@ -22,22 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.measure.corpus import CorpusProgram
-
-NUMPY: dict[DType, type[np.generic]] = {
-    DType.F16: np.float16,
-    DType.BF16: np.uint16,
-    DType.F32: np.float32,
-    DType.F64: np.float64,
-    DType.I8: np.int8,
-    DType.U8: np.uint8,
-    DType.I16: np.int16,
-    DType.U16: np.uint16,
-    DType.I32: np.int32,
-    DType.U32: np.uint32,
-    DType.I64: np.int64,
-    DType.U64: np.uint64,
-}
-"""The NumPy type that holds each element type."""
 
 FLOATS = (DType.F16, DType.BF16, DType.F32, DType.F64)
 
