@@ -53,8 +53,8 @@ Error is (predicted − measured)/measured in percent: mean and median of its si
 (median with sign). "Factor": exponential of the root mean square of log(predicted/measured). "Order":
 Spearman's rank correlation within the configurations of one kernel on one GPU, mean over kernels.
 "Top 10": by how many percent the fastest of the model's first ten is slower than the fastest of the sample
-(searches of 100 configurations and more). "Held": share of measured times inside the model's 10–90 % interval, every
-program weighing the same; baselines have none.
+(searches of 100 configurations and more). "Held": share of measured times inside the model's 10–90 %
+interval, every program weighing the same; baselines have none.
 """
 
 HEAD = "cases | programs | mean | median | p90 | bias | ≤10 % | ≤30 % | ≤2× | factor | order | top 10 | held"
