@@ -51,12 +51,13 @@ bandwidth*, every byte the lanes of the kernel ask for, caches ignored.
 
 Error is (predicted − measured)/measured in percent: mean and median of its size, 90th percentile, bias
 (median with sign). "Factor": exponential of the root mean square of log(predicted/measured). "Order":
-Spearman's rank correlation within the configurations of one kernel on one GPU, mean over kernels. "Held":
-share of measured times inside the model's 10–90 % interval, every program weighing the same; baselines have
-none.
+Spearman's rank correlation within the configurations of one kernel on one GPU, mean over kernels.
+"Top 10": by how many percent the fastest of the model's first ten is slower than the fastest of the sample
+(searches of 100 configurations and more). "Held": share of measured times inside the model's 10–90 %
+interval, every program weighing the same; baselines have none.
 """
 
-HEAD = "cases | programs | mean | median | p90 | bias | ≤10 % | ≤30 % | ≤2× | factor | order | held"
+HEAD = "cases | programs | mean | median | p90 | bias | ≤10 % | ≤30 % | ≤2× | factor | order | top 10 | held"
 
 
 def page(compared: Sequence[Compared], left_out: Mapping[str, Counter[str]]) -> str:
@@ -130,11 +131,12 @@ def _choices(group: Sequence[Compared]) -> str:
 
 def _cells(found: Errors, model: str) -> str:
     order = "" if found.spearman is None else f"{found.spearman:.2f}"
+    top = "" if found.top is None else f"{found.top:+.1f}"
     held = "" if model in BASELINES else f"{found.held:.0%}"
     shares = " | ".join(f"{share:.0%}" for share in found.within)
     return (
         f"{found.cases} | {found.programs} | {found.mean:.1f} | {found.median:.1f} | {found.p90:.1f} "
-        f"| {found.bias:+.1f} | {shares} | {found.factor:.2f} | {order} | {held}"
+        f"| {found.bias:+.1f} | {shares} | {found.factor:.2f} | {order} | {top} | {held}"
     )
 
 
