@@ -25,6 +25,10 @@ LEVELS = (Level.SASS, Level.PTX)
 """Levels in the order they are tried."""
 STATIC_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where the emulator could not follow the kernel."""
+STAND_IN = "machine code of a relative"
+"""Parameter of the assumption that another target's machine code does what the GPU's own does."""
+STAND_IN_SPREAD = 0.15
+"""Standard deviation of the logarithm of the time that this may cost."""
 UNCOVERED = "opcodes without semantics"
 """Parameter of the assumption that results of some executed instructions are unknown."""
 
@@ -51,7 +55,18 @@ def analysed(
     wanted = [program for level in levels if (program := programs[level]) is not None]
     if not wanted:
         wanted = [kernel.program()]
-    return _analysed(tuple(wanted), launch, loop_counts)
+    return _for_target(kernel.target, _analysed(tuple(wanted), launch, loop_counts))
+
+
+def _for_target(target: str, found: Execution) -> Execution:
+    """Note where machine code of a relative stands for that of the GPU, which nothing can read."""
+    program = found.program
+    if program.level is Level.PTX or program.target.rstrip("af") == target.rstrip("af"):
+        return found
+    doubt = Assumption(
+        f"machine code of {program.target} stands for that of {target}", STAND_IN, STAND_IN_SPREAD
+    )
+    return replace(found, assumptions=(*found.assumptions, doubt))
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIME_GROUP = "warpwatt.time_models"
 POWER_GROUP = "warpwatt.power_models"
 
-DEFAULT_TIME = "roofline"
+DEFAULT_TIME = "pipeline"
 """The best of the built-in models on programs no rate was fitted to: see docs/validation/time_models.md."""
 DEFAULT_POWER = "specification"
 
