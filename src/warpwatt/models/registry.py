@@ -32,6 +32,7 @@ _TIME: Mapping[str, str] = {
     "roofline": "warpwatt.models.time.roofline:Roofline",
 }
 _POWER: Mapping[str, str] = {
+    "component": "warpwatt.models.power.component:Component",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 
