@@ -35,6 +35,7 @@ _TIME: Mapping[str, str] = {
     "volkov": "warpwatt.models.time.volkov:Volkov",
 }
 _POWER: Mapping[str, str] = {
+    "component": "warpwatt.models.power.component:Component",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 
