@@ -59,7 +59,7 @@ class Measured:
     """A measured run: launches one after the other, and the seconds they took together.
 
     ``parts``, where there are any, stand for ``code`` and ``launches``; ``clocks`` is None where nobody set
-    them: then the GPU's nominal ones.
+    them: then the GPU's default ones.
     """
 
     data: str

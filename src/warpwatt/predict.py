@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Case
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.execution import Assumption
+from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unknown
+from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analysed
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.gpus import check_launch, default_clocks
@@ -62,7 +65,7 @@ def predict(
 ) -> Prediction:
     """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
 
-    Without ``clocks``, the GPU's boost clock is used, lowered to what its power limit sustains.
+    Without ``clocks``, the GPU's default clocks are used, the SM's lowered to what the power limit sustains.
 
     Raises
     ------
@@ -129,11 +132,21 @@ def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool)
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
-        assumptions=case.workload.assumptions,
+        assumptions=(*case.workload.assumptions, *clock_assumptions(case)),
         warnings=tuple(dict.fromkeys(warnings)),
         limited_by_power=limited_by_power,
         energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
     )
+
+
+def clock_assumptions(case: Case) -> tuple[Assumption, ...]:
+    """Return that the SM clock is assumed, where nobody set it and boards of that name differ."""
+    clocks, gpu = case.clocks, case.gpu
+    if not clocks.spread:
+        return ()
+    held = "what the power limit sustains" if clocks.sustained else "what nothing holds back"
+    message = f"SM clock {si(clocks.sm, 'Hz')}, {held}; boards of this name differ"
+    return (Assumption(message, clock_parameter(gpu), clocks.spread, fix="--clock"),)
 
 
 def _capped(power: Estimate, limit: float | None) -> Estimate:

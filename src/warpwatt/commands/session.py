@@ -14,7 +14,7 @@ from warpwatt.frontend.launches import LaunchText, from_table, read_toml
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import find_many, missing
+from warpwatt.gpus import default_clocks, find_many, missing
 from warpwatt.models.registry import split_choice, time_model
 from warpwatt.predict import Choice, predict
 
@@ -148,7 +148,7 @@ def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
         return None
     sm, _, memory = text.partition(",")
     try:
-        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else gpu.memory_clock)
+        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else default_clocks(gpu).memory)
     except ValueError:
         raise InputError(
             f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"

@@ -10,6 +10,7 @@ import numpy as np
 from warpwatt.core.case import Stall, Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
+from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.emulate.workload import OFF_CHIP
@@ -172,11 +173,12 @@ def _bottleneck(busy: dict[str, float], stalls: dict[Stall, float]) -> str:
 
 
 def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
-    """Return draws: rates spread the time as far as they bind, then model and assumptions."""
+    """Return draws: rates spread the time as far as they bind, the clock as far as DRAM does not."""
     gpu = case.gpu.name
     spreads = {
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
         f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
+        clock_parameter(case.gpu): -case.clocks.spread * (1.0 - busy.get("dram", 0.0) ** 2),
         "model:pipeline": MODEL_SPREAD,
     }
     for assumption in case.workload.assumptions:
