@@ -35,13 +35,14 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros it is compiled with."""
+    """One kernel of a source file, with the macros and the toolkit it is compiled with (empty: the newest)."""
 
     source: Path
     kernel: str
     defines: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    toolkit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Measured:
     """A measured run: launches one after the other, and the seconds they took together.
 
     ``parts``, where there are any, stand for ``code`` and ``launches``; ``clocks`` is None where nobody set
-    them: then the GPU's nominal ones.
+    them: then the GPU's default ones.
     """
 
     data: str
@@ -197,5 +198,7 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
-    options = CompileOptions(defines=code.defines, include=code.include, flags=code.flags)
+    options = CompileOptions(
+        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit
+    )
     return load_kernel(code.source, target, options, code.kernel)
