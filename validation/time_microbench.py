@@ -35,8 +35,8 @@ Our own kernels of the benchmark's shape; samples (seed {seed}) of {samples} row
 - *stream ...*: six kernels over 2^27 doubles, two resident blocks of 32 to 1024 threads per SM.
 - *L2 bandwidth*: 200 000 blocks read pieces of 512 kB, of which there are more or fewer.
 - *L1 bandwidth*: one block of 256 threads per SM reads the same floats again and again.
-- *latency*: one warp follows a random chain of links, 64 bytes apart. The measured chain holds addresses, ours
-  holds indices: the multiplication adds about 5 cycles per link.
+- *latency*: one warp follows a random chain of links, 64 bytes apart. The measured chain holds addresses,
+  ours holds indices: the multiplication adds about 5 cycles per link.
 - *small kernels*: scaling of 4096 doubles and more, kernel after kernel in a stream or graph; the launch
   overhead that the package states is taken off, and what is then shorter than {shortest:.0f} µs is left out.
 

@@ -46,8 +46,8 @@ UNUSED_SHARED, RESIDENT = 6144, 2
 L2_BLOCKS, L2_THREADS, L2_LOADS = 200_000, 1024, 64
 L1_LOADED, L1_THREADS = 50_000_000, 256
 """About so many numbers each block reads from L1: fewer than measured, the bandwidth being steady."""
-CHASE_STRIDE = 8
-"""The chain's links are so many 8-byte words apart."""
+CHASE_STRIDE, LONGEST_CHAIN = 8, 1_000_000
+"""The chain's links are so many 8-byte words apart; chains of more links are left out."""
 SHORTEST_SECONDS = 3e-6
 SAMPLES = {"stream": 4, "L2": 8, "L1": 6, "latency": 8, "small kernels": 8}
 """Rows per GPU (small kernels: and way of launching)."""
@@ -63,15 +63,24 @@ def runs(folder: Path) -> tuple[list[Measured], Counter[str]]:
         with (folder / FOLDER / file).open(newline="") as lines:
             for row in csv.DictReader(lines):
                 groups[row["gpu"], row.get("launch_mode", "")].append(row)
-        for (_, mode), rows in groups.items():
-            usable = [] if mode in ("pt", "gsync") else rows
-            left_out["several kernels in one, synchronised by the grid"] += len(rows) - len(usable)
+        for rows in groups.values():
+            reasons = [_unusable(row) for row in rows]
+            left_out.update(reason for reason in reasons if reason)
+            usable = [row for row, reason in zip(rows, reasons, strict=True) if not reason]
             sample = random.Random(SEED).sample(usable, min(SAMPLES[kind], len(usable)))
             left_out["not in the sample"] += len(usable) - len(sample)
             found += [run for row in sample for run in of_row(row)]
     long = [run for run in found if run.seconds >= SHORTEST_SECONDS]
     left_out[f"shorter than {SHORTEST_SECONDS * 1e6:.0f} µs without its launch"] += len(found) - len(long)
     return long, left_out
+
+
+def _unusable(row: Row) -> str:
+    if row.get("launch_mode") in ("pt", "gsync"):
+        return "several kernels in one, synchronised by the grid"
+    if int(row.get("iterations", 0)) > LONGEST_CHAIN:
+        return "chain of more than a million links"
+    return ""
 
 
 def _streams(row: Row) -> Iterator[Measured]:
