@@ -42,7 +42,7 @@ def test_a_copy_of_any_size_costs_the_same():
 
 
 @pytest.mark.parametrize(
-    ("blocks", "least", "most"), [(2_000, 0, 0.01), (6_000, 0.2, 0.8), (24_000, 0.99, 1)]
+    ("blocks", "least", "most"), [(2_000, 0, 0.01), (8_000, 0.2, 0.8), (24_000, 0.99, 1)]
 )
 def test_repeats_find_what_is_smaller_than_l2_and_nothing_of_what_is_larger(blocks, least, most):
     kernel = kernels.copy(blocks)  # of 1 KiB per block; the RTX 3090's L2 has 6 MiB
