@@ -35,11 +35,12 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros it is compiled with."""
+    """One kernel of a source file, with the macros and the toolkit it is compiled with (empty: the newest)."""
 
     source: Path
     kernel: str
     defines: tuple[str, ...] = ()
+    toolkit: str = ""
     include: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
 
@@ -200,5 +201,7 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
-    options = CompileOptions(defines=code.defines, include=code.include, flags=code.flags)
+    options = CompileOptions(
+        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit
+    )
     return load_kernel(code.source, target, options, code.kernel)

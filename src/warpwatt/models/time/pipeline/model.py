@@ -16,6 +16,7 @@ from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import machine
+from warpwatt.models.time.pipeline.streams import piped
 from warpwatt.models.time.pipeline.table import instruction_table
 from warpwatt.models.time.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
@@ -88,7 +89,7 @@ def launched_of(case: Case) -> Launched:
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
     table = instruction_table(execution.program, sm, misses(case))
     return Launched(
-        execution.program, table, execution.streams, sm, case.launch.grid.count,
+        execution.program, table, piped(execution.streams, table), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
         execution.warp_instructions / case.launch.grid.count,
     )  # fmt: skip
