@@ -35,7 +35,7 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros and the toolkit it is compiled with (empty: the newest)."""
+    """One kernel of a source file, its macros, and the toolkit that compiles it (empty: the newest)."""
 
     source: Path
     kernel: str
