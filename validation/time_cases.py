@@ -35,7 +35,7 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros and the toolkit it is compiled with (empty: the newest)."""
+    """One kernel of a source file, its macros, and the toolkit that compiles it (empty: the newest)."""
 
     source: Path
     kernel: str
@@ -188,10 +188,13 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
         for model in (*MODELS, *BASELINES):
             levels = (Level.PTX,) if model in BASELINES else time_model(model).levels
             try:
-                answers[model] = answer(model, cases(run, levels), [part.times for part in run.pieces])
+                given = answer(model, cases(run, levels), [part.times for part in run.pieces])
             except WarpWattError as error:
                 what = f"{run.program} {run.configuration} on {run.gpu}"
                 print(f"{model} refuses {what}: {error}", file=sys.stderr)
+                continue
+            if given.seconds > 0:  # a baseline that knows nothing of what the run does says 0
+                answers[model] = given
         found.append(Compared(run, answers))
     return found
 
