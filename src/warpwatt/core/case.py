@@ -43,8 +43,8 @@ class Profile:
     """Measured time, power and counters of one launch at given clocks; seconds and watts, None if absent.
 
     ``launch`` is what was launched; ``arguments`` are the ``NAME=VALUE`` texts in which it differs from the
-    launch asked for, where its own are not known. ``spread`` is the standard deviation of the logarithm of the
-    time (repeats, or what is usual), ``origin`` the file and line.
+    launch asked for, where its own are not known. ``spread`` is the standard deviation of the logarithm of
+    the time (repeats, or what is usual), ``origin`` the file and line.
     """
 
     gpu: str

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Level
 
-SAME_RESOURCE = 0.86
+SAME_RESOURCE = 0.92
 """ρ of two launches of a kernel that the same resource binds (docs/validation/hybrid.md)."""
-OTHER_RESOURCE = 0.5
+OTHER_RESOURCE = 0.75
 """The part of it that is left where different resources bind launches of equal length."""
 FADING = 1.5
 """... and falls to 1/e where one is modelled e^1.5 = 4.5 times as long as the other."""
@@ -39,8 +39,6 @@ SAME_LAUNCH = 0.97
 """ρ in place of :data:`SAME_RESOURCE` where only the clocks differ: every instruction is the same."""
 SAME_TARGET = 0.95
 """Factor on ρ between two GPUs of one compute capability."""
-MOST_SHARED = 0.6
-"""A larger logarithm of the ratio is not a kernel's common error: what goes beyond concerns one resource."""
 CLOCK_TOLERANCE = 0.005
 """Clocks that differ less count as the same."""
 SAME_SIZE = 1.25
@@ -146,7 +144,7 @@ def corrected(asked: Run, run: Run) -> Timing:
         return _measured(asked.timing, run)
     rho = likeness(asked, run)
     ratio = run.measured / run.timing.time.value
-    shift = log_shift(asked, run)
+    shift = rho * math.log(ratio)
     origin = run.origin or "the profile"
     note = (
         f"time corrected by a factor of {math.exp(shift):.3g}: the launch of {origin} took {ratio:.3g} times "
@@ -157,29 +155,19 @@ def corrected(asked: Run, run: Run) -> Timing:
     return _stretched(asked.timing, time, note)
 
 
-def log_shift(asked: Run, run: Run) -> float:
-    """Return log(corrected / modelled) of ``asked``."""
-    assert run.measured is not None
-    ratio = math.log(run.measured / run.timing.time.value)
-    shared = max(-MOST_SHARED, min(MOST_SHARED, ratio))
-    own, other = likeness_parts(asked, run)
-    return own * ratio + other * shared
-
-
 def likeness(asked: Run, run: Run) -> float:
-    """Return ρ, the correlation of the model's errors about two launches of a kernel, 0 to 1."""
-    return sum(likeness_parts(asked, run))
+    """Return ρ, the correlation of the model's errors about two launches of a kernel, 0 to 1.
 
-
-def likeness_parts(asked: Run, run: Run) -> tuple[float, float]:
-    """Return ρ in two parts: from resources that bind both launches, and from the kernel they share."""
+    Resources that bind both count whole. The rest, where what binds has changed, fades with the distance of
+    the launches: a little more of the same work is not bound by something altogether different.
+    """
     common = SAME_LAUNCH if _alike(asked.launch, run.launch) else SAME_RESOURCE
     if asked.gpu != run.gpu:
         common *= SAME_TARGET
     bound = overlap(binding(asked.timing), binding(run.timing))
     times = asked.timing.time.value, run.timing.time.value
     apart = abs(math.log(times[0] / times[1])) if min(times) > 0 else math.inf
-    return common * bound, common * (1.0 - bound) * OTHER_RESOURCE * math.exp(-apart / FADING)
+    return common * (bound + (1.0 - bound) * OTHER_RESOURCE * math.exp(-apart / FADING))
 
 
 def binding(timing: Timing) -> dict[str, float]:
