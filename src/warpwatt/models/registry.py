@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIME_GROUP = "warpwatt.time_models"
 POWER_GROUP = "warpwatt.power_models"
 
-DEFAULT_TIME = "roofline"
+DEFAULT_TIME = "pipeline"
 """The best of the built-in models on programs no rate was fitted to: see docs/validation/time_models.md."""
 DEFAULT_POWER = "specification"
 
@@ -35,6 +35,7 @@ _TIME: Mapping[str, str] = {
     "volkov": "warpwatt.models.time.volkov:Volkov",
 }
 _POWER: Mapping[str, str] = {
+    "component": "warpwatt.models.power.component:Component",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 
