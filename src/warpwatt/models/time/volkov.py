@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case
     from warpwatt.models.time.roofs import Roof
 
-MODEL_SPREAD = 0.55
+MODEL_SPREAD = 0.46
 """Standard deviation of log(measured / predicted): with it the interval holds 80 % of the times of
 docs/validation/peers.md, every program weighing the same."""
 NOT_IN_THE_MODEL = ("latency", "l2", "l1", "lsu", "atomics")
