@@ -21,8 +21,9 @@ from warpwatt.core.program import Unknown
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analysed
 from warpwatt.emulate.workload import check_known, workload
-from warpwatt.gpus import check_launch, default_clocks
+from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.models.attribution import line_costs
+from warpwatt.models.hybrid import hybrid, profiled_launch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
 
@@ -66,6 +67,7 @@ def predict(
     """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
 
     Without ``clocks``, the GPU's default clocks are used, the SM's lowered to what the power limit sustains.
+    A ``profile`` of any launch of this kernel corrects the time (:mod:`warpwatt.models.hybrid`).
 
     Raises
     ------
@@ -79,15 +81,36 @@ def predict(
         If a chosen model does not cover the GPU.
     """
     choice = choice or Choice()
-    check_launch(gpu, kernel.resources, launch)
     models = time_model(choice.time), power_model(choice.power)
-    levels = models[0].levels if choice.level is None else (choice.level,)
+    case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile)
+    if profile is not None:
+        models = _taught(models, case, profile, choice, fixed=clocks is not None), models[1]
+    case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
+    return _result(case, timing, power, limited_by_power=limited)
+
+
+def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choice: Choice) -> Case:
+    """Analyse one launch on a GPU."""
+    check_launch(gpu, kernel.resources, launch)
+    levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
     execution = analysed(kernel, launch, levels, choice.loop_counts)
     check_known(execution.program, choice.unknown)
     work = workload(execution, gpu, kernel.resources, choice.unknown)
-    case = Case(kernel, work, launch, gpu, clocks or default_clocks(gpu), profile)
-    case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
-    return _result(case, timing, power, limited_by_power=limited)
+    return Case(kernel, work, launch, gpu, clocks or default_clocks(gpu))
+
+
+def _taught(
+    models: tuple[TimeModel, PowerModel], case: Case, profile: Profile, choice: Choice, *, fixed: bool
+) -> TimeModel:
+    """Return the time model corrected by a profile, as it is where the profile's GPU runs other code."""
+    device = case.gpu if profile.gpu == case.gpu.name else find(profile.gpu)
+    if device.target != case.gpu.target:
+        return models[0]
+    launch = profiled_launch(profile, case.launch)
+    measured = _case(case.kernel, launch, device, profile.clocks, choice)
+    if profile.clocks.sustained:  # the board chose: where it holds its power limit
+        measured = _settle(measured, *models, fixed=False)[0]
+    return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
 
 
 def _settle(
