@@ -1,4 +1,4 @@
-"""``predict``: the one composition of all floors below it.
+"""``predict``: the one composition of all floors below it, and its stages for who varies only some inputs.
 
 ::
 
@@ -25,6 +25,7 @@ from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, t
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
+    from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Level
@@ -77,29 +78,52 @@ def predict(
     """
     choice = choice or Choice()
     check_launch(gpu, kernel.resources, launch)
-    models = time_model(choice.time), power_model(choice.power)
-    levels = models[0].levels if choice.level is None else (choice.level,)
-    execution = analysed(kernel, launch, levels, choice.loop_counts)
-    check_known(execution.program, choice.unknown)
+    execution = analyse(kernel, launch, choice)
     work = workload(execution, gpu, kernel.resources, choice.unknown)
     case = Case(kernel, work, launch, gpu, clocks or default_clocks(gpu), profile)
-    case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
-    return _result(case, timing, power, limited_by_power=limited)
+    models = time_model(choice.time), power_model(choice.power)
+    return finish(settle(case, *models, fixed=clocks is not None))
 
 
-def _settle(
-    case: Case, time: TimeModel, power: PowerModel, *, fixed: bool
-) -> tuple[Case, Timing, Power, bool]:
+def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
+    """Return what a launch does on every GPU of the kernel's target; raise as :func:`predict`."""
+    levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
+    execution = analysed(kernel, launch, levels, choice.loop_counts)
+    check_known(execution.program, choice.unknown)
+    return execution
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """A case at the clocks it runs at, and what the models say of it there."""
+
+    case: Case
+    timing: Timing
+    power: Power
+    limited_by_power: bool = False
+
+    @property
+    def board(self) -> Estimate:
+        """Mean power of the board in watts: what the model says, with draws beyond the limit cut off."""
+        return _capped(self.power.power, self.case.gpu.power_limit)
+
+    @property
+    def energy(self) -> Estimate:
+        """Joules per launch: time by power, draw by draw."""
+        return self.timing.time.combine(self.board, lambda seconds, watts: seconds * watts, "J")
+
+
+def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:
     """Lower the SM clock until the board holds its power limit: the only loop between the models.
 
     Power grows by about the square of the clock, so the next guess is where such a curve through the last
-    one meets the limit, kept inside what is known to be too low and too high.
+    one meets the limit, kept inside what is known to be too low and too high. ``fixed``: the clocks stay.
     """
     timing = time.predict(case)
     drawn = power.predict(case, timing)
     limit = case.gpu.power_limit
     if fixed or limit is None or drawn.power.value <= limit:
-        return case, timing, drawn, False
+        return Settled(case, timing, drawn)
     low, high = case.clocks.sm * LOWEST_CLOCK_SHARE, case.clocks.sm
     clock = high
     while high - low > CLOCK_TOLERANCE * high:
@@ -112,12 +136,12 @@ def _settle(
         if abs(drawn.power.value - limit) < POWER_TOLERANCE * limit:
             break
         low, high = (low, clock) if drawn.power.value > limit else (clock, high)
-    return case, timing, drawn, True
+    return Settled(case, timing, drawn, limited_by_power=True)
 
 
-def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool) -> Prediction:
-    board = _capped(power.power, case.gpu.power_limit)
-    energy = timing.time.combine(board, lambda seconds, watts: seconds * watts, "J")
+def finish(settled: Settled) -> Prediction:
+    """Return the whole result: energy, costs by source line, assumptions, warnings."""
+    case, timing, power, board = settled.case, settled.timing, settled.power, settled.board
     warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings)
     return Prediction(
         case=case,
@@ -125,13 +149,13 @@ def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool)
         power_result=power,
         time=timing.time,
         power=board,
-        energy=energy,
+        energy=settled.energy,
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
         assumptions=case.workload.assumptions,
         warnings=tuple(dict.fromkeys(warnings)),
-        limited_by_power=limited_by_power,
+        limited_by_power=settled.limited_by_power,
         energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
     )
 
