@@ -32,7 +32,7 @@ BOUND = 0.75
 
 
 class Pipeline:
-    """Cycles of one SM, instruction by instruction; where nothing was traced, the roofline says so instead."""
+    """Cycles of one SM, instruction by instruction; the roofline's time where nothing was traced."""
 
     name = "pipeline"
     summary = "cycles of an SM simulated over the compiler's schedule; roofline where no code could be traced"
