@@ -1,4 +1,4 @@
-"""``predict``: the one composition of all floors below it.
+"""``predict``: the one composition of all floors below it, and its stages for who varies only some inputs.
 
 ::
 
@@ -29,6 +29,7 @@ from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, t
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
+    from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Level
@@ -85,16 +86,13 @@ def predict(
     case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile)
     if profile is not None:
         models = _taught(models, case, profile, choice, fixed=clocks is not None), models[1]
-    case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
-    return _result(case, timing, power, limited_by_power=limited)
+    return finish(settle(case, *models, fixed=clocks is not None))
 
 
 def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choice: Choice) -> Case:
     """Analyse one launch on a GPU."""
     check_launch(gpu, kernel.resources, launch)
-    levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
-    execution = analysed(kernel, launch, levels, choice.loop_counts)
-    check_known(execution.program, choice.unknown)
+    execution = analyse(kernel, launch, choice)
     work = workload(execution, gpu, kernel.resources, choice.unknown)
     return Case(kernel, work, launch, gpu, clocks or default_clocks(gpu))
 
@@ -109,23 +107,49 @@ def _taught(
     launch = profiled_launch(profile, case.launch)
     measured = _case(case.kernel, launch, device, profile.clocks, choice)
     if profile.clocks.sustained:  # the board chose: where it holds its power limit
-        measured = _settle(measured, *models, fixed=False)[0]
+        measured = settle(measured, *models, fixed=False).case
     return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
 
 
-def _settle(
-    case: Case, time: TimeModel, power: PowerModel, *, fixed: bool
-) -> tuple[Case, Timing, Power, bool]:
+def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
+    """Return what a launch does on every GPU of the kernel's target; raise as :func:`predict`."""
+    levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
+    execution = analysed(kernel, launch, levels, choice.loop_counts)
+    check_known(execution.program, choice.unknown)
+    return execution
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """A case at the clocks it runs at, and what the models say of it there."""
+
+    case: Case
+    timing: Timing
+    power: Power
+    limited_by_power: bool = False
+
+    @property
+    def board(self) -> Estimate:
+        """Mean power of the board in watts: what the model says, with draws beyond the limit cut off."""
+        return _capped(self.power.power, self.case.gpu.power_limit)
+
+    @property
+    def energy(self) -> Estimate:
+        """Joules per launch: time by power, draw by draw."""
+        return self.timing.time.combine(self.board, lambda seconds, watts: seconds * watts, "J")
+
+
+def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:
     """Lower the SM clock until the board holds its power limit: the only loop between the models.
 
     Power grows by about the square of the clock, so the next guess is where such a curve through the last
-    one meets the limit, kept inside what is known to be too low and too high.
+    one meets the limit, kept inside what is known to be too low and too high. ``fixed``: the clocks stay.
     """
     timing = time.predict(case)
     drawn = power.predict(case, timing)
     limit = case.gpu.power_limit
     if fixed or limit is None or drawn.power.value <= limit:
-        return case, timing, drawn, False
+        return Settled(case, timing, drawn)
     low, high = case.clocks.sm * LOWEST_CLOCK_SHARE, case.clocks.sm
     clock = high
     while high - low > CLOCK_TOLERANCE * high:
@@ -138,12 +162,12 @@ def _settle(
         if abs(drawn.power.value - limit) < POWER_TOLERANCE * limit:
             break
         low, high = (low, clock) if drawn.power.value > limit else (clock, high)
-    return case, timing, drawn, True
+    return Settled(case, timing, drawn, limited_by_power=True)
 
 
-def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool) -> Prediction:
-    board = _capped(power.power, case.gpu.power_limit)
-    energy = timing.time.combine(board, lambda seconds, watts: seconds * watts, "J")
+def finish(settled: Settled) -> Prediction:
+    """Return the whole result: energy, costs by source line, assumptions, warnings."""
+    case, timing, power, board = settled.case, settled.timing, settled.power, settled.board
     warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings)
     return Prediction(
         case=case,
@@ -151,13 +175,13 @@ def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool)
         power_result=power,
         time=timing.time,
         power=board,
-        energy=energy,
+        energy=settled.energy,
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
         assumptions=(*case.workload.assumptions, *clock_assumptions(case)),
         warnings=tuple(dict.fromkeys(warnings)),
-        limited_by_power=limited_by_power,
+        limited_by_power=settled.limited_by_power,
         energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
     )
 
