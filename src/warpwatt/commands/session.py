@@ -16,7 +16,7 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find_many, missing
 from warpwatt.models.registry import split_choice, time_model
-from warpwatt.predict import Choice, predict
+from warpwatt.predict import Choice, advised, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +35,8 @@ MEGA = 1e6
 class Session:
     """Everything that stays the same over the kernels and GPUs of one command.
 
-    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly.
+    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
+    the kernel, each of which costs a prediction.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Session:
     compilation: CompilationOptions
     modelling: ModelOptions
     machine_code: bool = False
+    advice: bool = False
 
     def run(self, launch: LaunchOptions) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
@@ -79,7 +81,8 @@ class Session:
     def _predict(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
-        return predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
+        prediction = predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
+        return advised(prediction, choice) if self.advice else prediction
 
     def compile_options(self) -> CompileOptions:
         """Return the front end's options."""

@@ -93,6 +93,8 @@ class Timing:
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
     warps: WarpStates | None = None
+    instructions_per_cycle: Mapping[str, float] = field(default_factory=dict)
+    """Instruction class to warp instructions per cycle and SM, where the model is one that reports it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from warpwatt.core.advice import Advice
     from warpwatt.core.case import Case, Power, Stall, Timing
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import AccessPattern, Assumption
@@ -69,6 +70,8 @@ class Prediction:
     limited_by_power: bool = False
     energy_components: Mapping[str, float] = field(default_factory=dict)
     """Component to joules per launch."""
+    advice: tuple[Advice, ...] | None = None
+    """What changes to the kernel would save, most helpful first; None where nobody asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,12 @@ _TIME: Mapping[str, str] = {
     "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
     "roofline": "warpwatt.models.time.roofline:Roofline",
+    "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
+    "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
+    "volkov": "warpwatt.models.time.volkov:Volkov",
 }
 _POWER: Mapping[str, str] = {
+    "component": "warpwatt.models.power.component:Component",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 

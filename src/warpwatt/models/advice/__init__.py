@@ -1,6 +1,6 @@
 """What would help: the troubles of a launch taken away one at a time, and the launch predicted again.
 
-Public names: ``what_ifs(case, model) -> tuple[WhatIf, ...]`` and ``changes(case) -> tuple[Change, ...]``. A
+Public names: ``what_ifs(case, model, timing) -> tuple[WhatIf, ...]`` and ``changes(case) -> tuple[Change, ...]``. A
 change is a :class:`~warpwatt.core.case.Case` without one trouble, so that every time and power model can say
 what it saves: :mod:`.coalescing` (of off-chip accesses, of shared memory's banks), :mod:`.divergence`,
 :mod:`.seats` (more resident warps), :mod:`.chains` (more independent work per warp), :mod:`.traffic` (spills,

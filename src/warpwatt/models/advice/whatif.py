@@ -16,7 +16,7 @@ from warpwatt.models.advice.traffic import atomics, dram, spills
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from warpwatt.core.case import Case, TimeModel
+    from warpwatt.core.case import Case, TimeModel, Timing
 
 KINDS = (
     coalescing, bank_conflicts, divergence, occupancy, chains, spills, dram, atomics, double_precision,
@@ -33,12 +33,13 @@ def changes(case: Case) -> tuple[Change, ...]:
     return tuple(change for kind in KINDS for change in kind(case))
 
 
-def what_ifs(case: Case, model: TimeModel) -> tuple[WhatIf, ...]:
+def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
     """Return what the launch would take without each of its troubles, the most helpful change first.
 
-    Only changes that save :data:`WORTH` of the time. Where several kinds do, the last one makes them all.
+    Only changes that save :data:`WORTH` of the time, which ``timing`` says. Where several kinds do, and all of
+    them save more than the best alone, the last one makes them all.
     """
-    now = model.predict(case).time.value
+    now = timing.time.value
     tried = [WhatIf(change, model.predict(change.case)) for change in changes(case)]
     found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
     found.sort(key=lambda w: w.timing.time.value)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from warpwatt.core.case import Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
@@ -21,6 +19,7 @@ from warpwatt.models.time.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
 
 if TYPE_CHECKING:
+    from warpwatt.core.advice import WhatIf
     from warpwatt.core.case import Case
 
 MODEL_SPREAD = 0.22
@@ -29,7 +28,7 @@ interval holds 80 % of the times of docs/validation/time_models.md, every progra
 
 
 class Pipeline:
-    """Cycles of one SM, instruction by instruction; where nothing was traced, the roofline says so instead."""
+    """Cycles of one SM, instruction by instruction; the roofline's time where nothing was traced."""
 
     name = "pipeline"
     summary = "cycles of an SM simulated over the compiler's schedule; roofline where no code could be traced"
@@ -138,33 +137,9 @@ def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
     return [seconds * factor for factor in factor_draws(spreads)]
 
 
-WHAT_IFS = ("perfect coalescing", "no bank conflicts", "double occupancy")
+def what_ifs(case: Case) -> tuple[WhatIf, ...]:
+    """Return what the launch would take without each of its troubles, by simulating again."""
+    from warpwatt.models.advice import what_ifs  # noqa: PLC0415 - not needed to predict
 
-
-def what_ifs(case: Case) -> dict[str, float]:
-    """Return change to the seconds the launch would take with it, by simulating again."""
-    launched = launched_of(case)
-    return {
-        name: STARTUP_SECONDS + simulate_launch(_changed(launched, name)).cycles / case.clocks.sm
-        for name in WHAT_IFS
-    }
-
-
-def _changed(launched: Launched, name: str) -> Launched:
-    """Return a launch without one of its troubles."""
-    if name == "double occupancy":
-        return replace(launched, resident=2 * launched.resident)
-    streams = launched.streams
-    size = np.zeros(len(launched.program.instructions))
-    for i in launched.program.instructions:
-        if i.memory is not None:
-            size[i.index] = i.memory.bytes
-    moved = size[streams.access_instruction] * streams.lanes
-    if name == "no bank conflicts":
-        ideal = np.minimum(streams.wavefronts, np.ceil(moved / 128))
-        return replace(launched, streams=replace(streams, wavefronts=ideal))
-    sectors, lines = np.ceil(moved / 32), np.ceil(moved / 128)
-    better = replace(
-        streams, sectors=np.minimum(streams.sectors, sectors), lines=np.minimum(streams.lines, lines)
-    )
-    return replace(launched, streams=better)
+    model = Pipeline()
+    return what_ifs(case, model, model.predict(case))
