@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warpwatt.core.advice import Advice
 from warpwatt.core.case import Case
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.execution import Assumption
@@ -28,6 +29,7 @@ from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
 
 if TYPE_CHECKING:
+    from warpwatt.core.advice import WhatIf
     from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
     from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
@@ -202,3 +204,31 @@ def _capped(power: Estimate, limit: float | None) -> Estimate:
         return power
     draws = [min(draw, limit) for draw in power.draws]
     return Estimate.from_draws(min(power.value, limit), draws, "W", power.source, power.warnings)
+
+
+def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
+    """Return the prediction with :class:`~warpwatt.core.advice.Advice`: changes to the kernel, predicted too.
+
+    ``choice`` names the models that predicted. Clocks stay as they are.
+    """
+    from warpwatt.models.advice import what_ifs  # noqa: PLC0415 - only where somebody asks
+
+    choice = choice or Choice()
+    time, power = time_model(choice.time), power_model(choice.power)
+    found = what_ifs(prediction.case, time, prediction.timing)
+    return replace(prediction, advice=tuple(_advice(prediction, what_if, power) for what_if in found))
+
+
+def _advice(prediction: Prediction, what_if: WhatIf, power: PowerModel) -> Advice:
+    change, time = what_if.change, what_if.timing.time
+    board = _capped(power.predict(change.case, what_if.timing).power, prediction.case.gpu.power_limit)
+    energy = time.combine(board, lambda seconds, watts: seconds * watts, "J")
+    return Advice(
+        change.kind,
+        change.text,
+        change.line,
+        change.fix,
+        time,
+        saved=prediction.time.combine(time, lambda now, then: now - then, "s"),
+        energy_saved=prediction.energy.combine(energy, lambda now, then: now - then, "J"),
+    )
