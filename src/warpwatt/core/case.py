@@ -89,6 +89,8 @@ class Timing:
     stalls: Mapping[Stall, float] = field(default_factory=dict)
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+    instructions_per_cycle: Mapping[str, float] = field(default_factory=dict)
+    """Instruction class to warp instructions per cycle and SM, where the model is one that reports it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

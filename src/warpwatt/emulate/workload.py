@@ -242,11 +242,17 @@ def _shared_wavefronts(execution: Execution) -> float:
 
 
 def _fill_assumptions(launch: Launch) -> Iterator[Assumption]:
+    """Yield which buffers hold random numbers because nobody said what they hold, one line per seed."""
+    by_seed: dict[int, list[str]] = {}
     for name, argument in launch.arguments.items():
         if isinstance(argument, Buffer) and argument.assumed_fill:
-            message = f"buffer {name} holds random numbers (seed {argument.seed})"
-            fix = f"--arg {name}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
-            yield Assumption(message, f"fill:{name}", 0.0, fix=fix)
+            by_seed.setdefault(argument.seed, []).append(name)
+    for seed, names in by_seed.items():
+        one = len(names) == 1
+        message = f"{'buffer' if one else 'buffers'} {', '.join(names)} {'holds' if one else 'hold'} "
+        message += f"random numbers (seed {seed})"
+        fix = f"--arg {names[0]}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
+        yield Assumption(message, f"fill:{','.join(names)}", 0.0, fix=fix)
 
 
 def check_known(program: Program, unknown: Unknown) -> None:

@@ -17,7 +17,7 @@ from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import machine
 from warpwatt.models.time.pipeline.table import instruction_table
-from warpwatt.models.time.roofline import STARTUP_SECONDS
+from warpwatt.models.time.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ BOUND = 0.75
 
 
 class Pipeline:
-    """Cycles of one SM, instruction by instruction; needs machine code and a traced execution."""
+    """Cycles of one SM, instruction by instruction; the roofline's time where nothing was traced."""
 
     name = "pipeline"
-    summary = "cycles of an SM simulated over the compiler's schedule; compute capability 7.0 and later"
-    levels = (Level.SASS,)
+    summary = "cycles of an SM simulated over the compiler's schedule; roofline where no code could be traced"
+    levels = (Level.SASS, Level.PTX)
 
     def predict(self, case: Case) -> Timing:
         """Return the timing: that of the fullest SM, or of L2 where it takes atomics on one address in turn.
 
-        Raises
-        ------
-        UnsupportedGpuError
-            If the execution is not one of machine code with streams of sampled warps.
+        Without streams of machine code there is no schedule to simulate: then it is the roofline's timing,
+        with a warning.
         """
+        if not traced(case):
+            return _instead(Roofline().predict(case))
         launched = launched_of(case)
         result = simulate_launch(launched)
         queue = atomics_roof(case)
@@ -66,10 +66,21 @@ class Pipeline:
         )
 
 
+def traced(case: Case) -> bool:
+    """Whether there are streams of machine code to simulate."""
+    execution = case.workload.execution
+    return execution.streams is not None and execution.program.level is Level.SASS
+
+
+def _instead(timing: Timing) -> Timing:
+    warning = "no machine code could be traced: the time is that of the roofline model"
+    return replace(timing, warnings=(*timing.warnings, warning))
+
+
 def launched_of(case: Case) -> Launched:
     """Return what is simulated for a case; refuse what cannot be."""
     execution = case.workload.execution
-    if execution.streams is None or execution.program.level is not Level.SASS:
+    if execution.streams is None or not traced(case):
         raise UnsupportedGpuError(
             f"model pipeline needs traced machine code of {case.gpu.name}",
             hint="predict with --level sass, for compute capability 7.5 and later",
