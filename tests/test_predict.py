@@ -69,6 +69,18 @@ def test_given_clocks_are_kept(matmul):
     assert default_clocks(gpu).sm >= fast.case.clocks.sm
 
 
+def test_the_clock_of_a_geforce_board_is_an_assumption(matmul):
+    gpu = find("rtx2080ti")
+    assumed = predict(matmul, MATMUL, gpu)
+    given = predict(matmul, MATMUL, gpu, clocks=Clocks(assumed.case.clocks.sm, assumed.case.clocks.memory))
+    assert [a.fix for a in assumed.assumptions if a.parameter.startswith("clock:")] == ["--clock"]
+    assert not any(a.parameter.startswith("clock:") for a in given.assumptions)
+    assert assumed.time.value == pytest.approx(given.time.value)
+    assert assumed.time.high - assumed.time.low > given.time.high - given.time.low
+    unlike = predict(matmul, MATMUL, find("t4"))
+    assert not any(a.parameter.startswith("clock:") for a in unlike.assumptions)
+
+
 def test_lines_account_for_time_and_work(matmul):
     result = predict(matmul, MATMUL, find("t4"))
     assert math.fsum(line.time_share for line in result.lines) == pytest.approx(1.0, abs=0.02)

@@ -15,9 +15,9 @@ from warpwatt.frontend.launches import LaunchText, from_table, merged, read_toml
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import find, find_many, missing
+from warpwatt.gpus import default_clocks, find, find_many, missing
 from warpwatt.models.registry import split_choice, time_model
-from warpwatt.predict import Choice, predict
+from warpwatt.predict import Choice, advised, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +37,8 @@ MEGA = 1e6
 class Session:
     """Everything that stays the same over the kernels and GPUs of one command.
 
-    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly.
+    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
+    the kernel, each of which costs a prediction.
     """
 
     source: str
@@ -45,6 +46,7 @@ class Session:
     compilation: CompilationOptions
     modelling: ModelOptions
     machine_code: bool = False
+    advice: bool = False
 
     def run(self, launch: LaunchOptions) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
@@ -82,7 +84,8 @@ class Session:
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
         profile = self._profile(request, kernel, gpu)
-        return predict(kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile)
+        prediction = predict(kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile)
+        return advised(prediction, choice) if self.advice else prediction
 
     def _profile(self, request: Request, kernel: Kernel, gpu: Gpu) -> Profile | None:
         """Return the measured launch that helps most with this one, None without ``--profile``."""
@@ -177,7 +180,7 @@ def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
         return None
     sm, _, memory = text.partition(",")
     try:
-        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else gpu.memory_clock)
+        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else default_clocks(gpu).memory)
     except ValueError:
         raise InputError(
             f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"

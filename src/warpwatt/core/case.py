@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Level
+    from warpwatt.core.warps import WarpStates
 
 
 class Stall(StrEnum):
@@ -89,6 +90,8 @@ class Timing:
         Nsight's stall names to their share of warp time, where the model knows.
     shares
         Share of the time attributed to each instruction of ``workload.execution.program``; sums to 1.
+    warps
+        What resident warps spend their cycles on, instruction by instruction; None where the model cannot tell.
     """
 
     model: str
@@ -99,6 +102,7 @@ class Timing:
     stalls: Mapping[Stall, float] = field(default_factory=dict)
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+    warps: WarpStates | None = None
     instructions_per_cycle: Mapping[str, float] = field(default_factory=dict)
     """Instruction class to warp instructions per cycle and SM, where the model is one that reports it."""
 
