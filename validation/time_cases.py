@@ -90,7 +90,7 @@ def compare(runs: Iterable[Measured]) -> list[Compared]:
 
 
 def cases(run: Measured, levels: tuple[Level, ...] = (Level.PTX,)) -> list[Case]:
-    """Return the case of every launch of a run, at its GPU's default clocks, analysed at one of ``levels``."""
+    """Return the case of every launch of a run, at its GPU's default clocks, at one of ``levels``."""
     gpu = find(run.gpu)
     kernel = _kernel(run.code, gpu.target)
     found = []

@@ -163,3 +163,11 @@ def test_youngest_first_can_be_chosen() -> None:
         ends.append(list(run(given).block_end))
     assert ends[0][0] < ends[0][1]
     assert ends[1][0] > ends[1][1]
+
+
+def test_sub_cores_take_turns_at_a_pipe_of_the_whole_sm() -> None:
+    """Four blocks of one warp, each on its own sub-core: none is through before the others' last turn."""
+    ints, floats = table(10, shared_pipe=c.SHARED_FP64, shared_interval=16)
+    state = run(inputs(ints, floats, blocks=4, resident=4))
+    assert sorted(state.block_end) == [16 * (36 + turn) for turn in range(4)]
+    assert state.pipe_busy[c.PIPES + c.SHARED_FP64] == 16 * 40

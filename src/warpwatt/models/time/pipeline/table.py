@@ -266,7 +266,8 @@ def _fp64(machine: Machine, row: NDArray[np.int64], numbers: NDArray[np.float64]
         _pipe(row, c.FP64, 32.0 * machine.sub_cores / rate)
         numbers[c.LATENCY] = machine.values["fp64_latency"]
     else:
-        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / rate)
+        achieved = rate * machine.values["slow_fp64_efficiency"]
+        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / achieved)
         numbers[c.LATENCY] = machine.values["slow_fp64_latency"]
 
 
