@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from warpwatt.core.gpu import Clocks
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel
 
@@ -35,32 +34,16 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros and the toolkit it is compiled with (empty: the newest)."""
+    """One kernel of a source file, with the macros it is compiled with."""
 
     source: Path
     kernel: str
     defines: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    toolkit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One launch of a run whose launches are not all of one kernel, and what share of it is counted."""
-
-    code: Code
-    launch: Launch
-    times: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measured run: launches one after the other, and the seconds they took together.
-
-    ``parts``, where there are any, stand for ``code`` and ``launches``; ``clocks`` is None where nobody set
-    them: then the GPU's default ones.
-    """
+    """A measured run: launches one after the other, and the seconds they took together."""
 
     data: str
     gpu: str
@@ -69,13 +52,6 @@ class Measured:
     code: Code
     launches: tuple[Launch, ...]
     seconds: float
-    clocks: Clocks | None = None
-    parts: tuple[Part, ...] = ()
-
-    @property
-    def pieces(self) -> tuple[Part, ...]:
-        """Every launch with its code."""
-        return self.parts or tuple(Part(self.code, launch) for launch in self.launches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,33 +90,26 @@ def compare(runs: Iterable[Measured]) -> list[Compared]:
 
 
 def cases(run: Measured, levels: tuple[Level, ...] = (Level.PTX,)) -> list[Case]:
-    """Return the case of every launch of a run, at the run's clocks, analysed at one of ``levels``."""
+    """Return the case of every launch of a run, at its GPU's default clocks, at one of ``levels``."""
     gpu = find(run.gpu)
+    kernel = _kernel(run.code, gpu.target)
     found = []
-    for part in run.pieces:
-        kernel = _kernel(part.code, gpu.target)
-        work = workload(analysed(kernel, part.launch, levels), gpu, kernel.resources)
-        found.append(Case(kernel, work, part.launch, gpu, run.clocks or default_clocks(gpu)))
+    for launch in run.launches:
+        work = workload(analysed(kernel, launch, levels), gpu, kernel.resources)
+        found.append(Case(kernel, work, launch, gpu, default_clocks(gpu)))
     return found
 
 
-def answer(model: str, run: Sequence[Case], times: Sequence[float] = ()) -> Answer:
-    """Return what a built-in model or baseline says about launches one after the other.
-
-    ``times`` says how often each launch counts; empty: once.
-    """
-    times = times or [1.0] * len(run)
+def answer(model: str, run: Sequence[Case]) -> Answer:
+    """Return what a built-in model or baseline says about launches one after the other."""
     if model in BASELINES:
-        seconds = sum(n * _BASELINE[model](case) for n, case in zip(times, run, strict=True))
+        seconds = sum(_BASELINE[model](case) for case in run)
         return Answer(seconds, seconds, seconds)
     timings = [time_model(model).predict(case) for case in run]
     longest = max(timings, key=lambda timing: timing.time.value)
-    pairs = [(n, timing.time) for n, timing in zip(times, timings, strict=True)]
+    times = [timing.time for timing in timings]
     return Answer(
-        sum(n * t.value for n, t in pairs),
-        sum(n * t.low for n, t in pairs),
-        sum(n * t.high for n, t in pairs),
-        longest.bottleneck,
+        sum(t.value for t in times), sum(t.low for t in times), sum(t.high for t in times), longest.bottleneck
     )
 
 
@@ -177,7 +146,7 @@ _BASELINE: dict[str, Callable[[Case], float]] = dict(
 
 
 def _program(run: Measured) -> tuple[str, str, tuple[str, ...], str]:
-    code = run.pieces[0].code
+    code = run.code
     return str(code.source), code.kernel, code.defines, find(run.gpu).target
 
 
@@ -188,7 +157,7 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
         for model in (*MODELS, *BASELINES):
             levels = (Level.PTX,) if model in BASELINES else time_model(model).levels
             try:
-                answers[model] = answer(model, cases(run, levels), [part.times for part in run.pieces])
+                answers[model] = answer(model, cases(run, levels))
             except WarpWattError as error:
                 what = f"{run.program} {run.configuration} on {run.gpu}"
                 print(f"{model} refuses {what}: {error}", file=sys.stderr)
@@ -198,7 +167,5 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
-    options = CompileOptions(
-        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit
-    )
+    options = CompileOptions(defines=code.defines)
     return load_kernel(code.source, target, options, code.kernel)
