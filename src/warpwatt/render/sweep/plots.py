@@ -1,0 +1,190 @@
+"""Geometry of a sweep's plots: lines against the SM clock where it varies, else energy against time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.advise.rows import objective, pareto
+from warpwatt.core.units import si
+from warpwatt.render.sweep.points import name, varying
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from warpwatt.advise.rows import Row
+
+WIDTH, HEIGHT = 560, 300
+LEFT, RIGHT, TOP, BOTTOM = 74, 16, 14, 44
+MOST_SERIES = 8
+"""Lines in one plot; beyond them nobody tells colours apart."""
+FEWEST_CLOCKS = 3
+"""Different SM clocks from which on lines are drawn."""
+TICKS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is drawn: title, unit, and how to read it off a row."""
+
+    title: str
+    unit: str
+    of: Callable[[Row], float]
+
+
+def _time(row: Row) -> float:
+    return row.time.value if row.time else math.nan
+
+
+def _power(row: Row) -> float:
+    return row.power.value if row.power else math.nan
+
+
+def _energy(row: Row) -> float:
+    return row.energy.value if row.energy else math.nan
+
+
+def _clock(row: Row) -> float:
+    return row.sm_clock or math.nan
+
+
+TIME = Quantity("Time", "s", _time)
+POWER = Quantity("Power", "W", _power)
+ENERGY = Quantity("Energy", "J", _energy)
+DELAY = Quantity("Energy × time", "Js", lambda row: row.energy_delay or math.nan)
+CLOCK = Quantity("SM clock", "Hz", _clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A grid line and its label."""
+
+    position: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A linear axis from ``low`` to ``high`` over the pixels ``start`` to ``end``."""
+
+    quantity: Quantity
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value, one decimal."""
+        return round(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start), 1)
+
+    @property
+    def ticks(self) -> list[Tick]:
+        """Round values on the axis."""
+        step = round_step((self.high - self.low) / TICKS)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        digits = len(f"{abs(self.high) / step:.0f}")
+        return [
+            Tick(self(i * step), si(i * step, self.quantity.unit, max(1, digits)))
+            for i in range(first, last + 1)
+        ]
+
+
+def round_step(least: float) -> float:
+    """Return the smallest of 1, 2, 5 times a power of ten that is no less.
+
+    >>> round_step(0.03), round_step(70.0), round_step(10.0)
+    (0.05, 100.0, 10.0)
+    """
+    magnitude = 10.0 ** math.floor(math.log10(least))
+    return next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= least * (1 - 1e-9))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One point and what it says when pointed at."""
+
+    x: float
+    y: float
+    text: str
+    front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points that belong together; ``path`` joins them, empty for none."""
+
+    label: str
+    marks: tuple[Mark, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One picture."""
+
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+
+    @property
+    def title(self) -> str:
+        """What it shows."""
+        return f"{self.y.quantity.title} against {self.x.quantity.title.lower()}"
+
+
+def plots(rows: Sequence[Row]) -> tuple[Plot, ...]:
+    """Return the pictures of the rows of one launch that have results."""
+    front = pareto(rows)
+    if len({row.sm_clock for row in rows if row.clocks_fixed}) >= FEWEST_CLOCKS:
+        fixed = [row for row in rows if row.clocks_fixed]
+        groups = series_by_name(fixed)
+        return tuple(_plot(CLOCK, y, groups, front, joined=True) for y in (TIME, POWER, ENERGY, DELAY))
+    groups = {"all points": list(rows)}
+    return tuple(_plot(TIME, y, groups, front, joined=False) for y in (ENERGY, POWER))
+
+
+def series_by_name(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the rows by what distinguishes them besides the SM clock, ascending in it; the best few only."""
+    heads = {head: read for head, read in varying(rows).items() if head not in ("clock", "regs")}
+    groups: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.sm_clock or 0.0):
+        groups.setdefault(name(row, heads) or row.gpu, []).append(row)
+    if len(groups) > MOST_SERIES:
+        least = {label: min(objective(row, "edp") for row in own) for label, own in groups.items()}
+        kept = sorted(groups, key=least.__getitem__)[:MOST_SERIES]
+        groups = {label: own for label, own in groups.items() if label in kept}
+    return groups
+
+
+def _plot(
+    x: Quantity, y: Quantity, groups: dict[str, list[Row]], front: frozenset[int], *, joined: bool
+) -> Plot:
+    rows = [row for own in groups.values() for row in own]
+    across = _axis(x, rows, LEFT, WIDTH - RIGHT, zero=False)
+    up = _axis(y, rows, HEIGHT - BOTTOM, TOP, zero=True)
+    heads = varying(rows)
+    series = []
+    for label, own in groups.items():
+        marks = tuple(
+            Mark(across(x.of(row)), up(y.of(row)), _text(row, name(row, heads), x, y), row.number in front)
+            for row in own
+        )
+        series.append(Series(label, marks, _path(marks) if joined else ""))
+    return Plot(across, up, tuple(series))
+
+
+def _axis(quantity: Quantity, rows: Sequence[Row], start: float, end: float, *, zero: bool) -> Axis:
+    """Return an axis with room around the values, from zero where that does not waste most of it."""
+    values = [quantity.of(row) for row in rows]
+    low, high = min(values), max(values)
+    room = 0.04 * (high - low) or 0.04 * high
+    return Axis(quantity, 0.0 if zero or low < 0.3 * high else low - room, high + room, start, end)
+
+
+def _path(marks: Sequence[Mark]) -> str:
+    return "M" + " L".join(f"{mark.x} {mark.y}" for mark in marks)
+
+
+def _text(row: Row, what: str, x: Quantity, y: Quantity) -> str:
+    return f"{what}: {si(y.of(row), y.unit)} at {si(x.of(row), x.unit, 4)}"
