@@ -19,7 +19,7 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access, Space, Unknown
-from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss
+from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity
 from warpwatt.gpus.occupancy import occupancy
 
@@ -224,8 +224,8 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
     read = first_read + (l2.read - first_read) * l2_miss(oversubscription)
     written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
     if launch.l2 == L2State.WARM:
-        resident = min(1.0, 1.0 / oversubscription) if oversubscription > 0 else 1.0
-        read, written = read * (1 - resident), written * (1 - resident)
+        lost = overlap_miss(oversubscription)
+        read, written = read * lost, written * lost
     return Traffic(read, written)
 
 
