@@ -24,16 +24,18 @@ LIMITS_MHZ = (50.0, 30_000.0)
 class Asked(NamedTuple):
     """A pair of clocks in hertz; ``memory`` None is the GPU's own.
 
-    ``ranged``: one of a range, which ends at each GPU's boost clock.
+    ``ranged``: one of a range, which ends at each GPU's boost clock. ``only``: name of the one GPU meant.
     """
 
     sm: float
     memory: float | None = None
     ranged: bool = False
+    only: str = ""
 
     def fits(self, gpu: Gpu) -> bool:
         """Whether this clock is asked of ``gpu`` too."""
-        return not self.ranged or self.sm <= gpu.boost_clock * (1 + 1e-9)
+        meant = self.only in ("", gpu.name)
+        return meant and (not self.ranged or self.sm <= gpu.boost_clock * (1 + 1e-9))
 
 
 def parse_range(text: str) -> tuple[Asked, ...]:
@@ -75,6 +77,16 @@ def offered_clocks(gpu: Gpu) -> tuple[float, ...]:
     return tuple(gpu.boost_clock - i * step for i in range(number, -1, -1))
 
 
+def candidates(gpu: Gpu, asked: Iterable[Asked | None] = ()) -> tuple[Asked, ...]:
+    """Return the clocks to choose from on ``gpu``: the offered ones next to those asked for, or all."""
+    offered = offered_clocks(gpu)
+    wanted = [clocks for clocks in asked if clocks is not None and clocks.fits(gpu)]
+    if not wanted:
+        return tuple(Asked(clock, only=gpu.name) for clock in offered)
+    near = dict.fromkeys((nearest(clocks.sm, offered), clocks.memory) for clocks in wanted)
+    return tuple(Asked(clock, memory, only=gpu.name) for clock, memory in near)
+
+
 def nearest(clock: float, offered: Iterable[float]) -> float:
     """Return the offered clock next to ``clock``.
 
@@ -82,8 +94,6 @@ def nearest(clock: float, offered: Iterable[float]) -> float:
     1.05
     """
     return min(offered, key=lambda other: abs(other - clock))
-
-
 
 
 @lru_cache(maxsize=1)

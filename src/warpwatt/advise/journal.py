@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Version of the lines; raise it when the fields of a row change their meaning."""
-SUFFIX = ".partial"
+
+
+def partial(result: Path) -> Path:
+    """Return where the rows of an unfinished sweep lie that will become ``result``.
+
+    >>> from pathlib import Path
+    >>> str(partial(Path("sweep.csv")))
+    'sweep.csv.partial'
+    """
+    return result.with_name(f"{result.name}.partial")
 
 
 def fingerprint(sweep: Sweep) -> str:
@@ -67,7 +76,7 @@ class Journal:
     """
 
     def __init__(self, result: Path, sweep: Sweep, *, force: bool = False) -> None:
-        self.path = result.with_name(result.name + SUFFIX)
+        self.path = partial(result)
         self.rows: list[Row] = []
         """Rows done, those found on disk first."""
         self._file: BinaryIO = self.path.open("a+b")

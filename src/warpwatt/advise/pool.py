@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.sweep import run, run_group
+from warpwatt.advise.run import run, run_group
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -22,7 +22,7 @@ class Range:
     @classmethod
     def of(cls, estimate: Estimate) -> Range:
         """Return an estimate without its draws."""
-        return cls(estimate.value, estimate.low, estimate.high)
+        return cls(float(estimate.value), float(estimate.low), float(estimate.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Row:
         The macros of the configuration.
     clocks_fixed
         Whether clocks were asked for; else the board chose ``sm_clock``.
+    at_power_limit
+        Whether the power limit binds: it lowered the clock, or will where ``clocks_fixed``.
     time, power, energy
         Seconds, watts, joules per launch; None where ``error`` says why.
     registers, spills
@@ -116,6 +118,11 @@ def objective(row: Row, name: str) -> float:
     return {"time": row.time.value, "energy": row.energy.value, "edp": row.time.value * row.energy.value}[
         name
     ]
+
+
+def least(rows: Sequence[Row], goal: str) -> Row:
+    """Return the row with the least objective, the first of equals."""
+    return min(rows, key=lambda row: objective(row, goal))
 
 
 def pareto(rows: Iterable[Row]) -> frozenset[int]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import jinja2
 from markupsafe import Markup
 
-from warpwatt.advise.rows import OBJECTIVES, objective, pareto
+from warpwatt.advise.rows import OBJECTIVES, least, pareto
+from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.units import si
-from warpwatt.render.figures import percent, plural
+from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.sweep import plots
 from warpwatt.render.sweep.points import name, varying
 
@@ -68,8 +69,7 @@ def render(rows: Sequence[Row], context: Context) -> str:
 
 def _part(rows: Sequence[Row]) -> Part:
     heads, front = varying(rows), pareto(rows)
-    best = {one: min(rows, key=lambda row, one=one: objective(row, one)) for one in OBJECTIVES}
-    said = [f"{_OBJECTIVE_NAMES[one]}: {name(row, heads)}" for one, row in best.items()]
+    said = [f"{_OBJECTIVE_NAMES[goal]}: {name(least(rows, goal), heads)}" for goal in OBJECTIVES]
     return Part(
         title=f"{rows[0].kernel}: {plural(len(rows), 'point')}",
         summary="; ".join(said),
@@ -96,7 +96,8 @@ def _cells(row: Row) -> tuple[str, ...]:
 def _quantity(value: Range | None, unit: str) -> str:
     if value is None:
         return ""
-    return f"{si(value.value, unit)} ({si(value.low, unit)} – {si(value.high, unit)})"
+    around = bounds(Estimate(value.value, unit, value.low, value.high, Source.MODELLED))
+    return f"{si(value.value, unit)} ({around})" if around else si(value.value, unit)
 
 
 def _failures(rows: Sequence[Row]) -> list[tuple[str, str]]:

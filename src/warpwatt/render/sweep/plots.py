@@ -13,12 +13,14 @@ from warpwatt.render.sweep.points import name, varying
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from warpwatt.advise.rows import Row
+    from warpwatt.advise.rows import Range, Row
 
 WIDTH, HEIGHT = 560, 300
 LEFT, RIGHT, TOP, BOTTOM = 74, 16, 14, 44
 MOST_SERIES = 8
 """Lines in one plot; beyond them nobody tells colours apart."""
+MOST_BANDS = 2
+"""Lines in one plot whose intervals are drawn too; more would hide each other."""
 FEWEST_CLOCKS = 3
 """Different SM clocks from which on lines are drawn."""
 TICKS = 6
@@ -31,6 +33,8 @@ class Quantity:
     title: str
     unit: str
     of: Callable[[Row], float]
+    around: Callable[[Row], Range | None] = lambda _: None
+    """Its interval, where it has one."""
 
 
 def _time(row: Row) -> float:
@@ -49,9 +53,9 @@ def _clock(row: Row) -> float:
     return row.sm_clock or math.nan
 
 
-TIME = Quantity("Time", "s", _time)
-POWER = Quantity("Power", "W", _power)
-ENERGY = Quantity("Energy", "J", _energy)
+TIME = Quantity("Time", "s", _time, lambda row: row.time)
+POWER = Quantity("Power", "W", _power, lambda row: row.power)
+ENERGY = Quantity("Energy", "J", _energy, lambda row: row.energy)
 DELAY = Quantity("Energy × time", "Js", lambda row: row.energy_delay or math.nan)
 CLOCK = Quantity("SM clock", "Hz", _clock)
 
@@ -83,11 +87,19 @@ class Axis:
         """Round values on the axis."""
         step = round_step((self.high - self.low) / TICKS)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        digits = len(f"{abs(self.high) / step:.0f}")
+        unit = self.quantity.unit
         return [
-            Tick(self(i * step), si(i * step, self.quantity.unit, max(1, digits)))
-            for i in range(first, last + 1)
+            Tick(self(i * step), si(i * step, unit, _digits(i * step, step))) for i in range(first, last + 1)
         ]
+
+
+def _digits(value: float, step: float) -> int:
+    """Return the significant digits that tell a value from those one step away.
+
+    >>> _digits(1.5e9, 5e8), _digits(0.2, 0.1), _digits(0.0, 0.1)
+    (2, 1, 1)
+    """
+    return math.floor(math.log10(value * (1 + 1e-9))) - math.floor(math.log10(step)) + 1 if value > 0 else 1
 
 
 def round_step(least: float) -> float:
@@ -117,6 +129,8 @@ class Series:
     label: str
     marks: tuple[Mark, ...]
     path: str
+    band: str = ""
+    """Around the 80 % intervals of the points, empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +154,15 @@ def plots(rows: Sequence[Row]) -> tuple[Plot, ...]:
         fixed = [row for row in rows if row.clocks_fixed]
         groups = series_by_name(fixed)
         return tuple(_plot(CLOCK, y, groups, front, joined=True) for y in (TIME, POWER, ENERGY, DELAY))
-    groups = {"all points": list(rows)}
+    groups = {gpu: [row for row in rows if row.gpu == gpu] for gpu in dict.fromkeys(row.gpu for row in rows)}
+    if len(groups) > MOST_SERIES:
+        groups = {"all GPUs": list(rows)}
     return tuple(_plot(TIME, y, groups, front, joined=False) for y in (ENERGY, POWER))
 
 
 def series_by_name(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return the rows by what distinguishes them besides the SM clock, ascending in it; the best few only."""
-    heads = {head: read for head, read in varying(rows).items() if head not in ("clock", "regs")}
+    heads = {head: read for head, read in varying(rows).items() if head != "SM clock"}
     groups: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.sm_clock or 0.0):
         groups.setdefault(name(row, heads) or row.gpu, []).append(row)
@@ -170,20 +186,30 @@ def _plot(
             Mark(across(x.of(row)), up(y.of(row)), _text(row, name(row, heads), x, y), row.number in front)
             for row in own
         )
-        series.append(Series(label, marks, _path(marks) if joined else ""))
+        band = _band(own, across, up) if joined and len(groups) <= MOST_BANDS else ""
+        series.append(Series(label, marks, _path(marks) if joined else "", band))
     return Plot(across, up, tuple(series))
 
 
 def _axis(quantity: Quantity, rows: Sequence[Row], start: float, end: float, *, zero: bool) -> Axis:
-    """Return an axis with room around the values, from zero where that does not waste most of it."""
+    """Return an axis with room around the values, from ``zero`` if wanted."""
     values = [quantity.of(row) for row in rows]
     low, high = min(values), max(values)
     room = 0.04 * (high - low) or 0.04 * high
-    return Axis(quantity, 0.0 if zero or low < 0.3 * high else low - room, high + room, start, end)
+    return Axis(quantity, 0.0 if zero else max(0.0, low - room), high + room, start, end)
 
 
 def _path(marks: Sequence[Mark]) -> str:
     return "M" + " L".join(f"{mark.x} {mark.y}" for mark in marks)
+
+
+def _band(rows: Sequence[Row], across: Axis, up: Axis) -> str:
+    """Return the outline of the rows' intervals."""
+    around = [(across(across.quantity.of(row)), up.quantity.around(row)) for row in rows]
+    known = [(x, one) for x, one in around if one is not None]
+    edge = [f"{x} {up(min(one.high, up.high))}" for x, one in known]
+    edge += [f"{x} {up(one.low)}" for x, one in reversed(known)]
+    return f"M{' L'.join(edge)} Z" if edge else ""
 
 
 def _text(row: Row, what: str, x: Quantity, y: Quantity) -> str:

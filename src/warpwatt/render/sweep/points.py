@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.units import si
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from warpwatt.advise.rows import Row
+
+
+RESULT = "regs"
+"""Column of what the compiler made of a choice."""
 
 
 def varying(rows: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
@@ -25,15 +27,24 @@ def varying(rows: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
         "GPU": lambda row: row.gpu,
         **{name: _macro(name) for name in macros},
         "max regs": lambda row: str(row.max_registers or ""),
-        "grid": lambda row: _short(row.grid),
         "block": lambda row: _short(row.block),
+        "grid": lambda row: _short(row.grid),
         "shared": lambda row: str(row.shared),
-        "regs": lambda row: str(row.registers or ""),
-        "clock": lambda row: si(row.sm_clock, "Hz", 4) if row.sm_clock else "",
-        "memory": lambda row: si(row.memory_clock, "Hz", 4) if row.memory_clock else "",
+        RESULT: lambda row: str(row.registers or ""),
+        "SM clock": lambda row: _mega(row.sm_clock),
     }
     found = {head: read for head, read in readers.items() if len({read(row) for row in rows}) > 1}
+    if not any(row.clocks_fixed for row in rows):
+        found.pop("SM clock", None)  # what each board chose for itself
+    if found.keys() & {*macros, "block"}:
+        found.pop("grid", None)  # it follows them
+    if len({(row.gpu, row.memory_clock) for row in rows}) > len({row.gpu for row in rows}):
+        found["memory clock"] = lambda row: _mega(row.memory_clock)
     return found or {"GPU": readers["GPU"]}
+
+
+def _mega(hertz: float | None) -> str:
+    return f"{hertz / 1e6:.0f} MHz" if hertz else ""
 
 
 def _macro(name: str) -> Callable[[Row], str]:
@@ -53,5 +64,6 @@ def _short(dimensions: str) -> str:
 
 
 def name(row: Row, heads: Mapping[str, Callable[[Row], str]]) -> str:
-    """Return a point's name: what varies, in words."""
-    return ", ".join(read(row) if head == "GPU" else f"{head} {read(row)}" for head, read in heads.items())
+    """Return a point's name: what was chosen differently, in words."""
+    chosen = {head: read(row) for head, read in heads.items() if head != RESULT}
+    return ", ".join(said if head == "GPU" else f"{head} {said}" for head, said in chosen.items())

@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib import resources
+from importlib import import_module, resources
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.advise.rows import pareto
 from warpwatt.core.errors import ToolchainError
-from warpwatt.render.csv import _cell
+from warpwatt.render.csv import cell
 from warpwatt.render.json import dump, header
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from warpwatt.advise.rows import Range, Row
     from warpwatt.render.context import Context
+
+    ParquetWriter = Callable[[list[dict[str, Any]], io.BytesIO], None]
 
 SCHEMA_VERSION = "1.0.0"
 """Semantic: a new column raises the second number; a removed or changed one would raise the first."""
@@ -79,7 +82,7 @@ def render_csv(rows: Sequence[Row], _: Context) -> str:
     writer = csv.DictWriter(buffer, list(found[0]) if found else [], lineterminator="\r\n")
     writer.writeheader()
     for record in found:
-        writer.writerow({k: _cell(int(v) if isinstance(v, bool) else v) for k, v in record.items()})
+        writer.writerow({k: cell(int(v) if isinstance(v, bool) else v) for k, v in record.items()})
     return buffer.getvalue()
 
 
@@ -90,32 +93,36 @@ def render_json(rows: Sequence[Row], context: Context) -> str:
 
 
 def render_parquet(rows: Sequence[Row], _: Context) -> bytes:
-    """Return a Parquet file, written by polars, or by pandas where it can.
+    """Return a Parquet file; raise as :func:`parquet_writer`."""
+    buffer = io.BytesIO()
+    parquet_writer()(records(rows), buffer)
+    return buffer.getvalue()
+
+
+def parquet_writer() -> ParquetWriter:
+    """Return what writes records as Parquet: polars, or pandas where it can.
 
     Raises
     ------
     ToolchainError
         If neither is installed.
     """
-    found = records(rows)
-    buffer = io.BytesIO()
-    try:
-        import polars  # type: ignore[import-not-found, unused-ignore] # noqa: PLC0415 - optional
+    if find_spec("polars") is not None:
+        return _with_polars
+    if find_spec("pandas") is not None and (find_spec("pyarrow") or find_spec("fastparquet")):
+        return _with_pandas
+    hint = "pip install polars, or write CSV or JSON"
+    raise ToolchainError("Parquet needs polars, or pandas with pyarrow", hint=hint)
 
-        polars.DataFrame(found, infer_schema_length=None).write_parquet(buffer)
-    except ImportError:
-        _with_pandas(found, buffer)
-    return buffer.getvalue()
+
+def _with_polars(found: list[dict[str, Any]], buffer: io.BytesIO) -> None:
+    polars = import_module("polars")
+    polars.DataFrame(found, infer_schema_length=None).write_parquet(buffer)
 
 
 def _with_pandas(found: list[dict[str, Any]], buffer: io.BytesIO) -> None:
-    try:
-        import pandas as pd  # type: ignore[import-untyped, unused-ignore] # noqa: PLC0415 - optional
-
-        pd.DataFrame(found).to_parquet(buffer)
-    except ImportError:  # pandas itself, or what it writes Parquet with
-        hint = "pip install polars, or write CSV or JSON"
-        raise ToolchainError("Parquet needs polars, or pandas with pyarrow", hint=hint) from None
+    pandas = import_module("pandas")
+    pandas.DataFrame(found).to_parquet(buffer)
 
 
 def schema() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from warpwatt.advise.rows import OBJECTIVES, objective, pareto
+from warpwatt.advise.rows import OBJECTIVES, least, objective, pareto
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain, to_text
 from warpwatt.render.figures import percent, plural
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST = 40
 """Rows shown unless everything is asked for."""
+_RIGHT = ("max regs", "regs", "SM clock", "memory clock")
 BEST, FRONT = "★", "◆"
 
 
@@ -56,11 +57,11 @@ def shown(rows: Sequence[Row], *, everything: bool) -> list[Row]:
 def _table(rows: Sequence[Row], chosen: Sequence[Row]) -> Table:
     axes = varying(rows)
     front = pareto(rows)
-    best = {name: min(rows, key=lambda row: objective(row, name)).number for name in OBJECTIVES}
+    best = {goal: least(rows, goal).number for goal in OBJECTIVES}
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("")
     for name in axes:
-        table.add_column(name, justify="right" if name in ("clock", "memory", "regs") else "left")
+        table.add_column(name, justify="right" if name in _RIGHT else "left", no_wrap=name in _RIGHT)
     for name in ("time", "power", "energy", "energy×time"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("occ.", justify="right")
