@@ -33,8 +33,8 @@ AT_ONCE = 4
 FEWEST = 8
 """Iterations per entry from which on a loop is worth unrolling."""
 _SUMS = frozenset({
-    "FADD", "DADD", "HADD2", "IADD3", "IADD", "VIADD", "UIADD3", "FMNMX", "IMNMX", "VIMNMX", "LOP3", "LOP", "MOV",
-    "UMOV", "PLOP3", "LEA", "POPC",
+    "FADD", "DADD", "HADD2", "IADD3", "IADD", "VIADD", "UIADD3", "FMNMX", "IMNMX", "VIMNMX", "LOP3", "LOP",
+    "MOV", "UMOV", "PLOP3", "LEA", "POPC",
 })  # fmt: skip
 _PRODUCTS = frozenset({"FFMA", "DFMA", "HFMA2", "IMAD", "UIMAD", "IDP", "HMMA", "IMMA", "DMMA"})
 """Opcodes through which a result may be carried from one iteration to the next: sums, and products added."""
@@ -58,7 +58,7 @@ def chains(case: Case) -> Iterator[Change]:
     inside = np.zeros(len(execution.program.instructions), bool)
     inside[[i.index for b in busiest.blocks for i in flow.instructions(b)]] = True
     shared = shared_out(streams, inside, flow.blocks[busiest.header].start, AT_ONCE)
-    line = busiest.line.outermost if busiest.line else None
+    line = busiest.line.home if busiest.line else None
     where = f"line {line.line}" if line else "the innermost loop"
     yield Change(
         "chains", f"running {AT_ONCE} independent iterations of the loop at {where} at once",

@@ -14,8 +14,15 @@ import numpy as np
 from warpwatt.core.advice import Change
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Flow
-from warpwatt.models.advice.edit import MOST_LINES, SECTOR, WAVEFRONT, fewer_sectors, line_of
-from warpwatt.models.advice.edit import with_execution, with_hits
+from warpwatt.models.advice.edit import (
+    MOST_LINES,
+    SECTOR,
+    WAVEFRONT,
+    fewer_sectors,
+    line_of,
+    with_execution,
+    with_hits,
+)
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 
@@ -118,7 +125,7 @@ def _loops(execution: Execution, flow: ControlFlow) -> Iterator[Side]:
         if before < 0 or not execution.counts[head]:
             continue
         last = flow.terminator(loop.latches[0])
-        line = loop.line.outermost if loop.line else line_of(last) if last else None
+        line = loop.line.home if loop.line else line_of(last) if last else None
         inside = _instructions(flow, loop.blocks)
         share = _present(execution, flow, loop.header) / _present(execution, flow, before)
         yield Side(line, head, inside, share, loop=True)

@@ -60,9 +60,7 @@ def without(streams: WarpStreams, gone: NDArray[np.bool_]) -> WarpStreams:
     )
 
 
-def _pieces(
-    steps: NDArray[np.int64], gone: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pieces(steps: NDArray[np.int64], gone: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return, for all steps in order, which step a piece comes from, and rows (first, behind)."""
     kinds, which = np.unique(steps[:, :2], axis=0, return_inverse=True)
     cut = [_runs(first, behind, gone) for first, behind in kinds.tolist()]
