@@ -29,14 +29,15 @@ NOTHING = (Stall.SELECTED,)
 
 _PRODUCERS = {
     "LDG": "load", "LD": "load", "LDS": "shared-memory load", "LDSM": "shared-memory load",
-    "LDL": "local load", "LDC": "constant load", "LDGSTS": "copy", "UBLKCP": "bulk copy", "UTMALDG": "bulk copy",
-    "ATOM": "atomic", "ATOMG": "atomic", "ATOMS": "shared-memory atomic", "RED": "atomic", "STG": "store", "STS": "store", "STL": "store",
-    "ST": "store", "TEX": "texture read", "TLD": "texture read", "SHFL": "shuffle",
-    "MUFU": "special function", "F2F": "conversion", "F2I": "conversion", "I2F": "conversion",
-    "FRND": "conversion", "S2R": "special register", "S2UR": "special register", "MEMBAR": "memory fence",
+    "LDL": "local load", "LDC": "constant load", "LDGSTS": "copy", "UBLKCP": "bulk copy",
+    "UTMALDG": "bulk copy", "ATOM": "atomic", "ATOMG": "atomic", "ATOMS": "shared-memory atomic",
+    "RED": "atomic", "STG": "store", "STS": "store", "STL": "store", "ST": "store",
+    "TEX": "texture read", "TLD": "texture read", "SHFL": "shuffle", "MUFU": "special function",
+    "F2F": "conversion", "F2I": "conversion", "I2F": "conversion", "FRND": "conversion",
+    "S2R": "special register", "S2UR": "special register", "MEMBAR": "memory fence",
     "HMMA": "tensor operation", "IMMA": "tensor operation", "DMMA": "tensor operation",
-    "DFMA": "double-precision result", "DADD": "double-precision result", "DMUL": "double-precision result",
-    "DSETP": "double-precision result", "POPC": "bit count",
+    "DFMA": "double-precision result", "DADD": "double-precision result",
+    "DMUL": "double-precision result", "DSETP": "double-precision result", "POPC": "bit count",
 }  # fmt: skip
 """What an instruction that others wait for is called."""
 
