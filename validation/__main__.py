@@ -17,6 +17,7 @@ SCRIPTS = (
     "microbench_check",
     "fits",
     "corpus_table",
+    "explained",
 )
 
 

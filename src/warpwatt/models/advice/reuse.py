@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from warpwatt.core.advice import Change
 from warpwatt.core.program import Access, Space
 from warpwatt.models.advice.edit import by_line
+from warpwatt.models.advice.recurrence import circles
 from warpwatt.models.advice.removal import without_instructions
+from warpwatt.program.cfg import control_flow
+from warpwatt.program.loops import natural_loops
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -28,7 +31,8 @@ def reuse(case: Case) -> Iterator[Change]:
     """
     execution = case.workload.execution
     loads = [i.index for i in execution.program.instructions if _shareable(case, i)]
-    lines = {line: of for line, of in by_line(case, loads).items() if len(of) > 1}
+    chased = _chased(case)
+    lines = {line: of for line, of in by_line(case, loads).items() if len(of) > 1 and not of & chased}
     line = max(lines, key=lambda line: _work(case, lines[line]), default=None)
     if line is None:
         return
@@ -50,8 +54,20 @@ def _shareable(case: Case, instruction: Instruction) -> bool:
     if memory.space is Space.SHARED:
         held = case.kernel.resources.static_shared + case.launch.dynamic_shared
         return read / case.launch.grid.count >= OFTEN * held
-    hits = work.hits.get(instruction.index)
-    return hits is not None and memory.space is not Space.LOCAL and hits.l1_hits >= CACHED
+    hits, pattern = work.hits.get(instruction.index), work.execution.accesses.get(instruction.index)
+    if hits is None or pattern is None or not pattern.footprint or memory.space is Space.LOCAL:
+        return False
+    return hits.l1_hits >= CACHED and read >= OFTEN * pattern.footprint
+
+
+def _chased(case: Case) -> set[int]:
+    """Return the loads whose address depends on what they loaded before."""
+    found: set[int] = set()
+    flow = control_flow(case.workload.execution.program)
+    for loop in natural_loops(flow).loops:
+        body = [i for b in sorted(loop.blocks) for i in flow.instructions(b)] if not loop.children else []
+        found.update(body[n].index for circle in circles(body) for n in circle if body[n].memory is not None)
+    return found
 
 
 def _space(case: Case, index: int) -> Space | None:
