@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "validation" / "explained.md"
 KERNELS = ROOT / "validation" / "kernels" / "explained"
-GPUS = ("a100", "rtx3090")
+GPUS = ("h200", "rtx3090")
 CLOSE = 0.03
 """Shares of the time that may lie between advice and edited kernel without a reason given."""
 PROTOCOL = """\
