@@ -9,7 +9,7 @@ from warpwatt.learn import outliers
 from warpwatt.learn.cost import measure
 from warpwatt.learn.errors import DataError
 from warpwatt.learn.layout import layout
-from warpwatt.learn.losses import loss_curve, thinned
+from warpwatt.learn.losses import loss_curve
 from warpwatt.learn.regressors import fit, regressor
 from warpwatt.learn.response import grid, one_at_a_time, partial_dependence
 from warpwatt.learn.samples import load, samples
@@ -82,7 +82,6 @@ def test_training_loss_falls_with_every_tree(table, name):
     curve = loss_curve(data, regressor(name).with_parameters({trees: 12}), part)
     assert len(curve) == 12
     assert curve[-1][0] < curve[0][0]
-    assert len(thinned(curve, 5)) <= 5
 
 
 def test_no_loss_curve_without_steps(table):
