@@ -150,9 +150,10 @@ def _model_sections(samples: Samples, trained: Trained) -> Iterator[tuple[str, s
 def _data_sections(samples: Samples) -> Iterator[tuple[str, str, Any]]:
     varying = tuple(name for name, x in zip(samples.features, samples.x.T, strict=True) if np.ptp(x) > 0)
     if len(varying) > 1:
-        x = samples.only(varying).x yield "Pearson correlation", "Linear relations between features.",
-        plots.heat_map(varying, pearson(x)) yield "Kendall correlation", "Relations of rank, robust to
-        outliers.", plots.heat_map(varying, kendall(x))
+        x = samples.only(varying).x
+        linear, ranks = pearson(x), kendall(x)
+        yield "Pearson correlation", "Linear relations between features.", plots.heat_map(varying, linear)
+        yield "Kendall correlation", "Relations of rank, robust to outliers.", plots.heat_map(varying, ranks)
     yield f"{samples.target} over each feature", "All rows.", plots.relationships(samples)
     if len(samples) >= FEWEST_FOR_OUTLIERS:
         scores = outliers.scores(samples)

@@ -13,7 +13,8 @@ from warpwatt.learn.export import export
 from warpwatt.learn.regressors import fit, regressor
 from warpwatt.learn.samples import Samples
 from warpwatt.models.trained.file import VERSION, read, write
-from warpwatt.models.trained.packed import ModelFileError, pack, unpack
+from warpwatt.models.trained.packed import ModelFileError, pack, pack_bytes, unpack
+from warpwatt.models.trained.trees import forest, oblivious
 
 SMALL = {
     "random_forest": {"n_estimators": 5},
@@ -183,3 +184,32 @@ def test_broken_arrays_never_crash_the_reader(change):
     # read() turns the last three into a ModelFileError
     with contextlib.suppress(ModelFileError, TypeError, ValueError, AttributeError):
         unpack(packed)
+
+
+def test_trees_are_walked_as_they_were_grown():
+    """Left where a feature is at most the threshold; the leaves of all trees are added up."""
+    arrays = {
+        "feature": [0, -1, 1, -1, -1],
+        "threshold": [2.0, 0.0, 7.0, 0.0, 0.0],
+        "left": [1, -1, 3, -1, -1],
+        "right": [2, -1, 4, -1, -1],
+        "value": [0.0, 10.0, 0.0, 20.0, 30.0],
+    }
+    kinds = {"threshold": np.float64, "value": np.float64}
+    model = {name: pack(np.array(x, kinds.get(name, np.int32))) for name, x in arrays.items()}
+    roots = pack(np.array([0, 2], np.int32))
+    predict = forest({**model, "roots": roots, "intercept": 1.0, "factor": 0.5}, 2)
+    x = np.array([[2.0, 7.0], [2.1, 7.0], [2.1, 7.1]])
+    assert predict(x).tolist() == [1 + 0.5 * (10 + 20), 1 + 0.5 * (20 + 20), 1 + 0.5 * (30 + 30)]
+
+
+def test_oblivious_trees_are_walked_as_they_were_grown():
+    """A feature above its border sets the level's bit of the leaf's index; an equal one does not."""
+    splits = [{"float_feature_index": 0, "border": 2.0}, {"float_feature_index": 1, "border": 7.0}]
+    whole = {
+        "scale_and_bias": [2.0, [5.0]],
+        "oblivious_trees": [{"splits": splits, "leaf_values": [0.0, 1.0, 10.0, 11.0]}],
+    }
+    predict = oblivious({"json": pack_bytes(json.dumps(whole).encode())}, 2)
+    x = np.array([[2.0, 7.0], [3.0, 7.0], [2.0, 8.0], [3.0, 8.0]])
+    assert predict(x).tolist() == [5.0, 7.0, 25.0, 27.0]
