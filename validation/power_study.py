@@ -1,8 +1,8 @@
 """The published power study reproduced, and what its models are worth for programs they have not seen.
 
 Run ``python -m validation.power_study [--data FOLDER] [--cache FOLDER]`` from the repository root:
-``FOLDER`` holds the public data sets (default ``../shared/data``). Every cross-validation is kept in a file of
-the cache (default ``build/power_study``), so that an interrupted run goes on where it was. All of it takes
+``FOLDER`` holds the public data sets (default ``../shared/data``). Every cross-validation is kept in a file
+of the cache (default ``build/power_study``), so that an interrupted run goes on where it was. All of it takes
 about half an hour of processor time. The neural networks need the extra ``ann``.
 Writes ``docs/validation/power_study.md``.
 """

@@ -66,13 +66,13 @@ def explain(predict: Callable[[Floats], Floats], samples: Samples, row: Floats, 
 
 def _ridge(x: Floats, y: Floats, weights: Floats) -> tuple[Floats, float]:
     """Return the slopes of a weighted ridge regression, and its weighted R²."""
+    if np.ptp(y) == 0:
+        return np.zeros(x.shape[1]), 1.0
     total = weights.sum()
     centred = x - (weights @ x) / total
     target = y - (weights @ y) / total
     gram = centred.T @ (weights[:, None] * centred) + RIDGE * np.eye(x.shape[1])
     slopes = np.linalg.solve(gram, centred.T @ (weights * target))
     rest = target - centred @ slopes
-    spread = float(weights @ target**2)
-    return np.asarray(slopes, dtype=np.float64), 1.0 - float(
-        weights @ rest**2
-    ) / spread if spread > 0 else 1.0
+    explained = 1.0 - float(weights @ rest**2) / float(weights @ target**2)
+    return np.asarray(slopes, dtype=np.float64), explained
