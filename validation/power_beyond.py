@@ -134,11 +134,15 @@ def transfer(study: Study) -> str:
     rows = []
     for gpu in sorted(set(whole.gpus)):
         for count in (10, CALIBRATION, 100):
-            found = pooled(
-                [leave_out(whole, gpu, regressor("extra_trees"), seed, count) for seed in SEEDS[:3]]
-            )
-            figures = (found.calibrated, found.uncalibrated, found.constant)
-            rows.append([f"{gpu}, {count} measured", *(f"{e.mae:.1f} W, {e.mape:.1f} %" for e in figures)])
+
+            def compute(unseen: str = gpu, few: int = count) -> list[list[float]]:
+                one = regressor("extra_trees")
+                found = pooled([leave_out(whole, unseen, one, seed, few) for seed in SEEDS[:3]])
+                kinds = (found.calibrated, found.uncalibrated, found.constant)
+                return [[each.mae, each.mape] for each in kinds]
+
+            figures = study.runs.keep(f"transfer {gpu} {count} {whole.sha256}", compute)
+            rows.append([f"{gpu}, {count} measured", *(f"{m:.1f} W, {p:.1f} %" for m, p in figures)])
     return markdown(["unseen GPU", "calibrated quantiles", "not calibrated", "mean of the measured"], rows)
 
 

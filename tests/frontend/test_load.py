@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,16 @@ import pytest
 from warpwatt.core.errors import InputError, KernelSelectionError, ParseError
 from warpwatt.core.program import Level
 from warpwatt.frontend import disassembly, toolchain
+from warpwatt.frontend import load as load_module
 from warpwatt.frontend.load import load, load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import Toolkit
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from warpwatt.frontend.compiled import Compiled, Source
+    from warpwatt.frontend.toolkits import Choice
 
 pytestmark = pytest.mark.toolchain
 PTX_ONLY = CompileOptions(levels=frozenset({Level.PTX}))
@@ -124,8 +129,23 @@ def test_an_old_target_gets_a_stand_in(saxpy: Path):
     assert (kernel.target, kernel.ptx.target) == ("sm_61", "sm_75")
     assert kernel.resources.assumed
     assert kernel.resources.static_shared == 512
-    assert kernel.sass is None
+    assert kernel.sass.target == "sm_75"
     assert "--toolkit 12.9" in kernel.warnings[0]
+
+
+def test_machine_code_nobody_reads_is_replaced_by_that_of_the_oldest_readable_target(
+    saxpy: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As with toolkit 12.9, which compiles for sm_61 what nvdisasm then refuses."""
+    real = load_module.compile_cuda
+
+    def for_pascal(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
+        return replace(real(source, choice, options), target="sm_61", cubin=b"machine code of sm_61")
+
+    monkeypatch.setattr(load_module, "compile_cuda", for_pascal)
+    kernel = load_kernel(saxpy, "sm_61", name="total")
+    assert kernel.sass.target == "sm_75"
+    assert load_kernel(saxpy, "sm_61", PTX_ONLY, name="total").sass is None
 
 
 def test_without_nvdisasm_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: pytest.MonkeyPatch):

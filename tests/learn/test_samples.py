@@ -125,7 +125,7 @@ def test_energy_is_power_times_time(write):
 
 
 def test_files_that_are_no_tables(tmp_path):
-    with pytest.raises(DataError, match="not a readable CSV file"):
+    with pytest.raises(DataError, match="cannot be read: No such file"):
         read_table(tmp_path / "none.csv")
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(DataError, match="the file is empty"):

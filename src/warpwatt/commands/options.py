@@ -62,6 +62,8 @@ class ModelOptions:
     clock: str | None = None
     level: str | None = None
     unknown: Unknown = Unknown.ESTIMATE
+    profile: Path | None = None
+    profile_arg: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,18 @@ model_options = _group(
         default=Unknown.ESTIMATE,
         show_default=True,
         help="Instructions that the opcode tables lack.",
+    ),
+    click.option(
+        "--profile",
+        type=click.Path(path_type=Path),
+        metavar="FILE.csv",
+        help="A measured launch of the kernel (nsys, ncu, nvprof or own CSV) that corrects the time.",
+    ),
+    click.option(
+        "--profile-arg",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An argument the measured launch had, where it differs.",
     ),
 )
 output_options = _group(

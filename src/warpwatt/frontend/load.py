@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Kernel, Program
+from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
-from warpwatt.frontend.disassembly import Disassembly
+from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import assumed_resources
 from warpwatt.frontend.resources import max_threads
@@ -134,8 +134,8 @@ def compiled_entries(
 
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:
-        compiled = replace(compiled, cubin=b"", resources=assumed(compiled).resources)
-    sass = Disassembly(compiled.cubin, compiled.target, options)
+        compiled = assumed(compiled)
+    sass = _machine_code(compiled, source, choice, options)
     limits = max_threads(compiled.ptx)
     warnings = (*choice.warnings, *compiled.warnings)
 
@@ -156,6 +156,16 @@ def compiled_entries(
         )
 
     return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
+
+
+def _machine_code(compiled: Compiled, source: Source, choice: Choice, options: CompileOptions) -> Disassembly:
+    """Return the machine code; that for the oldest target nvdisasm reads, where the GPU is older still."""
+    target = compiled.target
+    if compiled.cubin and Level.SASS in options.levels and target_number(target) < OLDEST_TARGET:
+        text = replace(source, data=compiled.ptx.encode())
+        nearest = replace(choice, target=f"sm_{OLDEST_TARGET}")
+        compiled = assemble_ptx(text, nearest, options)
+    return Disassembly(compiled.cubin, compiled.target, options)
 
 
 def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> Program:

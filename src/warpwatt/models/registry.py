@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIME_GROUP = "warpwatt.time_models"
 POWER_GROUP = "warpwatt.power_models"
 
-DEFAULT_TIME = "roofline"
+DEFAULT_TIME = "pipeline"
 """The best of the built-in models on programs no rate was fitted to: see docs/validation/time_models.md."""
 DEFAULT_POWER = "specification"
 
@@ -30,8 +30,12 @@ _TIME: Mapping[str, str] = {
     "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
     "roofline": "warpwatt.models.time.roofline:Roofline",
+    "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
+    "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
+    "volkov": "warpwatt.models.time.volkov:Volkov",
 }
 _POWER: Mapping[str, str] = {
+    "component": "warpwatt.models.power.component:Component",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 

@@ -78,6 +78,7 @@ def _results(prediction: Prediction) -> Json:
         },
         "utilisation": dict(timing.utilisation),
         "stalls": {str(stall): share for stall, share in timing.stalls.items()},
+        "instructions_per_cycle": dict(timing.instructions_per_cycle),
     }
 
 

@@ -61,6 +61,10 @@ def bottleneck(prediction: Prediction) -> Iterator[Finding]:
         listed = ", ".join(f"{unit_name(part)} {si(seconds, 's')}" for part, seconds in parts[:4])
         model = prediction.timing.model
         yield Finding("Speed of Light", f"Time by component, as the {model} model sees it: {listed}.")
+    if prediction.timing.instructions_per_cycle:
+        rates = prediction.timing.instructions_per_cycle.items()
+        listed = ", ".join(f"{name} {rate:.3g}" for name, rate in rates)
+        yield Finding("Speed of Light", f"Warp instructions per cycle and SM: {listed}.")
 
 
 def _attained(prediction: Prediction, name: str) -> str:

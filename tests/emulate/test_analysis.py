@@ -1,0 +1,92 @@
+"""Which level is analysed, and what is said about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warpwatt.core.arguments import Buffer, DType, Scalar
+from warpwatt.core.errors import ArgumentError
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Level
+from warpwatt.emulate.analysis import STAND_IN, analysed
+from warpwatt.frontend.load import load_kernel
+from warpwatt.gpus import find
+from warpwatt.models.registry import DEFAULT_TIME
+from warpwatt.predict import Choice, predict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warpwatt.core.program import Kernel
+
+pytestmark = pytest.mark.toolchain
+LAUNCH = Launch(Dim3(8), Dim3(128), arguments={"x": Buffer(DType.F32, (1024,))})
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    file = tmp_path / "k.cu"
+    file.write_text(
+        'extern "C" __global__ void k(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }'
+    )
+    return file
+
+
+def doubts(kernel: Kernel) -> set[str]:
+    return {assumption.parameter for assumption in analysed(kernel, LAUNCH).assumptions}
+
+
+def test_machine_code_comes_first(source: Path):
+    assert analysed(load_kernel(source, "sm_90"), LAUNCH).program.level is Level.SASS
+
+
+@pytest.mark.parametrize(("target", "doubted"), [("sm_61", True), ("sm_75", False), ("sm_90", False)])
+def test_only_a_relatives_machine_code_is_doubted(source: Path, target: str, doubted: bool):
+    assert (STAND_IN in doubts(load_kernel(source, target))) == doubted
+
+
+def test_a_relatives_machine_code_widens_the_interval(source: Path):
+    old, new = find("gtx 1080"), find("t4")
+    widths = []
+    for gpu in (old, new):
+        time = predict(load_kernel(source, gpu.target), LAUNCH, gpu).time
+        widths.append(time.high / time.low)
+    assert widths[0] > 1.05 * widths[1]
+
+
+def test_without_machine_code_the_default_model_says_what_the_roofline_says(source: Path):
+    kernel, gpu = load_kernel(source, "sm_90"), find("h200")
+    by_default = predict(kernel, LAUNCH, gpu, choice=Choice(level=Level.PTX))
+    roofline = predict(kernel, LAUNCH, gpu, choice=Choice(time="roofline", level=Level.PTX))
+    assert by_default.time.value == roofline.time.value
+    assert by_default.timing.model == "roofline"
+    assert any("roofline" in warning for warning in by_default.warnings)
+    assert predict(kernel, LAUNCH, gpu).timing.model == DEFAULT_TIME
+
+
+@pytest.mark.parametrize("left_out", ["x", "factor", "x factor"])
+def test_what_decides_nothing_may_be_left_out(tmp_path: Path, left_out: str):
+    file = tmp_path / "k.cu"
+    file.write_text(
+        "__global__ void k(double* x, float factor) { x[blockIdx.x * blockDim.x + threadIdx.x] *= factor; }"
+    )
+    kernel = load_kernel(file, "sm_90")
+    given = {"x": Buffer(DType.F64, (1024,)), "factor": Scalar(2.0)}
+    whole = analysed(kernel, replace(LAUNCH, arguments=given))
+    some = {name: value for name, value in given.items() if name not in left_out.split()}
+    found = analysed(kernel, replace(LAUNCH, arguments=some))
+    assert found.counts == whole.counts
+    assert found.accesses == whole.accesses
+    assert [a.message.partition(" not given")[0] for a in found.assumptions] == [
+        {"x": "buffer x (f64) is", "factor": "factor is"}[name] for name in left_out.split()
+    ]
+
+
+def test_what_decides_a_branch_may_not_be_left_out(tmp_path: Path):
+    file = tmp_path / "k.cu"
+    file.write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }")
+    with pytest.raises(ArgumentError, match="'n'"):
+        analysed(load_kernel(file, "sm_90"), replace(LAUNCH, arguments={}))
