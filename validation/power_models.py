@@ -71,8 +71,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def fitted_toml(values: Mapping[str, tuple[float, float]]) -> str:
     """Return the text of ``fitted.toml``: shared numbers with their standard errors, by table."""
     lines = [
-        "# Shared numbers of the component model, fitted to public measurements; those of component.toml are",
-        "# the prior. Written by validation.power_models; sources and protocol: docs/validation/power_models.md",
+        "# Shared numbers of the component model fitted to public measurements; prior: component.toml.",
+        "# Written by validation.power_models; sources and protocol: docs/validation/power_models.md",
     ]
     last = ""
     for name, (value, error) in values.items():
@@ -103,7 +103,8 @@ def _calibrated(cases: Sequence[PowerCase], values: Mapping[str, tuple[float, fl
         for constant, (value, error) in fit.constants().items():
             key = ".".join(f'"{part}"' if " " in part else part for part in constant.split("."))
             lines += ["", f"[{key}]", f"value = {value:.6g}", f"error = {error:.3g}"]
-        found[name.lower().replace(" ", "-").replace("(", "").replace(")", "")] = "\n".join(lines) + "\n"
+        file = name.lower().replace(" ", "-").replace("(", "").replace(")", "")
+        found[file] = "\n".join(lines) + "\n"
     return found
 
 

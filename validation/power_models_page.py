@@ -45,12 +45,12 @@ of measured values in the 10-90 % interval, every program weighing the same; the
 Launches of nv_dvfs_benchmark and its branch wsl are those of `time_dvfs.toml` and `counters.toml`. The
 programs wait for each launch, so that {gap:.0f} µs between launches are taken to be in the mean power (the
 SM-active counters of short kernels say 16-19 µs). Rows whose DRAM counter differs threefold from our bytes
-are left out: another launch was measured. What buffers hold in the long run ({steady}) is read off the public
-host code; the section on contents says what that is worth. V100 below 705 MHz is left out (clocks not as labelled).
-{roofline}, {gemm} and {accelwattch} are counted by hand or from counters (see the script). The roofline's
-power is the largest of 21 readings less 3 %; the other two enter no fit, and the counters of the last hold no
-instruction mix. gpuptxmodel_titanx is absent: it has neither launches nor counters, and its static opcode
-counts of code compiled without optimisation do not say how often anything runs.
+are left out: another launch was measured. What buffers hold in the long run ({steady})
+is read off the public host code; the section on contents says what that is worth. V100 below 705 MHz is left
+out (clocks not as labelled). {roofline}, {gemm} and {accelwattch} are counted by hand or from counters (see
+the script). The roofline's power is the largest of 21 readings less 3 %; the other two enter no fit, and the
+counters of the last hold no instruction mix. gpuptxmodel_titanx is absent: it has neither launches nor
+counters, and static opcode counts of code compiled without optimisation do not say how often anything runs.
 
 The form of the component model, its voltage curve and toggle factors were chosen with these data in view, so
 programs unlike these may fare worse. Kept back and not looked at: wsl's GTX 1080 Ti and 2070 Super,
@@ -120,6 +120,7 @@ def _table(pairs: Sequence[Pair], constant: str) -> str:
     for (data, gpu), members in groups.items():
         lines.append(f"| {data} | {gpu} | {_cells(members)} |")
     lines.append(f"| **all analysed launches** | | {_cells(whole)} |")
+    lines.append(f"| **everything** | | {_cells(pairs)} |")
     return "\n".join(lines)
 
 

@@ -46,6 +46,9 @@ NOISE = 0.08
 """Relative deviation of one independent measurement from what the right coefficients would say."""
 OWN = 0.4
 """Deviation of the logarithm by which a coefficient of one GPU differs from what all share."""
+OWN_ERROR = 0.5
+"""Share of a coefficient's standard error that is kept: errors of coefficients that a fit can hardly tell
+apart cancel in their sum. So intervals hold 80 % of unseen programs (docs/validation/power_models.md)."""
 INDEPENDENT = 4
 """Most measurements of one program that count as independent: its other clocks repeat its errors."""
 UNSCALED = ("board", "memory", DRAM)
@@ -120,7 +123,7 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
     fits = [(curve, *_solve(_at(flat, shares, curve), watts, weight, spreads)) for curve in CURVES]
     curve, scales, _, errors = min(fits, key=lambda fit: fit[2])
     predicted = _at(flat, shares, curve) @ scales
-    found = zip(COMPONENTS, values * scales, values * errors, strict=True)
+    found = zip(COMPONENTS, values * scales, OWN_ERROR * values * errors, strict=True)
     return FittedComponents(
         {name: (float(value), float(error)) for name, value, error in found},
         curve,

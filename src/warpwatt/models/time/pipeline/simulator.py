@@ -154,7 +154,7 @@ def advance(x: Inputs, s: State, w: int, earliest: int) -> bool:
 
 
 def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
-    """Return when all that instruction ``pc`` waits for has come, and note why and for whom it waits longest."""
+    """Return when all that instruction ``pc`` waits for has come, and note why and for whose result."""
     latest = 0
     mask = x.ints[pc, c.WAIT_MASK]
     kind = x.ints[pc, c.KIND]
@@ -188,8 +188,9 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
         hold(s, sub, last, time, free)
     again = c.NEVER
     length = s.subs[sub, S_LENGTH]
+    best, since = -1, c.NEVER
     for position in range(length):
-        w = s.order[sub, length - 1 - position if x.numbers[c.YOUNGEST] else position]
+        w = s.order[sub, length - 1 - position if x.numbers[c.YOUNGEST] == 1 else position]
         if s.warps[w, W_STATE] != LIVE:
             continue
         if s.warps[w, W_READY] > time:
@@ -197,9 +198,16 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
             continue
         free = unit_free(x, s, sub, s.warps[w, W_PC])
         if free <= time:
-            return int(w)
+            if x.numbers[c.YOUNGEST] < 2:
+                return int(w)
+            waiting = s.warps[w, W_MARK] if x.numbers[c.YOUNGEST] == 2 else s.warps[w, W_READY]
+            if waiting < since:
+                best, since = w, waiting
+            continue
         hold(s, sub, w, time, free)
         again = min(again, free)
+    if best >= 0:
+        return int(best)
     s.subs[sub, S_WAKE] = again
     return -1
 
