@@ -73,7 +73,7 @@ def power_cases(data: Path, checkouts: Path) -> tuple[list[PowerCase], Counter[s
             try:
                 made = _analysed(measured, rows)
             except WarpWattError as error:
-                left_out[f"{measured.program} on {measured.gpu}: {str(error)[:80]}"] += len(rows)
+                left_out[f"{measured.program} on {measured.gpu}: {error.message}"] += len(rows)
                 continue
             if _doubtful(made):
                 left_out[f"{measured.program} on {measured.gpu}: DRAM counter differs threefold"] += len(made)
