@@ -29,6 +29,7 @@ _TIME: Mapping[str, str] = {
     "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",
     "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
+    "resios": "warpwatt.models.resios.model:Resios",
     "roofline": "warpwatt.models.time.roofline:Roofline",
     "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
     "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",

@@ -79,7 +79,9 @@ def check(
     wanted = program.computed({name: array.tobytes() for name, array in before.items()})
     found = emulated(generated, text, before, target, level, engine or native.run)
     written = sorted(set().union(*(bound.written(nest) for nest in bound.nests)))
-    return tuple(_compared(name, np.frombuffer(wanted[name], before[name].dtype), found[name]) for name in written)
+    return tuple(
+        _compared(name, np.frombuffer(wanted[name], before[name].dtype), found[name]) for name in written
+    )
 
 
 def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
@@ -89,7 +91,9 @@ def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
     for array in bound.function.arrays:
         kind = np.dtype(_NUMPY[array.type.dtype.value[0]] + array.type.dtype.value[1:])
         count = bound.nbytes(array.name) // kind.itemsize
-        made[array.name] = (random.random(count) if array.type.floating else random.integers(0, 8, count)).astype(kind)
+        made[array.name] = (
+            random.random(count) if array.type.floating else random.integers(0, 8, count)
+        ).astype(kind)
     return made
 
 

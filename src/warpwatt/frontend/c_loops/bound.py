@@ -209,7 +209,11 @@ class _Binder:
                 forms = tuple(known.affine(subscript) for subscript in part.subscripts)
                 known_here = tuple(c for c in constraints if c is not None)
                 writes = part is target
-                kinds = (False, True) if writes and isinstance(statement, Assign) and statement.operator else (writes,)
+                kinds = (
+                    (False, True)
+                    if writes and isinstance(statement, Assign) and statement.operator
+                    else (writes,)
+                )
                 for write in kinds:
                     yield Access(part, write, forms, loops, known_here, bool(constraints), part.line)
 
@@ -286,7 +290,9 @@ class _Binder:
             form, box = access.subscripts[dimension], access.box()
             if form is None:
                 hint = f"--arg {array.name}={array.type.dtype}[ELEMENTS]"
-                message = f"how large {array.name!r} is cannot be told from its subscripts (line {access.line})"
+                message = (
+                    f"how large {array.name!r} is cannot be told from its subscripts (line {access.line})"
+                )
                 raise ArgumentError(message, file=self.function.file, line=array.line, hint=hint)
             if box or not access.loops:
                 most = max(most, form.range(box)[1])

@@ -73,7 +73,9 @@ class Reader:
             case c_ast.FuncCall():
                 return self._call(node, line)
         if isinstance(node, _SIDE_EFFECTS):
-            self.scope.place.refuse("an assignment inside an expression", line, "give it a statement of its own")
+            self.scope.place.refuse(
+                "an assignment inside an expression", line, "give it a statement of its own"
+            )
         self.scope.place.refuse(f"{type(node).__name__} is no arithmetic on scalars and array elements", line)
 
     def _constant(self, node: Any, line: int) -> Number:
@@ -137,7 +139,9 @@ class Reader:
             case c_ast.BinaryOp(op="+"):
                 array, offset = self.address(node.left)
                 return array, _sum(offset, self.read(node.right), line)
-            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as element) if isinstance(element.name, c_ast.ID):
+            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as element) if isinstance(
+                element.name, c_ast.ID
+            ):
                 array, offset = self.address(element.name)
                 return array, _sum(offset, self.read(element.subscript), line)
             case c_ast.Cast():
@@ -168,7 +172,9 @@ class Reader:
         return Unary(node.op, operand, type_, line)
 
     def _size_of(self, node: Any, line: int) -> Number:
-        found = self.scope.scalar_type(node.type) if isinstance(node, c_ast.Typename) else self.read(node).type
+        found = (
+            self.scope.scalar_type(node.type) if isinstance(node, c_ast.Typename) else self.read(node).type
+        )
         if found is None:
             self.scope.place.refuse("the size of a type that has no counterpart in a kernel", line)
         return Number(str(found.size), found.size, types.UNSIGNED_LONG, line)

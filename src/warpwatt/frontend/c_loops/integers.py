@@ -116,7 +116,9 @@ class System:
         system, gone = self, list[tuple[str, Affine]]()
         while True:
             equations = [_divided(e) for e in system.equations if e.terms or e.constant]
-            found = [(name, e) for e in equations if e is not None for name in e.terms if abs(e.terms[name]) == 1]
+            found = [
+                (name, e) for e in equations if e is not None for name in e.terms if abs(e.terms[name]) == 1
+            ]
             if None in equations or any(e is not None and not e.terms for e in equations):
                 return None
             if not found:
@@ -143,7 +145,9 @@ class System:
             box = self.narrowed(waiting.pop())
             if box is None:
                 continue
-            name = min((n for n in box if box[n][0] < box[n][1]), key=lambda n: box[n][1] - box[n][0], default="")
+            name = min(
+                (n for n in box if box[n][0] < box[n][1]), key=lambda n: box[n][1] - box[n][0], default=""
+            )
             if not name:
                 return {n: low for n, (low, _) in box.items()}
             low, high = box[name]

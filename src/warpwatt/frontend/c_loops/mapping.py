@@ -99,4 +99,3 @@ def _hint(bound: BoundFunction, nest: BoundNest) -> str:
                     return f"the loop over {name!r} on line {line} is: put it into a function of its own"
                 stack.append(loops)
     return ""
-

@@ -70,7 +70,9 @@ def _by_compiler(cc: str, source: Source, options: CompileOptions) -> str:
         ]  # fmt: skip
         outcome = run(command, stdin=f'# 1 "{source.name}"\n'.encode() + source.data, timeout=60)
     if outcome.status:
-        raise CompileError("the C preprocessor refuses it", file=source.name, details=outcome.messages.strip())
+        raise CompileError(
+            "the C preprocessor refuses it", file=source.name, details=outcome.messages.strip()
+        )
     return outcome.stdout.decode("utf-8", "replace")
 
 

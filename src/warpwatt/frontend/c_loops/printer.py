@@ -72,7 +72,11 @@ class Printer:
                 level = _PRECEDENCE[sign]
                 return f"{self.expression(left, level)} {sign} {self.expression(right, level + 1)}", level
             case Select(condition=condition, then=then, other=other):
-                chosen = self.expression(condition, _TERNARY + 1), self.expression(then), self.expression(other, 2)
+                chosen = (
+                    self.expression(condition, _TERNARY + 1),
+                    self.expression(then),
+                    self.expression(other, 2),
+                )
                 return f"{chosen[0]} ? {chosen[1]} : {chosen[2]}", _TERNARY
 
     def element(self, element: Element) -> str:

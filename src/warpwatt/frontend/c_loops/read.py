@@ -78,7 +78,9 @@ def _chosen(functions: dict[str, Any], name: str, place: Place) -> Any:
     if len(candidates) == 1:
         return functions[candidates[0]]
     wanted = f"no function {name!r}" if name else "several functions have loops"
-    message = wanted if candidates else (f"no function {name!r} with a loop" if name else "no function has a loop")
+    message = (
+        wanted if candidates else (f"no function {name!r} with a loop" if name else "no function has a loop")
+    )
     known = "\n".join(f"{n} (line {line_of(functions[n].decl)})" for n in candidates or functions)
     raise KernelSelectionError(message, file=place.file, details=known, hint="--function NAME")
 
@@ -187,7 +189,9 @@ class _Reading:
             elif not isinstance(statement, Loop):
                 hint = "keep only declarations and loops in the function"
                 self.place.refuse("a statement outside the loops stays on the host", statement.line, hint)
-        written = {s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)}
+        written = {
+            s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)
+        }
         for statement in walk(statements):
             self._check_shape(statement, written)
         return tuple(found)
@@ -198,7 +202,9 @@ class _Reading:
             for bound in (statement.start, statement.stop):
                 changed = sorted(names_in(bound) & written)
                 if changed:
-                    message = f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
+                    message = (
+                        f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
+                    )
                     self.place.refuse(f"{message}, which the loops change: not affine", statement.line)
 
 

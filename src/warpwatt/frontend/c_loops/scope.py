@@ -45,7 +45,9 @@ class Scope:
         """Declare a name; one that hides another is refused, because the kernel is one flat scope."""
         before = self.entries.get(name)
         if before is not None and (not isinstance(before, (Array, Scalar)) or before.line != 0):
-            self.place.refuse(f"{name!r} hides another variable (line {before.line})", line, "rename one of them")
+            self.place.refuse(
+                f"{name!r} hides another variable (line {before.line})", line, "rename one of them"
+            )
         self.entries[name] = entry
 
     def scalar_type(self, node: Any) -> CType | None:
@@ -83,7 +85,9 @@ def declared(scope: Scope, node: Any, read: Callable[[Any], Expression], *, para
         kind = kind.type
     if pointers > 1 or (pointers and len(extents) > 1 and not isinstance(node.type, c_ast.PtrDecl)):
         hint = "use one block of memory: a[i * columns + j], or a pointer to rows: float (*a)[columns]"
-        scope.place.refuse(f"{node.name!r} is an array of pointers: where its rows lie is unknown", line, hint)
+        scope.place.refuse(
+            f"{node.name!r} is an array of pointers: where its rows lie is unknown", line, hint
+        )
     type_ = scope.scalar_type(kind)
     if type_ is None:
         hint = "use one array of a scalar type per member" if not isinstance(kind, c_ast.FuncDecl) else ""

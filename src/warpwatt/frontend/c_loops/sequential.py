@@ -192,4 +192,3 @@ def _argument(bound: BoundFunction, name: str) -> str:
 def _value(bound: BoundFunction, name: str) -> str:
     value = bound.values[name]
     return value.hex() if isinstance(value, float) else f"{value}{'l' if abs(value) >= 2**31 else ''}"
-

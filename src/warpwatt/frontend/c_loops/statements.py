@@ -113,7 +113,9 @@ class Body:
             self.scope.place.refuse(f"where pointer {node.name!r} points to changes", line, hint)
         array, offset = self._reader.address(node.init)
         if len(array.extents) > 1:
-            self.scope.place.refuse(f"{node.name!r} points to rows of {array.name!r}", line, "index the array itself")
+            self.scope.place.refuse(
+                f"{node.name!r} points to rows of {array.name!r}", line, "index the array itself"
+            )
         self.scope.add(node.name, View(array, offset or integer(0, line), line), line)
 
     def _assignment(self, node: Any, line: int) -> Assign:
@@ -127,7 +129,9 @@ class Body:
 
     def _target(self, node: Any, line: int) -> Name | Element:
         if isinstance(node, c_ast.ID) and isinstance(self.scope.entries.get(node.name), View):
-            self.scope.place.refuse(f"where pointer {node.name!r} points to changes", line, "index the array itself")
+            self.scope.place.refuse(
+                f"where pointer {node.name!r} points to changes", line, "index the array itself"
+            )
         target = self._reader.read(node)
         if isinstance(target, Element) and not target.array.writable:
             self.scope.place.refuse(f"{target.array.name!r} points to const and is written", line)
@@ -159,7 +163,9 @@ class Body:
             name = self._reader.read(node.lvalue)
             assert isinstance(name, Name)
             return self._integer(name), self._reader.read(node.rvalue), False
-        self.scope.place.refuse("a loop that does not start by setting one variable", line, "for (i = 0; ...)")
+        self.scope.place.refuse(
+            "a loop that does not start by setting one variable", line, "for (i = 0; ...)"
+        )
 
     def _integer(self, name: Name) -> Name:
         if name.type.floating:

@@ -126,10 +126,15 @@ def _tile(access: Access, bound: BoundFunction, mapping: Mapping, block: Dim3) -
     form = flat(access, bound)
     if form is None:
         return None
-    extents = {loop.counter: min(loop.most, n) for loop, n in zip(mapping.loops[::-1], (block.x, block.y), strict=False)}
+    extents = {
+        loop.counter: min(loop.most, n)
+        for loop, n in zip(mapping.loops[::-1], (block.x, block.y), strict=False)
+    }
     reached = np.zeros(1, np.int64)
     for loop in access.loops:
-        steps = np.arange(extents.get(loop.counter, loop.most), dtype=np.int64) * form.terms.get(loop.counter, 0)
+        steps = np.arange(extents.get(loop.counter, loop.most), dtype=np.int64) * form.terms.get(
+            loop.counter, 0
+        )
         if loop.counter not in form.terms:
             continue
         if len(reached) * len(steps) > 8 * _MANY:

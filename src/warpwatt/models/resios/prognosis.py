@@ -67,7 +67,12 @@ class MemoryAccess:
     delay_share: float
     """Of the time memory instructions take."""
     idle_share: float
-    """Of its own time, with no compute unit at work: the hot-spot measure of section 5.3."""
+    """Of its own time, with no compute unit at work."""
+
+    @property
+    def heat(self) -> float:
+        """Share of memory time this access takes with nothing to hide it: the hot spots of section 5.3."""
+        return self.delay_share * self.idle_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ class Prognosis:
     shared: tuple[Opportunity, ...]
     left_out: tuple[Opportunity, ...]
     accesses: tuple[MemoryAccess, ...]
-    """In the order of their shares."""
+    """Hottest first."""
     policy: str
     simulated: int
 
@@ -111,7 +116,12 @@ class Prognosis:
 
 
 def prognose(
-    bound: BoundFunction, mapping: Mapping, gpu: Gpu, *, policy: str = "in-turn", simulated: int = SIMULATED_WARPS
+    bound: BoundFunction,
+    mapping: Mapping,
+    gpu: Gpu,
+    *,
+    policy: str = "in-turn",
+    simulated: int = SIMULATED_WARPS,
 ) -> Prognosis:
     """Return the prognosis of a mapped nest.
 
@@ -257,7 +267,9 @@ class _Nest:
         return next((one for one in self.shared if one.array == op.element.array.name), None)
 
     def _access(self, op: Op) -> Access:
-        found = (a for a in self.mapping.nest.accesses if a.element is op.element and a.write == (op.kind != LOAD))
+        found = (
+            a for a in self.mapping.nest.accesses if a.element is op.element and a.write == (op.kind != LOAD)
+        )
         return next(found)
 
     def _requests(self, op: Op) -> int:
@@ -286,4 +298,4 @@ class _Nest:
                     idle_share=idle.get(label, 0.0) / cycles if cycles else 0.0,
                 )
             )
-        return tuple(sorted(found, key=lambda a: -a.delay_share))
+        return tuple(sorted(found, key=lambda a: (-a.heat, -a.delay_share)))
