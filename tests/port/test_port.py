@@ -201,7 +201,7 @@ def test_the_verb_refuses_a_carried_dependence_with_both_lines(run, file):  # no
     path = file("scan.c", "void scan(int n, float *restrict a) {\n  for (int i = 1; i < n; i++)\n    a[i] += a[i - 1];\n}\n")
     code, out, err = run("port", path, "--arg", "n=64")
     assert (code, out) == (1, "")
-    assert "scan.c:2: the loop over 'i' is not data parallel: line 3 writes 'a' and line 3 reads" in err.replace("\n", "")
+    assert "scan.c:2: the loop over 'i' is not data parallel: line 3 reads 'a' and line 3 writes" in err.replace("\n", "")
 
 
 def test_the_verb_in_json_follows_its_schema(run, file, tmp_path):  # noqa: F811 - fixtures
