@@ -81,8 +81,14 @@ def test_a_stencil_reads_its_halo_from_l2_only():
 
 @pytest.mark.parametrize(
     "kernel",
-    [kernels.copy(700), kernels.strided(300, 48), kernels.matmul(7), kernels.stencil(12, 10)],
-    ids=["copy", "strided", "matmul", "stencil"],
+    [
+        kernels.copy(700),
+        kernels.strided(300, 48),
+        kernels.matmul(7),
+        kernels.stencil(12, 10),
+        kernels.interleaved(30, 20),
+    ],
+    ids=["copy", "strided", "matmul", "stencil", "interleaved"],
 )
 @pytest.mark.parametrize("known", [True, False], ids=["sizes known", "sizes unknown"])
 def test_footprints_from_samples_are_those_of_the_whole_grid(kernel, known):
@@ -99,3 +105,13 @@ def test_more_cache_never_hurts():
     profile = l1_profile(kernel.execution().reuse.stream, 4, 1)
     shares = [profile.fates(float(lines))[4].hit for lines in profile_lines]
     assert shares == sorted(shares)
+
+
+def test_tiles_that_share_a_sector_with_every_other_neighbour():
+    """Of three interleaved bytes a tile's row is a sector and a half; the sample has pairs of one kind only."""
+    kernel = kernels.interleaved(30, 20)
+    pairs = sorted({first + step for first in range(0, 560, 34) for step in (0, 1, 30)})
+    unknown = {slot: (name, None) for slot, (name, _) in kernel.buffers.items()}
+    reuse = kernel.replaced(buffers=unknown).execution(pairs).reuse
+    total = sum(g.total for g in reuse.growths if g.buffer == "x")
+    assert total == pytest.approx(kernels.exact_footprint(kernel, 2), rel=0.04)

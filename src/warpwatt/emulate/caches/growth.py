@@ -213,11 +213,11 @@ def _extent(
 def _axis_shares(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks
 ) -> tuple[float, float, float]:
-    shares = []
+    shares, run = [], _run_length(sets)
     for axis in range(3):
         share = _new_share(sets, blocks.neighbours(axis))
-        if abs(steps[axis]) < 1:  # several blocks share each sector: too rare in the sample to be counted
-            share = abs(steps[axis]) / _run_length(sets)
+        if abs(steps[axis]) < run:  # runs that go on in the next block, which may share one sector or none
+            share = abs(steps[axis]) / run
         shares.append(min(1.0, share))
     return shares[0], shares[1], shares[2]
 
