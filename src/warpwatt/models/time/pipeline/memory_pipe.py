@@ -61,7 +61,9 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
             accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
         s.servers[LSU] = accepted + cost
     s.results[c.LSU_BUSY] += cost
-    if not sends:
+    if sends:
+        s.results[c.L1_BUSY] += cost
+    elif x.floats[pc, c.COST] < 0:
         s.results[c.SHARED_BUSY] += cost
     s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = math.ceil(accepted)
     s.subs[sub, S_QUEUED] += 1

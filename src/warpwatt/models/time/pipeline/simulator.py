@@ -24,8 +24,8 @@ from warpwatt.models.time.pipeline.state import (
     B_ARRIVED,
     B_ASYNC_DONE,
     B_BLOCK,
-    B_LIVE,
     B_COPIER,
+    B_LIVE,
     BOARDS,
     DEAD,
     LIVE,
@@ -156,7 +156,7 @@ def advance(x: Inputs, s: State, w: int, earliest: int) -> bool:
 
 
 def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
-    """Return when all that instruction ``pc`` waits for has come, and note why and for whom it waits longest."""
+    """Return when all that instruction ``pc`` waits for has come, and note why and for whose result."""
     latest = 0
     mask = x.ints[pc, c.WAIT_MASK]
     kind = x.ints[pc, c.KIND]

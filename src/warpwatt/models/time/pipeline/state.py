@@ -28,22 +28,13 @@ WARP_COLUMNS = W_RING_SETTERS + BOARDS * c.RING
 """A warp: what it does, the cycle it is ready, its place in the streams; from ``MARK`` on when what it waits
 for ends, the cycles that unit and register banks hold it, and the instructions whose results come last; per
 scoreboard the release time, its reason, how often it was set, the last release times, and who set them."""
-S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES, S_BANKS, S_BANKED, S_PIPES = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    8,
-    9,
-)
+S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES = range(6)
+S_BANKS, S_BANKED, S_PIPES = 6, 8, 9
 S_QUEUE = S_PIPES + c.PIPES
 SUB_COLUMNS = S_QUEUE + c.RING
 """A sub-core: warp issued last, cycle to look again, live warps, queued memory instructions, then when
-address unit and register banks are free, whether these held the warp asked last, when pipes and queue entries are
-free."""
+address unit and register banks are free, whether these held the warp asked last, when pipes and queue
+entries are free."""
 B_LIVE, B_BLOCK, B_ASYNC_DONE, B_COPIER, B_ARRIVED = range(5)
 NAMED_BARRIERS = 16
 """A block slot: live warps, the block in it, end of its bulk copies and who makes the last, warps at each
