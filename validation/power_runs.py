@@ -1,7 +1,7 @@
 """The cross-validations of the power study, each kept in a file so that none is computed twice.
 
-A result's key covers the data's hash, the regressor with its hyper-parameters, the features, the split and the
-seed. The page says how many were read from the cache.
+A result's key covers the data's hash, the regressor with its hyper-parameters, the features, the split and
+the seed. The page says how many were read from the cache.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ class Runs:
             file.write_text(json.dumps(result), encoding="utf-8")
         return result
 
-    def _one(
-        self, samples: Samples, regressor: Regressor, split: Split, seed: int, logarithmic: bool
-    ) -> Run:
+    def _one(self, samples: Samples, regressor: Regressor, split: Split, seed: int, logarithmic: bool) -> Run:
         settings = {**regressor.parameters, "scaling": regressor.scaling, "log": logarithmic}
         told = [regressor.name, str(split), seed, samples.target, settings, samples.features]
         key = json.dumps([*told, samples.name, _hash(samples)], default=str)

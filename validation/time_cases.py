@@ -40,9 +40,9 @@ class Code:
     source: Path
     kernel: str
     defines: tuple[str, ...] = ()
-    toolkit: str = ""
     include: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    toolkit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Measured:
     """A measured run: launches one after the other, and the seconds they took together.
 
     ``parts``, where there are any, stand for ``code`` and ``launches``; ``clocks`` is None where nobody set
-    them: then the GPU's nominal ones.
+    them: then the GPU's default ones.
     """
 
     data: str

@@ -86,7 +86,7 @@ def _run(search: Search, checkout: Path, row: Mapping[str, str]) -> Measured:
         gpu=search.gpu,
         program=search.program,
         configuration=" ".join(f"{c}={v}" for c, v in parameters.items() if c not in _CONSTANT),
-        code=Code(checkout / search.source, search.kernel, defines, search.toolkit),
+        code=Code(checkout / search.source, search.kernel, defines, toolkit=search.toolkit),
         launches=(search.launch(parameters),),
         seconds=float(_milliseconds(row)) * 1e-3,
     )

@@ -11,6 +11,7 @@ GPUs" (2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer
@@ -135,7 +136,11 @@ def pattern_of(execution: Execution, instruction: Instruction) -> AccessPattern:
 
 def off_chip_bytes(case: Case) -> tuple[float, ...]:
     """Return the bytes each instruction requests beyond shared memory in the whole grid, whole sectors."""
-    execution = case.workload.execution
+    return _off_chip_bytes(case.workload.execution)
+
+
+@lru_cache(maxsize=8)
+def _off_chip_bytes(execution: Execution) -> tuple[float, ...]:
     loads = [0.0] * len(execution.counts)
     for instruction in execution.program.instructions:
         count = execution.counts[instruction.index]

@@ -58,17 +58,21 @@ places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of s
 
 # -- results ------------------------------------------------------------------------------------------
 (END, ISSUED, LSU_BUSY, PORT_BYTES_MOVED, L2_BYTES_MOVED, DRAM_BYTES_MOVED, WARP_CYCLES_SUM, LAST_ISSUE,
- ATOMIC_BUSY, SHARED_BUSY) = range(10)  # fmt: skip
-RESULTS = 10
+ ATOMIC_BUSY, SHARED_BUSY, L1_BUSY) = range(11)  # fmt: skip
+RESULTS = 11
 
 REASONS = (
     Stall.SELECTED, Stall.NOT_SELECTED, Stall.WAIT, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD,
     Stall.MATH_PIPE_THROTTLE, Stall.MIO_THROTTLE, Stall.LG_THROTTLE, Stall.TEX_THROTTLE, Stall.BARRIER,
-    Stall.NO_INSTRUCTION, Stall.BRANCH_RESOLVING, Stall.DISPATCH, Stall.MEMBAR, Stall.IMC_MISS, Stall.SLEEPING,
+    Stall.NO_INSTRUCTION, Stall.BRANCH_RESOLVING, Stall.DISPATCH, Stall.MEMBAR, Stall.IMC_MISS,
+    Stall.SLEEPING,
 )  # fmt: skip
 """Stall names by their column in the simulator's result."""
 (R_SELECTED, R_NOT_SELECTED, R_WAIT, R_LONG, R_SHORT, R_MATH, R_MIO, R_LG, R_TEX, R_BARRIER, R_NO_INSTRUCTION,
  R_BRANCH, R_DISPATCH, R_MEMBAR, R_IMC, R_SLEEPING) = range(16)  # fmt: skip
+
+SCOREBOARD_REASONS = (R_LONG, R_SHORT, R_MEMBAR)
+"""Stalls for a result, so that there is an instruction that makes it."""
 
 SCOREBOARDS = 6
 GROUP_BOARD = 6

@@ -54,12 +54,16 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
         cost = 0.0
     addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
     s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
-    accepted = max(float(addressed), s.servers[LSU])
-    if sends and not silent:
-        accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
-    s.servers[LSU] = accepted + cost
+    accepted = float(addressed)
+    if cost > 0.0 or silent:  # else from the sub-core's own constant cache
+        accepted = max(accepted, s.servers[LSU])
+        if sends and not silent:
+            accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
+        s.servers[LSU] = accepted + cost
     s.results[c.LSU_BUSY] += cost
-    if not sends:
+    if sends:
+        s.results[c.L1_BUSY] += cost
+    elif x.floats[pc, c.COST] < 0:
         s.results[c.SHARED_BUSY] += cost
     s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = math.ceil(accepted)
     s.subs[sub, S_QUEUED] += 1

@@ -28,22 +28,13 @@ WARP_COLUMNS = W_RING_SETTERS + BOARDS * c.RING
 """A warp: what it does, the cycle it is ready, its place in the streams; from ``MARK`` on when what it waits
 for ends, the cycles that unit and register banks hold it, and the instructions whose results come last; per
 scoreboard the release time, its reason, how often it was set, the last release times, and who set them."""
-S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES, S_BANKS, S_BANKED, S_PIPES = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    8,
-    9,
-)
+S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES = range(6)
+S_BANKS, S_BANKED, S_PIPES = 6, 8, 9
 S_QUEUE = S_PIPES + c.PIPES
 SUB_COLUMNS = S_QUEUE + c.RING
 """A sub-core: warp issued last, cycle to look again, live warps, queued memory instructions, then when
-address unit and register banks are free, whether these held the warp asked last, when pipes and queue entries are
-free."""
+address unit and register banks are free, whether these held the warp asked last, when pipes and queue
+entries are free."""
 B_LIVE, B_BLOCK, B_ASYNC_DONE, B_COPIER, B_ARRIVED = range(5)
 NAMED_BARRIERS = 16
 """A block slot: live warps, the block in it, end of its bulk copies and who makes the last, warps at each
@@ -81,8 +72,8 @@ class State(NamedTuple):
     instruction cache, and when it came."""
     slots: Ints
     shared_free: Ints
-    """When each SM-wide pipe is free; behind them the next block in line and the
-    lines of code fetched so far."""
+    """When each SM-wide pipe is free; behind them the next block in line, the lines of code fetched so far,
+    and the sub-core whose turn it is at the SM-wide pipes."""
     servers: Floats
     debts: Floats
     """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
@@ -112,7 +103,7 @@ def new_state(inputs: Inputs) -> State:
         order=np.zeros((subs, slots), np.int64),
         fetched=np.full((subs + 2, lines), -c.NEVER, np.int64),
         slots=np.zeros((resident, B_ARRIVED + NAMED_BARRIERS), np.int64),
-        shared_free=np.zeros(c.SHARED_PIPES + 2, np.int64),
+        shared_free=np.zeros(c.SHARED_PIPES + 3, np.int64),
         servers=np.zeros(8),
         debts=np.full((instructions, 2), 0.5),
         results=np.zeros(c.RESULTS),
