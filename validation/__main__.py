@@ -19,6 +19,7 @@ SCRIPTS = (
     "microbench_check",
     "fits",
     "corpus_table",
+    "explained",
 )
 
 

@@ -69,8 +69,8 @@ flux of the CFD solver) have no counterpart of ours.
 """
 THESIS_NOTE = """
 Our kernels, launches inferred, caches left out: orders of magnitude, not accuracy (alavani_time.md).
-Throughput is count over time, so these are also the errors of the throughputs. The fitted bandwidth is Table 4.5 at the
-launch's requests, one per warp and global instruction: the thesis does not say what its argument counts.
+Throughput is count over time, so these are also the errors of the throughputs. The fitted bandwidth is Table
+4.5 at the launch's requests, one per warp and global instruction: the thesis does not say what it counts.
 """
 MODERN_NOTE = """
 Data-sheet values, programs that nothing was fitted to but the widths below, protocol of time_models.md. No

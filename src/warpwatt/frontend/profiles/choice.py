@@ -25,8 +25,9 @@ class _Named(NamedTuple):
 def choose(profiles: Sequence[Profile], kernel: Kernel, launch: Launch, gpu: Gpu) -> Profile:
     """Return the profile of this kernel nearest to the launch.
 
-    The same GPU goes before others, the same grid and block before others, then the nearest number of
-    threads. A file with one kernel may leave its name out.
+    The same GPU goes before others, the same block before others (another size of the same blocks tells more
+    than other blocks, see docs/validation/hybrid.md), then the nearest number of threads. A file with one
+    kernel may leave its name out.
 
     Raises
     ------
@@ -62,8 +63,8 @@ def _arguments(written: str, demangled: str) -> bool:
     return plain[0] in plain[1] or plain[1] in plain[0]
 
 
-def _distance(profile: Profile, launch: Launch, gpu: Gpu) -> tuple[bool, bool, bool, float]:
+def _distance(profile: Profile, launch: Launch, gpu: Gpu) -> tuple[bool, bool, float, bool]:
     run = profile.launch
     assert run is not None
     apart = abs(math.log(run.threads / launch.threads))
-    return profile.gpu != gpu.name, run.grid != launch.grid, run.block != launch.block, apart
+    return profile.gpu != gpu.name, run.block != launch.block, apart, run.grid != launch.grid

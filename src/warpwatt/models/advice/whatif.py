@@ -9,6 +9,7 @@ from warpwatt.models.advice.arithmetic import double_precision, special_function
 from warpwatt.models.advice.chains import chains
 from warpwatt.models.advice.coalescing import bank_conflicts, coalescing
 from warpwatt.models.advice.divergence import divergence
+from warpwatt.models.advice.reuse import reuse
 from warpwatt.models.advice.seats import occupancy
 from warpwatt.models.advice.tail import tail
 from warpwatt.models.advice.traffic import atomics, dram, spills
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case, TimeModel, Timing
 
 KINDS = (
-    coalescing, bank_conflicts, divergence, occupancy, chains, spills, dram, atomics, double_precision,
+    coalescing, bank_conflicts, reuse, divergence, occupancy, chains, spills, dram, atomics, double_precision,
     special_functions, tail,
 )  # fmt: skip
 WORTH = 0.01
@@ -36,8 +37,8 @@ def changes(case: Case) -> tuple[Change, ...]:
 def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
     """Return what the launch would take without each of its troubles, the most helpful change first.
 
-    Only changes that save :data:`WORTH` of the time, which ``timing`` says. Where several kinds do, and all of
-    them save more than the best alone, the last one makes them all.
+    Only changes that save :data:`WORTH` of the time, which ``timing`` says. Where several kinds do, and all
+    together save more than the best alone, the last one makes them all.
     """
     now = timing.time.value
     tried = [WhatIf(change, model.predict(change.case)) for change in changes(case)]

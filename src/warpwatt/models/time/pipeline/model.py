@@ -34,7 +34,7 @@ class Pipeline:
 
     name = "pipeline"
     summary = "cycles of an SM simulated over the compiler's schedule; roofline where no code could be traced"
-    levels = (Level.SASS, Level.PTX)
+    levels: tuple[Level, ...] = (Level.SASS, Level.PTX)
 
     def predict(self, case: Case) -> Timing:
         """Return the timing: that of the fullest SM, or of L2 where it takes atomics on one address in turn.
