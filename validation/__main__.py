@@ -14,6 +14,8 @@ SCRIPTS = (
     "features",
     "alavani_time",
     "time_models",
+    "peers",
+    "hybrid",
     "microbench_check",
     "fits",
     "corpus_table",

@@ -1,7 +1,7 @@
 """The cross-validations of the power study, each kept in a file so that none is computed twice.
 
-A result's key covers the data's hash, the regressor with its hyper-parameters, the features, the split and the
-seed. The page says how many were read from the cache.
+A result's key covers the data's hash, the regressor with its hyper-parameters, the features, the split and
+the seed. The page says how many were read from the cache.
 """
 
 from __future__ import annotations

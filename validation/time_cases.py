@@ -35,13 +35,14 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros it is compiled with."""
+    """One kernel of a source file, its macros, and the toolkit that compiles it (empty: the newest)."""
 
     source: Path
     kernel: str
     defines: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    toolkit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Measured:
     """A measured run: launches one after the other, and the seconds they took together.
 
     ``parts``, where there are any, stand for ``code`` and ``launches``; ``clocks`` is None where nobody set
-    them: then the GPU's nominal ones.
+    them: then the GPU's default ones.
     """
 
     data: str
@@ -187,15 +188,20 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
         for model in (*MODELS, *BASELINES):
             levels = (Level.PTX,) if model in BASELINES else time_model(model).levels
             try:
-                answers[model] = answer(model, cases(run, levels), [part.times for part in run.pieces])
+                given = answer(model, cases(run, levels), [part.times for part in run.pieces])
             except WarpWattError as error:
                 what = f"{run.program} {run.configuration} on {run.gpu}"
                 print(f"{model} refuses {what}: {error}", file=sys.stderr)
+                continue
+            if given.seconds > 0:  # a baseline that knows nothing of what the run does says 0
+                answers[model] = given
         found.append(Compared(run, answers))
     return found
 
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
-    options = CompileOptions(defines=code.defines, include=code.include, flags=code.flags)
+    options = CompileOptions(
+        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit
+    )
     return load_kernel(code.source, target, options, code.kernel)

@@ -31,6 +31,11 @@ def content(name: str) -> str:
     else:
         part, _, stride = rest.partition(".")
         values = merge_stage(int(stride))[part]
+    return saved(name, values)
+
+
+def saved(name: str, values: NDArray[np.generic]) -> str:
+    """Write an array to a temporary file and return its path."""
     path = _folder() / f"{name}.npy"
     np.save(path, values)
     return str(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,10 @@ GPUS = {
 SHORTEST_SECONDS = 20e-6
 MOST_NOISE = 0.10
 SMALLEST_REDUCTION = 1 << 25
-"""The host copies and allocates between the dependent launches of a reduction: at least 30 µs."""
+"""Shorter reductions spend most of their time on the host, see :data:`INTERCEPT_OF`."""
+REDUCTION_LAUNCHES = 3
+INTERCEPT_OF = (1 << 22, 1 << 23)
+"""Elements of the two reductions whose difference tells what the host does between the dependent launches."""
 
 TINY_KERNEL_SECONDS = 1.1e-6
 """What a kernel that does nothing takes by itself (gpu-benches: a tiny kernel in a graph, A40)."""
@@ -53,23 +56,37 @@ def runs(folder: Path) -> tuple[list[Measured], Counter[str]]:
         if reason:
             left_out[reason] += 1
         else:
-            found.append(_run(row, around[row["gpu"], row["family"]]))
+            found.append(_run(row, around[_kind(row)]))
     return found, left_out
 
 
-def _around(rows: list[Row]) -> dict[tuple[str, str], float]:
-    """Return the seconds that the events around a kernel add: the shortest time of a board and family.
+def _kind(row: Row) -> tuple[str, str]:
+    """Return what rows with the same work around the kernels have in common."""
+    return row["gpu"], _title(row) if row["family"] == "reduction" else row["family"]
 
-    The smallest problems have two elements, so their kernels do nothing. Reductions have none that small.
+
+def _around(rows: list[Row]) -> dict[tuple[str, str], float]:
+    """Return the seconds that events and host add around the kernels, by board and family or reduction.
+
+    The smallest problems have two elements, so their kernels do nothing: the shortest time of the family.
+    A reduction copies vectors with host and device in step between its three launches; as the kernels' own
+    time grows with the elements, what is left at none is what half and whole of a size say.
     """
     shortest: dict[tuple[str, str], float] = {}
+    reductions: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for row in rows:
-        key = row["gpu"], row["family"]
-        if row["gpu_time_cold_s"] and row["family"] != "reduction":
-            shortest[key] = min(shortest.get(key, math.inf), float(row["gpu_time_cold_s"]))
+        if not row["gpu_time_cold_s"]:
+            continue
+        seconds = float(row["gpu_time_cold_s"])
+        if row["family"] == "reduction":
+            reductions[_kind(row)][_int(row, "array_size")] = seconds
         else:
-            shortest.setdefault(key, TINY_KERNEL_SECONDS)
-    return {key: seconds - TINY_KERNEL_SECONDS for key, seconds in shortest.items()}
+            shortest[_kind(row)] = min(shortest.get(_kind(row), math.inf), seconds)
+    around = {key: seconds - TINY_KERNEL_SECONDS for key, seconds in shortest.items()}
+    half, whole = INTERCEPT_OF
+    for key, times in reductions.items():
+        around[key] = 2 * times[half] - times[whole] - REDUCTION_LAUNCHES * TINY_KERNEL_SECONDS
+    return around
 
 
 def _unusable(row: Row) -> str:

@@ -121,7 +121,19 @@ def test_one_known_board_field_by_field() -> None:
     )
     assert gpu.target == "sm_35"
     assert default_clocks(gpu).sm == 706e6
+    assert default_clocks(gpu).spread == 0.0
     assert "Alavani" in gpu.sources["sm_count"]
+
+
+def test_geforce_boards_boost_beyond_the_data_sheet_and_compute_with_slower_memory() -> None:
+    for name in names():
+        gpu, clocks = find(name), default_clocks(find(name))
+        assert (clocks.spread > 0) == gpu.name.startswith("GeForce")
+        assert gpu.boost_clock <= clocks.sm <= 1.2 * gpu.boost_clock
+        assert 0.96 * gpu.memory_clock <= clocks.memory <= gpu.memory_clock
+        assert (clocks.sm == gpu.boost_clock) == (gpu.observed_clock is None)
+    assert "in games" in find("rtx 2060").sources["observed_clock"]
+    assert default_clocks(find("rtx 2060")).memory == 6801e6
 
 
 def test_boards_may_differ_from_their_capability() -> None:

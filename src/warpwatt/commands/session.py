@@ -6,15 +6,16 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError
+from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
 from warpwatt.frontend.directives import read_directives
-from warpwatt.frontend.launches import LaunchText, from_table, read_toml
+from warpwatt.frontend.launches import LaunchText, from_table, merged, read_toml
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import find_many, missing
+from warpwatt.gpus import default_clocks, find, find_many, missing
 from warpwatt.models.registry import split_choice, time_model
 from warpwatt.predict import Choice, advised, predict
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from warpwatt.commands.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.core.case import Profile
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
@@ -81,8 +83,23 @@ class Session:
     def _predict(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
-        prediction = predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
+        profile = self._profile(request, kernel, gpu)
+        prediction = predict(kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile)
         return advised(prediction, choice) if self.advice else prediction
+
+    def _profile(self, request: Request, kernel: Kernel, gpu: Gpu) -> Profile | None:
+        """Return the measured launch that helps most with this one, None without ``--profile``."""
+        if self.modelling.profile is None:
+            if self.modelling.profile_arg:
+                raise UsageError("--profile-arg without --profile", hint="add --profile FILE.csv")
+            return None
+        from warpwatt.frontend.profiles import choose, read_profiles  # noqa: PLC0415 - only who asks pays
+
+        only = gpu if "," not in self.gpus and self.gpus != "all" else None
+        profile = choose(read_profiles(self.modelling.profile, only), kernel, request.launch, gpu)
+        if find(profile.gpu).target != gpu.target:
+            note(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
+        return with_arguments(profile, request.arguments, self.modelling.profile_arg)
 
     def compile_options(self) -> CompileOptions:
         """Return the front end's options."""
@@ -98,6 +115,18 @@ class Session:
             toolkit=said.toolkit,
             levels=frozenset(levels),
         )
+
+
+def with_arguments(profile: Profile, asked: tuple[str, ...], typed: tuple[str, ...]) -> Profile:
+    """Return a profile whose launch has the arguments asked for, but for the file's own and those typed.
+
+    Texts are laid over one another, so that a buffer ``x=f32[n]`` follows the measured launch's ``n``.
+    """
+    differing = merged(profile.arguments, typed)
+    if profile.launch is None or not differing:
+        return profile
+    arguments = parse_arguments(merged(asked, differing))
+    return replace(profile, launch=replace(profile.launch, arguments=arguments))
 
 
 def complete_gpus(names: str) -> tuple[Gpu, ...]:
@@ -117,7 +146,12 @@ def complete_gpus(names: str) -> tuple[Gpu, ...]:
 
 
 def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
-    """Return the launches to predict: the command line's over a file's over the source's own.
+    """Return the launches to predict, read (see :func:`launch_texts`)."""
+    return tuple(text.read() for text in launch_texts(source, launch))
+
+
+def launch_texts(source: Source, launch: LaunchOptions) -> tuple[LaunchText, ...]:
+    """Return the launches to predict in words: the command line's over a file's over the source's own.
 
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
     line names a kernel or a whole launch.
@@ -129,10 +163,10 @@ def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
         typed = typed.over(from_table(read_toml(launch.args), launch.args))
     written = [text for text in _directives(source) if _same_kernel(text.kernel, typed.kernel)]
     if not written:
-        return (typed.read(),)
+        return (typed,)
     if typed.complete:
         written = written[:1]
-    return tuple(typed.over(text).read() for text in written)
+    return tuple(typed.over(text) for text in written)
 
 
 def _directives(source: Source) -> tuple[LaunchText, ...]:
@@ -151,7 +185,7 @@ def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
         return None
     sm, _, memory = text.partition(",")
     try:
-        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else gpu.memory_clock)
+        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else default_clocks(gpu).memory)
     except ValueError:
         raise InputError(
             f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"

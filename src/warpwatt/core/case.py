@@ -41,13 +41,23 @@ class Stall(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Measured time, power and counters of one launch at given clocks; seconds and watts, None if absent."""
+    """Measured time, power and counters of one launch at given clocks; seconds and watts, None if absent.
+
+    ``launch`` is what was launched; ``arguments`` are the ``NAME=VALUE`` texts in which it differs from the
+    launch asked for, where its own are not known. ``spread`` is the standard deviation of the logarithm of
+    the time (repeats, or what is usual), ``origin`` the file and line.
+    """
 
     gpu: str
     clocks: Clocks
     time: float | None = None
     power: float | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
+    kernel: str = ""
+    launch: Launch | None = None
+    arguments: tuple[str, ...] = ()
+    spread: float = 0.02
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -70,11 +70,20 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """Clock frequencies in hertz. ``sustained`` is True where the power limit chose them."""
+    """Clock frequencies in hertz. ``sustained`` is True where the power limit chose them.
+
+    ``spread`` is the standard deviation of the logarithm of the SM clock where nobody set it.
+    """
 
     sm: float
     memory: float
     sustained: bool = False
+    spread: float = 0.0
+
+
+def clock_parameter(gpu: Gpu) -> str:
+    """Return the name of the draws of a GPU's SM clock."""
+    return f"clock:{gpu.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +164,11 @@ class Gpu:
     note: str = ""
     calibration: Calibration | None = None
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    observed_clock: float | None = None
+    """SM clock somebody saw the board run at where its power limit does not bind; above ``boost_clock``
+    on boards that raise their clock by themselves. None: nobody has."""
+    compute_memory_clock: float | None = None
+    """Memory clock that the driver sets for CUDA programs, None where that is ``memory_clock``."""
 
     @property
     def target(self) -> str:

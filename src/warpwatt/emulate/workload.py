@@ -11,6 +11,7 @@ GPUs" (2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer
@@ -18,7 +19,7 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access, Space, Unknown
-from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss
+from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity
 from warpwatt.gpus.occupancy import occupancy
 
@@ -135,7 +136,11 @@ def pattern_of(execution: Execution, instruction: Instruction) -> AccessPattern:
 
 def off_chip_bytes(case: Case) -> tuple[float, ...]:
     """Return the bytes each instruction requests beyond shared memory in the whole grid, whole sectors."""
-    execution = case.workload.execution
+    return _off_chip_bytes(case.workload.execution)
+
+
+@lru_cache(maxsize=8)
+def _off_chip_bytes(execution: Execution) -> tuple[float, ...]:
     loads = [0.0] * len(execution.counts)
     for instruction in execution.program.instructions:
         count = execution.counts[instruction.index]
@@ -219,8 +224,8 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
     read = first_read + (l2.read - first_read) * l2_miss(oversubscription)
     written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
     if launch.l2 == L2State.WARM:
-        resident = min(1.0, 1.0 / oversubscription) if oversubscription > 0 else 1.0
-        read, written = read * (1 - resident), written * (1 - resident)
+        lost = overlap_miss(oversubscription)
+        read, written = read * lost, written * lost
     return Traffic(read, written)
 
 

@@ -39,7 +39,9 @@ FIELDS = {
     "sm_count": "sm_count",
     "base_clock_mhz": "base_clock",
     "boost_clock_mhz": "boost_clock",
+    "observed_clock_mhz": "observed_clock",
     "memory_clock_mhz": "memory_clock",
+    "compute_memory_clock_mhz": "compute_memory_clock",
     "memory_bandwidth_gbs": "memory_bandwidth",
     "memory_type": "memory_type",
     "memory_size_gib": "memory_size",
@@ -178,13 +180,15 @@ def _specification(source: Board) -> dict[str, Any]:
     scales = {
         "base_clock_mhz": 1e6,
         "boost_clock_mhz": 1e6,
+        "observed_clock_mhz": 1e6,
         "memory_clock_mhz": 1e6,
+        "compute_memory_clock_mhz": 1e6,
         "memory_bandwidth_gbs": 1e9,
     }
     fields: dict[str, Any] = dict.fromkeys(FIELDS.values())
-    for key in ("base_clock_mhz", "boost_clock_mhz", "memory_clock_mhz", "memory_bandwidth_gbs"):
+    for key, scale in scales.items():
         if key in got:
-            fields[FIELDS[key]] = got[key].number() * scales[key]
+            fields[FIELDS[key]] = got[key].number() * scale
     for key in ("power_limit_w", "idle_power_w"):
         if key in got:
             fields[FIELDS[key]] = float(got[key].number())

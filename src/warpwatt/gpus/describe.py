@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _UNITS = {
     "base_clock": "Hz",
     "boost_clock": "Hz",
+    "observed_clock": "Hz",
     "memory_clock": "Hz",
+    "compute_memory_clock": "Hz",
     "dram_latency_clock": "Hz",
     "memory_bandwidth": "B/s",
     "l2_bandwidth": "B/s",

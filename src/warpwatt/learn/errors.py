@@ -1,4 +1,4 @@
-"""What can be wrong with data to learn from, with a trained model's file, or with the installation."""
+"""What can be wrong with data to learn from, or with the installation."""
 
 from __future__ import annotations
 
@@ -26,10 +26,6 @@ class TooFewRowsError(DataError):
 
 class SingleProgramError(DataError):
     """A split by program needs as many programs as folds, two at least (exit code 1)."""
-
-
-class ModelFileError(InputError):
-    """A model file of another version, damaged or tampered with (exit code 1)."""
 
 
 class MissingPackageError(ToolchainError):

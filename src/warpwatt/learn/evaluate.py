@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from warpwatt.learn.splits import Fold
 
     Progress = Callable[[str], None]
+    Choose = Callable[[Samples, Regressor, int], Regressor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,13 @@ def evaluate(
     seeds: Sequence[int] = SEEDS,
     count: int = FOLDS,
     logarithmic: bool = False,
+    choose: Choose | None = None,
     progress: Progress = lambda _: None,
 ) -> Evaluation:
     """Return the cross-validations of a regressor, scaled inside the folds.
 
-    ``progress`` is called with a line of text after each fold.
+    ``choose`` may set hyper-parameters from a fold's training rows and the seed (nested tuning, see
+    ``tuning``). ``progress`` is called with a line of text after each fold.
 
     Raises
     ------
@@ -98,7 +101,8 @@ def evaluate(
     runs = []
     for seed in seeds:
         parts = folds(samples, split, seed, count)
-        runs.append(_run(samples, regressor, parts, seed, logarithmic=logarithmic, progress=progress))
+        run = _run(samples, regressor, parts, seed, choose, logarithmic=logarithmic, progress=progress)
+        runs.append(run)
     return Evaluation(regressor, split, tuple(runs))
 
 
@@ -107,6 +111,7 @@ def _run(
     regressor: Regressor,
     parts: Sequence[Fold],
     seed: int,
+    choose: Choose | None,
     *,
     logarithmic: bool,
     progress: Progress,
@@ -115,8 +120,10 @@ def _run(
     found = []
     train_s = 0.0
     for part in parts:
+        training = samples.take(part.train)
+        chosen = choose(training, regressor, seed) if choose else regressor
         start = time.process_time()
-        fitted = fit(regressor, samples.x[part.train], samples.y[part.train], seed, logarithmic=logarithmic)
+        fitted = fit(chosen, training.x, training.y, seed, logarithmic=logarithmic)
         train_s += time.process_time() - start
         predicted[part.test] = fitted.predict(samples.x[part.test])
         found.append(metrics.errors(samples.y[part.test], predicted[part.test]))

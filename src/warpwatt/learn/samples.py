@@ -98,9 +98,7 @@ class Samples:
             raise TooFewRowsError(message, file=self.name, hint=self._why())
         count = len(set(self.programs))
         if by_program and count < 2:
-            message = (
-                f"every row is of one program ({self.programs[0]}): there is no unseen program to test on"
-            )
+            message = f"every row is of one program ({self.programs[0]}): no other is left to test on"
             raise SingleProgramError(
                 message, file=self.name, hint="--split rows, whose figures hold for this program only"
             )
@@ -189,7 +187,7 @@ def _samples(
         aliases=layout.aliases,
         gpus=tuple(row.texts[layout.gpu] for row, _, _ in kept) if layout.gpu else (),
         left_out=left_out,
-        defects=table.report(),
+        defects=table.report({*features, *(t.column for t in _targets(table, target))}),
     )
 
 

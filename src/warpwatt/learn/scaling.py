@@ -19,7 +19,7 @@ class Scaling:
     width: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        """Return scaled features of shape (rows, features); values outside the training range stay outside."""
+        """Return scaled features of shape (rows, features); what is outside the training range stays so."""
         return (x - self.offset) / self.width
 
 

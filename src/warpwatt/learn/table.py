@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warpwatt.learn.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from warpwatt.learn.layout import Layout
@@ -40,7 +40,7 @@ class Table:
     """All rows that hold data, and what was wrong with the file.
 
     ``findings`` counts ``(column, kind)``, a kind being a spreadsheet's error cell, ``NaN``, ``text`` or
-    ``empty cell``; ``blank_rows`` and ``repeated_rows`` (equal in every cell but the serial number) are left out.
+    ``empty cell``; ``blank_rows`` and ``repeated_rows`` (equal in all but the serial number) are left out.
     """
 
     path: Path
@@ -52,10 +52,13 @@ class Table:
     blank_rows: int
     repeated_rows: int
 
-    def report(self) -> tuple[str, ...]:
-        """Return the defects as sentences, the most frequent first."""
+    def report(self, used: Collection[str]) -> tuple[str, ...]:
+        """Return the defects as sentences: of each used column, and of all others in one."""
         found = sorted(self.findings.items(), key=lambda item: (-item[1], item[0]))
-        lines = [f"{column}: {count} × {kind}" for (column, kind), count in found]
+        lines = [f"{column}: {count} × {kind}" for (column, kind), count in found if column in used]
+        others = list(dict.fromkeys(column for (column, _), _ in found if column not in used))
+        if others:
+            lines.append(f"cells without a number in columns not learned from: {', '.join(others)}")
         if self.repeated_rows:
             lines.insert(0, f"{self.repeated_rows} repeated rows left out")
         if self.blank_rows:
@@ -66,7 +69,8 @@ class Table:
 def read_table(path: Path, layout: Layout | None = None, *, keep_repeated: bool = False) -> Table:
     """Return a file's table; its layout is recognised by its columns where none is given.
 
-    Rows that repeat another in every cell are left out, unless ``keep_repeated``: the published studies kept them.
+    Rows that repeat another in every cell are left out, unless ``keep_repeated``: the published studies
+    kept them.
 
     Raises
     ------
@@ -80,7 +84,9 @@ def read_table(path: Path, layout: Layout | None = None, *, keep_repeated: bool 
     try:
         data = path.read_bytes()
         lines = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=path) from error
+    except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"not a readable CSV file: {error}", file=path) from error
     if not lines:
         raise DataError("the file is empty", file=path)

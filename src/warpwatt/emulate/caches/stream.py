@@ -11,6 +11,8 @@ from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
 from warpwatt.emulate.caches.phases import phases
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from warpwatt.core.program import Instruction, Program
@@ -53,6 +55,13 @@ def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: R
 def slot_of(line: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the slots (buffers) that lines lie in."""
     return np.asarray(line >> (SLOT_BITS - LINE_BITS) & 0xFF)
+
+
+def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
+    """Return how many distinct sectors some instructions touch in a stream."""
+    rows = np.isin(stream.instruction, list(instructions))
+    line, mask = stream.line[rows], stream.sectors[rows]
+    return sum(len(np.unique(line[mask >> bit & 1 > 0])) for bit in range(4))
 
 
 def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Timing
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
+from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Level
 from warpwatt.models.time.roofs import roofs
 
@@ -54,11 +55,13 @@ class Roofline:
 
 
 def _draws(case: Case, found: list[Roof]) -> list[float]:
-    """Return draws of the maximum: each roof with its own rate, then model and assumption spreads."""
-    per_roof = [
-        [roof.seconds * factor for factor in factor_draws({f"rate:{roof.key}:{case.gpu.name}": roof.spread})]
-        for roof in found
-    ]
+    """Return draws of the maximum: each roof with its rate and clock, then model and assumption spreads."""
+    gpu, clock = case.gpu, case.clocks.spread
+    per_roof = []
+    for roof in found:
+        on_clock = 0.0 if roof.key == "dram" else -clock
+        rates = {f"rate:{roof.key}:{gpu.name}": roof.spread, clock_parameter(gpu): on_clock}
+        per_roof.append([roof.seconds * factor for factor in factor_draws(rates)])
     columns = zip(*per_roof, strict=True) if per_roof else [()] * DRAWS
     spreads = {"model:roofline": MODEL_SPREAD}
     for assumption in case.workload.assumptions:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
+from warpwatt.models.memo import at_any_clock
 from warpwatt.models.time.latency import warp_latency_cycles
 from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
 from warpwatt.models.time.pipes import issue_slots, pipe_cycles
@@ -32,6 +33,14 @@ L2_BYTES_PER_SM_CLOCK = 32.0
 """L2 bandwidth per SM and clock where nobody measured it: A100 80GB 36, L40 15, V100 22, H200 39."""
 LINE_CYCLES = (0.77, 0.25)
 """L1 cycles per access = 0.77 + 0.25 per 128-byte line touched (fits Hopper within 0.12 cycles)."""
+
+SLICE_BYTES = 256
+"""Neighbouring bytes in one slice of L2 (address mapping of Accel-Sim's configurations since Volta)."""
+ATOMIC_CYCLES = 2
+"""Clocks a slice of L2 needs for the atomics of one request on one sector: it reads, then writes."""
+SHARED_ATOMIC_CYCLES = 2
+"""Cycles of shared memory per lane of an atomic on one address: 64 for a whole warp on a V100 and T4 (Jia et
+al. 2018 and 2019, latencies of atomics under contention; recalled)."""
 
 SECTOR_BYTES = 32
 _ATOMICS = (Access.ATOMIC, Access.REDUCTION)
@@ -100,11 +109,18 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
 
 
 def atomics_roof(case: Case) -> Roof:
-    """Atomics on the same address: L2 takes one per clock, however many SMs send them.
+    """Atomics on few addresses, which few slices of L2 have to take, however many SMs send them.
 
-    Rate: NVIDIA, "Kepler GK110" whitepaper (atomics to a common address, one per clock); L2's clock is taken
-    to be the SMs'. Operations spread evenly over the bytes that an instruction reaches.
+    A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper) and a
+    sector in :data:`ATOMIC_CYCLES`; L2's clock is taken to be the SMs'. Operations spread evenly over the
+    bytes that an instruction reaches.
     """
+    cycles = _queued_cycles(case)
+    return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
+
+
+@at_any_clock
+def _queued_cycles(case: Case) -> tuple[float, ...]:
     execution = case.workload.execution
     cycles = [0.0] * len(execution.counts)
     for instruction in execution.program.instructions:
@@ -116,8 +132,9 @@ def atomics_roof(case: Case) -> Roof:
         if pattern.footprint:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
             addresses = _addresses(case, pattern, lanes, memory.bytes)
-            cycles[instruction.index] = operations / addresses
-    return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, tuple(cycles), 0.2)
+            sectors = count * pattern.sectors * ATOMIC_CYCLES / _slices(case, pattern)
+            cycles[instruction.index] = max(operations / addresses, sectors)
+    return tuple(cycles)
 
 
 def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane: int) -> float:
@@ -131,6 +148,13 @@ def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane:
     return max(1.0, pattern.footprint / (SECTOR_BYTES if one_each else max(1, bytes_per_lane)))
 
 
+def _slices(case: Case, pattern: AccessPattern) -> float:
+    """Return how many slices of L2 hold what an atomic reaches."""
+    assert pattern.footprint is not None
+    every = l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES  # each moves a sector per clock
+    return max(1.0, min(every, pattern.footprint / SLICE_BYTES))
+
+
 def _load_store_roofs(case: Case) -> Iterator[Roof]:
     """L1, shared memory, and where one memory serves both, the unit that feeds them and shuffles."""
     l1, shared, shuffles = load_store_cycles(case)
@@ -142,6 +166,7 @@ def _load_store_roofs(case: Case) -> Iterator[Roof]:
             yield Roof("LSU", "lsu", _sm_seconds(case, sum(together)), together, 0.15)
 
 
+@at_any_clock
 def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Return SM cycles by instruction for L1, for shared memory and for shuffles, in the whole grid.
 
@@ -160,11 +185,25 @@ def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...],
         if instruction.throughput_class == "warp_shuffle":
             shuffles[i] = shuffling * execution.counts[i]
         elif memory is not None and memory.space == Space.SHARED:
-            wavefronts = max(pattern_of(execution, instruction).wavefronts, _wide(memory.bytes))
-            shared[i] = max(passing, wavefronts * per_wavefront) * execution.counts[i]
+            pattern = pattern_of(execution, instruction)
+            cycles = max(pattern.wavefronts, _wide(memory.bytes)) * per_wavefront
+            cycles = max(passing, cycles, atomic_cycles(instruction, pattern))
+            shared[i] = cycles * execution.counts[i]
         elif memory is not None and memory.space in OFF_CHIP and execution.counts[i]:
             l1[i] = max(passing, _l1_cycles(case, instruction, memory.bytes)) * execution.counts[i]
     return tuple(l1), tuple(shared), tuple(shuffles)
+
+
+def atomic_cycles(instruction: Instruction, pattern: AccessPattern) -> float:
+    """Return the cycles an atomic keeps shared memory, 0 for other accesses.
+
+    Lanes on one address take turns, unless the instruction counts them (``ATOMS.POPC.INC``).
+    """
+    memory = instruction.memory
+    if memory is None or memory.access not in _ATOMICS:
+        return 0.0
+    turns = 1.0 if ".POPC." in instruction.opcode else pattern.collisions
+    return SHARED_ATOMIC_CYCLES * max(turns, pattern.wavefronts)
 
 
 def _l1_cycles(case: Case, instruction: Instruction, bytes_per_lane: int) -> float:
@@ -188,6 +227,13 @@ def _wide(bytes_per_lane: int) -> float:
 
 def _pipe_roofs(case: Case) -> Iterator[Roof]:
     """Every pipe: the cycles its instructions keep it busy, summed."""
+    for pipe, loads in _pipe_loads(case).items():
+        yield Roof(PIPE_NAMES.get(pipe, pipe), pipe, _sm_seconds(case, sum(loads)), loads, 0.1)
+
+
+@at_any_clock
+def _pipe_loads(case: Case) -> dict[str, tuple[float, ...]]:
+    """Return pipe to SM cycles by instruction."""
     execution = case.workload.execution
     program, capability = execution.program, case.gpu.capability
     cycles: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(execution.counts))
@@ -196,20 +242,21 @@ def _pipe_roofs(case: Case) -> Iterator[Roof]:
         if count and instruction.unit is not Unit.LSU:
             for pipe, own in pipe_cycles(instruction, program.level, capability).items():
                 cycles[pipe][instruction.index] = count * own
-    for pipe, loads in cycles.items():
-        yield Roof(PIPE_NAMES.get(pipe, pipe), pipe, _sm_seconds(case, sum(loads)), tuple(loads), 0.1)
+    return {pipe: tuple(loads) for pipe, loads in cycles.items()}
 
 
 def _issue_roof(case: Case) -> Roof:
     """Issue slots: one warp instruction per scheduler and clock."""
+    slots, schedulers = _issue_slots(case), case.gpu.capability.warp_schedulers
+    return Roof("issue slots", "issue", _sm_seconds(case, sum(slots) / schedulers), slots, 0.15)
+
+
+@at_any_clock
+def _issue_slots(case: Case) -> tuple[float, ...]:
     execution = case.workload.execution
     program, target = execution.program, case.gpu.target
-    slots = [
-        count * issue_slots(i, program.level, target)
-        for i, count in zip(program.instructions, execution.counts, strict=True)
-    ]
-    schedulers = case.gpu.capability.warp_schedulers
-    return Roof("issue slots", "issue", _sm_seconds(case, sum(slots) / schedulers), tuple(slots), 0.15)
+    pairs = zip(program.instructions, execution.counts, strict=True)
+    return tuple(count * issue_slots(i, program.level, target) for i, count in pairs)
 
 
 def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:

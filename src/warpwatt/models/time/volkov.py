@@ -1,8 +1,9 @@
-"""``volkov``: concurrency against latency and throughput (Volkov, Understanding Latency Hiding on GPUs, 2016).
+"""``volkov``: concurrency against latency and throughput (Volkov 2016).
 
-PhD thesis, University of California, Berkeley, UCB/EECS-2016-143, chapters 4 and 5; the same model in "A
-microbenchmark to study GPU performance models", PPoPP 2018. A warp does one thing at a time: every
-instruction waits for the one before it. So n resident warps, each of which needs ``mem_lat + α·alu_lat``
+V. Volkov, Understanding Latency Hiding on GPUs, PhD thesis, University of California, Berkeley,
+UCB/EECS-2016-143, chapters 4 and 5; the same model in "A microbenchmark to study GPU
+performance models", PPoPP 2018. A warp does one thing at a time: every instruction waits for the one before
+it. So n resident warps, each of which needs ``mem_lat + α·alu_lat``
 cycles for a memory instruction and the α arithmetic ones that go with it, finish n of these groups in that
 time (Little's law), as long as neither the memory system nor the arithmetic units are full.
 
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case
     from warpwatt.models.time.roofs import Roof
 
-MODEL_SPREAD = 0.55
+MODEL_SPREAD = 0.46
 """Standard deviation of log(measured / predicted): with it the interval holds 80 % of the times of
 docs/validation/peers.md, every program weighing the same."""
 NOT_IN_THE_MODEL = ("latency", "l2", "l1", "lsu", "atomics")
-"""Roofs of ours that Volkov's model does not have: memory is DRAM alone, one chain of latencies, no caches."""
+"""Roofs of ours that Volkov's model does not have: it knows DRAM alone and no caches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def latency_seconds(case: Case) -> float:
 
 
 def warp_cycles(case: Case) -> tuple[float, ...]:
-    """Return, per instruction, the cycles one warp spends on it in its whole life: each waits for the last."""
+    """Return, per instruction, the cycles one warp spends on it: each waits for the one before."""
     execution, latencies = case.workload.execution, Latencies(case)
     return tuple(
         count / case.launch.warps * max(1.0, latencies.of(i)) if count else 0.0

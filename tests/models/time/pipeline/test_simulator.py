@@ -7,6 +7,7 @@ import pytest
 
 from tests.models.time.pipeline.tables import inputs, run, shared_load, table
 from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.pipeline.state import W_BOARDS
 
 
 def test_dependent_chain_takes_its_stall_counts() -> None:
@@ -163,3 +164,24 @@ def test_youngest_first_can_be_chosen() -> None:
         ends.append(list(run(given).block_end))
     assert ends[0][0] < ends[0][1]
     assert ends[1][0] > ends[1][1]
+
+
+def test_sub_cores_take_turns_at_a_pipe_of_the_whole_sm() -> None:
+    """Four blocks of one warp, each on its own sub-core: none is through before the others' last turn."""
+    ints, floats = table(10, shared_pipe=c.SHARED_FP64, shared_interval=16)
+    state = run(inputs(ints, floats, blocks=4, resident=4))
+    assert sorted(state.block_end) == [16 * (36 + turn) for turn in range(4)]
+    assert state.pipe_busy[c.PIPES + c.SHARED_FP64] == 16 * 40
+
+
+def test_constants_do_not_wait_for_the_load_store_unit() -> None:
+    """Loads of constants beside shared loads: the load-store unit has the shared ones only."""
+    ints, floats = table(8)
+    for at in range(8):
+        shared_load(ints, floats, at, cycles=8.0 if at % 2 else 0.0)
+    state = run(inputs(ints, floats))
+    assert state.results[c.LSU_BUSY] == 4 * 8
+    ints[:, c.WRITE_BARRIER] = np.arange(8) % 2  # the constants' scoreboard, then the shared loads'
+    last = run(inputs(ints, floats)).warps[0]
+    assert last[W_BOARDS] == 4 * 6 + 24  # behind the address unit alone
+    assert last[W_BOARDS + 1] == 4 + 3 * 8 + 24

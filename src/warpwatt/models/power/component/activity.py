@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
+from warpwatt.models.memo import at_any_clock
 from warpwatt.models.time.pipes import issue_slots, pipe_instructions
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Activity:
     measured: frozenset[str] = frozenset()
 
 
+@at_any_clock
 def activity(case: Case) -> Activity:
     """Return what the launch of a case does, from its workload alone."""
     parts = {**_inside(case), **_traffic(case)}
@@ -119,6 +121,7 @@ def _spread(total: float, weights: Sequence[float]) -> Loads:
     return {i: total * w / whole for i, w in enumerate(weights) if w} if whole else {}
 
 
+@at_any_clock
 def reads_by_buffer(case: Case) -> dict[str, float]:
     """Return the bytes that the launch reads from each buffer; where none is known, an empty dictionary."""
     execution = case.workload.execution

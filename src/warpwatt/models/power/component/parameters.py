@@ -1,11 +1,13 @@
 """Coefficients of the component model for one GPU: watts and joules, with how sure each one is.
 
-From ``component.toml`` scaled to the GPU's process and size, replaced by the ``component.*`` constants of the
-GPU's calibration where it has them.
+Numbers that all GPUs share (``component.toml``, and ``fitted.toml`` where a fit to public measurements
+replaced them) scaled to the GPU's process, size and memory; then the ``component.*`` constants of the GPU's
+calibration.
 """
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,7 +36,11 @@ DRAM = "dram"
 """Device memory has a supply of its own."""
 COMPONENTS = (*STATIC, *SWITCHING, DRAM)
 """Names of all components, in the order they are shown."""
+SHARED = ("board", "energy_pj", "memory_watts_per_tbs", "dram_pj_per_byte")
+"""Tables of ``component.toml`` with the numbers that coefficients are made of."""
 PICO = 1e-12
+REFERENCE_LANES = 64
+"""FP32 lanes of the SM that the watts per SM are given for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,49 +82,84 @@ def parameters(gpu: Gpu) -> Parameters:
     return found if gpu.calibration is None else calibrated(found, gpu.calibration)
 
 
-def specification(gpu: Gpu) -> Parameters:
-    """Return what process, size and memory of a GPU say, without any measurement of its power."""
-    if gpu.power_limit is None:
-        fix = "add power_limit to a user GPU file, or choose another power model"
-        raise UnsupportedGpuError(f"the board power of {gpu.name} is not known", hint=fix)
+def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:
+    """Return what process, size and memory of a GPU say, without any measurement of its power.
+
+    ``values`` stand for those of :func:`shared`, by the same names.
+    """
     table = _table()
-    board = table["board"]
-    spreads = table["spread"]
-    coefficients = {
-        name: Coefficient(value, float(spreads.get(name, spreads["switching"])))
-        for name, value in _values(gpu, gpu.power_limit).items()
-    }
-    curve = _of(table["voltage"], gpu)
+    model = table["model"]
+    known = shared() if values is None else values
+    curve = table["voltage"]["default"]
     return Parameters(
-        coefficients=coefficients,
+        coefficients={name: _coefficient(parts, known) for name, parts in makeup(gpu).items()},
         voltage=VoltageCurve(curve["floor"], curve["knee"], curve["exponent"]),
         toggles={fill: float(table["toggle"][fill.value]["value"]) for fill in Fill},
         toggle_spread=float(table["toggle"]["spread"]["value"]),
-        temperature_c=float(board["temperature_c"]["value"]),
-        leakage_per_kelvin=float(board["leakage_per_kelvin"]["value"]),
-        residual=float(board["residual"]["value"]),
+        temperature_c=float(model["temperature_c"]["value"]),
+        leakage_per_kelvin=float(model["leakage_per_kelvin"]["value"]),
+        residual=float(model["residual"]["value"]),
         scope="specification",
         calibrated=False,
     )
 
 
-def _values(gpu: Gpu, power_limit: float) -> dict[str, float]:
-    """Return component to watts per unit of load: process, size of the SM and type of memory applied."""
-    table = _table()
-    energies, board = table["energy_pj"], table["board"]
-    scale = float(_of(table["process"], gpu)["value"])
-    lanes = gpu.capability.fp32_lanes / 64
-    memory = table["memory_watts_per_tbs"]
-    dram = table["dram_pj_per_byte"]
-    values = {
-        "board": float(board["board_watts"]["value"]) + power_limit * float(board["board_share"]["value"]),
-        "memory": float(_typed(memory, gpu)) * gpu.memory_bandwidth / 1e12,
-        "leakage": power_limit * float(board["leakage_share"]["value"]),
-        "clocks": float(board["clocks_watts"]["value"]) * scale * lanes,
-        "active SMs": float(board["active_watts"]["value"]) * scale * lanes,
+def _coefficient(parts: Mapping[str, float], known: Mapping[str, tuple[float, float]]) -> Coefficient:
+    """Return the sum of shared numbers times their factors."""
+    value = math.fsum(known[part][0] * factor for part, factor in parts.items())
+    error = math.hypot(*(known[part][1] * factor for part, factor in parts.items()))
+    return Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
+
+
+def makeup(gpu: Gpu) -> dict[str, dict[str, float]]:
+    """Return component to what its coefficient on a GPU is made of: shared number to factor.
+
+    Process and size of the SM scale switching, bandwidth the memory's background, the power limit the board.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If the GPU's board power is not known.
+    """
+    if gpu.power_limit is None:
+        fix = "add power_limit to a user GPU file, or choose another power model"
+        raise UnsupportedGpuError(f"the board power of {gpu.name} is not known", hint=fix)
+    scale = float(_of(_table()["process"], gpu)["value"])
+    lanes = gpu.capability.fp32_lanes / REFERENCE_LANES
+    return {
+        "board": {"board.watts": 1.0, "board.share": gpu.power_limit},
+        "memory": {_typed("memory_watts_per_tbs", gpu): gpu.memory_bandwidth / 1e12},
+        "leakage": {"board.leakage_share": gpu.power_limit},
+        "clocks": {"board.clocks_watts": scale * lanes},
+        "active SMs": {"board.active_watts": scale * lanes},
+        **{name: {f"energy_pj.{name}": PICO * scale} for name in SWITCHING},
+        DRAM: {_typed("dram_pj_per_byte", gpu): PICO},
     }
-    values |= {name: float(energies[name]["value"]) * PICO * scale for name in SWITCHING}
-    return values | {DRAM: float(_typed(dram, gpu)) * PICO}
+
+
+@lru_cache(maxsize=1)
+def shared() -> Mapping[str, tuple[float, float]]:
+    """Return value and deviation of the numbers that all GPUs share, by ``table.key``."""
+    text = files("warpwatt.models.power.component").joinpath("fitted.toml").read_text(encoding="utf-8")
+    fitted = {
+        f"{table}.{key}": (float(entry["value"]), float(entry["error"]))
+        for table, entries in tomllib.loads(text).items()
+        for key, entry in entries.items()
+    }
+    return {**cited(), **fitted}
+
+
+@lru_cache(maxsize=1)
+def cited() -> Mapping[str, tuple[float, float]]:
+    """Return value and deviation of the shared numbers before any fit: the fit's prior."""
+    table, spreads = _table(), _table()["spread"]
+    component = {"memory_watts_per_tbs": "memory", "dram_pj_per_byte": DRAM, "energy_pj": "switching"}
+    found = {}
+    for name in SHARED:
+        for key, entry in table[name].items():
+            spread = float(entry.get("spread", spreads.get(component.get(name, key), 0.5)))
+            found[f"{name}.{key}"] = (float(entry["value"]), float(entry["value"]) * spread)
+    return found
 
 
 def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
@@ -161,8 +202,10 @@ def _of(table: Mapping[str, Any], gpu: Gpu) -> Mapping[str, Any]:
     return default
 
 
-def _typed(table: Mapping[str, Any], gpu: Gpu) -> float:
-    return float(table.get(gpu.memory_type, table["default"])["value"])
+def _typed(table: str, gpu: Gpu) -> str:
+    """Return the name of a table's number for the GPU's type of memory."""
+    key = gpu.memory_type if gpu.memory_type in _table()[table] else "default"
+    return f"{table}.{key}"
 
 
 @lru_cache(maxsize=1)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
+from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import machine
 from warpwatt.models.time.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
+from warpwatt.models.time.pipeline.streams import piped
 from warpwatt.models.time.pipeline.table import instruction_table
 from warpwatt.models.time.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
@@ -86,7 +88,7 @@ def launched_of(case: Case) -> Launched:
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
     table = instruction_table(execution.program, sm, misses(case))
     return Launched(
-        execution.program, table, execution.streams, sm, case.launch.grid.count,
+        execution.program, table, piped(execution.streams, table), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
         execution.warp_instructions / case.launch.grid.count,
     )  # fmt: skip
@@ -125,11 +127,12 @@ def _local_miss(case: Case) -> float:
 
 
 def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
-    """Return draws: rates spread the time as far as they bind, then model and assumptions."""
+    """Return draws: rates spread the time as far as they bind, the clock as far as DRAM does not."""
     gpu = case.gpu.name
     spreads = {
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
         f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
+        clock_parameter(case.gpu): -case.clocks.spread * (1.0 - busy.get("dram", 0.0) ** 2),
         "model:pipeline": MODEL_SPREAD,
     }
     for assumption in case.workload.assumptions:

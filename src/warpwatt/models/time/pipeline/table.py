@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from warpwatt.models.time.pipeline.machine import Machine
 
 THROUGH_L1 = (Space.GLOBAL, Space.LOCAL, Space.GENERIC, Space.TEXTURE, Space.SURFACE)
+CONSTANTS = (Space.CONST, Space.PARAM)
+"""Read through the constant cache of the sub-core, past the load-store unit (Huerta et al., figure 3)."""
 INSTRUCTION_BYTES, LINE_BYTES = 16, 128
 _REGISTER = re.compile(r"R(\d+)$")
 _FP64_RATE = 32
@@ -112,7 +114,10 @@ def _memory(
     if "TRYWAIT" in instruction.opcode:
         row[c.KIND] = c.ASYNC_WAIT
         numbers[c.LATENCY] = v["shared_latency"]
-    elif memory is None or memory.space in (Space.CONST, Space.PARAM, Space.TENSOR):
+    elif memory is not None and memory.space in CONSTANTS:
+        numbers[c.LATENCY], numbers[c.COST] = v["constant_latency"], 0.0
+        numbers[c.READ_LATENCY] = v["shared_load_read"]
+    elif memory is None or memory.space is Space.TENSOR:
         numbers[c.LATENCY] = v["shuffle_latency"] if memory is None else v["constant_latency"]
         numbers[c.READ_LATENCY] = v["shared_load_read"]
         if instruction.throughput_class:
@@ -269,7 +274,8 @@ def _fp64(machine: Machine, row: NDArray[np.int64], numbers: NDArray[np.float64]
         _pipe(row, c.FP64, 32.0 * machine.sub_cores / rate)
         numbers[c.LATENCY] = machine.values["fp64_latency"]
     else:
-        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / rate)
+        achieved = rate * machine.values["slow_fp64_efficiency"]
+        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / achieved)
         numbers[c.LATENCY] = machine.values["slow_fp64_latency"]
 
 
