@@ -27,7 +27,7 @@ KINDS = (
 )  # fmt: skip
 WORTH = 0.01
 """Share of the time that a change must save to be told."""
-CHANGE_SPREAD = 0.15
+CHANGE_SPREAD = 0.1
 """Standard deviation of log(edited kernel / changed case), both predicted: docs/validation/explained.md."""
 
 
