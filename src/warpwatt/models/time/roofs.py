@@ -15,6 +15,7 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.memo import at_any_clock
+from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.latency import warp_latency_cycles
 from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
 from warpwatt.models.time.pipes import issue_slots, pipe_cycles
@@ -86,6 +87,14 @@ def dram_bandwidth(case: Case) -> tuple[float, float]:
     return measured * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
 
 
+def dram_bytes(case: Case) -> float:
+    """Return the bytes DRAM could move in the time it needs: more than it moves where it opens many pages."""
+    work, visit = case.workload, visit_bytes(case.gpu, case.clocks)
+    if not work.hits:
+        return work.dram.total
+    return sum(hits.dram.total * slowdown(hits.run, visit) for hits in work.hits.values())
+
+
 def l2_bandwidth(case: Case) -> tuple[float, float]:
     """Return (L2 bandwidth in bytes per second at the case's SM clock, spread)."""
     gpu = case.gpu
@@ -101,7 +110,7 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
     work = case.workload
     bytes_per_instruction = off_chip_bytes(case)
     dram_rate, dram_spread = dram_bandwidth(case)
-    yield Roof("DRAM bandwidth", "dram", work.dram.total / dram_rate, bytes_per_instruction, dram_spread)
+    yield Roof("DRAM bandwidth", "dram", dram_bytes(case) / dram_rate, bytes_per_instruction, dram_spread)
     l2_rate, l2_spread = l2_bandwidth(case)
     yield Roof("L2 bandwidth", "l2", work.l2.total / l2_rate, bytes_per_instruction, l2_spread)
     yield atomics_roof(case)

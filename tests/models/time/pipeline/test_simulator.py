@@ -120,16 +120,17 @@ def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
     assert state.results[c.L2_BYTES_MOVED] == pytest.approx(128 * missing, abs=128)
 
 
-def test_dram_gives_no_more_than_its_rate() -> None:
-    """Loads that all miss take the time of their bytes; latency grows beyond the unloaded one."""
+@pytest.mark.parametrize("times", [1.0, 3.0])
+def test_dram_gives_no_more_than_its_rate(times: float) -> None:
+    """Loads that all miss take the time of their bytes, longer where each opens a page for them."""
     ints, floats = table(1)
     shared_load(ints, floats, 0)
     ints[0, c.TRAFFIC] = c.READ
-    floats[0, [c.L1_MISS, c.L2_MISS, c.DRAM_LATENCY]] = 1.0, 1.0, 500.0
+    floats[0, [c.L1_MISS, c.L2_MISS, c.DRAM_LATENCY, c.DRAM_TIMES]] = 1.0, 1.0, 500.0, times
     given = inputs(ints, floats, warps=32, repeats=50)
     given.rates[[c.DRAM_BYTES, c.LOAD_LINEAR, c.LOAD_QUEUE, c.BURST]] = 8.0, 0.0, 0.0, 0.0
     state = run(given)
-    assert state.results[c.END] == pytest.approx(128 * 50 * 32 / 8.0 + 500, rel=0.01)
+    assert state.results[c.END] == pytest.approx(times * 128 * 50 * 32 / 8.0 + 500, rel=0.01)
 
 
 def test_every_cycle_of_every_warp_is_attributed() -> None:

@@ -109,7 +109,7 @@ def beyond(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: flo
     done = start + x.floats[pc, c.L2_LATENCY] + size / rate
     further = missed(s.debts, pc, 1, x.floats[pc, c.L2_MISS], missing, max(1.0, lines * missing / sectors))
     if further > 0.0:
-        done = max(done, from_dram(x, s, pc, start, 32.0 * further))
+        done = max(done, from_dram(x, s, pc, start, 32.0 * further * x.floats[pc, c.DRAM_TIMES]))
     return float(done)
 
 

@@ -12,6 +12,7 @@ from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.emulate.workload import OFF_CHIP
+from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import machine
 from warpwatt.models.time.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
@@ -86,7 +87,7 @@ def launched_of(case: Case) -> Launched:
             hint="predict with --level sass, for compute capability 7.5 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
-    table = instruction_table(execution.program, sm, misses(case))
+    table = instruction_table(execution.program, sm, misses(case), _slower(case))
     return Launched(
         execution.program, table, piped(execution.streams, table), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
@@ -113,6 +114,12 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
             else:
                 found[i.index] = (1.0 if i.memory.access in (Access.ATOMIC, Access.REDUCTION) else l1, l2)
     return found
+
+
+def _slower(case: Case) -> dict[int, float]:
+    """Return, by instruction, how much longer DRAM takes for its bytes because it opens pages for them."""
+    visit = visit_bytes(case.gpu, case.clocks)
+    return {index: slowdown(hits.run, visit) for index, hits in case.workload.hits.items()}
 
 
 def _local_miss(case: Case) -> float:
