@@ -36,12 +36,12 @@ FIGURE_3 = """\
 With the inferred T_r of {seconds:.4f} s (the paper prints neither it nor the flops) the fit has
 E_b = {joules:.2f} J and P_r = {watts:.2f} W, and the file is:"""
 SIMGRID = """\
-Five rounds of 3413 flop on Figure 3's platform: {time:.6g} s and {energy:.8g} J in SimGrid (5 s and 768.25 J by
-hand). Largest relative difference of time or energy: {closed:.1e} over {cases} random kernels in rounds,
+Five rounds of 3413 flop on Figure 3's platform: {time:.6g} s and {energy:.8g} J in SimGrid (5 s and 768.25 J
+by hand). Largest relative difference of time or energy: {closed:.1e} over {cases} random kernels in rounds,
 {listed:.1e} over {cases} random job lists of up to 40 pieces of work on up to 5 GPUs."""
 EQUATION_8 = """\
-A sum of errors that is not divided by n, as (8) is printed, would lie above WRE as soon as the errors have one
-sign; a mean of their sizes lies between BRE and WRE, and so do the printed ones."""
+A sum of errors that is not divided by n, as (8) is printed, would lie above WRE as soon as the errors have
+one sign; a mean of their sizes lies between BRE and WRE, and so do the printed ones."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -150,7 +150,7 @@ def printed_errors(folder: Path) -> list[str]:
         worst = [max(float(r[f"{w}_are_pct"]) for r in rows) for w in ("time", "energy")]
         mean = [sum(float(r[f"{w}_are_pct"]) for r in rows) / len(rows) for w in ("time", "energy")]
         parts.append(
-            f"- {gpu}, {len(rows)} kernels: BRE ≤ ARE ≤ WRE in {'every row' if all(ordered) else 'not every row'}. "
+            f"- {gpu}, {len(rows)} kernels: BRE ≤ ARE ≤ WRE in {'every' if all(ordered) else 'not every'} row. "
             f"Largest ARE {worst[0]:.2f} % (time) and {worst[1]:.2f} % (energy), mean over kernels "
             f"{mean[0]:.2f} % and {mean[1]:.2f} %."
         )

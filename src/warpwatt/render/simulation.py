@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import ApplicationPrediction
     from warpwatt.render.context import Context
 
+SCHEMA_VERSION = "1.0.0"
+SCHEMA_URL = (
+    "https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/simulation-1.0.json"
+)
 MOST_DEVICES = 32
 """Rows of the table of GPUs; the rest is summed up."""
 
@@ -35,7 +39,7 @@ def render_text(simulation: Simulation, context: Context, simgrid: Outcome | Non
 
 def render_json(simulation: Simulation, context: Context, simgrid: Outcome | None = None) -> str:
     """Return the simulation as one JSON document."""
-    document = {**header(context), "simulation": simulation_document(simulation)}
+    document = {**simulation_header(context), "simulation": simulation_document(simulation)}
     if simgrid is not None:
         document["simulation"]["simgrid"] = {
             "time": simgrid.time,
@@ -43,6 +47,11 @@ def render_json(simulation: Simulation, context: Context, simgrid: Outcome | Non
             "energy_by_host": dict(simgrid.energies),
         }
     return dump(document)
+
+
+def simulation_header(context: Context) -> dict[str, Any]:
+    """Return the fields in front of a simulation: those of all documents, with its own schema."""
+    return {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
 
 
 def simulation_document(simulation: Simulation) -> dict[str, Any]:
@@ -155,7 +164,7 @@ def render_shared_json(pairs: Sequence[tuple[ApplicationPrediction, Shared]], co
         }
         for alone, shared in pairs
     ]
-    return dump({**header(context), "applications": found})
+    return dump({**simulation_header(context), "applications": found})
 
 
 def _sharing(alone: ApplicationPrediction, shared: Shared) -> Iterator[RenderableType]:

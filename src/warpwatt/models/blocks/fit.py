@@ -66,7 +66,7 @@ class BlockModel:
     round_blocks: int
     """Blocks of one round; 1 for a line."""
     powers: tuple[tuple[int, float], ...] = ()
-    """Blocks and watts that were measured, ascending, where energy follows them; empty in the paper's forms."""
+    """Measured blocks and watts, ascending, where energy follows them; empty in the paper's forms."""
 
     def rounds(self, blocks: int) -> int:
         """Return how many rounds a launch takes."""

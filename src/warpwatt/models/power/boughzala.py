@@ -1,7 +1,7 @@
 """``boughzala``: power from the dynamic energy of a block, E(N) = E_b·N + P_s·T (Boughzala et al. 2020, (3)).
 
-Works beside any time model: T is what that says. With ``boughzala-rounds`` N is rounded up as there, (6); with
-``boughzala-resident`` the power is drawn straight from one measured size to the next.
+Works beside any time model: T is what that says. With ``boughzala-rounds`` N is rounded up as there, (6);
+with ``boughzala-resident`` the power is drawn straight from one measured size to the next.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case, Timing
 
 MODEL_SPREADS = {Form.LINEAR: 0.20, Form.ROUNDS: 0.20, Form.RESIDENT: 0.06}
-"""Standard deviation of log(measured / predicted) of the power of sizes that nothing was fitted to, of runs long
-enough for the sensor (docs/validation/boughzala.md)."""
+"""Standard deviation of log(measured / predicted) of the power of sizes that nothing was fitted to, of runs
+long enough for the sensor (docs/validation/boughzala.md)."""
 _FORMS = {"boughzala-rounds": Form.ROUNDS, "boughzala-resident": Form.RESIDENT}
 
 
