@@ -122,6 +122,20 @@ def test_text_names_gpus_and_totals(run, file):
     assert "Tesla T4" in out
 
 
+def test_a_clock_is_a_job_of_its_own(run, file, tmp_path):
+    jobs = file("jobs.toml", SAXPY + SAXPY.replace('"saxpy"', '"slow"') + 'clock = "500"\n')
+    xml = tmp_path / "p.xml"
+    options = ("--gpu", "t4", "--model", "roofline", "--write-platform", xml, "--format", "json")
+    code, out, err = run("simulate", jobs, *options)
+    assert code == 0, err
+    fast, slow = (job["costs"]["Tesla T4"] for job in json.loads(out)["simulation"]["jobs"])
+    assert slow["time"]["value"] >= fast["time"]["value"]  # DRAM binds it
+    assert slow["energy"]["value"] / slow["time"]["value"] < fast["energy"]["value"] / fast["time"]["value"]
+    assert "slow at 500 MHz" in xml.read_text()
+    speeds = ET.parse(xml).getroot().find(".//host").get("speed").split(",")
+    assert len(speeds) == 2
+
+
 def test_streams_share_a_gpu(run, file):
     step = f"""
 [[step]]

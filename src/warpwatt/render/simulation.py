@@ -28,6 +28,8 @@ SCHEMA_VERSION = "1.0.0"
 SCHEMA_URL = (
     "https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/simulation-1.0.json"
 )
+AGREES = 1e-6
+"""Relative difference to SimGrid that is rounding."""
 MOST_DEVICES = 32
 """Rows of the table of GPUs; the rest is summed up."""
 
@@ -111,7 +113,10 @@ def _headline(simulation: Simulation, simgrid: Outcome | None) -> RenderableType
     facts.add_row("of that", ", ".join(f"{name} {si(joules, 'J')}" for name, joules in parts))
     facts.add_row("Waiting", f"{si(simulation.waiting, 's')} on average")
     if simgrid is not None:
-        facts.add_row("SimGrid", f"{si(simgrid.time, 's')}, {si(simgrid.energy, 'J')}")
+        pairs = (simgrid.time, simulation.time.value), (simgrid.energy, simulation.energy.value)
+        apart = max(abs(theirs / ours - 1) for theirs, ours in pairs)
+        said = f"{si(simgrid.time, 's')}, {si(simgrid.energy, 'J')}"
+        facts.add_row("SimGrid", f"{said}; {'agrees' if apart < AGREES else f'apart by {apart:.1e}'}")
     size = f"{plural(len(platform.devices), 'GPU')} in {plural(len(platform.nodes), 'node')}"
     return panel(facts, plural(len(simulation.runs), "piece") + " of work", size)
 

@@ -44,7 +44,7 @@ def test_a_chain_runs_in_a_row(found, sms):
 
 def test_the_first_that_does_not_fit_holds_back_the_rest():
     """Blocks are dispatched in the order of submission: the third grid would fit, and waits."""
-    starts, _ = share([Grid(3, 1, 2.0), Grid(2, 1, 1.0), Grid(1, 2, 1.0)], sm_count=3)
+    starts, _ = share([Grid(5, 2, 2.0), Grid(1, 1, 1.0), Grid(1, 2, 1.0)], sm_count=3)
     assert starts == (0.0, 2.0, 2.0)
 
 
