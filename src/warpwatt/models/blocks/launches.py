@@ -82,7 +82,8 @@ def _alike(case: Case) -> tuple[Profile, ...]:
         found = max(map(_grids, by_clock.values()), default=0)
         what = f"blocks of {launch.block.count} threads on {case.gpu.name}"
         raise InputError(f"the block model needs three measured grids with {what}, not {found}", hint=FIX)
-    return tuple(min(enough, key=lambda group: _apart(group, clock)))
+    nearest: list[Profile] = min(enough, key=lambda group: _apart(group, clock))
+    return tuple(nearest)
 
 
 def _apart(profiles: Sequence[Profile], clock: float) -> float:
