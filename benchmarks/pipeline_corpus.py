@@ -8,10 +8,12 @@ cache model before it; and the assembler, which every build runs anyway. Process
 from __future__ import annotations
 
 import argparse
+import re
 import resource
 import statistics
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Kernel
     from warpwatt.measure.corpus import CorpusProgram, KernelLaunch
 
+_INLINED = re.compile(r", *function_name [^,;]*, *inlined_at [^;\n]*")
+"""Line information that refers to strings of the whole module."""
 CORPUS = Path(__file__).parents[1] / "corpus"
 OPTIONS = CompileOptions(levels=frozenset({Level.SASS}))
 WANTED_SECONDS, SLOWEST = 0.05, 12
@@ -94,7 +98,7 @@ def _timed(name: str, kernel: Kernel, launch: KernelLaunch, gpu: Gpu, ptxas: flo
     case = Case(kernel, work, launch.launch, gpu, default_clocks(gpu))
     found = Pipeline().predict(case)
     times.append(time.process_time())
-    parts = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    parts = [later - earlier for earlier, later in pairwise(times)]
     return Point(name, *parts, ptxas, found.time.value * 1e6)
 
 
@@ -106,7 +110,7 @@ def _ptxas(program: CorpusProgram, kernel: str, gpu: Gpu) -> float:
 
     choice = for_target(gpu.target, "")
     text = compile_cuda(read_source(str(program.source)), choice, OPTIONS).ptx
-    alone = ptx.print_module(only(ptx.parse(text), kernel))
+    alone = _INLINED.sub("", ptx.print_module(only(ptx.parse(text), kernel)))
     before = _children()
     assemble(alone, gpu.target, choice.toolkit, OPTIONS)
     return _children() - before

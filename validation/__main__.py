@@ -20,6 +20,7 @@ SCRIPTS = (
     "microbench_check",
     "fits",
     "corpus_table",
+    "explained",
 )
 
 

@@ -234,4 +234,5 @@ def _advice(prediction: Prediction, what_if: WhatIf, power: PowerModel) -> Advic
         time,
         saved=prediction.time.combine(time, lambda now, then: now - then, "s"),
         energy_saved=prediction.energy.combine(energy, lambda now, then: now - then, "J"),
+        energy_share=1 - energy.value / prediction.energy.value,
     )

@@ -180,3 +180,27 @@ def test_blocks_that_differ_are_told():
     load = index_of(found.program, "ld.global.f32")
     assert found.counts[load] == pytest.approx(400_000, rel=0.5)
     assert any("blocks differ" in a.message and a.spread > 0 for a in found.assumptions)
+
+
+CLEAR_AND_COUNT = (
+    HEAD
+    + INDEX
+    + """
+ld.param.u64 %rd5, [y]; setp.ge.u64 %p1, %rd1, 512; @%p1 bra COUNT;
+shl.b64 %rd6, %rd1, 2; add.u64 %rd6, %rd5, %rd6;
+mov.u32 %r4, 0; st.global.u32 [%rd6], %r4;
+COUNT:
+mov.u32 %r5, 1; red.global.add.u32 [%rd5], %r5;
+ret; }
+"""
+)
+
+
+@pytest.mark.parametrize("blocks", [4, 64, 4000])
+def test_an_atomic_reaches_what_it_touches_itself(blocks):
+    """All count in one place of the 512 that the first threads clear."""
+    program = lower(parse(CLEAR_AND_COUNT), "k")
+    arguments = {"x": Scalar(0), "y": Buffer(DType.U32, (512,), Fill.ZEROS), "n": Scalar(0)}
+    found = execute(program, Launch(Dim3(blocks), Dim3(512), arguments=arguments))
+    count = next(i.index for i in program.instructions if i.opcode.startswith("red"))
+    assert found.accesses[count].footprint == pytest.approx(32, rel=0.05)

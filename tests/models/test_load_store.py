@@ -6,12 +6,20 @@ import pytest
 
 from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.case import Case
+from warpwatt.core.execution import AccessPattern
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Kernel, Resources
+from warpwatt.core.program import Access, Instruction, Kernel, MemoryAccess, Resources, Space, Unit
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
 from warpwatt.isa import ptx
-from warpwatt.models.time.roofs import load_store_cycles, roofs
+from warpwatt.models.time.roofs import (
+    ATOMIC_CYCLES,
+    SHARED_ATOMIC_CYCLES,
+    SLICE_BYTES,
+    atomic_cycles,
+    load_store_cycles,
+    roofs,
+)
 from warpwatt.program.counting import static_execution
 
 HISTOGRAM = """
@@ -95,10 +103,34 @@ def test_zeros_meet_on_one_bin_and_l2_takes_one_per_clock():
     assert not any("coalesced" in a.message for a in made.workload.assumptions)
 
 
-def test_random_bins_are_assumed_to_be_hit_evenly():
+def test_random_bins_are_hit_evenly_and_bound_by_the_slices_of_l2_that_hold_them():
     made = histogram(Fill.RANDOM)
-    assert seconds(made, "atomics on one address") == pytest.approx((1 << 24) / 512 / made.clocks.sm)
+    atomic = next(i for i in made.workload.execution.program.instructions if i.opcode.startswith("red"))
+    pattern = made.workload.execution.accesses[atomic.index]
+    requests = made.workload.execution.counts[atomic.index]
+    slices = 512 * 4 / SLICE_BYTES
+    expected = requests * pattern.sectors * ATOMIC_CYCLES / slices / made.clocks.sm
+    assert seconds(made, "atomics on one address") == pytest.approx(expected)
+    assert expected > (1 << 24) / 512 / made.clocks.sm  # what one per clock and address would allow
     assert any("coalesced" in a.message for a in made.workload.assumptions)
+
+
+def test_shared_atomics_on_one_address_take_turns_unless_they_are_counted():
+    apart, together = pattern_with(collisions=1.0), pattern_with(collisions=32.0)
+    add, count = atomic("ATOMS.ADD"), atomic("ATOMS.POPC.INC.32")
+    assert atomic_cycles(add, together) == 32 * SHARED_ATOMIC_CYCLES == 64
+    assert atomic_cycles(add, apart) == atomic_cycles(count, together) == SHARED_ATOMIC_CYCLES
+    load = replace(add, memory=replace(add.memory, access=Access.LOAD))
+    assert atomic_cycles(load, together) == 0
+
+
+def pattern_with(collisions):
+    return AccessPattern(0.0, 0.0, 1.0, 1.0, None, collisions=collisions)
+
+
+def atomic(opcode):
+    memory = MemoryAccess(Space.SHARED, Access.REDUCTION, 4)
+    return Instruction(0, opcode, unit=Unit.LSU, memory=memory)
 
 
 def test_scattered_reads_of_a_known_buffer_touch_no_more_than_it():

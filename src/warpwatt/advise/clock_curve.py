@@ -71,7 +71,7 @@ class ClockCurve:
         return curve.at(case.clocks.sm)
 
     def _drawn(self, case: Case) -> _Curve:
-        """Ask at the ends and in the middle, then where a phase changes what binds it, until that is known."""
+        """Ask at the ends and between, then where a phase changes what binds it, until that is known."""
         asked: dict[float, Timing] = {}
         wanted = np.geomspace(self.low, self.high, FEWEST).tolist()
         while wanted:
@@ -108,7 +108,7 @@ class _Curve:
     phases: tuple[tuple[float, float], ...]
 
     def at(self, clock: float) -> Timing:
-        """Return the timing at an SM clock: seconds from the curve, shares and reasons of the nearest sample."""
+        """Return the timing at an SM clock: seconds of the curve, all else of the nearest sample."""
         nearest = self.asked[int(np.abs(np.log(self.clocks / clock)).argmin())]
         seconds = sum(weight * max(knee, clock) for knee, weight in self.phases) / clock
         factor = seconds / nearest.time.value

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 VERBS: Mapping[str, str] = {
     "predict": "warpwatt.commands.predict:predict",
+    "sweep": "warpwatt.commands.sweep:sweep",
+    "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",

@@ -84,6 +84,11 @@ def prediction_context(
     return _context({"CUDA": ", ".join(toolkits)}, _sources(predictions), verbose=verbose, colour=colour)
 
 
+def table_context(*, verbose: bool = False, colour: bool = True) -> Context:
+    """Return what renderers of tables know beside the rows: the command, the terminal."""
+    return _context({}, {}, verbose=verbose, colour=colour)
+
+
 def _context(toolkits: dict[str, str], sources: dict[str, str], *, verbose: bool, colour: bool) -> Context:
     return Context(
         command=command_line(),

@@ -160,7 +160,12 @@ def complete_gpus(names: str) -> tuple[Gpu, ...]:
 
 
 def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
-    """Return the launches to predict: the command line's over a file's over the source's own.
+    """Return the launches to predict, read (see :func:`launch_texts`)."""
+    return tuple(text.read() for text in launch_texts(source, launch))
+
+
+def launch_texts(source: Source, launch: LaunchOptions) -> tuple[LaunchText, ...]:
+    """Return the launches to predict in words: the command line's over a file's over the source's own.
 
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
     line names a kernel or a whole launch.
@@ -172,10 +177,10 @@ def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
         typed = typed.over(from_table(read_toml(launch.args), launch.args))
     written = [text for text in _directives(source) if _same_kernel(text.kernel, typed.kernel)]
     if not written:
-        return (typed.read(),)
+        return (typed,)
     if typed.complete:
         written = written[:1]
-    return tuple(typed.over(text).read() for text in written)
+    return tuple(typed.over(text) for text in written)
 
 
 def _directives(source: Source) -> tuple[LaunchText, ...]:

@@ -21,7 +21,7 @@ class Change:
     Attributes
     ----------
     kind
-        ``"coalescing"``, ``"bank conflicts"``, ``"divergence"``, ``"occupancy"``, ``"spills"``,
+        ``"coalescing"``, ``"bank conflicts"``, ``"reuse"``, ``"divergence"``, ``"occupancy"``, ``"spills"``,
         ``"dram"``, ``"atomics"``, ``"precision"``, ``"special functions"``, ``"chains"``, ``"tail"`` or
         ``"together"``.
     text
@@ -56,8 +56,8 @@ class WhatIf:
 class Advice:
     """One change to a kernel and what it would save, found by predicting again.
 
-    ``time`` is what the launch would take, ``saved`` and ``energy_saved`` what it would save; the other
-    fields are those of :class:`Change`.
+    ``time`` is what the launch would take, ``saved`` (seconds) and ``energy_saved`` (joules) what it would
+    save; what is not said here is as in :class:`Change`.
     """
 
     kind: str
@@ -67,6 +67,8 @@ class Advice:
     time: Estimate
     saved: Estimate
     energy_saved: Estimate
+    energy_share: float
+    """Share of the energy that it saves."""
 
     @property
     def share(self) -> float:

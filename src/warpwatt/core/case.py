@@ -96,7 +96,7 @@ class Timing:
     shares
         Share of the time attributed to each instruction of ``workload.execution.program``; sums to 1.
     warps
-        What resident warps spend their cycles on, instruction by instruction; None where the model cannot tell.
+        What resident warps spend their cycles on, by instruction; None where the model cannot tell.
     """
 
     model: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.execution import AccessPattern, Footprint
+from warpwatt.core.program import Access
+from warpwatt.emulate.caches.stream import SECTOR, sectors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +31,30 @@ def access_patterns(
     for growth in reuse.growths:
         for index in growth.instructions:
             totals[index] = max(totals.get(index, 0.0), growth.total)
+    totals.update(_reach_of_atomics(program, reuse))
     return {
         index: _pattern(access, float(grid.executions[index]), buffers, totals.get(index))
         for index, access in grid.accesses.items()
         if access.spaces != {_CONST} and grid.executions[index] > 0 and program.instructions[index].memory
     }
+
+
+def _reach_of_atomics(program: Program, reuse: Reuse) -> dict[int, float]:
+    """Return the bytes that each atomic reaches itself.
+
+    Others of its group may reach more: the store that clears all counters before a few are counted up. Its
+    part of the group's is the same in the grid as in the sample.
+    """
+    found = {}
+    for i in program.instructions:
+        if i.memory is None or i.memory.access not in (Access.ATOMIC, Access.REDUCTION):
+            continue
+        own = sectors_of(reuse.stream, [i.index])
+        groups = [g for g in reuse.growths if i.index in g.instructions]
+        wholes = [g.total * own / max(1, sectors_of(reuse.stream, g.instructions)) for g in groups]
+        if own:
+            found[i.index] = max([*wholes, float(SECTOR * own)])
+    return found
 
 
 def _pattern(

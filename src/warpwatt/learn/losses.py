@@ -9,7 +9,7 @@ import numpy as np
 from warpwatt.learn.scaling import SCALINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from warpwatt.learn.regressors import Regressor
     from warpwatt.learn.samples import Floats, Samples
@@ -56,9 +56,3 @@ _STAGES: Mapping[str, Callable[[Any, Floats], Iterable[Floats]]] = {
     "XGBRegressor": _xgboost,
 }
 """Regressors that grow step by step."""
-
-
-def thinned(curve: Sequence[tuple[float, float]], most: int = 200) -> Curve:
-    """Return at most so many points of a curve, evenly spaced, for drawing."""
-    step = max(1, -(-len(curve) // most))
-    return tuple(curve[::step])

@@ -26,8 +26,8 @@ class Errors:
 def errors(measured: Floats, predicted: Floats) -> Errors:
     """Return the errors of predictions; R² is NaN where all measurements are equal.
 
-    >>> errors(np.array([100.0, 200.0]), np.array([110.0, 190.0]))
-    Errors(r2=0.96, rmse=10.0, mae=10.0, mape=7.5)
+    >>> errors(np.array([4.0, 8.0]), np.array([5.0, 7.0]))
+    Errors(r2=0.75, rmse=1.0, mae=1.0, mape=18.75)
     """
     off = predicted - measured
     spread = float(np.sum((measured - measured.mean()) ** 2))

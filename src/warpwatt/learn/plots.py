@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from warpwatt.learn.response import Response
     from warpwatt.learn.samples import Floats, Samples
 
-MOST_NAMED = 12
-"""Programs with a colour of their own; the others share grey."""
+PALETTE = (
+    "#0b5cad", "#c8590a", "#1a7f37", "#cf222e", "#8250df", "#9a6700", "#bf3989", "#0a8f8f", "#6639ba",
+    "#57a000",
+)  # fmt: skip
+"""Colours of the largest programs; the others share grey."""
+SKEWED = 50.0
+"""A feature whose largest value is so many times its median is drawn on a logarithmic axis."""
 COLUMNS = 3
 ROW_PX = 230
 """Small multiples: figures in a row, height of a row in pixels."""
-GREY, BLUE, ORANGE = "#8a929c", "#0b5cad", "#c8590a"
+GREY, BLUE, ORANGE = "#b3bac2", PALETTE[0], PALETTE[1]
 
 
 def measured_against_predicted(samples: Samples, predicted: Floats) -> Any:
@@ -28,12 +33,13 @@ def measured_against_predicted(samples: Samples, predicted: Floats) -> Any:
     go = need("plotly.graph_objects")
     programs = np.array(samples.programs)
     names, counts = np.unique(programs, return_counts=True)
-    named = [str(n) for n in names[np.argsort(-counts, kind="stable")][:MOST_NAMED]]
+    named = [str(n) for n in names[np.argsort(-counts, kind="stable")][: len(PALETTE)]]
     figure = go.Figure()
     others = ~np.isin(programs, named)
     for label, rows in [("other programs", others), *((name, programs == name) for name in named)]:
         if rows.any():
-            marker = {"size": 5, "opacity": 0.65, **({"color": GREY} if label == "other programs" else {})}
+            colour = PALETTE[named.index(label)] if label in named else GREY
+            marker = {"size": 5, "opacity": 0.65, "color": colour}
             texts = [samples.kernels[int(i)] for i in np.flatnonzero(rows)]
             xy = {"x": samples.y[rows], "y": predicted[rows]}
             figure.add_scatter(**xy, mode="markers", name=label, text=texts, marker=marker)
@@ -93,13 +99,12 @@ def heat_map(names: Sequence[str], matrix: Floats) -> Any:
 
 
 def relationships(samples: Samples) -> Any:
-    """Return the target over each feature (5.10)."""
+    """Return the target over each feature (5.10); skewed features on logarithmic axes."""
     figure, places = _multiples(samples.features)
-    for name, column, (row, place) in zip(samples.features, samples.x.T, places, strict=True):
+    for column, (row, place) in zip(samples.x.T, places, strict=True):
         marker = {"size": 3, "opacity": 0.5, "color": BLUE}
-        figure.add_scatter(
-            x=column, y=samples.y, mode="markers", name=name, marker=marker, row=row, col=place
-        )
+        figure.add_scatter(x=column, y=samples.y, mode="markers", marker=marker, row=row, col=place)
+        _fit_axis(figure, column, row, place)
     return _styled(figure, _height(samples.features), legend=False)
 
 
@@ -121,6 +126,8 @@ def responses(partial: Sequence[Response], single: Sequence[Response], unit: str
                 row=row,
                 col=place,
             )
+    for each, (row, place) in zip(partial, places, strict=True):
+        _fit_axis(figure, each.values, row, place)
     figure.update_yaxes(title=unit, col=1)
     return _styled(figure, _height(names))
 
@@ -139,11 +146,10 @@ def loss_curves(curves: Mapping[str, Sequence[tuple[float, float]]], unit: str) 
     """Return training and held-out root mean square errors over epochs or trees (5.11, 5.14)."""
     go = need("plotly.graph_objects")
     figure = go.Figure()
-    palette = (BLUE, ORANGE, "#1a7f37", "#8250df", "#bf3989", "#57606a", "#9a6700", "#0aa")
     for i, (name, curve) in enumerate(curves.items()):
         for j, (what, dash) in enumerate((("training", "solid"), ("held out", "dot"))):
             values = [np.sqrt(pair[j]) for pair in curve]
-            line = {"color": palette[i % len(palette)], "dash": dash}
+            line = {"color": PALETTE[i % len(PALETTE)], "dash": dash}
             figure.add_scatter(y=values, mode="lines", name=f"{name}, {what}", line=line)
     figure.update_xaxes(title="epochs, or trees")
     figure.update_yaxes(title=f"root mean square error, {unit}", rangemode="tozero")
@@ -156,6 +162,13 @@ def _multiples(names: Sequence[str]) -> tuple[Any, list[tuple[int, int]]]:
     make = need("plotly.subplots").make_subplots
     figure = make(rows, COLUMNS, subplot_titles=list(names), vertical_spacing=0.25 / rows)
     return figure, [(1 + i // COLUMNS, 1 + i % COLUMNS) for i in range(len(names))]
+
+
+def _fit_axis(figure: Any, values: Floats, row: int, column: int) -> None:
+    """Make the axis of a skewed feature logarithmic; values of zero are then left of it, not drawn."""
+    positive = values[values > 0]
+    if len(positive) and values.min() >= 0 and positive.max() > SKEWED * np.median(positive):
+        figure.update_xaxes(type="log", row=row, col=column)
 
 
 def _rows(names: Sequence[str]) -> int:
@@ -171,7 +184,8 @@ def _styled(figure: Any, height: int, *, legend: bool = True) -> Any:
         template="simple_white",
         height=height,
         showlegend=legend and len(figure.data) > 1,
-        margin={"l": 60, "r": 20, "t": 40, "b": 50},
+        legend={"orientation": "h", "y": 1.0, "yanchor": "top", "yref": "container", "x": 0},
+        margin={"l": 60, "r": 20, "t": 70, "b": 50},
         font={"family": "system-ui, sans-serif", "size": 12},
     )
     figure.update_yaxes(automargin=True)

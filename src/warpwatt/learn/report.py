@@ -36,6 +36,11 @@ td, th { padding: .2rem .8rem; border-bottom: 1px solid #d8dde3; text-align: rig
 table { font-variant-numeric: tabular-nums; } th:first-child, td:first-child { text-align: left; }
 """
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+CONFIG = {"responsive": True, "displayModeBar": False}
+RESPONSE = (
+    "Partial dependence is the mean over rows; the typical row has all other features at their medians. "
+    "Skewed features have logarithmic axes, where zero is not drawn."
+)
 FEWEST_FOR_OUTLIERS = 30
 MOST_EXPLAINED = 400
 """Rows that SHAP values are computed for."""
@@ -130,7 +135,7 @@ def _model_sections(samples: Samples, trained: Trained) -> Iterator[tuple[str, s
     single = [one_at_a_time(fitted.predict, samples, name) for name in samples.features]
     yield (
         "Response to each feature",
-        "Partial dependence is the mean over rows; the typical row has all other features at their medians.",
+        RESPONSE,
         plots.responses(partial, single, samples.unit),
     )
     if fitted.logarithmic:
@@ -144,9 +149,11 @@ def _model_sections(samples: Samples, trained: Trained) -> Iterator[tuple[str, s
 
 def _data_sections(samples: Samples) -> Iterator[tuple[str, str, Any]]:
     varying = tuple(name for name, x in zip(samples.features, samples.x.T, strict=True) if np.ptp(x) > 0)
-    linear, ranks = pearson(samples.only(varying).x), kendall(samples.only(varying).x)
-    yield "Pearson correlation", "Linear relations between features.", plots.heat_map(varying, linear)
-    yield "Kendall correlation", "Relations of rank, robust to outliers.", plots.heat_map(varying, ranks)
+    if len(varying) > 1:
+        x = samples.only(varying).x
+        linear, ranks = pearson(x), kendall(x)
+        yield "Pearson correlation", "Linear relations between features.", plots.heat_map(varying, linear)
+        yield "Kendall correlation", "Relations of rank, robust to outliers.", plots.heat_map(varying, ranks)
     yield f"{samples.target} over each feature", "All rows.", plots.relationships(samples)
     if len(samples) >= FEWEST_FOR_OUTLIERS:
         scores = outliers.scores(samples)
@@ -187,5 +194,5 @@ def _some(samples: Samples) -> Any:
 
 def _section(title: str, text: str, figure: Any) -> str:
     name = "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
-    drawn = figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, config={"responsive": True})
+    drawn = figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=CONFIG)
     return f'<h2>{escape(title)}</h2><p class="soft">{escape(text)}</p><figure>{drawn}</figure>'

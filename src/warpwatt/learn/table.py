@@ -84,7 +84,9 @@ def read_table(path: Path, layout: Layout | None = None, *, keep_repeated: bool 
     try:
         data = path.read_bytes()
         lines = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=path) from error
+    except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"not a readable CSV file: {error}", file=path) from error
     if not lines:
         raise DataError("the file is empty", file=path)

@@ -22,14 +22,15 @@ Place = tuple[str, int]
 def line_costs(case: Case, timing: Timing, power: Power) -> tuple[LineCost, ...]:
     """Return one :class:`LineCost` per source line that executes anything, in source order.
 
-    An inlined instruction counts for the line of the kernel it was inlined into. Instructions without line
+    An inlined instruction counts for its line in the kernel's own file, or for that which calls it (see
+    :attr:`~warpwatt.core.program.SourceLine.home`). Instructions without line
     information are left out; their shares are missing from the sums.
     """
     execution = case.workload.execution
     by_line: dict[tuple[str, int], list[int]] = defaultdict(list)
     for instruction in execution.program.instructions:
         if instruction.line is not None and execution.counts[instruction.index]:
-            outer = instruction.line.outermost
+            outer = instruction.line.home
             by_line[outer.file, outer.line].append(instruction.index)
     waits = _waits(case, timing)
     return tuple(
@@ -91,7 +92,7 @@ def _longest_first(sums: Mapping[tuple[Place, str, Stall], float]) -> tuple[Line
 
 
 def _place(line: SourceLine) -> Place:
-    outer = line.outermost
+    outer = line.home
     return outer.file, outer.line
 
 

@@ -23,7 +23,7 @@ POWER_GROUP = "warpwatt.power_models"
 
 DEFAULT_TIME = "pipeline"
 """The best of the built-in models on programs no rate was fitted to: see docs/validation/time_models.md."""
-DEFAULT_POWER = "specification"
+DEFAULT_POWER = "component"
 
 _TIME: Mapping[str, str] = {
     "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",

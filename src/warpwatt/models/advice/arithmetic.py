@@ -28,8 +28,8 @@ def double_precision(case: Case) -> Iterator[Change]:
     changed = _as_fp32(case, lambda i: i.unit is Unit.FP64)
     if changed is not None:
         between = [i.index for i in changed.workload.execution.program.instructions if _converts(i)]
-        changed = without_instructions(changed, between)
-        fix = "float where it is exact enough; literals without f (0.5) and functions without f (sqrt) are double"
+        changed = without_instructions(changed, between, passing=True)
+        fix = "float where it is exact enough; literals and functions without f (0.5, sqrt) are double"
         yield Change("precision", "computing in single precision", changed, None, fix)
 
 

@@ -76,13 +76,9 @@ def coalesced(case: Case, indices: Collection[int]) -> Case:
     patterns = dict(execution.accesses)
     for index in indices:
         if index in patterns:
-            pattern, share = patterns[index], kept[index]
-            patterns[index] = replace(
-                pattern,
-                sectors=pattern.sectors * share,
-                lines=max(1.0, pattern.lines * share),
-                tag_passes=0.0,
-            )
+            before, share = patterns[index], kept[index]
+            lines_now = max(1.0, before.lines * share)
+            patterns[index] = replace(before, sectors=before.sectors * share, lines=lines_now, tag_passes=0.0)
     better = replace(execution, accesses=patterns, streams=replace(streams, sectors=sectors, lines=lines))
     changed = fewer_sectors(case, {index: kept[index] for index in indices})
     return with_hits(with_execution(case, better), changed)

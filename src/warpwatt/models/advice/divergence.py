@@ -125,7 +125,7 @@ def _loops(execution: Execution, flow: ControlFlow) -> Iterator[Side]:
         if before < 0 or not execution.counts[head]:
             continue
         last = flow.terminator(loop.latches[0])
-        line = loop.line.outermost if loop.line else line_of(last) if last else None
+        line = loop.line.home if loop.line else line_of(last) if last else None
         inside = _instructions(flow, loop.blocks)
         share = _present(execution, flow, loop.header) / _present(execution, flow, before)
         yield Side(line, head, inside, share, loop=True)

@@ -26,7 +26,7 @@ MOST_LINES = 4
 
 def line_of(instruction: Instruction) -> SourceLine | None:
     """Return the line of the kernel that an instruction counts for."""
-    return instruction.line.outermost if instruction.line is not None else None
+    return instruction.line.home if instruction.line is not None else None
 
 
 def by_line(case: Case, indices: Iterable[int]) -> dict[SourceLine, frozenset[int]]:

@@ -16,17 +16,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.case import Case
+    from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
 
 
-def without_instructions(case: Case, indices: Collection[int]) -> Case:
-    """Return the case in which some instructions are not executed; nobody waits for their results."""
+def without_instructions(case: Case, indices: Collection[int], *, passing: bool = False) -> Case:
+    """Return the case in which some instructions are not executed; nobody waits for their results.
+
+    ``passing``: they only pass a value on, so that the instruction behind waits for what they waited for.
+    """
     execution = case.workload.execution
     assert execution.streams is not None
     gone = np.zeros(len(execution.program.instructions), bool)
     gone[list(indices)] = True
     better = replace(
         execution,
+        program=_waiting_behind(execution.program, gone) if passing else execution.program,
         counts=tuple(0.0 if out else n for n, out in zip(execution.counts, gone, strict=True)),
         accesses={i: pattern for i, pattern in execution.accesses.items() if not gone[i]},
         streams=without(execution.streams, gone),
@@ -38,6 +43,20 @@ def without_instructions(case: Case, indices: Collection[int]) -> Case:
         if gone[i]
     }
     return with_hits(with_execution(case, better), quiet)
+
+
+def _waiting_behind(program: Program, gone: NDArray[np.bool_]) -> Program:
+    """Return the program in which what stays also waits for what those that are gone before it waited for."""
+    instructions, inherited = [], 0
+    for instruction, out in zip(program.instructions, gone, strict=True):
+        code = instruction.control
+        if out:
+            inherited |= code.wait_mask if code is not None else 0
+        elif inherited and code is not None:
+            code = replace(code, wait_mask=code.wait_mask | inherited)
+            inherited = 0
+        instructions.append(replace(instruction, control=code))
+    return replace(program, instructions=tuple(instructions))
 
 
 def without(streams: WarpStreams, gone: NDArray[np.bool_]) -> WarpStreams:
@@ -64,7 +83,7 @@ def _pieces(steps: NDArray[np.int64], gone: NDArray[np.bool_]) -> tuple[NDArray[
     """Return, for all steps in order, which step a piece comes from, and rows (first, behind)."""
     kinds, which = np.unique(steps[:, :2], axis=0, return_inverse=True)
     cut = [_runs(first, behind, gone) for first, behind in kinds.tolist()]
-    lengths = np.array([len(runs) for runs in cut])[which.ravel()]
+    lengths = np.array([len(runs) for runs in cut], np.int64)[which.ravel()]
     ordinal = np.repeat(np.arange(len(steps)), lengths)
     place = np.arange(len(ordinal)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     longest = max(map(len, cut), default=0)

@@ -31,9 +31,7 @@ def spills(case: Case) -> Iterator[Change]:
     local = {i.index for i in execution.program.instructions if _is_local(i) and execution.counts[i.index]}
     if not local or not (resources.spill_loads or resources.spill_stores) or execution.streams is None:
         return
-    fix = (
-        "fewer live values or a smaller tile per thread, or more registers (__launch_bounds__, -maxrregcount)"
-    )
+    fix = "fewer live values per thread, or more registers (__launch_bounds__, -maxrregcount)"
     yield Change("spills", "avoiding register spills", without_instructions(case, local), None, fix)
 
 

@@ -15,6 +15,7 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.memo import at_any_clock
+from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.latency import warp_latency_cycles
 from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
 from warpwatt.models.time.pipes import issue_slots, pipe_cycles
@@ -33,6 +34,14 @@ L2_BYTES_PER_SM_CLOCK = 32.0
 """L2 bandwidth per SM and clock where nobody measured it: A100 80GB 36, L40 15, V100 22, H200 39."""
 LINE_CYCLES = (0.77, 0.25)
 """L1 cycles per access = 0.77 + 0.25 per 128-byte line touched (fits Hopper within 0.12 cycles)."""
+
+SLICE_BYTES = 256
+"""Neighbouring bytes in one slice of L2 (address mapping of Accel-Sim's configurations since Volta)."""
+ATOMIC_CYCLES = 2
+"""Clocks a slice of L2 needs for the atomics of one request on one sector: it reads, then writes."""
+SHARED_ATOMIC_CYCLES = 2
+"""Cycles of shared memory per lane of an atomic on one address: 64 for a whole warp on a V100 and T4 (Jia et
+al. 2018 and 2019, latencies of atomics under contention; recalled)."""
 
 SECTOR_BYTES = 32
 _ATOMICS = (Access.ATOMIC, Access.REDUCTION)
@@ -78,6 +87,14 @@ def dram_bandwidth(case: Case) -> tuple[float, float]:
     return measured * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
 
 
+def dram_bytes(case: Case) -> float:
+    """Return the bytes DRAM could move in the time it needs: more than it moves where it opens many pages."""
+    work, visit = case.workload, visit_bytes(case.gpu, case.clocks)
+    if not work.hits:
+        return work.dram.total
+    return sum(hits.dram.total * slowdown(hits.run, visit) for hits in work.hits.values())
+
+
 def l2_bandwidth(case: Case) -> tuple[float, float]:
     """Return (L2 bandwidth in bytes per second at the case's SM clock, spread)."""
     gpu = case.gpu
@@ -93,7 +110,7 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
     work = case.workload
     bytes_per_instruction = off_chip_bytes(case)
     dram_rate, dram_spread = dram_bandwidth(case)
-    yield Roof("DRAM bandwidth", "dram", work.dram.total / dram_rate, bytes_per_instruction, dram_spread)
+    yield Roof("DRAM bandwidth", "dram", dram_bytes(case) / dram_rate, bytes_per_instruction, dram_spread)
     l2_rate, l2_spread = l2_bandwidth(case)
     yield Roof("L2 bandwidth", "l2", work.l2.total / l2_rate, bytes_per_instruction, l2_spread)
     yield atomics_roof(case)
@@ -101,10 +118,11 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
 
 
 def atomics_roof(case: Case) -> Roof:
-    """Atomics on the same address: L2 takes one per clock, however many SMs send them.
+    """Atomics on few addresses, which few slices of L2 have to take, however many SMs send them.
 
-    Rate: NVIDIA, "Kepler GK110" whitepaper (atomics to a common address, one per clock); L2's clock is taken
-    to be the SMs'. Operations spread evenly over the bytes that an instruction reaches.
+    A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper) and a
+    sector in :data:`ATOMIC_CYCLES`; L2's clock is taken to be the SMs'. Operations spread evenly over the
+    bytes that an instruction reaches.
     """
     cycles = _queued_cycles(case)
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
@@ -123,7 +141,8 @@ def _queued_cycles(case: Case) -> tuple[float, ...]:
         if pattern.footprint:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
             addresses = _addresses(case, pattern, lanes, memory.bytes)
-            cycles[instruction.index] = operations / addresses
+            sectors = count * pattern.sectors * ATOMIC_CYCLES / _slices(case, pattern)
+            cycles[instruction.index] = max(operations / addresses, sectors)
     return tuple(cycles)
 
 
@@ -136,6 +155,13 @@ def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane:
     assert pattern.footprint is not None
     one_each = case.workload.execution.reuse is not None and pattern.collisions > 0.99 * lanes
     return max(1.0, pattern.footprint / (SECTOR_BYTES if one_each else max(1, bytes_per_lane)))
+
+
+def _slices(case: Case, pattern: AccessPattern) -> float:
+    """Return how many slices of L2 hold what an atomic reaches."""
+    assert pattern.footprint is not None
+    every = l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES  # each moves a sector per clock
+    return max(1.0, min(every, pattern.footprint / SLICE_BYTES))
 
 
 def _load_store_roofs(case: Case) -> Iterator[Roof]:
@@ -168,11 +194,25 @@ def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...],
         if instruction.throughput_class == "warp_shuffle":
             shuffles[i] = shuffling * execution.counts[i]
         elif memory is not None and memory.space == Space.SHARED:
-            wavefronts = max(pattern_of(execution, instruction).wavefronts, _wide(memory.bytes))
-            shared[i] = max(passing, wavefronts * per_wavefront) * execution.counts[i]
+            pattern = pattern_of(execution, instruction)
+            cycles = max(pattern.wavefronts, _wide(memory.bytes)) * per_wavefront
+            cycles = max(passing, cycles, atomic_cycles(instruction, pattern))
+            shared[i] = cycles * execution.counts[i]
         elif memory is not None and memory.space in OFF_CHIP and execution.counts[i]:
             l1[i] = max(passing, _l1_cycles(case, instruction, memory.bytes)) * execution.counts[i]
     return tuple(l1), tuple(shared), tuple(shuffles)
+
+
+def atomic_cycles(instruction: Instruction, pattern: AccessPattern) -> float:
+    """Return the cycles an atomic keeps shared memory, 0 for other accesses.
+
+    Lanes on one address take turns, unless the instruction counts them (``ATOMS.POPC.INC``).
+    """
+    memory = instruction.memory
+    if memory is None or memory.access not in _ATOMICS:
+        return 0.0
+    turns = 1.0 if ".POPC." in instruction.opcode else pattern.collisions
+    return SHARED_ATOMIC_CYCLES * max(turns, pattern.wavefronts)
 
 
 def _l1_cycles(case: Case, instruction: Instruction, bytes_per_lane: int) -> float:

@@ -17,7 +17,9 @@ def table(size: int, **columns: int) -> tuple[np.ndarray, np.ndarray]:
     ints[:, c.AFTER] = c.R_WAIT
     for name, value in columns.items():
         ints[:, getattr(c, name.upper())] = value
-    return ints, np.zeros((size, c.FLOAT_COLUMNS))
+    floats = np.zeros((size, c.FLOAT_COLUMNS))
+    floats[:, c.DRAM_TIMES] = 1.0
+    return ints, floats
 
 
 def shared_load(ints: np.ndarray, floats: np.ndarray, at: int, board: int = 0, cycles: float = 2.0) -> None:

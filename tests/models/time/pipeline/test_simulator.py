@@ -7,6 +7,7 @@ import pytest
 
 from tests.models.time.pipeline.tables import inputs, run, shared_load, table
 from warpwatt.models.time.pipeline import layout as c
+from warpwatt.models.time.pipeline.state import W_BOARDS
 
 
 def test_dependent_chain_takes_its_stall_counts() -> None:
@@ -119,16 +120,17 @@ def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
     assert state.results[c.L2_BYTES_MOVED] == pytest.approx(128 * missing, abs=128)
 
 
-def test_dram_gives_no_more_than_its_rate() -> None:
-    """Loads that all miss take the time of their bytes; latency grows beyond the unloaded one."""
+@pytest.mark.parametrize("times", [1.0, 3.0])
+def test_dram_gives_no_more_than_its_rate(times: float) -> None:
+    """Loads that all miss take the time of their bytes, longer where each opens a page for them."""
     ints, floats = table(1)
     shared_load(ints, floats, 0)
     ints[0, c.TRAFFIC] = c.READ
-    floats[0, [c.L1_MISS, c.L2_MISS, c.DRAM_LATENCY]] = 1.0, 1.0, 500.0
+    floats[0, [c.L1_MISS, c.L2_MISS, c.DRAM_LATENCY, c.DRAM_TIMES]] = 1.0, 1.0, 500.0, times
     given = inputs(ints, floats, warps=32, repeats=50)
     given.rates[[c.DRAM_BYTES, c.LOAD_LINEAR, c.LOAD_QUEUE, c.BURST]] = 8.0, 0.0, 0.0, 0.0
     state = run(given)
-    assert state.results[c.END] == pytest.approx(128 * 50 * 32 / 8.0 + 500, rel=0.01)
+    assert state.results[c.END] == pytest.approx(times * 128 * 50 * 32 / 8.0 + 500, rel=0.01)
 
 
 def test_every_cycle_of_every_warp_is_attributed() -> None:
@@ -163,3 +165,24 @@ def test_youngest_first_can_be_chosen() -> None:
         ends.append(list(run(given).block_end))
     assert ends[0][0] < ends[0][1]
     assert ends[1][0] > ends[1][1]
+
+
+def test_sub_cores_take_turns_at_a_pipe_of_the_whole_sm() -> None:
+    """Four blocks of one warp, each on its own sub-core: none is through before the others' last turn."""
+    ints, floats = table(10, shared_pipe=c.SHARED_FP64, shared_interval=16)
+    state = run(inputs(ints, floats, blocks=4, resident=4))
+    assert sorted(state.block_end) == [16 * (36 + turn) for turn in range(4)]
+    assert state.pipe_busy[c.PIPES + c.SHARED_FP64] == 16 * 40
+
+
+def test_constants_do_not_wait_for_the_load_store_unit() -> None:
+    """Loads of constants beside shared loads: the load-store unit has the shared ones only."""
+    ints, floats = table(8)
+    for at in range(8):
+        shared_load(ints, floats, at, cycles=8.0 if at % 2 else 0.0)
+    state = run(inputs(ints, floats))
+    assert state.results[c.LSU_BUSY] == 4 * 8
+    ints[:, c.WRITE_BARRIER] = np.arange(8) % 2  # the constants' scoreboard, then the shared loads'
+    last = run(inputs(ints, floats)).warps[0]
+    assert last[W_BOARDS] == 4 * 6 + 24  # behind the address unit alone
+    assert last[W_BOARDS + 1] == 4 + 3 * 8 + 24

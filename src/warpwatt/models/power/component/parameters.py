@@ -1,7 +1,8 @@
 """Coefficients of the component model for one GPU: watts and joules, with how sure each one is.
 
-Numbers that all GPUs share (``component.toml``, and ``fitted.toml`` where a fit to public measurements replaced
-them) scaled to the GPU's process, size and memory; then the ``component.*`` constants of the GPU's calibration.
+Numbers that all GPUs share (``component.toml``, and ``fitted.toml`` where a fit to public measurements
+replaced them) scaled to the GPU's process, size and memory; then the ``component.*`` constants of the GPU's
+calibration.
 """
 
 from __future__ import annotations
@@ -81,23 +82,17 @@ def parameters(gpu: Gpu) -> Parameters:
     return found if gpu.calibration is None else calibrated(found, gpu.calibration)
 
 
-def specification(gpu: Gpu, values: Mapping[str, float] | None = None) -> Parameters:
+def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:
     """Return what process, size and memory of a GPU say, without any measurement of its power.
 
     ``values`` stand for those of :func:`shared`, by the same names.
     """
     table = _table()
-    model, spreads = table["model"], table["spread"]
+    model = table["model"]
     known = shared() if values is None else values
-    curve = _of(table["voltage"], gpu)
+    curve = table["voltage"]["default"]
     return Parameters(
-        coefficients={
-            name: Coefficient(
-                math.fsum(known[part] * factor for part, factor in parts.items()),
-                float(spreads.get(name, spreads["switching"])),
-            )
-            for name, parts in makeup(gpu).items()
-        },
+        coefficients={name: _coefficient(parts, known) for name, parts in makeup(gpu).items()},
         voltage=VoltageCurve(curve["floor"], curve["knee"], curve["exponent"]),
         toggles={fill: float(table["toggle"][fill.value]["value"]) for fill in Fill},
         toggle_spread=float(table["toggle"]["spread"]["value"]),
@@ -107,6 +102,13 @@ def specification(gpu: Gpu, values: Mapping[str, float] | None = None) -> Parame
         scope="specification",
         calibrated=False,
     )
+
+
+def _coefficient(parts: Mapping[str, float], known: Mapping[str, tuple[float, float]]) -> Coefficient:
+    """Return the sum of shared numbers times their factors."""
+    value = math.fsum(known[part][0] * factor for part, factor in parts.items())
+    error = math.hypot(*(known[part][1] * factor for part, factor in parts.items()))
+    return Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
 
 
 def makeup(gpu: Gpu) -> dict[str, dict[str, float]]:
@@ -136,15 +138,15 @@ def makeup(gpu: Gpu) -> dict[str, dict[str, float]]:
 
 
 @lru_cache(maxsize=1)
-def shared() -> Mapping[str, float]:
-    """Return the numbers that all GPUs share, by ``table.key``: fitted where a fit exists, else cited."""
+def shared() -> Mapping[str, tuple[float, float]]:
+    """Return value and deviation of the numbers that all GPUs share, by ``table.key``."""
     text = files("warpwatt.models.power.component").joinpath("fitted.toml").read_text(encoding="utf-8")
-    fitted = tomllib.loads(text)
-    return {
-        f"{table}.{key}": float(fitted.get(table, {}).get(key, entry["value"]))
-        for table in SHARED
-        for key, entry in _table()[table].items()
+    fitted = {
+        f"{table}.{key}": (float(entry["value"]), float(entry["error"]))
+        for table, entries in tomllib.loads(text).items()
+        for key, entry in entries.items()
     }
+    return {**cited(), **fitted}
 
 
 @lru_cache(maxsize=1)

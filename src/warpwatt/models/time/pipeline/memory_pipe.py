@@ -54,10 +54,12 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
         cost = 0.0
     addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
     s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
-    accepted = max(float(addressed), s.servers[LSU])
-    if sends and not silent:
-        accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
-    s.servers[LSU] = accepted + cost
+    accepted = float(addressed)
+    if cost > 0.0 or silent:  # else from the sub-core's own constant cache
+        accepted = max(accepted, s.servers[LSU])
+        if sends and not silent:
+            accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
+        s.servers[LSU] = accepted + cost
     s.results[c.LSU_BUSY] += cost
     if sends:
         s.results[c.L1_BUSY] += cost
@@ -107,7 +109,7 @@ def beyond(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: flo
     done = start + x.floats[pc, c.L2_LATENCY] + size / rate
     further = missed(s.debts, pc, 1, x.floats[pc, c.L2_MISS], missing, max(1.0, lines * missing / sectors))
     if further > 0.0:
-        done = max(done, from_dram(x, s, pc, start, 32.0 * further))
+        done = max(done, from_dram(x, s, pc, start, 32.0 * further * x.floats[pc, c.DRAM_TIMES]))
     return float(done)
 
 

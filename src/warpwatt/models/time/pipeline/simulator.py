@@ -4,7 +4,7 @@ Everything here is plain functions of arrays, so that it can be compiled (:mod:`
 too. Rules, after Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025):
 
 * A warp belongs to a sub-core. A sub-core issues one instruction per cycle: of the warp it issued last if
-  that one is ready, else of the oldest (or youngest) ready warp.
+  that one is ready, else of the oldest (or youngest) ready warp. Sub-cores take turns at the SM's pipes.
 * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero and its next
   instruction is fetched; it issues when the instruction's pipe, queue and register banks take it.
 * A memory instruction goes through the sub-core's queue and address unit, then through the SM's load-store
@@ -77,7 +77,9 @@ def simulate(x: Inputs, s: State) -> None:
     time = 0
     while time < c.NEVER:
         following = c.NEVER
-        for sub in range(x.numbers[c.SUB_CORES]):
+        first = s.shared_free[c.SHARED_PIPES + 2]
+        for place in range(x.numbers[c.SUB_CORES]):
+            sub = (first + place) % x.numbers[c.SUB_CORES]
             if s.subs[sub, S_WAKE] <= time:
                 chosen = choose(x, s, sub, time)
                 if chosen >= 0:
@@ -286,6 +288,7 @@ def take_units(x: Inputs, s: State, sub: int, pc: int, time: int) -> None:
     if shared >= 0:
         s.shared_free[shared] = max(s.shared_free[shared], time) + x.ints[pc, c.SHARED_INTERVAL]
         s.pipe_busy[c.PIPES + shared] += x.ints[pc, c.SHARED_INTERVAL]
+        s.shared_free[c.SHARED_PIPES + 2] = sub + 1  # the others go first next time
     for bank in range(2):
         reads = x.ints[pc, c.BANK0 + bank]
         if reads > 0:

@@ -9,7 +9,8 @@ import numpy as np
 
 from warpwatt.core.program import Space
 from warpwatt.models.time.pipeline import layout as c
-from warpwatt.models.time.roofs import LINE_CYCLES
+from warpwatt.models.time.pipeline.table import CONSTANTS
+from warpwatt.models.time.roofs import LINE_CYCLES, atomic_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,24 +72,29 @@ def access_costs(
 ) -> NDArray[np.float64]:
     """Return rows (load-store cycles, sectors, lines) per access; ``accesses`` by instruction, where known.
 
-    Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; nothing costs
-    less than its lanes take to pass the load-store unit.
+    Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; but for
+    constants, which do not go there, nothing costs less than its lanes take to pass the load-store unit.
     """
-    shared = np.zeros(len(program.instructions), bool)
+    shared, constant = np.zeros((2, len(program.instructions)), bool)
     size = np.zeros(len(program.instructions))
-    passes = np.zeros(len(program.instructions))
+    passes, turns = np.zeros((2, len(program.instructions)))
     for i in program.instructions:
         if i.memory is not None:
             passes[i.index] = accesses[i.index].tag_passes if i.index in accesses else 0.0
             shared[i.index] = i.memory.space is Space.SHARED
+            if shared[i.index] and i.index in accesses:
+                turns[i.index] = atomic_cycles(i, accesses[i.index])
+            constant[i.index] = i.memory.space in CONSTANTS
             size[i.index] = i.memory.bytes
     at = streams.access_instruction
     base, per_line = LINE_CYCLES
     moving = size[at] * streams.lanes / machine.l1_bytes
     through_l1 = np.maximum(np.maximum(base + per_line * streams.lines, passes[at]), moving)
     through_l1[streams.lines == 0] = 0.0
-    cost = np.where(shared[at], streams.wavefronts * machine.bank_cycles, through_l1)
+    within = np.maximum(streams.wavefronts * machine.bank_cycles, turns[at])
+    cost = np.where(shared[at], within, through_l1)
     cost = np.maximum(cost, machine.lsu_cycles)
     textures = np.flatnonzero(table.ints[at, c.THROTTLE] == c.R_TEX)
     cost[textures] = np.maximum(cost[textures], table.floats[at[textures], c.COST])
+    cost[constant[at]] = 0.0
     return np.column_stack((cost, streams.sectors, streams.lines))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from warpwatt.models.time.pipeline.machine import Machine
 
 THROUGH_L1 = (Space.GLOBAL, Space.LOCAL, Space.GENERIC, Space.TEXTURE, Space.SURFACE)
+CONSTANTS = (Space.CONST, Space.PARAM)
+"""Read through the constant cache of the sub-core, past the load-store unit (Huerta et al., figure 3)."""
 INSTRUCTION_BYTES, LINE_BYTES = 16, 128
 _REGISTER = re.compile(r"R(\d+)$")
 _FP64_RATE = 32
@@ -38,11 +40,15 @@ class InstructionTable:
 
 
 def instruction_table(
-    program: Program, machine: Machine, misses: Mapping[int, tuple[float, float]] | None = None
+    program: Program,
+    machine: Machine,
+    misses: Mapping[int, tuple[float, float]] | None = None,
+    slower: Mapping[int, float] | None = None,
 ) -> InstructionTable:
     """Return the table of ``program`` on ``machine``.
 
     ``misses``: by instruction index, shares of its sectors that miss L1, and of those that miss L2.
+    ``slower``: by instruction index, how much longer DRAM takes than the bytes say, 1 where absent.
     """
     ints, kept = _at_any_clock(program, Board(machine.name, machine))
     floats = kept.copy()
@@ -52,6 +58,8 @@ def instruction_table(
     floats[far, c.DRAM_LATENCY] = machine.dram_latency + extra
     for index, (l1, l2) in (misses or {}).items():
         floats[index, c.L1_MISS], floats[index, c.L2_MISS] = l1, l2
+    for index, times in (slower or {}).items():
+        floats[index, c.DRAM_TIMES] = times
     return InstructionTable(ints, floats)
 
 
@@ -112,7 +120,10 @@ def _memory(
     if "TRYWAIT" in instruction.opcode:
         row[c.KIND] = c.ASYNC_WAIT
         numbers[c.LATENCY] = v["shared_latency"]
-    elif memory is None or memory.space in (Space.CONST, Space.PARAM, Space.TENSOR):
+    elif memory is not None and memory.space in CONSTANTS:
+        numbers[c.LATENCY], numbers[c.COST] = v["constant_latency"], 0.0
+        numbers[c.READ_LATENCY] = v["shared_load_read"]
+    elif memory is None or memory.space is Space.TENSOR:
         numbers[c.LATENCY] = v["shuffle_latency"] if memory is None else v["constant_latency"]
         numbers[c.READ_LATENCY] = v["shared_load_read"]
         if instruction.throughput_class:
@@ -157,7 +168,7 @@ def _through_l1(
         numbers[c.READ_LATENCY] = v["copy_read"]
     numbers[c.LATENCY] = l1
     numbers[c.L2_LATENCY] = numbers[c.DRAM_LATENCY] = 1.0
-    numbers[c.L1_MISS], numbers[c.L2_MISS] = 1.0, 1.0
+    numbers[c.L1_MISS], numbers[c.L2_MISS], numbers[c.DRAM_TIMES] = 1.0, 1.0, 1.0
     cost = max(machine.lsu_cycles, 32.0 * memory.bytes / machine.l1_bytes)
     if instruction.unit is Unit.TEXTURE:
         row[c.THROTTLE] = c.R_TEX
@@ -269,7 +280,8 @@ def _fp64(machine: Machine, row: NDArray[np.int64], numbers: NDArray[np.float64]
         _pipe(row, c.FP64, 32.0 * machine.sub_cores / rate)
         numbers[c.LATENCY] = machine.values["fp64_latency"]
     else:
-        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / rate)
+        achieved = rate * machine.values["slow_fp64_efficiency"]
+        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / achieved)
         numbers[c.LATENCY] = machine.values["slow_fp64_latency"]
 
 
