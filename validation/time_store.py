@@ -38,7 +38,9 @@ def version(*packages: str) -> str:
     root = Path(warpwatt.__file__).parent
     places = [root / package for package in packages] or [root]
     state = blake2b(digest_size=6)
-    for file in sorted(f for place in places for f in place.rglob("*") if f.suffix in (".py", ".toml", ".csv")):
+    for file in sorted(
+        f for place in places for f in place.rglob("*") if f.suffix in (".py", ".toml", ".csv")
+    ):
         state.update(str(file.relative_to(root)).encode() + file.read_bytes())
     return state.hexdigest()
 

@@ -110,7 +110,7 @@ def _taught(
     if device.target != case.gpu.target:
         return models[0]
     launch = profiled_launch(profile, case.launch)
-    measured = _case(case.kernel, launch, device, profile.clocks, choice)
+    measured = replace(_case(case.kernel, launch, device, profile.clocks, choice), measured=case.measured)
     if profile.clocks.sustained:  # the board chose: where it holds its power limit
         measured = settle(measured, *models, fixed=False).case
     return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
