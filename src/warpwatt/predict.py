@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -141,7 +142,7 @@ class Settled:
     @property
     def energy(self) -> Estimate:
         """Joules per launch: time by power, draw by draw."""
-        return self.timing.time.combine(self.board, lambda seconds, watts: seconds * watts, "J")
+        return self.timing.time.combine(self.board, operator.mul, "J")
 
 
 def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:

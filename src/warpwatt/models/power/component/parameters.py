@@ -70,6 +70,7 @@ class Parameters:
     calibrated: bool
 
 
+@lru_cache(maxsize=64)
 def parameters(gpu: Gpu) -> Parameters:
     """Return the parameters of a GPU.
 
