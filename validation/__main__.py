@@ -14,9 +14,12 @@ SCRIPTS = (
     "features",
     "alavani_time",
     "time_models",
+    "peers",
+    "hybrid",
     "microbench_check",
     "fits",
     "corpus_table",
+    "explained",
 )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from validation.counters_ours import DRAM_TOTAL
 from warpwatt.core.arguments import parse_arguments
-from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.launch import Dim3, L2State, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -94,9 +94,9 @@ def nvprof_cases(data: Path, checkouts: Path) -> list[Case]:
         for entry in manifest()["program"]:
             rows = by_program.get(entry["name"])
             if rows:
-                grid, block = _extents(rows[0]["blocks"])
+                grid, block = extents(rows[0]["blocks"])
                 sizes = launch_sizes(entry, workload)
-                launches = tuple((_launch(entry, s, grid, block), s["times"]) for s in sizes)
+                launches = tuple((launch_of(entry, s, grid, block), s["times"]) for s in sizes)
                 code, counters = _code(entry, checkouts), _medians(rows)
                 found.append(Case(NVPROF, entry["name"], gpu, workload, code, launches, counters))
     return found
@@ -128,7 +128,7 @@ def _rodinia_case(
 ) -> Case:
     size, x, y, block_x, block_y = _shape(rows[0])
     sizes = {"size": size, "offset": size - (x + 1) * TILE}
-    launch = _launch(entry, sizes, Dim3(x, y), Dim3(block_x, block_y))
+    launch = launch_of(entry, sizes, Dim3(x, y), Dim3(block_x, block_y))
     measured = {RODINIA_COLUMNS.get(c, c): v for c, v in _medians(rows).items()}
     configuration = f"size {size}, grid {x}x{y}"
     return Case(RODINIA, entry["name"], gpu, configuration, _code(entry, checkouts), ((launch, 1),), measured)
@@ -154,12 +154,13 @@ def _code(entry: Mapping[str, Any], checkouts: Path) -> Code:
     return Code(source, entry["kernel"], folders, flags=tuple(entry.get("flags", ())))
 
 
-def _launch(entry: Mapping[str, Any], sizes: Mapping[str, int], grid: Dim3, block: Dim3) -> Launch:
+def launch_of(
+    entry: Mapping[str, Any], sizes: Mapping[str, int], grid: Dim3, block: Dim3, l2: L2State = L2State.COLD
+) -> Launch:
+    """Return a launch of an entry of the manifest, with its sizes filled in."""
     values = {**sizes, "words": random_words(sizes["n"]) if "{words}" in str(entry["arguments"]) else ""}
-    texts = [text.format(**values) for text in entry["arguments"]]
-    return Launch(
-        grid, block, dynamic_shared=entry.get("dynamic_shared", 0), arguments=parse_arguments(texts)
-    )
+    arguments = parse_arguments([text.format(**values) for text in entry["arguments"]])
+    return Launch(grid, block, entry.get("dynamic_shared", 0), l2=l2, arguments=arguments)
 
 
 @lru_cache(maxsize=8)
@@ -172,10 +173,10 @@ def random_words(count: int) -> str:
     return str(path)
 
 
-def _extents(text: str) -> tuple[Dim3, Dim3]:
+def extents(text: str) -> tuple[Dim3, Dim3]:
     """Read ``(16 48 1) (32 8 1)``.
 
-    >>> _extents("(16 48 1) (32 8 1)")
+    >>> extents("(16 48 1) (32 8 1)")
     (Dim3(x=16, y=48, z=1), Dim3(x=32, y=8, z=1))
     """
     numbers = [int(n) for n in re.findall(r"\d+", text)]

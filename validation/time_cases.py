@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from warpwatt.core.gpu import Clocks
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel
 
@@ -34,16 +35,32 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One kernel of a source file, with the macros it is compiled with."""
+    """One kernel of a source file, its macros, and the toolkit that compiles it (empty: the newest)."""
 
     source: Path
     kernel: str
     defines: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    toolkit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One launch of a run whose launches are not all of one kernel, and what share of it is counted."""
+
+    code: Code
+    launch: Launch
+    times: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measured run: launches one after the other, and the seconds they took together."""
+    """A measured run: launches one after the other, and the seconds they took together.
+
+    ``parts``, where there are any, stand for ``code`` and ``launches``; ``clocks`` is None where nobody set
+    them: then the GPU's default ones.
+    """
 
     data: str
     gpu: str
@@ -52,6 +69,13 @@ class Measured:
     code: Code
     launches: tuple[Launch, ...]
     seconds: float
+    clocks: Clocks | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[Part, ...]:
+        """Every launch with its code."""
+        return self.parts or tuple(Part(self.code, launch) for launch in self.launches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,26 +114,33 @@ def compare(runs: Iterable[Measured]) -> list[Compared]:
 
 
 def cases(run: Measured, levels: tuple[Level, ...] = (Level.PTX,)) -> list[Case]:
-    """Return the case of every launch of a run, at its GPU's default clocks, at one of ``levels``."""
+    """Return the case of every launch of a run, at the run's clocks, analysed at one of ``levels``."""
     gpu = find(run.gpu)
-    kernel = _kernel(run.code, gpu.target)
     found = []
-    for launch in run.launches:
-        work = workload(analysed(kernel, launch, levels), gpu, kernel.resources)
-        found.append(Case(kernel, work, launch, gpu, default_clocks(gpu)))
+    for part in run.pieces:
+        kernel = _kernel(part.code, gpu.target)
+        work = workload(analysed(kernel, part.launch, levels), gpu, kernel.resources)
+        found.append(Case(kernel, work, part.launch, gpu, run.clocks or default_clocks(gpu)))
     return found
 
 
-def answer(model: str, run: Sequence[Case]) -> Answer:
-    """Return what a built-in model or baseline says about launches one after the other."""
+def answer(model: str, run: Sequence[Case], times: Sequence[float] = ()) -> Answer:
+    """Return what a built-in model or baseline says about launches one after the other.
+
+    ``times`` says how often each launch counts; empty: once.
+    """
+    times = times or [1.0] * len(run)
     if model in BASELINES:
-        seconds = sum(_BASELINE[model](case) for case in run)
+        seconds = sum(n * _BASELINE[model](case) for n, case in zip(times, run, strict=True))
         return Answer(seconds, seconds, seconds)
     timings = [time_model(model).predict(case) for case in run]
     longest = max(timings, key=lambda timing: timing.time.value)
-    times = [timing.time for timing in timings]
+    pairs = [(n, timing.time) for n, timing in zip(times, timings, strict=True)]
     return Answer(
-        sum(t.value for t in times), sum(t.low for t in times), sum(t.high for t in times), longest.bottleneck
+        sum(n * t.value for n, t in pairs),
+        sum(n * t.low for n, t in pairs),
+        sum(n * t.high for n, t in pairs),
+        longest.bottleneck,
     )
 
 
@@ -146,7 +177,7 @@ _BASELINE: dict[str, Callable[[Case], float]] = dict(
 
 
 def _program(run: Measured) -> tuple[str, str, tuple[str, ...], str]:
-    code = run.code
+    code = run.pieces[0].code
     return str(code.source), code.kernel, code.defines, find(run.gpu).target
 
 
@@ -157,15 +188,20 @@ def _compare_group(runs: Sequence[Measured]) -> list[Compared]:
         for model in (*MODELS, *BASELINES):
             levels = (Level.PTX,) if model in BASELINES else time_model(model).levels
             try:
-                answers[model] = answer(model, cases(run, levels))
+                given = answer(model, cases(run, levels), [part.times for part in run.pieces])
             except WarpWattError as error:
                 what = f"{run.program} {run.configuration} on {run.gpu}"
                 print(f"{model} refuses {what}: {error}", file=sys.stderr)
+                continue
+            if given.seconds > 0:  # a baseline that knows nothing of what the run does says 0
+                answers[model] = given
         found.append(Compared(run, answers))
     return found
 
 
 @lru_cache(maxsize=16)
 def _kernel(code: Code, target: str) -> Kernel:
-    options = CompileOptions(defines=code.defines)
+    options = CompileOptions(
+        defines=code.defines, include=code.include, flags=code.flags, toolkit=code.toolkit
+    )
     return load_kernel(code.source, target, options, code.kernel)

@@ -51,43 +51,50 @@ bandwidth*, every byte the lanes of the kernel ask for, caches ignored.
 
 Error is (predicted − measured)/measured in percent: mean and median of its size, 90th percentile, bias
 (median with sign). "Factor": exponential of the root mean square of log(predicted/measured). "Order":
-Spearman's rank correlation within the configurations of one kernel on one GPU, mean over kernels. "Held":
-share of measured times inside the model's 10–90 % interval, every program weighing the same; baselines have
-none.
+Spearman's rank correlation within the configurations of one kernel on one GPU, mean over kernels.
+"Top 10": by how many percent the fastest of the model's first ten is slower than the fastest of the sample
+(searches of 100 configurations and more). "Held": share of measured times inside the model's 10–90 %
+interval, every program weighing the same; baselines have none.
 """
 
-HEAD = "cases | programs | mean | median | p90 | bias | ≤10 % | ≤30 % | ≤2× | factor | order | held"
+HEAD = "cases | programs | mean | median | p90 | bias | ≤10 % | ≤30 % | ≤2× | factor | order | top 10 | held"
 
 
 def page(compared: Sequence[Compared], left_out: Mapping[str, Counter[str]]) -> str:
     """Return the page."""
     modern = [c for c in compared if c.measured.data != THESIS]
-    parts = ["# Time models on public measurements", _protocol(), "## Rows left out", _left_out(left_out)]
-    for name, group in _grouped(compared, lambda c: c.measured.data).items():
-        parts += [f"## {name[0].upper()}{name[1:]}", _table(group, "GPU", lambda c: c.measured.gpu)]
+    parts = ["# Time models on public measurements", _protocol(), "## Rows left out", rows_left_out(left_out)]
+    for name, group in grouped(compared, lambda c: c.measured.data).items():
+        parts += [f"## {name[0].upper()}{name[1:]}", table(group, "GPU", lambda c: c.measured.gpu)]
     if modern:
-        parts += ["## Textbook and tuned kernels together", _table(modern, "", lambda _: "all")]
-        parts += ["## Roofline, program by program", _programs(modern), "## Choices", _choices(modern)]
+        parts += ["## Textbook and tuned kernels together", table(modern, "", lambda _: "all")]
+        parts += ["## Roofline, program by program", programs(modern), "## Choices", _choices(modern)]
     return "\n\n".join(parts) + "\n"
 
 
 def _protocol() -> str:
+    return PROTOCOL.format(**stamp(), seed=SEED, sample=SAMPLE).strip()
+
+
+def stamp() -> dict[str, str]:
+    """Return today's ``date`` and the ``commit``."""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     date = datetime.datetime.now(tz=datetime.UTC).date()
-    commit = found.stdout.strip() or "unknown"
-    return PROTOCOL.format(date=date, commit=commit, seed=SEED, sample=SAMPLE).strip()
+    return {"date": str(date), "commit": found.stdout.strip() or "unknown"}
 
 
-def _left_out(left_out: Mapping[str, Counter[str]]) -> str:
+def rows_left_out(left_out: Mapping[str, Counter[str]]) -> str:
+    """Return how many rows of each data set were left out, by reason."""
     lines = ["| data | rows | why |", "|---|---|---|"]
     lines += [f"| {d} | {n} | {why} |" for d, reasons in left_out.items() for why, n in reasons.most_common()]
     return "\n".join(lines)
 
 
-def _table(group: Sequence[Compared], title: str, key: Callable[[Compared], str]) -> str:
+def table(group: Sequence[Compared], title: str, key: Callable[[Compared], str]) -> str:
+    """Return the figures of every model for each value of ``key``, and for all."""
     lines = [f"| {title} | model | {HEAD} |", "|---" * (HEAD.count("|") + 3) + "|"]
-    parts = _grouped(group, key)
+    parts = grouped(group, key)
     if len(parts) > 1:
         parts["all"] = list(group)
     for name, members in parts.items():
@@ -97,15 +104,16 @@ def _table(group: Sequence[Compared], title: str, key: Callable[[Compared], str]
     return "\n".join(lines)
 
 
-def _programs(group: Sequence[Compared]) -> str:
-    """One line per program, worst first, with what roofline says limits it most often."""
+def programs(group: Sequence[Compared], model: str = "roofline") -> str:
+    """One line per program, worst first, with what the model says limits it most often."""
     rows = []
-    for name, members in _grouped(group, lambda c: c.measured.program).items():
-        limits = [c.answers["roofline"].bottleneck for c in members if "roofline" in c.answers]
+    for name, members in grouped(group, lambda c: c.measured.program).items():
+        found = errors(members, model)
+        if found is None:
+            continue
+        limits = [c.answers[model].bottleneck for c in members if model in c.answers]
         most = max(sorted(set(limits)), key=limits.count)
-        found = errors(members, "roofline")
-        assert found is not None
-        rows.append((-found.factor, f"| {name} | {most} | {_cells(found, 'roofline')} |"))
+        rows.append((-found.factor, f"| {name} | {most} | {_cells(found, model)} |"))
     lines = [f"| program | limited by | {HEAD} |", "|---" * (HEAD.count("|") + 3) + "|"]
     return "\n".join([*lines, *(row for _, row in sorted(rows))])
 
@@ -130,15 +138,17 @@ def _choices(group: Sequence[Compared]) -> str:
 
 def _cells(found: Errors, model: str) -> str:
     order = "" if found.spearman is None else f"{found.spearman:.2f}"
+    top = "" if found.top is None else f"{found.top:+.1f}"
     held = "" if model in BASELINES else f"{found.held:.0%}"
     shares = " | ".join(f"{share:.0%}" for share in found.within)
     return (
         f"{found.cases} | {found.programs} | {found.mean:.1f} | {found.median:.1f} | {found.p90:.1f} "
-        f"| {found.bias:+.1f} | {shares} | {found.factor:.2f} | {order} | {held}"
+        f"| {found.bias:+.1f} | {shares} | {found.factor:.2f} | {order} | {top} | {held}"
     )
 
 
-def _grouped(group: Sequence[Compared], key: Callable[[Compared], str]) -> dict[str, list[Compared]]:
+def grouped(group: Sequence[Compared], key: Callable[[Compared], str]) -> dict[str, list[Compared]]:
+    """Return the comparisons by ``key``, in the order of their first."""
     found: dict[str, list[Compared]] = defaultdict(list)
     for c in group:
         found[key(c)].append(c)

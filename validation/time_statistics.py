@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from validation.time_cases import Compared
 
@@ -17,6 +17,10 @@ FEWEST_CONFIGURATIONS = 5
 """An order needs that many configurations of one kernel on one GPU."""
 HELD = 0.80
 """Share of measured times that the 10-90 % interval should hold."""
+TOP = 10
+"""Configurations that a tuner would run after a model has ranked all of them."""
+FEWEST_TO_TUNE = 100
+"""A search needs that many configurations of one kernel on one GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class Errors:
 
     ``factor`` is the exponential of the root mean square of log(predicted/measured); ``spearman`` the mean
     over kernels, None where none has enough configurations; ``held`` the share of programs' runs within
-    the interval, every program weighing the same.
+    the interval, every program weighing the same; ``top`` by how many percent the fastest of the model's
+    first :data:`TOP` is slower than the fastest of all, mean over searches, None where there is none.
     """
 
     cases: int
@@ -39,6 +44,7 @@ class Errors:
     factor: float
     spearman: float | None
     held: float
+    top: float | None
 
 
 def errors(compared: Sequence[Compared], model: str) -> Errors | None:
@@ -64,6 +70,7 @@ def errors(compared: Sequence[Compared], model: str) -> Errors | None:
         factor=math.exp(math.sqrt(statistics.fmean([x * x for x in logs]))),
         spearman=_order(answered, model),
         held=_mean_by_program(answered, [_inside(c, model, 0.0) for c in answered]),
+        top=_mean_over_kernels(answered, FEWEST_TO_TUNE, lambda group: best_of_top(group, model)),
     )
 
 
@@ -101,15 +108,28 @@ def _mean_by_program(compared: Sequence[Compared], values: Sequence[bool]) -> fl
 
 
 def _order(compared: Sequence[Compared], model: str) -> float | None:
-    groups: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    def figure(group: Sequence[Compared]) -> float | None:
+        return spearman([c.answers[model].seconds for c in group], [c.measured.seconds for c in group])
+
+    return _mean_over_kernels(compared, FEWEST_CONFIGURATIONS, figure)
+
+
+def best_of_top(group: Sequence[Compared], model: str) -> float:
+    """Return by how many percent the fastest of the model's first :data:`TOP` is slower than the fastest."""
+    ranked = sorted(group, key=lambda c: c.answers[model].seconds)
+    best = min(c.measured.seconds for c in group)
+    return 100 * (min(c.measured.seconds for c in ranked[:TOP]) / best - 1)
+
+
+def _mean_over_kernels(
+    compared: Sequence[Compared], fewest: int, figure: Callable[[list[Compared]], float | None]
+) -> float | None:
+    """Return the mean of a figure over kernel and GPU, where there are enough runs; None if nowhere."""
+    groups: dict[tuple[str, str, str], list[Compared]] = defaultdict(list)
     for c in compared:
-        groups[c.measured.gpu, c.measured.program].append(c)
-    found = [
-        spearman([c.answers[model].seconds for c in group], [c.measured.seconds for c in group])
-        for group in groups.values()
-        if len(group) >= FEWEST_CONFIGURATIONS
-    ]
-    known = [r for r in found if r is not None]
+        groups[c.measured.data, c.measured.gpu, c.measured.program].append(c)
+    found = [figure(group) for group in groups.values() if len(group) >= fewest]
+    known = [value for value in found if value is not None]
     return statistics.fmean(known) if known else None
 
 

@@ -1,4 +1,4 @@
-"""``predict``: the one composition of all floors below it.
+"""``predict``: the one composition of all floors below it, and its stages for who varies only some inputs.
 
 ::
 
@@ -12,7 +12,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Case
+from warpwatt.core.advice import Advice
+from warpwatt.core.case import Case, FittedModel
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.execution import Assumption
 from warpwatt.core.gpu import clock_parameter
@@ -21,13 +22,16 @@ from warpwatt.core.program import Unknown
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analysed
 from warpwatt.emulate.workload import check_known, workload
-from warpwatt.gpus import check_launch, default_clocks
+from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.models.attribution import line_costs
+from warpwatt.models.hybrid import hybrid, profiled_launch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
 
 if TYPE_CHECKING:
+    from warpwatt.core.advice import WhatIf
     from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
+    from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Level
@@ -62,10 +66,13 @@ def predict(
     clocks: Clocks | None = None,
     choice: Choice | None = None,
     profile: Profile | None = None,
+    measured: tuple[Profile, ...] = (),
 ) -> Prediction:
     """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
 
     Without ``clocks``, the GPU's default clocks are used, the SM's lowered to what the power limit sustains.
+    A ``profile`` of any launch of this kernel corrects the time (:mod:`warpwatt.models.hybrid`); models that
+    are fitted to several take all that were ``measured``.
 
     Raises
     ------
@@ -79,30 +86,75 @@ def predict(
         If a chosen model does not cover the GPU.
     """
     choice = choice or Choice()
-    check_launch(gpu, kernel.resources, launch)
     models = time_model(choice.time), power_model(choice.power)
-    levels = models[0].levels if choice.level is None else (choice.level,)
+    case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile, measured=measured)
+    if profile is not None and not isinstance(models[0], FittedModel):
+        models = _taught(models, case, profile, choice, fixed=clocks is not None), models[1]
+    # a model fitted to launches has the clocks in it that the board chose for them
+    return finish(settle(case, *models, fixed=clocks is not None or isinstance(models[0], FittedModel)))
+
+
+def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choice: Choice) -> Case:
+    """Analyse one launch on a GPU."""
+    check_launch(gpu, kernel.resources, launch)
+    execution = analyse(kernel, launch, choice)
+    work = workload(execution, gpu, kernel.resources, choice.unknown)
+    return Case(kernel, work, launch, gpu, clocks or default_clocks(gpu))
+
+
+def _taught(
+    models: tuple[TimeModel, PowerModel], case: Case, profile: Profile, choice: Choice, *, fixed: bool
+) -> TimeModel:
+    """Return the time model corrected by a profile, as it is where the profile's GPU runs other code."""
+    device = case.gpu if profile.gpu == case.gpu.name else find(profile.gpu)
+    if device.target != case.gpu.target:
+        return models[0]
+    launch = profiled_launch(profile, case.launch)
+    measured = _case(case.kernel, launch, device, profile.clocks, choice)
+    if profile.clocks.sustained:  # the board chose: where it holds its power limit
+        measured = settle(measured, *models, fixed=False).case
+    return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
+
+
+def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
+    """Return what a launch does on every GPU of the kernel's target; raise as :func:`predict`."""
+    levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
     execution = analysed(kernel, launch, levels, choice.loop_counts)
     check_known(execution.program, choice.unknown)
-    work = workload(execution, gpu, kernel.resources, choice.unknown)
-    case = Case(kernel, work, launch, gpu, clocks or default_clocks(gpu), profile)
-    case, timing, power, limited = _settle(case, *models, fixed=clocks is not None)
-    return _result(case, timing, power, limited_by_power=limited)
+    return execution
 
 
-def _settle(
-    case: Case, time: TimeModel, power: PowerModel, *, fixed: bool
-) -> tuple[Case, Timing, Power, bool]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """A case at the clocks it runs at, and what the models say of it there."""
+
+    case: Case
+    timing: Timing
+    power: Power
+    limited_by_power: bool = False
+
+    @property
+    def board(self) -> Estimate:
+        """Mean power of the board in watts: what the model says, with draws beyond the limit cut off."""
+        return _capped(self.power.power, self.case.gpu.power_limit)
+
+    @property
+    def energy(self) -> Estimate:
+        """Joules per launch: time by power, draw by draw."""
+        return self.timing.time.combine(self.board, lambda seconds, watts: seconds * watts, "J")
+
+
+def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:
     """Lower the SM clock until the board holds its power limit: the only loop between the models.
 
     Power grows by about the square of the clock, so the next guess is where such a curve through the last
-    one meets the limit, kept inside what is known to be too low and too high.
+    one meets the limit, kept inside what is known to be too low and too high. ``fixed``: the clocks stay.
     """
     timing = time.predict(case)
     drawn = power.predict(case, timing)
     limit = case.gpu.power_limit
     if fixed or limit is None or drawn.power.value <= limit:
-        return case, timing, drawn, False
+        return Settled(case, timing, drawn)
     low, high = case.clocks.sm * LOWEST_CLOCK_SHARE, case.clocks.sm
     clock = high
     while high - low > CLOCK_TOLERANCE * high:
@@ -115,12 +167,12 @@ def _settle(
         if abs(drawn.power.value - limit) < POWER_TOLERANCE * limit:
             break
         low, high = (low, clock) if drawn.power.value > limit else (clock, high)
-    return case, timing, drawn, True
+    return Settled(case, timing, drawn, limited_by_power=True)
 
 
-def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool) -> Prediction:
-    board = _capped(power.power, case.gpu.power_limit)
-    energy = timing.time.combine(board, lambda seconds, watts: seconds * watts, "J")
+def finish(settled: Settled) -> Prediction:
+    """Return the whole result: energy, costs by source line, assumptions, warnings."""
+    case, timing, power, board = settled.case, settled.timing, settled.power, settled.board
     warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings)
     return Prediction(
         case=case,
@@ -128,13 +180,13 @@ def _result(case: Case, timing: Timing, power: Power, *, limited_by_power: bool)
         power_result=power,
         time=timing.time,
         power=board,
-        energy=energy,
+        energy=settled.energy,
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
         assumptions=(*case.workload.assumptions, *clock_assumptions(case)),
         warnings=tuple(dict.fromkeys(warnings)),
-        limited_by_power=limited_by_power,
+        limited_by_power=settled.limited_by_power,
         energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
     )
 
@@ -155,3 +207,32 @@ def _capped(power: Estimate, limit: float | None) -> Estimate:
         return power
     draws = [min(draw, limit) for draw in power.draws]
     return Estimate.from_draws(min(power.value, limit), draws, "W", power.source, power.warnings)
+
+
+def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
+    """Return the prediction with :class:`~warpwatt.core.advice.Advice`: changes to the kernel, predicted too.
+
+    ``choice`` names the models that predicted. Clocks stay as they are.
+    """
+    from warpwatt.models.advice import what_ifs  # noqa: PLC0415 - only where somebody asks
+
+    choice = choice or Choice()
+    time, power = time_model(choice.time), power_model(choice.power)
+    found = what_ifs(prediction.case, time, prediction.timing)
+    return replace(prediction, advice=tuple(_advice(prediction, what_if, power) for what_if in found))
+
+
+def _advice(prediction: Prediction, what_if: WhatIf, power: PowerModel) -> Advice:
+    change, time = what_if.change, what_if.timing.time
+    board = _capped(power.predict(change.case, what_if.timing).power, prediction.case.gpu.power_limit)
+    energy = time.combine(board, lambda seconds, watts: seconds * watts, "J")
+    return Advice(
+        change.kind,
+        change.text,
+        change.line,
+        change.fix,
+        time,
+        saved=prediction.time.combine(time, lambda now, then: now - then, "s"),
+        energy_saved=prediction.energy.combine(energy, lambda now, then: now - then, "J"),
+        energy_share=1 - energy.value / prediction.energy.value,
+    )

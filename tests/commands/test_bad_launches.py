@@ -78,6 +78,13 @@ def test_a_null_pointer(run, file):
 def test_a_pointer_that_was_not_given(run, file):
     code, out, _ = run("predict", file("k.cu", SHIFT), *GRID, "-DOFFSET=0")
     assert code == 0
+    assert "machine code of all 4 blocks run" in " ".join(out.split())
+    assert "buffer x (f32) is not given: as large as the kernel touches" in " ".join(out.split())
+
+
+def test_a_pointer_that_was_not_given_may_lie_inside_a_buffer(run, file):
+    code, out, _ = run("predict", file("k.cu", SHIFT), *GRID, "-DOFFSET=(-2)")
+    assert code == 0
     assert "PTX counted in closed form" in " ".join(out.split())
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from warpwatt.core.arguments import Buffer, DType
+from warpwatt.core.arguments import Buffer, DType, Scalar
+from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
 from warpwatt.emulate.analysis import STAND_IN, analysed
@@ -27,7 +29,9 @@ LAUNCH = Launch(Dim3(8), Dim3(128), arguments={"x": Buffer(DType.F32, (1024,))})
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     file = tmp_path / "k.cu"
-    file.write_text('extern "C" __global__ void k(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }')
+    file.write_text(
+        'extern "C" __global__ void k(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }'
+    )
     return file
 
 
@@ -61,3 +65,28 @@ def test_without_machine_code_the_default_model_says_what_the_roofline_says(sour
     assert by_default.timing.model == "roofline"
     assert any("roofline" in warning for warning in by_default.warnings)
     assert predict(kernel, LAUNCH, gpu).timing.model == DEFAULT_TIME
+
+
+@pytest.mark.parametrize("left_out", ["x", "factor", "x factor"])
+def test_what_decides_nothing_may_be_left_out(tmp_path: Path, left_out: str):
+    file = tmp_path / "k.cu"
+    file.write_text(
+        "__global__ void k(double* x, float factor) { x[blockIdx.x * blockDim.x + threadIdx.x] *= factor; }"
+    )
+    kernel = load_kernel(file, "sm_90")
+    given = {"x": Buffer(DType.F64, (1024,)), "factor": Scalar(2.0)}
+    whole = analysed(kernel, replace(LAUNCH, arguments=given))
+    some = {name: value for name, value in given.items() if name not in left_out.split()}
+    found = analysed(kernel, replace(LAUNCH, arguments=some))
+    assert found.counts == whole.counts
+    assert found.accesses == whole.accesses
+    assert [a.message.partition(" not given")[0] for a in found.assumptions] == [
+        {"x": "buffer x (f64) is", "factor": "factor is"}[name] for name in left_out.split()
+    ]
+
+
+def test_what_decides_a_branch_may_not_be_left_out(tmp_path: Path):
+    file = tmp_path / "k.cu"
+    file.write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }")
+    with pytest.raises(ArgumentError, match="'n'"):
+        analysed(load_kernel(file, "sm_90"), replace(LAUNCH, arguments={}))

@@ -45,3 +45,9 @@ def test_clusters_run_together():
     assert all(len(unit) == 4 for unit in taken.units)
     assert taken.units[1] == (0, 1, 1000, 1001)
     assert sum(taken.weights(range(len(taken.units)))) * 4 == pytest.approx(2000)
+
+
+def test_large_places_come_before_corners_so_that_a_small_budget_weighs_them_right():
+    taken = sample(Dim3(12500, 2))
+    assert {u[0] // 12500 for u in taken.units[:2]} == {0, 1}
+    assert taken.weights([0, 1]) == pytest.approx([12500, 12500])

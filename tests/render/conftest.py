@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.render import explained as explained_sample
 from tests.render import samples
 
 
@@ -20,3 +21,8 @@ def matmul():
 @pytest.fixture(scope="session")
 def application():
     return samples.application()
+
+
+@pytest.fixture(scope="session")
+def explained():
+    return explained_sample.explained()

@@ -20,13 +20,14 @@ def load(text):
 
 
 @pytest.fixture(scope="module")
-def documents(saxpy, matmul, application):
+def documents(saxpy, matmul, explained, application):
     context = Context(command="warpwatt predict saxpy.cu", toolkits={"nvcc": "13.5.37"})
     return [
         load(json_renderer.render(saxpy, context)),
         load(json_renderer.render(matmul, context)),
         load(application_renderer.render_json([application], context)),
         load(json_renderer.render([], context)),
+        load(json_renderer.render([explained], context)),
     ]
 
 
@@ -133,3 +134,19 @@ def test_applications_refer_to_their_predictions(documents):
     assert [s["prediction"] for s in steps] == [None, None, 0, None, None]
     assert document["predictions"][0]["kernel"].startswith("void matmul<float>")
     assert document["applications"][0]["busy"]["copy"] == pytest.approx(1.1e-3)
+
+
+def test_advice_and_stalls_are_there_where_the_model_knows_them(documents):
+    known, unknown = documents[4]["predictions"][0], documents[1]["predictions"][0]
+    assert [a["kind"] for a in known["advice"]] == ["bank conflicts", "occupancy", "together"]
+    assert known["advice"][0]["line"] == {"file": "matmul.cu", "line": 12}
+    assert known["advice"][0]["time_saved_share"] == pytest.approx(0.58)
+    line = next(line for line in known["lines"] if line["line"] == 12)
+    assert line["stalls"]["Long Scoreboard"] == 0.2
+    assert line["waits"][0]["producer"] == {"file": "matmul.cu", "line": 11}
+    shares = [sum(i["stalls"].values()) for i in known["instructions"]]
+    assert sum(shares) == pytest.approx(1.0)
+    assert sum(known["warp_states"]["cycles_per_issue"].values()) == pytest.approx(25600 / 1600)
+    assert unknown["advice"] is None
+    assert unknown["warp_states"] is None
+    assert unknown["instructions"] == []

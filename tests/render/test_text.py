@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from tests.render.samples import MATMUL_SOURCE
 from warpwatt.core.launch import Dim3
 from warpwatt.render import application as application_renderer
 from warpwatt.render import explain, text
@@ -39,15 +40,27 @@ def test_explanation(saxpy, matmul):
     check("explain-matmul.txt", explain.render(matmul[1:], Context(width=100)))
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_explanation_line_by_line(explained, width):
+    context = Context(width=width, sources={"matmul.cu": MATMUL_SOURCE})
+    check(f"explain-lines-{width}.txt", explain.render([explained], context))
+
+
+def test_advice_in_the_usual_text_only_where_asked(explained, matmul):
+    assert "What would help" in text.render([explained], Context())
+    assert "What would help" not in text.render(matmul[:1], Context())
+
+
 def test_application(application):
     check("application.txt", application_renderer.render_text([application], Context(width=80)))
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_no_line_is_wider_than_asked(saxpy, matmul, application, width):
+def test_no_line_is_wider_than_asked(saxpy, matmul, explained, application, width):
     context = Context(width=width, verbosity=1)
     outputs = [text.render([p], context) for p in (*saxpy, *matmul)]
     outputs += [text.render(matmul, context), explain.render(matmul, context)]
+    outputs += [text.render([explained], context), explain.render([explained], context)]
     outputs.append(application_renderer.render_text([application], context))
     assert max(cell_len(line) for output in outputs for line in output.splitlines()) <= width
 

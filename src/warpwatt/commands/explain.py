@@ -28,5 +28,5 @@ def explain(
     from warpwatt.commands.session import Session  # noqa: PLC0415
     from warpwatt.render.explain import render  # noqa: PLC0415
 
-    predictions = Session(source, gpu, compilation, modelling).run(launch)
+    predictions = Session(source, gpu, compilation, modelling, advice=True).run(launch)
     click.echo(render(predictions, prediction_context(predictions)), nl=False)

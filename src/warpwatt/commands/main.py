@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 VERBS: Mapping[str, str] = {
     "predict": "warpwatt.commands.predict:predict",
+    "sweep": "warpwatt.commands.sweep:sweep",
+    "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
+    "simulate": "warpwatt.commands.simulate:simulate",
+    "train": "warpwatt.commands.train:train",
 }
 
 

@@ -62,6 +62,8 @@ class ModelOptions:
     clock: str | None = None
     level: str | None = None
     unknown: Unknown = Unknown.ESTIMATE
+    profile: Path | None = None
+    profile_arg: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class OutputOptions:
     verbose: bool = False
 
 
-class _EnumChoice(click.Choice[Any]):
+class EnumChoice(click.Choice[Any]):
     """A choice among the values of an enum, which the command receives as enum members."""
 
     def __init__(self, kind: type[StrEnum]) -> None:
@@ -82,10 +84,11 @@ class _EnumChoice(click.Choice[Any]):
         self.kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the member of that value."""
         return self.kind(super().convert(str(value), param, ctx))
 
 
-def _group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return a decorator that adds options and passes them on as one ``kind`` named ``name``."""
     fields = tuple(kind.__dataclass_fields__)  # type: ignore[attr-defined] # every kind is a dataclass
 
@@ -103,7 +106,7 @@ def _group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> 
     return decorate
 
 
-launch_options = _group(
+launch_options = group(
     "launch",
     LaunchOptions,
     click.option("--kernel", metavar="NAME", help="Kernel, by any unambiguous part of its name."),
@@ -121,7 +124,7 @@ launch_options = _group(
         "--loop", multiple=True, metavar="LINE=COUNT", help="Iterations of a loop that depends on data."
     ),
 )
-compilation_options = _group(
+compilation_options = group(
     "compilation",
     CompilationOptions,
     click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Preprocessor definition."),
@@ -134,7 +137,7 @@ compilation_options = _group(
     ),
     click.argument("flags", nargs=-1, metavar="[-- COMPILER_FLAGS]"),
 )
-model_options = _group(
+model_options = group(
     "modelling",
     ModelOptions,
     click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="See `warpwatt models`."),
@@ -146,16 +149,28 @@ model_options = _group(
     ),
     click.option(
         "--unknown",
-        type=_EnumChoice(Unknown),
+        type=EnumChoice(Unknown),
         default=Unknown.ESTIMATE,
         show_default=True,
         help="Instructions that the opcode tables lack.",
     ),
+    click.option(
+        "--profile",
+        type=click.Path(path_type=Path),
+        metavar="FILE.csv",
+        help="A measured launch of the kernel (nsys, ncu, nvprof or own CSV) that corrects the time.",
+    ),
+    click.option(
+        "--profile-arg",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An argument the measured launch had, where it differs.",
+    ),
 )
-output_options = _group(
+output_options = group(
     "writing",
     OutputOptions,
-    click.option("--format", type=_EnumChoice(Format), help="Default: by the file's name, else text."),
+    click.option("--format", type=EnumChoice(Format), help="Default: by the file's name, else text."),
     click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
     click.option("--force", is_flag=True, help="Overwrite the file."),
     click.option("-v", "--verbose", is_flag=True, help="Show everything."),

@@ -14,6 +14,11 @@ from warpwatt.commands import options as o
 @o.compilation_options
 @o.model_options
 @o.output_options
+@click.option(
+    "--advice/--no-advice",
+    default=None,
+    help="Try what changes to the kernel would save.  [default: for JSON and HTML]",
+)
 def predict(
     source: str,
     gpu: str,
@@ -21,6 +26,7 @@ def predict(
     compilation: o.CompilationOptions,
     modelling: o.ModelOptions,
     writing: o.OutputOptions,
+    advice: bool | None,
 ) -> None:
     """Predict time, power and energy of a kernel launch, on one or many GPUs.
 
@@ -30,7 +36,14 @@ def predict(
     from warpwatt.commands.session import Session  # noqa: PLC0415
 
     writer = Writer.prepare(writing)
-    session = Session(source, gpu, compilation, modelling, machine_code=writing_machine_code(writer.format))
+    session = Session(
+        source,
+        gpu,
+        compilation,
+        modelling,
+        machine_code=writing_machine_code(writer.format),
+        advice=writer.format in (o.Format.JSON, o.Format.HTML) if advice is None else advice,
+    )
     if source.endswith(".toml"):
         from warpwatt.commands.applications import run_application  # noqa: PLC0415
 

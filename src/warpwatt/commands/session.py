@@ -6,22 +6,24 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError
+from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
 from warpwatt.frontend.directives import read_directives
-from warpwatt.frontend.launches import LaunchText, from_table, read_toml
+from warpwatt.frontend.launches import LaunchText, from_table, merged, read_toml
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import default_clocks, find_many, missing
+from warpwatt.gpus import default_clocks, find, find_many, missing
 from warpwatt.models.registry import split_choice, time_model
-from warpwatt.predict import Choice, predict
+from warpwatt.predict import Choice, advised, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from warpwatt.commands.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.core.case import Profile
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
@@ -35,7 +37,8 @@ MEGA = 1e6
 class Session:
     """Everything that stays the same over the kernels and GPUs of one command.
 
-    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly.
+    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
+    the kernel, each of which costs a prediction.
     """
 
     source: str
@@ -43,6 +46,7 @@ class Session:
     compilation: CompilationOptions
     modelling: ModelOptions
     machine_code: bool = False
+    advice: bool = False
 
     def run(self, launch: LaunchOptions) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
@@ -57,7 +61,7 @@ class Session:
             kernels = self._kernels(source, request.kernel or "", gpus)
             for gpu in gpus:
                 try:
-                    predictions.append(self._predict(request, kernels[gpu.target], gpu))
+                    predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise
@@ -76,10 +80,40 @@ class Session:
             loaded = pool.map(lambda target: load_kernel(source, target, options, name), targets)
             return dict(zip(targets, loaded, strict=True))
 
-    def _predict(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
+    def predict_request(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
+        """Return the prediction of one launch on one GPU, as the options say."""
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
-        return predict(kernel, request.launch, gpu, clocks=clocks, choice=choice)
+        measured = self._measured(kernel, gpu)
+        profile = self._profile(measured, request, kernel, gpu)
+        prediction = predict(
+            kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile, measured=measured
+        )
+        return advised(prediction, choice) if self.advice else prediction
+
+    def _measured(self, kernel: Kernel, gpu: Gpu) -> tuple[Profile, ...]:
+        """Return the measured launches of the kernel in the file of ``--profile``, none without it."""
+        if self.modelling.profile is None:
+            if self.modelling.profile_arg:
+                raise UsageError("--profile-arg without --profile", hint="add --profile FILE.csv")
+            return ()
+        from warpwatt.frontend.profiles import of_kernel, read_profiles  # noqa: PLC0415 - only who asks pays
+
+        only = gpu if "," not in self.gpus and self.gpus != "all" else None
+        return of_kernel(read_profiles(self.modelling.profile, only), kernel)
+
+    def _profile(
+        self, measured: tuple[Profile, ...], request: Request, kernel: Kernel, gpu: Gpu
+    ) -> Profile | None:
+        """Return the measured launch that helps most with this one, None where there is none."""
+        if not measured:
+            return None
+        from warpwatt.frontend.profiles import choose  # noqa: PLC0415 - only who asks pays
+
+        profile = choose(measured, kernel, request.launch, gpu)
+        if find(profile.gpu).target != gpu.target:
+            note(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
+        return with_arguments(profile, request.arguments, self.modelling.profile_arg)
 
     def compile_options(self) -> CompileOptions:
         """Return the front end's options."""
@@ -95,6 +129,18 @@ class Session:
             toolkit=said.toolkit,
             levels=frozenset(levels),
         )
+
+
+def with_arguments(profile: Profile, asked: tuple[str, ...], typed: tuple[str, ...]) -> Profile:
+    """Return a profile whose launch has the arguments asked for, but for the file's own and those typed.
+
+    Texts are laid over one another, so that a buffer ``x=f32[n]`` follows the measured launch's ``n``.
+    """
+    differing = merged(profile.arguments, typed)
+    if profile.launch is None or not differing:
+        return profile
+    arguments = parse_arguments(merged(asked, differing))
+    return replace(profile, launch=replace(profile.launch, arguments=arguments))
 
 
 def complete_gpus(names: str) -> tuple[Gpu, ...]:
@@ -114,7 +160,12 @@ def complete_gpus(names: str) -> tuple[Gpu, ...]:
 
 
 def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
-    """Return the launches to predict: the command line's over a file's over the source's own.
+    """Return the launches to predict, read (see :func:`launch_texts`)."""
+    return tuple(text.read() for text in launch_texts(source, launch))
+
+
+def launch_texts(source: Source, launch: LaunchOptions) -> tuple[LaunchText, ...]:
+    """Return the launches to predict in words: the command line's over a file's over the source's own.
 
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
     line names a kernel or a whole launch.
@@ -126,10 +177,10 @@ def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
         typed = typed.over(from_table(read_toml(launch.args), launch.args))
     written = [text for text in _directives(source) if _same_kernel(text.kernel, typed.kernel)]
     if not written:
-        return (typed.read(),)
+        return (typed,)
     if typed.complete:
         written = written[:1]
-    return tuple(typed.over(text).read() for text in written)
+    return tuple(typed.over(text) for text in written)
 
 
 def _directives(source: Source) -> tuple[LaunchText, ...]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from warpwatt.core.estimate import Source
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Level
+    from warpwatt.core.warps import WarpStates
 
 
 class Stall(StrEnum):
@@ -40,18 +43,30 @@ class Stall(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Measured time, power and counters of one launch at given clocks; seconds and watts, None if absent."""
+    """Measured time, power and counters of one launch at given clocks; seconds and watts, None if absent.
+
+    ``launch`` is what was launched; ``arguments`` are the ``NAME=VALUE`` texts in which it differs from the
+    launch asked for, where its own are not known. ``spread`` is the standard deviation of the logarithm of
+    the time (repeats, or what is usual), ``origin`` the file and line. ``source`` is ``MODELLED`` where the
+    file holds predictions in place of measurements.
+    """
 
     gpu: str
     clocks: Clocks
     time: float | None = None
     power: float | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
+    kernel: str = ""
+    launch: Launch | None = None
+    arguments: tuple[str, ...] = ()
+    spread: float = 0.02
+    origin: str = ""
+    source: Source = Source.MEASURED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """Everything a model may look at."""
+    """Everything a model may look at; ``measured`` are all launches of the kernel that somebody measured."""
 
     kernel: Kernel
     workload: Workload
@@ -59,6 +74,7 @@ class Case:
     gpu: Gpu
     clocks: Clocks
     profile: Profile | None = None
+    measured: tuple[Profile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +95,8 @@ class Timing:
         Nsight's stall names to their share of warp time, where the model knows.
     shares
         Share of the time attributed to each instruction of ``workload.execution.program``; sums to 1.
+    warps
+        What resident warps spend their cycles on, by instruction; None where the model cannot tell.
     """
 
     model: str
@@ -89,6 +107,9 @@ class Timing:
     stalls: Mapping[Stall, float] = field(default_factory=dict)
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+    warps: WarpStates | None = None
+    instructions_per_cycle: Mapping[str, float] = field(default_factory=dict)
+    """Instruction class to warp instructions per cycle and SM, where the model is one that reports it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,3 +153,11 @@ class PowerModel(Protocol):
     def predict(self, case: Case, timing: Timing) -> Power:
         """Return the power, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""
         ...
+
+
+@runtime_checkable
+class FittedModel(Protocol):
+    """A time model that is fitted to ``Case.measured`` itself: no profile corrects it from outside."""
+
+    least_launches: int
+    """Measured launches of different grids that it needs."""

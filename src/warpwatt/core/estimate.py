@@ -81,8 +81,13 @@ def factor_draws(spreads: Mapping[str, float]) -> tuple[float, ...]:
         Parameter name to the standard deviation of the logarithm; 0.1 is about 10 %. A negative spread
         means that the quantity falls where the parameter rises.
     """
+    return _factors(tuple(spreads.items()))
+
+
+@lru_cache(maxsize=512)
+def _factors(spreads: tuple[tuple[str, float], ...]) -> tuple[float, ...]:
     logs = [0.0] * DRAWS
-    for name, sigma in spreads.items():
+    for name, sigma in spreads:
         logs = [total + sigma * z for total, z in zip(logs, standard_draws(name), strict=True)]
     return tuple(math.exp(total) for total in logs)
 
@@ -93,7 +98,10 @@ def quantile(values: Sequence[float], q: float) -> float:
     >>> quantile([1.0, 2.0, 3.0], 0.25)
     1.5
     """
-    ordered = sorted(values)
+    return _between(sorted(values), q)
+
+
+def _between(ordered: Sequence[float], q: float) -> float:
     position = q * (len(ordered) - 1)
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
@@ -130,7 +138,8 @@ class Estimate:
         warnings: tuple[str, ...] = (),
     ) -> Estimate:
         """Return an estimate between the 10 % and 90 % quantiles of ``draws``, widened to hold ``value``."""
-        low, high = min(value, quantile(draws, 0.1)), max(value, quantile(draws, 0.9))
+        ordered = sorted(draws)
+        low, high = min(value, _between(ordered, 0.1)), max(value, _between(ordered, 0.9))
         return cls(value, unit, low, high, source, warnings, tuple(draws))
 
     @classmethod

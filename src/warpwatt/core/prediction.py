@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.core.case import Case, Power, Timing
+    from warpwatt.core.advice import Advice
+    from warpwatt.core.case import Case, Power, Stall, Timing
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import AccessPattern, Assumption
+    from warpwatt.core.program import SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class LineWait:
+    """Warp time that one source line spends waiting for a result that another (or itself) makes."""
+
+    producer: SourceLine
+    opcode: str
+    """The instruction there that makes it."""
+    stall: Stall
+    share: float
+    """Of all warp time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,10 @@ class LineCost:
     """Bytes its memory instructions ask for, all lanes."""
     accesses: tuple[tuple[int, AccessPattern], ...] = ()
     """Instruction index and pattern of each memory instruction on the line."""
+    stalls: Mapping[Stall, float] = field(default_factory=dict)
+    """Stall name to its share of all warp time, largest first; empty where the model cannot tell."""
+    waits: tuple[LineWait, ...] = ()
+    """What its stalls for results wait for, longest first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +70,8 @@ class Prediction:
     limited_by_power: bool = False
     energy_components: Mapping[str, float] = field(default_factory=dict)
     """Component to joules per launch."""
+    advice: tuple[Advice, ...] | None = None
+    """What changes to the kernel would save, most helpful first; None where nobody asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,22 @@ class SourceLine:
             line = line.inlined_at
         return line
 
+    @property
+    def home(self) -> SourceLine:
+        """The innermost of the line and its call sites that lies in the kernel's own file, alone.
+
+        A line of a device function beside the kernel counts for itself, one of a library's header for the
+        place that calls it.
+
+        >>> library = SourceLine("math.h", 9, SourceLine("x.cu", 3, SourceLine("x.cu", 20)))
+        >>> str(library.home), str(library.outermost)
+        ('x.cu:3', 'x.cu:20')
+        """
+        line, file = self, self.outermost.file
+        while line.file != file and line.inlined_at is not None:
+            line = line.inlined_at
+        return SourceLine(line.file, line.line)
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 

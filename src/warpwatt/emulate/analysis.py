@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import ArgumentError
+from warpwatt.core.errors import ArgumentError, InputError
 from warpwatt.core.execution import Assumption
 from warpwatt.core.program import Level
+from warpwatt.emulate.assumed import completed, unsaid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +77,19 @@ def _analysed(
     last = programs[-1]
     if loop_counts:
         return _counted(last, launch, dict(loop_counts))
-    reason = ""
+    whole, assumptions = _completed(last, launch)
+    if not assumptions:
+        return _followed(programs, launch)
+    try:
+        found = _followed(programs, whole)
+    except InputError:  # what we assumed led it astray, say below the start of a buffer
+        return _followed(programs, launch)
+    return replace(found, assumptions=(*assumptions, *found.assumptions))
+
+
+def _followed(programs: tuple[Program, ...], launch: Launch) -> Execution:
+    """Return the execution of the first program that can be followed."""
+    last, reason = programs[-1], ""
     for program in programs:
         if program.level is Level.PTX:
             counted = _counted(program, launch)
@@ -86,6 +99,16 @@ def _analysed(
         if found is not None:
             return found
     return _doubted(_counted(last, launch), reason)
+
+
+def _completed(program: Program, launch: Launch) -> tuple[Launch, tuple[Assumption, ...]]:
+    """Return the launch with buffers for pointers it leaves out, as far as analysis of the PTX finds them."""
+    if program.level is not Level.PTX or not unsaid(program, launch):
+        return launch, ()
+    try:
+        return completed(_counted(program, launch))
+    except ArgumentError:  # a number is missing: the emulator lists everything that is
+        return launch, ()
 
 
 def _counted(program: Program, launch: Launch, loops: Mapping[int, float] | None = None) -> Execution:

@@ -8,6 +8,7 @@ share. The cost does not depend on the size of the grid.
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 from itertools import product
@@ -25,6 +26,8 @@ WHOLE_GRID = 24
 """Grids of so many blocks (or clusters) are run whole."""
 INSIDE = 16
 """Slices of the inside, in order of block numbers; one block of each is drawn."""
+LARGE = 0.05
+"""Places of at least this share of the grid come first: long blocks may spend the budget after a few."""
 WITH_NEIGHBOURS = 4
 """How many of them bring their neighbours."""
 _SEED = 0
@@ -103,7 +106,11 @@ def _chosen(extents: Place) -> list[Place]:
     inside = [_middle(extents), *_inside(extents, draw)]
     corners = [(0, 0, 0), (extents[0] - 1, extents[1] - 1, extents[2] - 1)]
     neighbours = [n for base in inside[:WITH_NEIGHBOURS] for n in _neighbours(base, extents)]
-    return list(dict.fromkeys([inside[0], *corners, *inside, *neighbours, *_boundary(extents, draw)]))
+    boundary = _boundary(extents, draw)
+    large = [b for b in boundary if _population(_stratum(b, extents), extents) >= LARGE * math.prod(extents)]
+    found = dict.fromkeys([inside[0], *corners, *inside, *neighbours, *boundary])
+    first = {_stratum(place, extents): place for place in (*large, inside[0])}  # one of each large place
+    return [*first.values(), *(place for place in found if place not in first.values())]
 
 
 def _middle(extents: Place) -> Place:

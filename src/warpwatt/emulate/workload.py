@@ -11,6 +11,7 @@ GPUs" (2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer
@@ -18,7 +19,7 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access, Space, Unknown
-from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss
+from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity
 from warpwatt.gpus.occupancy import occupancy
 
@@ -135,7 +136,11 @@ def pattern_of(execution: Execution, instruction: Instruction) -> AccessPattern:
 
 def off_chip_bytes(case: Case) -> tuple[float, ...]:
     """Return the bytes each instruction requests beyond shared memory in the whole grid, whole sectors."""
-    execution = case.workload.execution
+    return _off_chip_bytes(case.workload.execution)
+
+
+@lru_cache(maxsize=8)
+def _off_chip_bytes(execution: Execution) -> tuple[float, ...]:
     loads = [0.0] * len(execution.counts)
     for instruction in execution.program.instructions:
         count = execution.counts[instruction.index]
@@ -219,8 +224,8 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
     read = first_read + (l2.read - first_read) * l2_miss(oversubscription)
     written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
     if launch.l2 == L2State.WARM:
-        resident = min(1.0, 1.0 / oversubscription) if oversubscription > 0 else 1.0
-        read, written = read * (1 - resident), written * (1 - resident)
+        lost = overlap_miss(oversubscription)
+        read, written = read * lost, written * lost
     return Traffic(read, written)
 
 
@@ -242,11 +247,17 @@ def _shared_wavefronts(execution: Execution) -> float:
 
 
 def _fill_assumptions(launch: Launch) -> Iterator[Assumption]:
+    """Yield which buffers hold random numbers because nobody said what they hold, one line per seed."""
+    by_seed: dict[int, list[str]] = {}
     for name, argument in launch.arguments.items():
         if isinstance(argument, Buffer) and argument.assumed_fill:
-            message = f"buffer {name} holds random numbers (seed {argument.seed})"
-            fix = f"--arg {name}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
-            yield Assumption(message, f"fill:{name}", 0.0, fix=fix)
+            by_seed.setdefault(argument.seed, []).append(name)
+    for seed, names in by_seed.items():
+        one = len(names) == 1
+        message = f"{'buffer' if one else 'buffers'} {', '.join(names)} {'holds' if one else 'hold'} "
+        message += f"random numbers (seed {seed})"
+        fix = f"--arg {names[0]}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
+        yield Assumption(message, f"fill:{','.join(names)}", 0.0, fix=fix)
 
 
 def check_known(program: Program, unknown: Unknown) -> None:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 class Request:
     """One kernel and launch to predict; ``kernel`` None means the only one in the source.
 
-    ``loop_counts`` maps source lines to iterations, as pairs so that it can be hashed.
+    ``loop_counts`` maps source lines to iterations, as pairs so that it can be hashed; ``arguments`` are the
+    texts that the launch's arguments were read from.
     """
 
     kernel: str | None
     launch: Launch
     loop_counts: tuple[tuple[int, float], ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ class LaunchText:
             block=self.block or base.block,
             cluster=self.cluster or base.cluster,
             shared=self.shared if self.shared is not None else base.shared,
-            arg=_merged(base.arg, self.arg),
-            loop=_merged(base.loop, self.loop),
+            arg=merged(base.arg, self.arg),
+            loop=merged(base.loop, self.loop),
         )
 
     def read(self) -> Request:
@@ -84,14 +86,14 @@ class LaunchText:
             dynamic_shared=self.shared or 0,
             arguments=parse_arguments(self.arg),
         )
-        return Request(self.kernel, launch, parse_loops(self.loop))
+        return Request(self.kernel, launch, parse_loops(self.loop), self.arg)
 
 
 def _name(text: str) -> str:
     return text.partition("=")[0].strip()
 
 
-def _merged(base: tuple[str, ...], top: tuple[str, ...]) -> tuple[str, ...]:
+def merged(base: tuple[str, ...], top: tuple[str, ...]) -> tuple[str, ...]:
     """Return ``NAME=VALUE`` texts of both, those of ``top`` in place of the same names of ``base``.
 
     A name given twice in ``top`` stays twice: reading the arguments then reports it.

@@ -198,9 +198,9 @@ class AccessPatterns:
         stride = transactions.lane_stride(addresses, lanes)
         useful = transactions.distinct(addresses, lanes) * size
         if space is Space.SHARED:
-            ideal = np.maximum(1, -(-useful // (transactions.BANKS * transactions.WORD)))
-            passes = mean(transactions.wavefronts(addresses, size, lanes))
-            return AccessPattern(0.0, 0.0, passes, mean(ideal), stride, buffer, covered)
+            passes = transactions.wavefronts(addresses, size, lanes)
+            fewest = mean(transactions.fewest_wavefronts(useful, size, passes))
+            return AccessPattern(0.0, 0.0, mean(passes), fewest, stride, buffer, covered)
         sectors = mean(transactions.blocks_touched(addresses, size, lanes, transactions.SECTOR))
         lines = mean(transactions.blocks_touched(addresses, size, lanes, transactions.LINE))
         ideal = np.maximum(1, -(-useful // transactions.SECTOR))

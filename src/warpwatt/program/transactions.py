@@ -21,6 +21,8 @@ LINE = 128
 BANKS = 32
 TAG_BANKS = 4
 WORD = 4
+WIDEST = 16
+"""Bytes per lane from which on even a broadcast takes two passes."""
 
 
 def distinct(values: Array, active: Array) -> Array:
@@ -77,6 +79,17 @@ def wavefronts(addresses: Array, size: int, active: Array) -> Array:
         return _fullest_bank(addresses, words, active)
     apart, together = (_grouped(addresses, words, active, n) for n in (groups, groups // 2))
     return np.where(_paired(addresses, active), together, apart)
+
+
+def fewest_wavefronts(useful: Array, size: int, passes: Array) -> Array:
+    """Return the passes that ``useful`` different bytes per warp need at best; ``passes`` are taken.
+
+    >>> full = np.array([2])
+    >>> [int(fewest_wavefronts(np.array([n]), size, full)[0]) for n, size in ((32, 16), (128, 4), (256, 8))]
+    [2, 1, 2]
+    """
+    least = 2 if size >= WIDEST else 1
+    return np.asarray(np.minimum(passes, np.maximum(least, -(-useful // (BANKS * WORD)))))
 
 
 def _grouped(addresses: Array, words: int, active: Array, groups: int) -> Array:

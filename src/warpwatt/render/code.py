@@ -105,7 +105,7 @@ def _source_rows(costs: Mapping[int, LineCost], texts: Sequence[str], file: str)
         yield _source_row(number, text, f"{file}-{number}", costs.get(number))
 
 
-def shown_lines(costly: set[int], total: int) -> list[int]:
+def shown_lines(costly: set[int], total: int, around: int = AROUND) -> list[int]:
     """Return the line numbers to show: the costly ones and, in a file of ``total`` lines, those around them.
 
     A gap as short as the row that would say so is shown instead.
@@ -113,7 +113,7 @@ def shown_lines(costly: set[int], total: int) -> list[int]:
     >>> shown_lines({2}, 4), shown_lines({7, 9}, 0), shown_lines({7}, 8)
     ([1, 2, 3, 4], [7, 9], [1, 2, 3, 4, 5, 6, 7, 8])
     """
-    near = {n for line in costly for n in range(line - AROUND, line + AROUND + 1) if 1 <= n <= total}
+    near = {n for line in costly for n in range(line - around, line + around + 1) if 1 <= n <= total}
     shown = costly | near
     return sorted(n for n in shown | set(range(1, total + 1)) if n in shown or _lone(n, shown, total))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -24,6 +25,9 @@ BAR_WIDTH = 20
 HEADING = "bold cyan"
 QUIET = "dim"
 LABEL_WIDTH = 18
+GLUE = "\ue000"
+"""Stands for a blank at which no line is broken, until the text is laid out."""
+_BEFORE_UNIT = re.compile(r"(?<=[\d?]) (?=(?:%|[pnµmkMGT]?(?:s|B|W|J|Hz|FLOP)\b))")
 
 
 def to_text(parts: Iterable[RenderableType], context: Context) -> str:
@@ -43,7 +47,17 @@ def to_text(parts: Iterable[RenderableType], context: Context) -> str:
     )
     for part in parts:
         console.print(part)
-    return "".join(f"{line.rstrip(' ')}\n" for line in buffer.getvalue().splitlines())
+    text = buffer.getvalue().replace(GLUE, " ")
+    return "".join(f"{line.rstrip(' ')}\n" for line in text.splitlines())
+
+
+def glued(text: str) -> str:
+    """Return ``text`` with numbers glued to their units, so that no line breaks between them.
+
+    >>> glued("28 % (75.7 µs)").replace(GLUE, "_")
+    '28_% (75.7_µs)'
+    """
+    return _BEFORE_UNIT.sub(GLUE, text)
 
 
 def section(title: str, *body: RenderableType) -> list[RenderableType]:

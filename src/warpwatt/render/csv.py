@@ -31,7 +31,7 @@ def render(predictions: Sequence[Prediction], context: Context) -> str:
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({k: _cell(v) for k, v in row(p, context).items()} for p in predictions)
+    writer.writerows({k: cell(v) for k, v in row(p, context).items()} for p in predictions)
     return buffer.getvalue()
 
 
@@ -144,10 +144,10 @@ COLUMNS = (
 """The columns in order. A test holds them against :func:`row`."""
 
 
-def _cell(value: Cell) -> Cell:
+def cell(value: Cell) -> Cell:
     """Return the value as it goes into the file: no NaN, and no text a spreadsheet would run as a formula.
 
-    >>> _cell("=cmd()"), _cell(float("nan")), _cell(-1.5)
+    >>> cell("=cmd()"), cell(float("nan")), cell(-1.5)
     ("'=cmd()", '', -1.5)
     """
     if isinstance(value, float) and not math.isfinite(value):

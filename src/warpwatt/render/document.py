@@ -1,7 +1,7 @@
 """A prediction as plain dictionaries and lists: the content of the JSON output, reused by HTML and notebooks.
 
 Quantities are ``{value, low, high, unit, source}`` in SI units. Fields are added, never removed or renamed;
-``schema/prediction-1.1.json`` describes each of them.
+``schema/prediction-1.2.json`` describes each of them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Scalar
 from warpwatt.render.findings import findings
+from warpwatt.render.listing import instruction_text
 from warpwatt.render.method import method, method_text
 from warpwatt.render.reach import active_lanes, reaches
 from warpwatt.render.roofline import roofline
@@ -18,15 +19,17 @@ from warpwatt.render.roofline import roofline
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from warpwatt.core.advice import Advice
     from warpwatt.core.arguments import Argument
     from warpwatt.core.case import Profile
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import AccessPattern, Assumption, LoopTrips, Occupancy, Traffic, Workload
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.launch import Dim3, Launch
-    from warpwatt.core.prediction import LineCost, Prediction
+    from warpwatt.core.prediction import LineCost, LineWait, Prediction
     from warpwatt.core.program import SourceLine
-    from warpwatt.render.findings import Finding
+    from warpwatt.core.warps import WarpStates
+    from warpwatt.render.finding import Finding
     from warpwatt.render.reach import Reach
 
 Json = dict[str, Any]
@@ -78,6 +81,8 @@ def _results(prediction: Prediction) -> Json:
         },
         "utilisation": dict(timing.utilisation),
         "stalls": {str(stall): share for stall, share in timing.stalls.items()},
+        "instructions_per_cycle": dict(timing.instructions_per_cycle),
+        "warp_states": _warp_states(timing.warps),
     }
 
 
@@ -92,6 +97,8 @@ def _reasons(prediction: Prediction) -> Json:
         "lines": line_documents(prediction),
         "loops": [_loop(loop) for loop in workload.execution.loops],
         "assumptions": [_assumption(a) for a in prediction.assumptions],
+        "instructions": instruction_documents(prediction),
+        "advice": None if prediction.advice is None else [_advice(a) for a in prediction.advice],
         "explanation": [_finding(f) for f in findings(prediction)],
         "warnings": all_warnings(prediction),
     }
@@ -253,6 +260,63 @@ def line_document(line: LineCost, workload: Workload, found: Sequence[Reach], la
         "bytes": line.bytes,
         "accesses": [_access(index, pattern, workload) for index, pattern in line.accesses],
         "buffers": [reach_document(reach) for reach in found],
+        "stalls": {str(stall): share for stall, share in line.stalls.items()},
+        "waits": [_wait(wait) for wait in line.waits],
+    }
+
+
+def _wait(wait: LineWait) -> Json:
+    return {
+        "producer": _line(wait.producer),
+        "opcode": wait.opcode,
+        "stall": str(wait.stall),
+        "share": wait.share,
+    }
+
+
+def _warp_states(warps: WarpStates | None) -> Json | None:
+    """Return where the cycles of the warps of an SM go, in the figures of Nsight Compute."""
+    if warps is None:
+        return None
+    return {
+        "active_warps": warps.active,
+        "eligible_warps": warps.eligible,
+        "issued_per_cycle": warps.issued / warps.duration / warps.schedulers,
+        "cycles_per_issue": {str(stall): cycles for stall, cycles in warps.per_issue().items()},
+    }
+
+
+def instruction_documents(prediction: Prediction) -> list[Json]:
+    """Return the instructions that warps spend time at, with their shares of all warp time by stall name."""
+    warps = prediction.timing.warps
+    if warps is None or not warps.total:
+        return []
+    program = prediction.case.workload.execution.program
+    documents = []
+    for instruction, cycles in zip(program.instructions, warps.cycles.tolist(), strict=True):
+        stalls = {str(s): x / warps.total for s, x in zip(warps.reasons, cycles, strict=True) if x > 0}
+        if stalls:
+            documents.append({
+                "index": instruction.index,
+                "text": instruction_text(instruction, program.level),
+                "line": _line(instruction.line.home if instruction.line else None),
+                "time_share": sum(stalls.values()),
+                "stalls": stalls,
+            })  # fmt: skip
+    return documents
+
+
+def _advice(advice: Advice) -> Json:
+    return {
+        "kind": advice.kind,
+        "text": advice.text,
+        "line": _line(advice.line),
+        "fix": advice.fix,
+        "time": quantity_document(advice.time),
+        "time_saved": quantity_document(advice.saved),
+        "time_saved_share": advice.share,
+        "energy_saved": quantity_document(advice.energy_saved),
+        "energy_saved_share": advice.energy_share,
     }
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from warpwatt.render.console import HEADING, plain, to_text
+from warpwatt.render.annotated import advice_table, annotated
+from warpwatt.render.console import HEADING, glued, plain, to_text
 from warpwatt.render.document import all_warnings
 from warpwatt.render.findings import findings
+from warpwatt.render.reasons import HELP
 from warpwatt.render.text import headline
 
 if TYPE_CHECKING:
@@ -20,18 +22,25 @@ if TYPE_CHECKING:
 
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
-    from warpwatt.render.findings import Finding
+    from warpwatt.render.finding import Finding
 
 
 def render(predictions: Sequence[Prediction], context: Context) -> str:
     """Return what limits each kernel and why, what is assumed, and what would help."""
-    return to_text((part for p in predictions for part in _account(p)), context)
+    return to_text((part for p in predictions for part in _account(p, context)), context)
 
 
-def _account(prediction: Prediction) -> Iterator[RenderableType]:
+def _account(prediction: Prediction, context: Context) -> Iterator[RenderableType]:
     yield headline(prediction)
     for topic, group in groupby(findings(prediction), key=lambda finding: finding.topic):
-        yield from _topic(topic, group)
+        if topic == HELP and prediction.advice:
+            yield Text(topic, style=HEADING)
+            yield Padding(advice_table(prediction.advice), (0, 0, 0, 2))
+        else:
+            yield from _topic(topic, group)
+    if prediction.timing.warps is not None:
+        yield Text("Line by line (shares of warp time)", style=HEADING)
+        yield from (Padding(part, (0, 0, 0, 2)) for part in annotated(prediction, context))
     warnings = all_warnings(prediction)
     if warnings:
         yield Text("Warnings", style=HEADING)
@@ -43,4 +52,4 @@ def _topic(topic: str, group: Iterable[Finding]) -> Iterator[RenderableType]:
     yield Text(topic, style=HEADING)
     for finding in group:
         fix = f" → {plain(finding.fix)}" if finding.fix else ""
-        yield Padding(Text.assemble(plain(finding.text), (fix, "bold")), (0, 0, 0, 2))
+        yield Padding(Text.assemble(glued(plain(finding.text)), (fix, "bold")), (0, 0, 0, 2))

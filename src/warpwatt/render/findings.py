@@ -7,22 +7,23 @@ HTML show the same findings.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Stall
 from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import count, interval, percent, plural
+from warpwatt.render.finding import Finding
 from warpwatt.render.method import method_text
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
+from warpwatt.render.reasons import advice, limits, scheduler, waits
 from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
 from warpwatt.render.words import STALL_REASONS, names_unit, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warpwatt.core.prediction import Prediction
+    from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.reach import Reach
 
 NOTABLE_TRAFFIC = 0.1
@@ -34,20 +35,11 @@ FULL_WARP = 32.0
 FLOP_UNITS = (Unit.FP32, Unit.FP64, Unit.FP16, Unit.TENSOR)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One sentence about one topic; ``fix`` is the flag or change that helps, if one is known."""
-
-    topic: str
-    text: str
-    line: SourceLine | None = None
-    fix: str = ""
-
-
 def findings(prediction: Prediction) -> list[Finding]:
-    """Return everything worth saying, in the order of Nsight Compute's sections."""
-    memory = (accesses, traffic, sources, spills)
-    parts = (bottleneck, roof, *memory, warps, divergence, occupancy, energy, loops, counted, assumed)
+    """Return everything worth saying in the order of Nsight Compute's sections, what would help early."""
+    light, memory = (bottleneck, limits, advice), (accesses, traffic, sources, spills)
+    state = (scheduler, warps, waits, divergence)
+    parts = (*light, roof, *memory, *state, occupancy, energy, loops, counted, assumed)
     return [finding for part in parts for finding in part(prediction)]
 
 
@@ -61,6 +53,10 @@ def bottleneck(prediction: Prediction) -> Iterator[Finding]:
         listed = ", ".join(f"{unit_name(part)} {si(seconds, 's')}" for part, seconds in parts[:4])
         model = prediction.timing.model
         yield Finding("Speed of Light", f"Time by component, as the {model} model sees it: {listed}.")
+    if prediction.timing.instructions_per_cycle:
+        rates = prediction.timing.instructions_per_cycle.items()
+        listed = ", ".join(f"{name} {rate:.3g}" for name, rate in rates)
+        yield Finding("Speed of Light", f"Warp instructions per cycle and SM: {listed}.")
 
 
 def _attained(prediction: Prediction, name: str) -> str:
@@ -119,6 +115,17 @@ def accesses(prediction: Prediction) -> Iterator[Finding]:
         sentences = dict.fromkeys(filter(None, (_waste(r) for r in found.get((cost.file, cost.line), ()))))
         for sentence in sentences:
             yield Finding("Memory", f"Line {cost.line}: {sentence}.", SourceLine(cost.file, cost.line))
+
+
+def line_findings(prediction: Prediction, cost: LineCost) -> list[str]:
+    """Return what there is to say about the memory accesses and the active lanes of one line."""
+    place = cost.file, cost.line
+    found = reaches(prediction.case.workload).get(place, ())
+    said = dict.fromkeys(filter(None, (_waste(reach) for reach in found)))
+    lanes = active_lanes(prediction.case.workload.execution).get(place)
+    if lanes is not None and lanes * WORTH_SAYING < FULL_WARP:
+        said[f"on average {count(round(lanes, 1))} of 32 lanes are active"] = None
+    return list(said)
 
 
 def _waste(reach: Reach) -> str:

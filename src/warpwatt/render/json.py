@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
-SCHEMA_VERSION = "1.1.0"
+SCHEMA_VERSION = "1.2.0"
 """Semantic: a new field raises the second number; a removed or changed one would raise the first."""
-SCHEMA_FILE = "prediction-1.1.json"
+SCHEMA_FILE = "prediction-1.2.json"
 SCHEMA_URL = (
     f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
 )

@@ -11,20 +11,23 @@ from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, copies, count, dimensions, percent, plural, quantity
-from warpwatt.render.findings import Finding, findings
+from warpwatt.render.findings import findings
 from warpwatt.render.method import method_text
 from warpwatt.render.plot import RooflinePlot, roofline_plot
 from warpwatt.render.reach import active_lanes, hit_texts, reaches, stride_text
+from warpwatt.render.reasons import HELP, no_advice_text, stall_text
 from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from warpwatt.core.advice import Advice
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import LoopTrips
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.context import Context
+    from warpwatt.render.finding import Finding
     from warpwatt.render.reach import Reach
 
 
@@ -70,6 +73,20 @@ class HotLine:
     lanes: str
     flops: str
     bytes: str
+    stalls: str = ""
+    """What warps wait for there, and for whom."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceRow:
+    """One change: what it saves of time and energy, what it is and how to get there; ``width`` in percent."""
+
+    share: str
+    width: float
+    text: str
+    fix: str
+    saved: str
+    energy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +133,8 @@ class Account:
     warnings: tuple[str, ...]
     provenance: tuple[tuple[str, str], ...]
     sources: tuple[tuple[str, str], ...]
+    advice: tuple[AdviceRow, ...] | None = None
+    no_advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +257,8 @@ def account(prediction: Prediction, anchor: str, context: Context) -> Account:
         warnings=tuple(all_warnings(prediction)),
         provenance=_provenance(prediction, context),
         sources=_sources(prediction),
+        advice=None if prediction.advice is None else tuple(_advice(a) for a in prediction.advice),
+        no_advice=no_advice_text(prediction),
     )
 
 
@@ -258,10 +279,10 @@ def _conditions(prediction: Prediction) -> tuple[tuple[str, str], ...]:
 
 
 def _topics(prediction: Prediction) -> tuple[tuple[str, tuple[Finding, ...]], ...]:
-    """Return the findings by topic; assumptions have a section of their own."""
+    """Return the findings by topic; assumptions and advice have sections of their own."""
     topics: dict[str, list[Finding]] = {}
     for finding in findings(prediction):
-        if finding.topic != "Assumptions":
+        if finding.topic not in ("Assumptions", HELP):
             topics.setdefault(finding.topic, []).append(finding)
     return tuple((topic, tuple(group)) for topic, group in topics.items())
 
@@ -326,6 +347,19 @@ def _line(line: LineCost, file: str, lanes: float | None) -> HotLine:
         lanes="" if lanes is None else count(round(lanes, 1)),
         flops=count(line.flops),
         bytes=si(line.bytes, "B"),
+        stalls=stall_text(line),
+    )
+
+
+def _advice(advice: Advice) -> AdviceRow:
+    around = bounds(advice.saved)
+    return AdviceRow(
+        share=percent(advice.share),
+        width=round(100 * min(1.0, max(0.0, advice.share)), 1),
+        text=plain(advice.text),
+        fix=plain(advice.fix),
+        saved=si(advice.saved.value, "s") + (f" ({around})" if around else ""),
+        energy=percent(advice.energy_share) if advice.energy_share > 0 else "none",
     )
 
 

@@ -1,7 +1,7 @@
 """What each source line does to memory: its instructions put together by buffer and direction.
 
-Several machine instructions belong to one line, and a line that was inlined counts for the line of the kernel
-it was inlined into. Instructions that read one buffer become one :class:`Reach`, those that write it another;
+Several machine instructions belong to one line, and one that was inlined from another file counts for the
+line that calls it. Instructions that read one buffer become one :class:`Reach`, those that write it another;
 those that take more sectors or wavefronts than would do stand apart, so that an average does not hide them.
 """
 
@@ -140,7 +140,7 @@ def reaches(workload: Workload) -> dict[tuple[str, int], tuple[Reach, ...]]:
         memory, line = instruction.memory, instruction.line
         if memory is None or line is None or memory.space in _ELSEWHERE or not execution.counts[index]:
             continue
-        outer = line.outermost
+        outer = line.home
         kind = (memory.space, pattern.buffer, VERBS[memory.access], _wasteful(memory.space, pattern))
         groups[outer.file, outer.line].setdefault(kind, []).append(index)
     return {
@@ -160,7 +160,7 @@ def active_lanes(execution: Execution) -> dict[tuple[str, int], float]:
     for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
         if i.line is None or not n * lanes or (i.guard is not None and i.flow in _LEAVES):
             continue
-        outer = i.line.outermost
+        outer = i.line.home
         total[outer.file, outer.line] += n
         active[outer.file, outer.line] += n * lanes
     return {place: active[place] / n for place, n in total.items()}
@@ -186,7 +186,7 @@ def _reach(workload: Workload, kind: Kind, indices: Sequence[int]) -> Reach:
 
     executions = sum(counts)
     reach = Reach(
-        line=line.outermost,
+        line=line.home,
         space=kind[0],
         buffer=kind[1],
         access=kind[2],

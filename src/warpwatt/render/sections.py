@@ -9,10 +9,12 @@ from rich.text import Text
 
 from warpwatt.core.case import Stall
 from warpwatt.core.units import binary_bytes, si
+from warpwatt.render.annotated import advice_table
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bar, count, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
+from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
@@ -37,7 +39,8 @@ SMALL = 0.005
 
 def sections(prediction: Prediction, context: Context) -> list[RenderableType]:
     """Return all sections that have something to show."""
-    parts = (speed_of_light, roof, memory, warp_state, occupancy, energy, source, accesses, assumptions)
+    figures = (speed_of_light, help_, roof, memory, warp_state, occupancy, energy)
+    parts = (*figures, source, accesses, assumptions)
     return [piece for part in parts for piece in part(prediction, context)]
 
 
@@ -46,6 +49,14 @@ def speed_of_light(prediction: Prediction, context: Context) -> list[RenderableT
     busy = {k: v for k, v in prediction.timing.utilisation.items() if k not in SCHEDULER_UNITS}
     rows = [(name, share, "") for name, share in speed_of_light_order(busy) if _shown(share, context)]
     return section("Speed of Light", bars(rows)) if rows else []
+
+
+def help_(prediction: Prediction, _context: Context) -> list[RenderableType]:
+    """Return what changes to the kernel would save, where somebody asked."""
+    if prediction.advice is None:
+        return []
+    nothing = Text(no_advice_text(prediction), style=QUIET)
+    return section(HELP, advice_table(prediction.advice) if prediction.advice else nothing)
 
 
 def roof(prediction: Prediction, _context: Context) -> list[RenderableType]:

@@ -1,12 +1,13 @@
 """Bytes at every level of kernels whose traffic one can count by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.emulate.caches import kernels
-from warpwatt.core.launch import Dim3
+from warpwatt.core.launch import Dim3, L2State
 from warpwatt.core.program import Access, Resources
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.sampling import sample_blocks
@@ -40,6 +41,17 @@ def test_a_copy_of_any_size_costs_the_same():
     kernel = kernels.copy(2**31 - 1)
     work = work_of(kernel, "rtx3090", sampled(kernel))
     assert work.dram.read == pytest.approx(512 * kernel.grid.count)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "least", "most"), [(2_000, 0, 0.01), (8_000, 0.2, 0.8), (24_000, 0.99, 1)]
+)
+def test_repeats_find_what_is_smaller_than_l2_and_nothing_of_what_is_larger(blocks, least, most):
+    kernel = kernels.copy(blocks)  # of 1 KiB per block; the RTX 3090's L2 has 6 MiB
+    execution = kernel.execution(sampled(kernel))
+    warm = replace(execution, launch=replace(execution.launch, l2=L2State.WARM))
+    work = workload(warm, find("rtx3090"), RESOURCES)
+    assert least <= work.dram.read / (blocks * 512) <= most
 
 
 def test_whole_sectors_move_for_strided_access():

@@ -90,7 +90,7 @@ def count_same(m: int, w: int, row: int, space: int, lanes: int, address: int) -
     elif space == state.SHARED_SPACE:
         waves = wavefronts(m, lanes, size) if size > PAIR else 1
         sums[state.C_WAVEFRONTS] += waves
-        sums[state.C_IDEAL] += 1
+        sums[state.C_IDEAL] += min(waves, 2)
     if machine[state.RECORD]:
         if lines:
             stretch_lines(m, address, size)
@@ -144,7 +144,7 @@ def count_request(m: int, w: int, row: int, space: int, lanes: int, collides: in
         waves = wavefronts(m, lanes, size)
         useful = popcount(lanes) if machine[state.ASCENDING] else distinct(m, lanes)
         sums[state.C_WAVEFRONTS] += waves
-        sums[state.C_IDEAL] += max(1, (useful * size + 127) >> 7)
+        sums[state.C_IDEAL] += min(waves, max(2 if size > PAIR else 1, (useful * size + 127) >> 7))
     elif space != state.CONST_SPACE:
         lines = off_chip(m, w, row, space, lanes, size)
     if machine[state.RECORD]:

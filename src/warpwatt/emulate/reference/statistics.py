@@ -108,7 +108,7 @@ class Statistics:
         elif space == SHARED:
             offset = where & ((1 << SLOT_BITS) - 1)
             found["wavefronts"] = transactions.wavefronts(offset, size, on)
-            found["ideal"] = np.maximum(1, -(-useful // (transactions.BANKS * transactions.WORD)))
+            found["ideal"] = transactions.fewest_wavefronts(useful, size, found["wavefronts"])
         return found
 
     def counts(self) -> AccessCounts:

@@ -18,6 +18,10 @@ _INITIALIZED, _ZEROED = ".nv.global.init", ".nv.global"
 _OBJECT, _FUNCTION = 1, 2
 _POINTER_TYPES = (2, 4)
 """Relocations of a 64-bit word: ``R_CUDA_64`` and, for generic addresses, ``R_CUDA_G64``."""
+_HALVES = {56: 0, 57: 4}
+"""Relocations of an instruction's immediate, ``R_CUDA_ABS32_LO_32`` and ``_HI_32`` -> byte of the word."""
+_ADDRESS_BANK = 18
+"""Stands for what no bank of the hardware (0 to 17) holds: addresses spelled out in instructions."""
 _PARAMETER_BANK = 0
 _SECTION_ALIGN = 256
 _LARGEST_BANK = 1 << 16
@@ -27,12 +31,17 @@ _RESERVED_SHARED = 1024
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What the fields of the same names of :class:`~warpwatt.core.program.Program` hold."""
+    """What the fields of the same names of :class:`~warpwatt.core.program.Program` hold.
+
+    ``halves``: byte offset of an instruction whose immediate is half of a variable's address -> the operand
+    (in a constant bank of our own) that stands for it.
+    """
 
     variables: tuple[Variable, ...] = ()
     constants: Mapping[int, bytes] = field(default_factory=dict)
     pointers: tuple[Pointer, ...] = ()
     static_shared: int = 0
+    halves: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +67,11 @@ def image(elf: Elf, kernel: str, sm: int) -> Image:
         if symbol.kind == _OBJECT and symbol.section in places
     )
     banks = {p.bank: _contents(p.section) for p in places.values() if p.bank is not None}
-    pointers = tuple(pointer for place in places.values() for pointer in _pointers(elf, place, places))
-    return Image(variables, banks, pointers, _shared(elf, kernel, sm))
+    pointers = [pointer for place in places.values() for pointer in _pointers(elf, place, places)]
+    halves, spelled = _spelled_out(elf, kernel)
+    if spelled:
+        banks[_ADDRESS_BANK] = bytes(8 * len(spelled))
+    return Image(variables, banks, (*pointers, *spelled), _shared(elf, kernel, sm), halves)
 
 
 def _places(elf: Elf, kernel: str) -> Iterator[_Place]:
@@ -100,6 +112,21 @@ def _pointers(elf: Elf, place: _Place, places: Mapping[int, _Place]) -> Iterator
             symbol, addend = _within(elf, symbol, addend)
         if symbol.name and symbol.kind == _OBJECT:
             yield Pointer(place.bank, place.base + relocation.offset, symbol.name, addend)
+
+
+def _spelled_out(elf: Elf, kernel: str) -> tuple[dict[int, str], list[Pointer]]:
+    """Return the instructions with half an address of a variable in them, and those addresses as words."""
+    words: dict[tuple[str, int], Pointer] = {}
+    halves = {}
+    for relocation in elf.relocations(".text." + kernel):
+        symbol = elf.symbols[relocation.symbol] if relocation.symbol < len(elf.symbols) else None
+        if relocation.type not in _HALVES or symbol is None or symbol.kind != _OBJECT:
+            continue
+        key = symbol.name, 0 if relocation.in_place else relocation.addend
+        word = words.setdefault(key, Pointer(_ADDRESS_BANK, 8 * len(words), *key))
+        byte = word.offset + _HALVES[relocation.type]
+        halves[relocation.offset] = f"c[{_ADDRESS_BANK:#x}][{byte:#x}]"
+    return halves, list(words.values())
 
 
 def _addend(section: Section, relocation: Relocation) -> int:

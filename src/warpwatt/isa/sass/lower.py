@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,8 @@ _WORD = 16
 """Bytes of an instruction."""
 _TRUE = ("PT", "UPT")
 _DIRECT = ("BRA", "JMP")
+_HALF = re.compile(r"32@(?:lo|hi)\([^)]*\)")
+"""How nvdisasm prints an immediate that the linker would fill in."""
 """Jumps to an offset; the others go through a register."""
 _UNKNOWN = Opcode(Unit.MOVE)
 """What is assumed of an opcode that the table lacks: the first operand is written, the others are read."""
@@ -140,7 +143,8 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
     """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
     word = int.from_bytes(kernel.code[offset : offset + _WORD], "little")
-    operands = _exact(parse_operands(line.operands), word)
+    text = _HALF.sub(kernel.image.halves.get(offset, r"\g<0>"), line.operands)
+    operands = _exact(parse_operands(text), word)
     entry = lookup(line.opcode)
     known = entry is not None
     entry = entry or _UNKNOWN

@@ -19,6 +19,7 @@ from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.program import Space, Unit
 from warpwatt.emulate.workload import off_chip_bytes
+from warpwatt.models.memo import at_any_clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -138,6 +139,7 @@ def relative_voltage(case: Case) -> float:
     return max(floor, floor + (1 - floor) * (share - knee) / (1 - knee))
 
 
+@at_any_clock
 def instruction_picojoules(case: Case) -> tuple[dict[str, float], list[float]]:
     """Return the switching energy inside the SMs of one launch, by component and by instruction."""
     execution = case.workload.execution
@@ -166,6 +168,7 @@ def _thread_picojoules(instruction: Instruction) -> dict[str, float]:
     return costs
 
 
+@at_any_clock
 def memory_picojoules(case: Case) -> dict[str, float]:
     """Return the energy of moving the launch's bytes, each counted at the level that serves it.
 

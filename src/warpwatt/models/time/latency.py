@@ -39,7 +39,7 @@ def warp_latency_cycles(case: Case) -> tuple[float, ...]:
     """Return, per instruction, its part in cycles of the time one warp takes alone over its whole life."""
     execution = case.workload.execution
     per_warp = [count / case.launch.warps for count in execution.counts]
-    latencies = _Latencies(case)
+    latencies = Latencies(case)
     result = [0.0] * len(per_warp)
     for number, block in enumerate(control_flow(execution.program).blocks):
         if any(per_warp[block.start : block.stop]):
@@ -49,7 +49,7 @@ def warp_latency_cycles(case: Case) -> tuple[float, ...]:
     return tuple(result)
 
 
-class _Latencies:
+class Latencies:
     """Latency of an instruction under the hit rates of one case."""
 
     def __init__(self, case: Case) -> None:

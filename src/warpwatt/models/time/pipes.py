@@ -104,6 +104,21 @@ def pipe_cycles(instruction: Instruction, level: Level, capability: Capability) 
     return {str(unit): cycles}
 
 
+def pipe_instructions(instruction: Instruction, level: Level) -> dict[str, float]:
+    """Return pipe to the machine instructions that one execution sends there; empty for moves and memory.
+
+    Integer multiplications count for ``imad`` on every GPU, wherever it executes them.
+    """
+    sequence = _table()["pipes"].get(_plain(instruction.opcode)) if level is Level.PTX else None
+    if sequence is not None:
+        return {{"fma": FMA, "alu": ALU, "imad": MULTIPLIER}.get(p, p): n for p, n in sequence.items()}
+    if instruction.unit in (Unit.LSU, Unit.TEXTURE, Unit.MOVE, Unit.CONTROL) or instruction.opcode in _FOLDED:
+        return {}
+    if instruction.throughput_class == "int32_mul_mad":
+        return {MULTIPLIER: 1.0}
+    return {str(instruction.unit): issue_slots(instruction, level, "sm_90")}
+
+
 def _sequence_cycles(sequence: Mapping[str, float], capability: Capability) -> dict[str, float]:
     """Return the cycles of a sequence of machine instructions, given by pipe."""
     cycles: dict[str, float] = {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
+from warpwatt.models.memo import at_any_clock
 from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.latency import warp_latency_cycles
 from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
@@ -123,6 +124,12 @@ def atomics_roof(case: Case) -> Roof:
     sector in :data:`ATOMIC_CYCLES`; L2's clock is taken to be the SMs'. Operations spread evenly over the
     bytes that an instruction reaches.
     """
+    cycles = _queued_cycles(case)
+    return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
+
+
+@at_any_clock
+def _queued_cycles(case: Case) -> tuple[float, ...]:
     execution = case.workload.execution
     cycles = [0.0] * len(execution.counts)
     for instruction in execution.program.instructions:
@@ -136,7 +143,7 @@ def atomics_roof(case: Case) -> Roof:
             addresses = _addresses(case, pattern, lanes, memory.bytes)
             sectors = count * pattern.sectors * ATOMIC_CYCLES / _slices(case, pattern)
             cycles[instruction.index] = max(operations / addresses, sectors)
-    return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, tuple(cycles), 0.2)
+    return tuple(cycles)
 
 
 def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane: int) -> float:
@@ -168,6 +175,7 @@ def _load_store_roofs(case: Case) -> Iterator[Roof]:
             yield Roof("LSU", "lsu", _sm_seconds(case, sum(together)), together, 0.15)
 
 
+@at_any_clock
 def load_store_cycles(case: Case) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Return SM cycles by instruction for L1, for shared memory and for shuffles, in the whole grid.
 
@@ -228,6 +236,13 @@ def _wide(bytes_per_lane: int) -> float:
 
 def _pipe_roofs(case: Case) -> Iterator[Roof]:
     """Every pipe: the cycles its instructions keep it busy, summed."""
+    for pipe, loads in _pipe_loads(case).items():
+        yield Roof(PIPE_NAMES.get(pipe, pipe), pipe, _sm_seconds(case, sum(loads)), loads, 0.1)
+
+
+@at_any_clock
+def _pipe_loads(case: Case) -> dict[str, tuple[float, ...]]:
+    """Return pipe to SM cycles by instruction."""
     execution = case.workload.execution
     program, capability = execution.program, case.gpu.capability
     cycles: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(execution.counts))
@@ -236,20 +251,21 @@ def _pipe_roofs(case: Case) -> Iterator[Roof]:
         if count and instruction.unit is not Unit.LSU:
             for pipe, own in pipe_cycles(instruction, program.level, capability).items():
                 cycles[pipe][instruction.index] = count * own
-    for pipe, loads in cycles.items():
-        yield Roof(PIPE_NAMES.get(pipe, pipe), pipe, _sm_seconds(case, sum(loads)), tuple(loads), 0.1)
+    return {pipe: tuple(loads) for pipe, loads in cycles.items()}
 
 
 def _issue_roof(case: Case) -> Roof:
     """Issue slots: one warp instruction per scheduler and clock."""
+    slots, schedulers = _issue_slots(case), case.gpu.capability.warp_schedulers
+    return Roof("issue slots", "issue", _sm_seconds(case, sum(slots) / schedulers), slots, 0.15)
+
+
+@at_any_clock
+def _issue_slots(case: Case) -> tuple[float, ...]:
     execution = case.workload.execution
     program, target = execution.program, case.gpu.target
-    slots = [
-        count * issue_slots(i, program.level, target)
-        for i, count in zip(program.instructions, execution.counts, strict=True)
-    ]
-    schedulers = case.gpu.capability.warp_schedulers
-    return Roof("issue slots", "issue", _sm_seconds(case, sum(slots) / schedulers), tuple(slots), 0.15)
+    pairs = zip(program.instructions, execution.counts, strict=True)
+    return tuple(count * issue_slots(i, program.level, target) for i, count in pairs)
 
 
 def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:

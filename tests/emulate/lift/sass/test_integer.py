@@ -159,6 +159,8 @@ PREDICATES: dict[str, Callable[[int, int, int, int, int, int], int]] = {
     ),
     "FLO.U32 R0, P0, R2": lambda a, b, c, d, p, q: a != 0,
     "R2P PR, R2, 0x1": lambda a, b, c, d, p, q: a & 1,
+    "R2P PR, R2.B1, 0x7f": lambda a, b, c, d, p, q: a >> 8 & 1,
+    "R2P PR, R2.B3, 0x1": lambda a, b, c, d, p, q: a >> 24 & 1,
 }  # fmt: skip
 
 

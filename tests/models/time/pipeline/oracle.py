@@ -1,13 +1,18 @@
 """The simulator's rules once more: objects, and every cycle of every sub-core, nothing skipped.
 
+Every cycle of every resident warp gets its reason in the cycle itself, by asking what holds the warp now.
+
 Covers one SM with memory that always hits; oldest warp first.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from warpwatt.models.time.pipeline import layout as c
 
@@ -22,9 +27,18 @@ class Warp:
     todo: list[int]
     slot: int
     block: int
+    begin: int
     ready: int
-    boards: dict[int, list[int]] = field(default_factory=dict)
+    boards: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """Per scoreboard (release time, instruction) of all that set it."""
     parked: bool = False
+    after: int = c.R_WAIT
+    """Reason of the stall count."""
+    stalled: int = 0
+    barrier: tuple[int, int] = (0, 0)
+    """The last barrier and when it let the warp go."""
+    held: dict[int, bool] = field(default_factory=dict)
+    """Cycles in which the scheduler knows the unit to be taken; True: by reads of a register bank."""
 
 
 @dataclass(eq=False)
@@ -52,6 +66,8 @@ class Oracle:
         self.live: dict[int, int] = {}
         self.issued = self.end = 0
         self.block_end = [0] * len(given.blocks)
+        self.stalls = np.zeros((len(given.ints), len(c.REASONS)))
+        self.awaited: Counter[tuple[int, int]] = Counter()
 
     def run(self) -> Oracle:
         """Step until nothing is left."""
@@ -76,43 +92,69 @@ class Oracle:
             stream = int(self.x.blocks[block]) * count + number
             steps = self.x.steps[self.x.starts[stream] : self.x.starts[stream + 1]]
             todo = [i for first, behind, _ in steps for i in range(first, behind)]
-            warp = Warp(todo, slot, block, time + self.n["BLOCK_CYCLES"])
+            begin = time + self.n["BLOCK_CYCLES"]
+            warp = Warp(todo, slot, block, begin, begin)
             self.cores[(slot * count + number) % len(self.cores)].warps.append(warp)
 
     def step(self, core: Core, time: int) -> None:
-        """Issue at most one instruction."""
+        """Issue at most one instruction; note what every warp does in this cycle."""
         first = [core.last] if core.last in core.warps else []
-        for warp in [*first, *core.warps]:
-            assert warp is not None
-            if self.can_issue(core, warp, time):
-                core.last = warp
-                self.issue(core, warp, time)
-                return
+        waiting = [w for w in (*first, *core.warps) if w is not None]
+        chosen = next((w for w in waiting if self.can_issue(core, w, time)), None)
+        for warp in core.warps:
+            if time >= warp.begin:
+                self.note(warp, time, selected=warp is chosen)
+        if chosen is not None:
+            core.last = chosen
+            self.issue(core, chosen, time)
 
-    def can_issue(self, core: Core, warp: Warp, time: int) -> bool:
-        """Stall, scoreboards, pipes, queue, banks."""
+    def note(self, warp: Warp, time: int, *, selected: bool) -> None:
+        """Count this cycle of a warp under its reason."""
+        pc, reason = warp.todo[0], c.R_NOT_SELECTED
+        board = self.awaits(warp, time)
+        if selected:
+            reason = c.R_SELECTED
+        elif warp.parked or time < warp.barrier[1]:
+            pc, reason = warp.barrier[0], c.R_WAIT if time < warp.stalled else c.R_BARRIER
+        elif time < warp.ready:
+            reason = warp.after
+        elif board is not None:
+            reason = int(self.x.ints[board[1], c.REASON])
+            self.awaited[pc, board[1]] += 1
+        elif time in warp.held:
+            reason = c.R_DISPATCH if warp.held[time] else int(self.x.ints[pc, c.THROTTLE])
+        self.stalls[pc, reason] += 1
+
+    def awaits(self, warp: Warp, time: int) -> tuple[int, int] | None:
+        """Return release and setter of the scoreboard that the next instruction waits for longest."""
         pc, ints = warp.todo[0], self.x.ints
-        if warp.parked or warp.ready > time:
-            return False
-        mask = int(ints[pc, c.WAIT_MASK])
-        if any(max(times) > time for board, times in warp.boards.items() if mask >> board & 1):
-            return False
+        sets = [warp.boards.get(board, []) for board in range(6) if int(ints[pc, c.WAIT_MASK]) >> board & 1]
         if ints[pc, c.KIND] == c.DEPBAR:
             times = warp.boards.get(int(ints[pc, c.SCOREBOARD]), [])
-            needed = times[: len(times) - int(ints[pc, c.REMAINING])]
-            if needed and max(needed) > time:
-                return False
+            sets.append(times[: max(0, len(times) - int(ints[pc, c.REMAINING]))])
+        latest = [max(times, key=lambda t: t[0]) for times in sets if times]
+        last = max(latest, key=lambda t: t[0], default=None)
+        return last if last is not None and last[0] > time else None
+
+    def can_issue(self, core: Core, warp: Warp, time: int) -> bool:
+        """Stall, scoreboards, then the unit."""
+        if warp.parked or warp.ready > time or self.awaits(warp, time) is not None:
+            return False
+        free, banked = self.unit_free(core, warp.todo[0])
+        for cycle in range(time, free):
+            warp.held.setdefault(cycle, banked)
+        return free <= time
+
+    def unit_free(self, core: Core, pc: int) -> tuple[int, bool]:
+        """Return when pipes, queue and banks take an instruction, and whether the banks are last."""
+        ints, depth = self.x.ints, self.n["QUEUE_DEPTH"]
         pipes = [int(p) for p in (ints[pc, c.PIPE], ints[pc, c.OTHER_PIPE]) if p >= 0]
-        if pipes and all(core.pipes.get(pipe, 0) > time for pipe in pipes):
-            return False
-        depth = self.n["QUEUE_DEPTH"]
-        waiting = len(core.accepted) >= depth and core.accepted[-depth] > time
-        if ints[pc, c.KIND] == c.MEMORY and waiting:
-            return False
-        return not any(
-            ints[pc, c.BANK0 + bank] and core.banks[bank] + ints[pc, c.BANK0 + bank] - 3 > time
-            for bank in range(2)
-        )
+        free = min((core.pipes.get(pipe, 0) for pipe in pipes), default=0)
+        if ints[pc, c.KIND] == c.MEMORY and len(core.accepted) >= depth:
+            free = max(free, core.accepted[-depth])
+        reads = [int(ints[pc, c.BANK0 + bank]) for bank in range(2)]
+        banks = max((core.banks[bank] + n - 3 for bank, n in enumerate(reads) if n), default=0)
+        return max(free, banks), banks > free
 
     def issue(self, core: Core, warp: Warp, time: int) -> None:
         """Take the units, set scoreboards, move on."""
@@ -128,7 +170,10 @@ class Oracle:
         if row[pc, c.KIND] == c.MEMORY:
             self.memory(core, warp, pc, time)
         warp.ready = time + max(2 if row[pc, c.YIELD] else 1, int(row[pc, c.STALL]))
+        warp.stalled, warp.after, warp.held = warp.ready, int(row[pc, c.AFTER]), {}
         warp.parked = row[pc, c.KIND] == c.BARRIER and bool(warp.todo)
+        if warp.parked:
+            warp.barrier = (pc, 0)
         if not warp.todo:
             self.leave(core, warp, time)
         if row[pc, c.KIND] == c.BARRIER or not warp.todo:
@@ -146,7 +191,7 @@ class Oracle:
         self.end = max(self.end, done)
         for column, when in ((c.WRITE_BARRIER, done), (c.READ_BARRIER, self._read(pc, accepted))):
             if self.x.ints[pc, column] >= 0:
-                warp.boards.setdefault(int(self.x.ints[pc, column]), []).append(when)
+                warp.boards.setdefault(int(self.x.ints[pc, column]), []).append((when, pc))
 
     def _read(self, pc: int, accepted: float) -> int:
         return math.ceil(accepted + self.x.floats[pc, c.READ_LATENCY])
@@ -165,7 +210,8 @@ class Oracle:
         if mine and all(warp.parked for warp in mine):
             for warp in mine:
                 warp.parked = False
-                warp.ready = max(warp.ready, time + self.n["BARRIER_CYCLES"])
+                warp.barrier = (warp.barrier[0], time + self.n["BARRIER_CYCLES"])
+                warp.ready = max(warp.ready, warp.barrier[1])
 
 
 _SETTINGS = (

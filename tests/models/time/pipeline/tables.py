@@ -14,6 +14,7 @@ def table(size: int, **columns: int) -> tuple[np.ndarray, np.ndarray]:
     ints = np.zeros((size, c.INT_COLUMNS), np.int64)
     ints[:, [c.WRITE_BARRIER, c.READ_BARRIER, c.PIPE, c.OTHER_PIPE, c.SHARED_PIPE]] = -1
     ints[:, c.STALL], ints[:, c.THROTTLE], ints[:, c.REASON] = 1, c.R_MATH, c.R_SHORT
+    ints[:, c.AFTER] = c.R_WAIT
     for name, value in columns.items():
         ints[:, getattr(c, name.upper())] = value
     floats = np.zeros((size, c.FLOAT_COLUMNS))

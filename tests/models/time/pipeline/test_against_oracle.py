@@ -25,6 +25,8 @@ def random_inputs(seed: int) -> Inputs:
     ints, floats = table(size)
     ints[:, c.STALL] = rng.integers(0, 8, size)
     ints[:, c.YIELD] = rng.integers(0, 2, size)
+    ints[:, c.AFTER] = rng.choice((c.R_WAIT, c.R_BRANCH), size)
+    ints[:, c.REASON] = rng.choice((c.R_SHORT, c.R_LONG), size)
     ints[:, c.WAIT_MASK] = rng.integers(0, 64, size) * rng.integers(0, 2, size)
     for at in range(size):
         kind = rng.integers(0, 8)
@@ -58,11 +60,26 @@ def test_the_oracle_agrees(seed: int) -> None:
     assert fast.results[c.END] == slow.end
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_every_cycle_has_the_reason_that_held_the_warp_in_it(seed: int) -> None:
+    """Warp cycles by instruction and reason, and for whose results they were spent."""
+    given_ = random_inputs(seed)
+    slow, fast = Oracle(given_).run(), run(given_)
+    assert np.array_equal(fast.stalls, slow.stalls)
+    assert fast.stalls.sum() == fast.results[c.WARP_CYCLES_SUM]
+    named = {
+        (int(i), int(fast.producers[i, k]) - 1): int(fast.awaited[i, k]) for i, k in np.argwhere(fast.awaited)
+    }
+    assert all(slow.awaited[pair] == cycles for pair, cycles in named.items())
+    assert len(named) == len(slow.awaited) or (fast.producers > 0).all(axis=1).any()
+
+
 def test_the_compiled_simulator_agrees() -> None:
     """Every number that is counted, on forty programs."""
     for seed in range(40):
         given_ = random_inputs(seed)
         python, compiled = run(given_), new_state(given_)
         native.simulate(given_, compiled)
-        for name in ("results", "stalls", "block_end", "pipe_busy"):
+        for name in ("results", "stalls", "producers", "awaited", "block_end", "pipe_busy"):
             assert np.array_equal(getattr(python, name), getattr(compiled, name)), (seed, name)

@@ -17,7 +17,7 @@ from warpwatt.gpus import default_clocks, find
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import Machine, machine
-from warpwatt.models.time.pipeline.model import stall_shares, utilisation
+from warpwatt.models.time.pipeline.reasons import utilisation, warp_states
 from warpwatt.models.time.pipeline.table import instruction_table
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -56,7 +56,7 @@ def test_tiled_matrix_multiplication_is_bound_by_shared_memory(name: str) -> Non
     busy = utilisation(result, launched)
     assert busy["lsu"] > 0.85
     assert max(busy, key=busy.__getitem__) == "lsu"
-    assert sum(stall_shares(result).values()) == pytest.approx(1)
+    assert sum(warp_states(result, launched).shares().values()) == pytest.approx(1)
 
 
 def test_loops_cut_short_take_as_long_as_whole_ones() -> None:

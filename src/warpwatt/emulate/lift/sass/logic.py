@@ -118,15 +118,26 @@ def predicates_to_register(step: Step) -> None:
 
 @lifts("R2P", "UR2UP")
 def register_to_predicates(step: Step) -> None:
-    """Write the predicates that the mask selects."""
+    """Write the predicates that the mask selects, from the lowest byte or that of ``R2.B1`` to ``R2.B3``."""
     source, mask = (o for o in step.operands if not _all_predicates(o))
-    value = step.value(source)
+    value = _byte(step, source)
     bits = _mask(mask)
     kind = "UP" if step.opcode.startswith("U") else "P"
     for i in range(7):
         if bits >> i & 1:
             bit = step.b.and_(value, step.b.i32(1 << i))
             step.set(f"{kind}{i}", step.b.op(Op.NE, bit, step.b.i32(0)))
+
+
+def _byte(step: Step, operand: Operand) -> Value:
+    """Return a value moved right so that the byte it names is the lowest."""
+    modifiers = operand.modifiers if isinstance(operand, Register) else ()
+    named = [int(m[1]) for m in modifiers if m in ("B1", "B2", "B3")]
+    if not named:
+        return step.value(operand)
+    assert isinstance(operand, Register)
+    require(set(modifiers) <= {f"B{named[0]}", "reuse"} and not operand.negated, f"operand {operand}")
+    return step.b.lshr(step.raw(operand), 8 * named[0])
 
 
 def _all_predicates(operand: Operand) -> bool:

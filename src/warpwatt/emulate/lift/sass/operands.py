@@ -26,8 +26,9 @@ _TRUE = frozenset({"PT", "UPT"})
 _PREDICATE = re.compile(r"U?P(?:\d+|T)$")
 _GENERAL = re.compile(r"(U?R)(\d+|Z)$")
 _BANK = re.compile(r"c\[(0x[0-9a-f]+)\]$")
-BANKS = 18
-"""Constant banks of a kernel. nvdisasm prints higher numbers for forms that it does not know (``SGXT``)."""
+BANKS = 19
+"""Constant banks of a kernel, the last one ours (:mod:`warpwatt.isa.sass.image`). nvdisasm prints higher
+numbers for forms that it does not know (``SGXT``)."""
 _AS_INTEGER = {Type.F16: Type.I16, Type.F32: Type.I32, Type.F64: Type.I64}
 _IGNORED = frozenset({"reuse"})
 

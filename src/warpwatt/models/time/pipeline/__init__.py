@@ -1,6 +1,6 @@
 """The ``pipeline`` time model: one SM simulated over the compiler's own schedule, then the whole chip.
 
-Public names: ``Pipeline`` (the model), ``what_ifs(case)`` (seconds without one trouble at a time). Needs
+Public names: ``Pipeline`` (the model), ``what_ifs(case)`` (the launch without one trouble at a time). Needs
 ``Execution.streams``.
 
 From data to time: :mod:`.table` lowers a program to an instruction table for a :mod:`.machine`,

@@ -82,13 +82,16 @@ class Launched:
 class Simulated:
     """Cycles of the fullest SM from first dispatch to last completion.
 
-    ``stalls``: warp cycles by instruction and reason; ``results``, ``pipe_busy``: as the simulator counts
-    them, for what was simulated. ``simulated`` cycles stand for ``cycles``.
+    The others stand for ``simulated`` cycles, what was left out of loops and waves included: ``stalls`` are
+    warp cycles by instruction and reason; ``producers`` and ``awaited`` for whose results they were spent;
+    ``results`` and ``pipe_busy`` as the simulator counts them.
     """
 
     cycles: float
     simulated: float
     stalls: NDArray[np.float64]
+    producers: NDArray[np.int64]
+    awaited: NDArray[np.float64]
     results: NDArray[np.float64]
     pipe_busy: NDArray[np.float64]
     instructions: float
@@ -112,12 +115,11 @@ def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: flo
     """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
     few, many = _waves(on_sm, resident, affordable)
     state = _run(launched, launched.streams, many, resident, on_sm)
-    cycles = simulated = float(state.results[c.END])
     if many < on_sm:
         less = _run(launched, launched.streams, few, resident, on_sm)
-        cycles += (cycles - less.results[c.END]) * (on_sm - many) / (many - few)
+        state = _continued(state, less, (on_sm - many) / (many - few))
     done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
-    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+    return _simulated(float(state.results[c.END]), state, done)
 
 
 def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
@@ -131,27 +133,56 @@ def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
     state = _run(launched, large, resident, resident, on_sm)
     simulated = float(state.results[c.END])
     done = large.instructions_per_block * resident
-    wave = simulated * _lengthening(launched, found, limit, resident, on_sm, simulated)
+    whole = _lengthened(launched, found, limit, resident, on_sm, state)
+    wave = float(whole.results[c.END])
     cycles, rest = wave * (on_sm // resident), on_sm % resident
     if rest:
         last = _run(launched, large, rest, resident, on_sm)
         done += large.instructions_per_block * rest
         cycles += wave * last.results[c.END] / simulated
-    return Simulated(cycles, simulated, state.stalls, state.results, state.pipe_busy, done)
+    return _simulated(cycles, whole, done)
 
 
-def _lengthening(
-    launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, cycles: float
-) -> float:
-    """Return by how much whole loops take longer than loops cut to ``limit``, which took ``cycles``."""
+def _simulated(cycles: float, state: State, instructions: float) -> Simulated:
+    return Simulated(
+        cycles, float(state.results[c.END]), state.stalls, state.producers, state.awaited, state.results,
+        state.pipe_busy, instructions,
+    )  # fmt: skip
+
+
+def _lengthened(
+    launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, state: State
+) -> State:
+    """Return what whole loops would count, where loops cut to ``limit`` count ``state``."""
     whole = launched.streams.instructions_per_block * launched.scale
     smaller = max(2, int(limit * SMALLER))
     done, less = found.instructions(limit), found.instructions(smaller)
     if done - less < LEAST * done:  # too little to tell a slope from
-        return whole / done
+        return _continued(state, None, whole / done - 1.0)
     shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
-    per_instruction = (cycles - shorter.results[c.END]) / (done - less)
-    return float(1.0 + per_instruction * (whole - done) / cycles)
+    return _continued(state, shorter, (whole - done) / (done - less))
+
+
+def _continued(large: State, small: State | None, times: float) -> State:
+    """Return the counts of ``large`` and ``times`` the difference to ``small`` (None: nothing) added.
+
+    No count falls below zero. Waits for results keep their parts of each instruction's scoreboard stalls.
+    """
+
+    def more(name: str) -> NDArray[np.float64]:
+        counted: NDArray[np.float64] = getattr(large, name)
+        fewer = 0.0 if small is None else getattr(small, name)
+        return np.maximum(0.0, counted + times * (counted - fewer))
+
+    stalls = more("stalls")
+    before, after = (s[:, c.SCOREBOARD_REASONS].sum(axis=1) for s in (large.stalls, stalls))
+    grown = np.divide(after, before, out=np.zeros(len(stalls)), where=before > 0)
+    return large._replace(
+        stalls=stalls,
+        awaited=large.awaited * grown[:, None],
+        results=more("results"),
+        pipe_busy=more("pipe_busy"),
+    )
 
 
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:

@@ -11,11 +11,12 @@ from warpwatt.core.case import Stall
 STALL, YIELD, WRITE_BARRIER, READ_BARRIER, WAIT_MASK, KIND = range(6)
 PIPE, OTHER_PIPE, INTERVAL, SHARED_PIPE, SHARED_INTERVAL = range(6, 11)
 BANK0, BANK1, TRAFFIC, SCOREBOARD, REMAINING, REASON, THROTTLE, NUMBER, WARPS, FETCH_LINE = range(11, 21)
-INT_COLUMNS = 21
+AFTER = 21
+INT_COLUMNS = 22
 """Control code; kind; per-sub-core pipe (or -1), a second one it may take instead (or -1), cycles it is
 taken; SM-wide pipe (or -1) and cycles; reads of both register banks; what it moves; DEPBAR's scoreboard and
 count; stall names for who waits for its result and for its unit; barrier number and warps (0: all); line of
-the instruction cache."""
+the instruction cache; stall name for its stall count, which holds the instruction behind it."""
 
 # -- InstructionTable.floats --------------------------------------------------------------------------
 LATENCY, READ_LATENCY, L2_LATENCY, DRAM_LATENCY, L1_MISS, L2_MISS, COST, ATOMIC, DRAM_TIMES = range(9)
@@ -59,21 +60,27 @@ places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of s
 
 # -- results ------------------------------------------------------------------------------------------
 (END, ISSUED, LSU_BUSY, PORT_BYTES_MOVED, L2_BYTES_MOVED, DRAM_BYTES_MOVED, WARP_CYCLES_SUM, LAST_ISSUE,
- ATOMIC_BUSY) = range(9)  # fmt: skip
-RESULTS = 9
+ ATOMIC_BUSY, SHARED_BUSY, L1_BUSY) = range(11)  # fmt: skip
+RESULTS = 11
 
 REASONS = (
     Stall.SELECTED, Stall.NOT_SELECTED, Stall.WAIT, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD,
     Stall.MATH_PIPE_THROTTLE, Stall.MIO_THROTTLE, Stall.LG_THROTTLE, Stall.TEX_THROTTLE, Stall.BARRIER,
     Stall.NO_INSTRUCTION, Stall.BRANCH_RESOLVING, Stall.DISPATCH, Stall.MEMBAR, Stall.IMC_MISS,
+    Stall.SLEEPING,
 )  # fmt: skip
 """Stall names by their column in the simulator's result."""
 (R_SELECTED, R_NOT_SELECTED, R_WAIT, R_LONG, R_SHORT, R_MATH, R_MIO, R_LG, R_TEX, R_BARRIER, R_NO_INSTRUCTION,
- R_BRANCH, R_DISPATCH, R_MEMBAR, R_IMC) = range(15)  # fmt: skip
+ R_BRANCH, R_DISPATCH, R_MEMBAR, R_IMC, R_SLEEPING) = range(16)  # fmt: skip
+
+SCOREBOARD_REASONS = (R_LONG, R_SHORT, R_MEMBAR)
+"""Stalls for a result, so that there is an instruction that makes it."""
 
 SCOREBOARDS = 6
 GROUP_BOARD = 6
 """Column of the scoreboard that warp-group operations use."""
 RING = 16
 """Completions remembered per scoreboard, for DEPBAR."""
+PRODUCERS = 6
+"""Instructions remembered that an instruction waits for; further ones stay unnamed."""
 NEVER = 1 << 60

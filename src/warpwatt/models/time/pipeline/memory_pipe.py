@@ -9,6 +9,7 @@ from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.state import (
     ATOMICS,
     B_ASYNC_DONE,
+    B_COPIER,
     DRAM,
     L2,
     LOAD,
@@ -22,9 +23,12 @@ from warpwatt.models.time.pipeline.state import (
     W_BLOCK,
     W_BOARDS,
     W_COPIED,
+    W_COPIER,
     W_COUNTS,
     W_REASONS,
     W_RING,
+    W_RING_SETTERS,
+    W_SETTERS,
     WRITE_PORT,
 )  # fmt: skip
 
@@ -57,6 +61,10 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
             accepted = max(accepted, s.servers[L2] - x.rates[c.BACKLOG], s.servers[DRAM] - x.rates[c.BACKLOG])
         s.servers[LSU] = accepted + cost
     s.results[c.LSU_BUSY] += cost
+    if sends:
+        s.results[c.L1_BUSY] += cost
+    elif x.floats[pc, c.COST] < 0:
+        s.results[c.SHARED_BUSY] += cost
     s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = math.ceil(accepted)
     s.subs[sub, S_QUEUED] += 1
     extra = max(0.0, cost - abs(x.floats[pc, c.COST]))
@@ -67,10 +75,11 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
         done = max(done, beyond(x, s, pc, accepted + extra, sectors, lines))
     when = math.ceil(done)
     traffic = x.ints[pc, c.TRAFFIC]
-    if traffic == c.COPY:
-        s.warps[w, W_COPIED] = max(s.warps[w, W_COPIED], when)
-    elif traffic == c.BULK:
-        s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE] = max(s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE], when)
+    slot = s.warps[w, W_BLOCK]
+    if traffic == c.COPY and when > s.warps[w, W_COPIED]:
+        s.warps[w, W_COPIED], s.warps[w, W_COPIER] = when, pc
+    elif traffic == c.BULK and when > s.slots[slot, B_ASYNC_DONE]:
+        s.slots[slot, B_ASYNC_DONE], s.slots[slot, B_COPIER] = when, pc
     complete(x, s, w, pc, x.ints[pc, c.WRITE_BARRIER], when)
     read = math.ceil(accepted + extra + x.floats[pc, c.READ_LATENCY])
     complete(x, s, w, pc, x.ints[pc, c.READ_BARRIER], read)
@@ -161,5 +170,8 @@ def complete(x: Inputs, s: State, w: int, pc: int, board: int, time: int) -> Non
     if time > s.warps[w, W_BOARDS + board]:
         s.warps[w, W_BOARDS + board] = time
         s.warps[w, W_REASONS + board] = x.ints[pc, c.REASON]
-    s.warps[w, W_RING + board * c.RING + s.warps[w, W_COUNTS + board] % c.RING] = s.warps[w, W_BOARDS + board]
+        s.warps[w, W_SETTERS + board] = pc
+    place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
+    s.warps[w, W_RING + place] = s.warps[w, W_BOARDS + board]
+    s.warps[w, W_RING_SETTERS + place] = s.warps[w, W_SETTERS + board]
     s.warps[w, W_COUNTS + board] += 1

@@ -25,12 +25,14 @@ from warpwatt.models.time.pipeline.state import (
     B_ARRIVED,
     B_ASYNC_DONE,
     B_BLOCK,
+    B_COPIER,
     B_LIVE,
     BOARDS,
     DEAD,
     LIVE,
     NAMED_BARRIERS,
     PARKED,
+    S_BANKED,
     S_BANKS,
     S_LAST,
     S_LENGTH,
@@ -39,19 +41,26 @@ from warpwatt.models.time.pipeline.state import (
     S_QUEUED,
     S_WAKE,
     W_ACCESS,
+    W_AFTER,
+    W_BANKED,
     W_BARRIER_AT,
     W_BLOCK,
     W_BOARD_END,
     W_BOARD_REASON,
     W_BOARDS,
     W_COPIED,
+    W_COPIER,
     W_COUNTS,
     W_FETCH_END,
+    W_FROM,
+    W_HELD,
     W_MARK,
     W_PC,
     W_READY,
     W_REASONS,
     W_RING,
+    W_RING_SETTERS,
+    W_SETTERS,
     W_STALL_END,
     W_STATE,
     W_STEP,
@@ -136,8 +145,9 @@ def advance(x: Inputs, s: State, w: int, earliest: int) -> bool:
     s.warps[w, W_PC] = pc
     waiting = board_wait(x, s, w, pc)
     s.warps[w, W_STALL_END] = earliest
+    s.warps[w, W_AFTER] = x.ints[previous, c.AFTER] if previous >= 0 else c.R_WAIT
     s.warps[w, W_BOARD_END] = waiting
-    s.warps[w, W_UNIT_END] = 0
+    s.warps[w, W_UNIT_END] = s.warps[w, W_HELD] = s.warps[w, W_BANKED] = 0
     ready = max(earliest, waiting)
     s.warps[w, W_FETCH_END] = fetch(x, s, w, previous, pc, earliest)
     s.warps[w, W_READY] = max(ready, s.warps[w, W_FETCH_END])
@@ -145,7 +155,7 @@ def advance(x: Inputs, s: State, w: int, earliest: int) -> bool:
 
 
 def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
-    """Return when all that instruction ``pc`` waits for has come, and note why it waits longest."""
+    """Return when all that instruction ``pc`` waits for has come, and note why and for whose result."""
     latest = 0
     mask = x.ints[pc, c.WAIT_MASK]
     kind = x.ints[pc, c.KIND]
@@ -153,6 +163,7 @@ def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
         if mask >> board & 1 and s.warps[w, W_BOARDS + board] > latest:
             latest = s.warps[w, W_BOARDS + board]
             s.warps[w, W_BOARD_REASON] = s.warps[w, W_REASONS + board]
+            s.warps[w, W_FROM] = s.warps[w, W_SETTERS + board]
     if kind in (c.DEPBAR, c.GROUP_WAIT):
         board = x.ints[pc, c.SCOREBOARD]
         index = s.warps[w, W_COUNTS + board] - 1 - x.ints[pc, c.REMAINING]
@@ -160,9 +171,11 @@ def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
         if within and s.warps[w, W_RING + board * c.RING + index % c.RING] > latest:
             latest = s.warps[w, W_RING + board * c.RING + index % c.RING]
             s.warps[w, W_BOARD_REASON] = s.warps[w, W_REASONS + board]
+            s.warps[w, W_FROM] = s.warps[w, W_RING_SETTERS + board * c.RING + index % c.RING]
     if kind == c.ASYNC_WAIT and s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE] > latest:
         latest = s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE]
         s.warps[w, W_BOARD_REASON] = c.R_LONG
+        s.warps[w, W_FROM] = s.slots[s.warps[w, W_BLOCK], B_COPIER]
     return latest
 
 
@@ -173,11 +186,12 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
         free = unit_free(x, s, sub, s.warps[last, W_PC])
         if free <= time:
             return int(last)
-        s.warps[last, W_UNIT_END] = free
+        hold(s, sub, last, time, free)
     again = c.NEVER
     length = s.subs[sub, S_LENGTH]
+    best, since = -1, c.NEVER
     for position in range(length):
-        w = s.order[sub, length - 1 - position if x.numbers[c.YOUNGEST] else position]
+        w = s.order[sub, length - 1 - position if x.numbers[c.YOUNGEST] == 1 else position]
         if s.warps[w, W_STATE] != LIVE:
             continue
         if s.warps[w, W_READY] > time:
@@ -185,11 +199,28 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
             continue
         free = unit_free(x, s, sub, s.warps[w, W_PC])
         if free <= time:
-            return int(w)
-        s.warps[w, W_UNIT_END] = free
+            if x.numbers[c.YOUNGEST] < 2:
+                return int(w)
+            waiting = s.warps[w, W_MARK] if x.numbers[c.YOUNGEST] == 2 else s.warps[w, W_READY]
+            if waiting < since:
+                best, since = w, waiting
+            continue
+        hold(s, sub, w, time, free)
         again = min(again, free)
+    if best >= 0:
+        return int(best)
     s.subs[sub, S_WAKE] = again
     return -1
+
+
+def hold(s: State, sub: int, w: int, time: int, free: int) -> None:
+    """Count the cycles that a ready warp's unit or register banks, asked just now, keep it from issuing."""
+    held = free - max(time, s.warps[w, W_UNIT_END])
+    if held > 0:
+        s.warps[w, W_HELD] += held
+        if s.subs[sub, S_BANKED]:
+            s.warps[w, W_BANKED] += held
+        s.warps[w, W_UNIT_END] = free
 
 
 def unit_free(x: Inputs, s: State, sub: int, pc: int) -> int:
@@ -206,10 +237,12 @@ def unit_free(x: Inputs, s: State, sub: int, pc: int) -> int:
         free = max(free, s.shared_free[shared])
     if kind in (c.MEMORY, c.QUEUED) and s.subs[sub, S_QUEUED] >= x.numbers[c.QUEUE_DEPTH]:
         free = max(free, s.subs[sub, S_QUEUE + (s.subs[sub, S_QUEUED] - x.numbers[c.QUEUE_DEPTH]) % c.RING])
+    s.subs[sub, S_BANKED] = 0
     for bank in range(2):
         reads = x.ints[pc, c.BANK0 + bank]
-        if reads > 0:
-            free = max(free, s.subs[sub, S_BANKS + bank] + reads - x.numbers[c.READ_WINDOW])
+        if reads > 0 and s.subs[sub, S_BANKS + bank] + reads - x.numbers[c.READ_WINDOW] > free:
+            free = s.subs[sub, S_BANKS + bank] + reads - x.numbers[c.READ_WINDOW]
+            s.subs[sub, S_BANKED] = 1
     return free
 
 
@@ -227,7 +260,7 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
     elif kind == c.QUEUED:
         pass_queue(x, s, sub, w, pc, time)
     elif kind == c.COPY_FENCE:
-        complete(x, s, w, pc, x.ints[pc, c.WRITE_BARRIER], max(time, s.warps[w, W_COPIED]))
+        complete(x, s, w, s.warps[w, W_COPIER], x.ints[pc, c.WRITE_BARRIER], max(time, s.warps[w, W_COPIED]))
     elif kind == c.GROUP:
         complete(x, s, w, pc, c.GROUP_BOARD, time + int(x.floats[pc, c.LATENCY]))
     else:
@@ -305,24 +338,33 @@ def charge(x: Inputs, s: State, w: int, pc: int, time: int) -> None:
     s.results[c.WARP_CYCLES_SUM] += time + 1 - at
     until = min(time, s.warps[w, W_STALL_END])
     if until > at:
-        s.stalls[pc, c.R_WAIT] += until - at
+        s.stalls[pc, s.warps[w, W_AFTER]] += until - at
         at = until
     until = min(time, s.warps[w, W_BOARD_END])
     if until > at:
         s.stalls[pc, s.warps[w, W_BOARD_REASON]] += until - at
+        blame(s, pc, s.warps[w, W_FROM], until - at)
         at = until
     until = min(time, s.warps[w, W_FETCH_END])
     if until > at:
         s.stalls[pc, c.R_NO_INSTRUCTION] += until - at
         at = until
-    until = min(time, s.warps[w, W_UNIT_END])
-    if until > at:
-        s.stalls[pc, x.ints[pc, c.THROTTLE]] += until - at
-        at = until
     if time > at:
-        s.stalls[pc, c.R_NOT_SELECTED] += time - at
+        s.stalls[pc, c.R_DISPATCH] += s.warps[w, W_BANKED]
+        s.stalls[pc, x.ints[pc, c.THROTTLE]] += s.warps[w, W_HELD] - s.warps[w, W_BANKED]
+        s.stalls[pc, c.R_NOT_SELECTED] += time - at - s.warps[w, W_HELD]
     s.stalls[pc, c.R_SELECTED] += 1
     s.warps[w, W_MARK] = time + 1
+
+
+def blame(s: State, pc: int, producer: int, cycles: int) -> None:
+    """Note for whose result instruction ``pc`` waited, as long as there is room."""
+    for place in range(c.PRODUCERS):
+        if s.producers[pc, place] == 0:
+            s.producers[pc, place] = producer + 1
+        if s.producers[pc, place] == producer + 1:
+            s.awaited[pc, place] += cycles
+            return
 
 
 def finish(x: Inputs, s: State, w: int, time: int) -> None:
@@ -364,7 +406,8 @@ def simulate_at(arrays: int, count: int) -> int:
         i64_rows(at[11, 0], at[11, 1], at[11, 2]), i64_rows(at[12, 0], at[12, 1], at[12, 2]),
         i64_rows(at[13, 0], at[13, 1], at[13, 2]), i64_at(at[14, 0], at[14, 1]), f64_at(at[15, 0], at[15, 1]),
         f64_rows(at[16, 0], at[16, 1], at[16, 2]), f64_at(at[17, 0], at[17, 1]),
-        f64_rows(at[18, 0], at[18, 1], at[18, 2]), i64_at(at[19, 0], at[19, 1]), f64_at(at[20, 0], at[20, 1]),
+        f64_rows(at[18, 0], at[18, 1], at[18, 2]), i64_rows(at[19, 0], at[19, 1], at[19, 2]),
+        f64_rows(at[20, 0], at[20, 1], at[20, 2]), i64_at(at[21, 0], at[21, 1]), f64_at(at[22, 0], at[22, 1]),
     )  # fmt: skip
     simulate(inputs, state)
     return 0

@@ -19,19 +19,26 @@ LSU, PORT, WRITE_PORT, L2, DRAM, ATOMICS, LOAD, LOAD_TIME = range(8)
 DEAD, LIVE, PARKED = range(3)
 BOARDS = c.SCOREBOARDS + 1
 (W_STATE, W_READY, W_STREAM, W_STEP, W_PC, W_ACCESS, W_BLOCK, W_MARK, W_STALL_END, W_BOARD_END,
- W_BOARD_REASON, W_FETCH_END, W_UNIT_END, W_BARRIER_AT, W_COPIED) = range(15)  # fmt: skip
-W_BOARDS, W_REASONS, W_COUNTS, W_RING = 15, 15 + BOARDS, 15 + 2 * BOARDS, 15 + 3 * BOARDS
-WARP_COLUMNS = W_RING + BOARDS * c.RING
+ W_BOARD_REASON, W_FETCH_END, W_UNIT_END, W_BARRIER_AT, W_COPIED, W_AFTER, W_HELD, W_BANKED, W_FROM,
+ W_COPIER) = range(20)  # fmt: skip
+W_BOARDS, W_REASONS, W_COUNTS, W_RING = 20, 20 + BOARDS, 20 + 2 * BOARDS, 20 + 3 * BOARDS
+W_SETTERS = W_RING + BOARDS * c.RING
+W_RING_SETTERS = W_SETTERS + BOARDS
+WARP_COLUMNS = W_RING_SETTERS + BOARDS * c.RING
 """A warp: what it does, the cycle it is ready, its place in the streams; from ``MARK`` on when what it waits
-for ends; per scoreboard the release time, its reason, how often it was set and the last release times."""
-S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES, S_BANKS, S_PIPES = 0, 1, 2, 3, 4, 5, 6, 8
+for ends, the cycles that unit and register banks hold it, and the instructions whose results come last; per
+scoreboard the release time, its reason, how often it was set, the last release times, and who set them."""
+S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES = range(6)
+S_BANKS, S_BANKED, S_PIPES = 6, 8, 9
 S_QUEUE = S_PIPES + c.PIPES
 SUB_COLUMNS = S_QUEUE + c.RING
 """A sub-core: warp issued last, cycle to look again, live warps, queued memory instructions, then when
-address unit, register banks, pipes and queue entries are free."""
-B_LIVE, B_BLOCK, B_ASYNC_DONE, B_ARRIVED = range(4)
+address unit and register banks are free, whether these held the warp asked last, when pipes and queue
+entries are free."""
+B_LIVE, B_BLOCK, B_ASYNC_DONE, B_COPIER, B_ARRIVED = range(5)
 NAMED_BARRIERS = 16
-"""A block slot: live warps, the block in it, end of its bulk copies, warps at each barrier."""
+"""A block slot: live warps, the block in it, end of its bulk copies and who makes the last, warps at each
+barrier."""
 
 
 class Inputs(NamedTuple):
@@ -74,6 +81,10 @@ class State(NamedTuple):
     """See ``layout.END`` and following."""
     stalls: Floats
     """Warp cycles by instruction and reason."""
+    producers: Ints
+    """Per instruction the first ``PRODUCERS`` ones it waited for, each plus 1; 0: none."""
+    awaited: Floats
+    """Warp cycles it waited for each of them."""
     block_end: Ints
     """Cycle in which each block ended."""
     pipe_busy: Floats
@@ -97,6 +108,8 @@ def new_state(inputs: Inputs) -> State:
         debts=np.full((instructions, 2), 0.5),
         results=np.zeros(c.RESULTS),
         stalls=np.zeros((instructions, len(c.REASONS))),
+        producers=np.zeros((instructions, c.PRODUCERS), np.int64),
+        awaited=np.zeros((instructions, c.PRODUCERS)),
         block_end=np.zeros(len(inputs.blocks), np.int64),
         pipe_busy=np.zeros(c.PIPES + c.SHARED_PIPES),
     )

@@ -42,6 +42,27 @@ def evened(streams: WarpStreams) -> WarpStreams:
     )
 
 
+def piped(streams: WarpStreams, table: InstructionTable) -> WarpStreams:
+    """Return the streams with the accesses of the memory pipe only: all that the simulator looks for.
+
+    The constant port of the uniform datapath, for one, has accesses too.
+    """
+    through = table.ints[streams.access_instruction, c.KIND] == c.MEMORY
+    if through.all():
+        return streams
+    steps = streams.steps.copy()
+    steps[:, 2] = np.concatenate(([0], np.cumsum(through)))[steps[:, 2]]
+    return replace(
+        streams,
+        steps=steps,
+        access_instruction=streams.access_instruction[through],
+        lanes=streams.lanes[through],
+        wavefronts=streams.wavefronts[through],
+        sectors=streams.sectors[through],
+        lines=streams.lines[through],
+    )
+
+
 def access_costs(
     streams: WarpStreams,
     table: InstructionTable,

@@ -80,6 +80,7 @@ def _at_any_clock(program: Program, board: Board) -> tuple[NDArray[np.int64], ND
     floats = np.zeros((size, c.FLOAT_COLUMNS))
     ints[:, [c.WRITE_BARRIER, c.READ_BARRIER, c.PIPE, c.OTHER_PIPE, c.SHARED_PIPE]] = -1
     ints[:, c.THROTTLE], ints[:, c.REASON], ints[:, c.STALL] = c.R_MATH, c.R_SHORT, 1
+    ints[:, c.AFTER] = c.R_WAIT
     for instruction, row, numbers in zip(program.instructions, ints, floats, strict=True):
         row[c.FETCH_LINE] = instruction.index * INSTRUCTION_BYTES // LINE_BYTES
         _control(instruction, row)
@@ -195,7 +196,7 @@ def _special(
         row[c.KIND] = c.ARRIVE if "ARV" in parts else c.BARRIER
         row[c.NUMBER], row[c.WARPS] = _barrier(instruction)
         row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.BLOCK_BARRIER, 2
-        row[c.REASON] = c.R_BARRIER
+        row[c.REASON], row[c.THROTTLE] = c.R_BARRIER, c.R_MIO
     elif base == "DEPBAR":
         row[c.KIND], row[c.REASON] = c.DEPBAR, c.R_LONG
         row[c.SCOREBOARD], row[c.REMAINING] = _awaited(instruction)
@@ -239,6 +240,7 @@ def _arithmetic(
     v, unit, name = machine.values, instruction.unit, instruction.throughput_class
     if instruction.flow not in (Flow.NEXT, Flow.BARRIER) or (unit is Unit.CONTROL and not name):
         _pipe(row, c.BRANCH, v["branch_interval"])
+        row[c.AFTER] = c.R_SLEEPING if instruction.opcode.startswith("NANOSLEEP") else c.R_BRANCH
     elif unit is Unit.FP64 or name == "cvt_64":
         _fp64(machine, row, numbers)
     elif unit is Unit.TENSOR:
@@ -251,6 +253,7 @@ def _arithmetic(
         _pipe(row, c.FMA, machine.interval(name))
     elif unit is Unit.SFU or (machine.rates.get(name, 64.0) <= 16.0 and unit is Unit.INT):
         _pipe(row, c.XU, machine.interval(name, 4.0))
+        row[c.THROTTLE] = c.R_MIO
         numbers[c.LATENCY] = v["special_latency"]
         numbers[c.READ_LATENCY] = v["shared_load_read"]
     elif unit is Unit.UNIFORM:

@@ -1,0 +1,145 @@
+"""Print how long the pipeline model takes for every kernel of the corpus, beside one run of ptxas on it.
+
+``python -m benchmarks.pipeline_corpus [--gpu NAME[,NAME...]] [--size NAME] [PROGRAM...]``. One row of figures
+per part: the time model alone, given what the launch does (wanted: 95 % under 50 ms); the emulation and the
+cache model before it; and the assembler, which every build runs anyway. Process time in ms, of ptxas too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import statistics
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Case
+from warpwatt.core.errors import WarpWattError
+from warpwatt.core.program import Level
+from warpwatt.emulate.execution import execute, prepared
+from warpwatt.emulate.native.engine import compiled
+from warpwatt.emulate.workload import workload
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.ptxas import assemble
+from warpwatt.frontend.source import read_source
+from warpwatt.frontend.toolkits import for_target
+from warpwatt.gpus import default_clocks, find_many
+from warpwatt.measure.corpus import Corpus
+from warpwatt.models.time.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.program import Kernel
+    from warpwatt.measure.corpus import CorpusProgram, KernelLaunch
+
+_INLINED = re.compile(r", *function_name [^,;]*, *inlined_at [^;\n]*")
+"""Line information that refers to strings of the whole module."""
+CORPUS = Path(__file__).parents[1] / "corpus"
+OPTIONS = CompileOptions(levels=frozenset({Level.SASS}))
+WANTED_SECONDS, SLOWEST = 0.05, 12
+PARTS = ("emulate", "workload", "model", "ptxas")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Seconds of process time for one kernel on one GPU, and the microseconds the model predicts."""
+
+    name: str
+    emulate: float
+    workload: float
+    model: float
+    ptxas: float
+    predicted: float
+
+
+def main() -> None:
+    """Time everything and print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gpu", default="h200,a100,rtx4090,t4")
+    parser.add_argument("--size", default="medium")
+    parser.add_argument("programs", nargs="*")
+    said = parser.parse_args()
+    corpus = [p for p in Corpus.load(CORPUS) if not said.programs or p.name in said.programs]
+    points: list[Point] = []
+    for gpu in find_many(said.gpu):
+        for program in corpus:
+            points += _points(program, said.size, gpu)
+    print("\n".join(_table(points)))
+
+
+def _points(program: CorpusProgram, size: str, gpu: Gpu) -> Iterator[Point]:
+    """Yield one point for the first launch of every kernel of a program."""
+    first = {launch.kernel: launch for launch in reversed(program.size(size).launches)}
+    for name, launch in first.items():
+        try:
+            kernel = load_kernel(program.source, gpu.target, OPTIONS, name)
+            yield _timed(f"{program.name} {name} {gpu.name}", kernel, launch, gpu, _ptxas(program, name, gpu))
+        except WarpWattError as error:
+            print(f"{program.name} {name} {gpu.name}: {error}")
+
+
+def _timed(name: str, kernel: Kernel, launch: KernelLaunch, gpu: Gpu, ptxas: float) -> Point:
+    """Emulate a launch, whose code is loaded beforehand, and simulate it."""
+    program = kernel.sass
+    assert program is not None
+    compiled(prepared(program)[1], record=True)
+    times = [time.process_time()]
+    execution = execute(program, launch.launch)
+    times.append(time.process_time())
+    work = workload(execution, gpu, kernel.resources)
+    times.append(time.process_time())
+    case = Case(kernel, work, launch.launch, gpu, default_clocks(gpu))
+    found = Pipeline().predict(case)
+    times.append(time.process_time())
+    parts = [later - earlier for earlier, later in pairwise(times)]
+    return Point(name, *parts, ptxas, found.time.value * 1e6)
+
+
+def _ptxas(program: CorpusProgram, kernel: str, gpu: Gpu) -> float:
+    """Return the processor seconds of assembling the PTX of one kernel."""
+    from warpwatt.frontend.compilation import compile_cuda  # noqa: PLC0415
+    from warpwatt.isa import ptx  # noqa: PLC0415
+    from warpwatt.isa.ptx.subset import only  # noqa: PLC0415
+
+    choice = for_target(gpu.target, "")
+    text = compile_cuda(read_source(str(program.source)), choice, OPTIONS).ptx
+    alone = _INLINED.sub("", ptx.print_module(only(ptx.parse(text), kernel)))
+    before = _children()
+    assemble(alone, gpu.target, choice.toolkit, OPTIONS)
+    return _children() - before
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _table(points: Sequence[Point]) -> list[str]:
+    """Return the lines to print."""
+    rows = [f"{len(points)} pairs of kernel and GPU; process time in ms"]
+    rows.append(f"{'':<10} {'median':>8} {'mean':>8} {'95 %':>8} {'longest':>8} {'< 50 ms':>8}")
+    for part in PARTS:
+        seconds = sorted(getattr(point, part) for point in points)
+        under = sum(s < WANTED_SECONDS for s in seconds) / len(seconds)
+        high = seconds[int(0.95 * (len(seconds) - 1))]
+        figures = statistics.median(seconds), statistics.fmean(seconds), high, seconds[-1]
+        rows.append(f"{part:<10} " + " ".join(f"{s * 1e3:>8.1f}" for s in figures) + f" {under:>8.1%}")
+    ratios = sorted(point.model / point.ptxas for point in points)
+    all_ratios = sorted((p.emulate + p.workload + p.model) / p.ptxas for p in points)
+    for name, values in (("model / ptxas", ratios), ("emulate + workload + model / ptxas", all_ratios)):
+        high = values[int(0.95 * (len(values) - 1))]
+        rows.append(f"{name}: median {statistics.median(values):.2f}, 95 % {high:.2f}, most {values[-1]:.2f}")
+    rows.append("slowest models, and µs predicted:")
+    slowest = sorted(points, key=lambda point: -point.model)[:SLOWEST]
+    return rows + [f"{p.model * 1e3:>8.0f} {p.predicted:>12.1f}  {p.name}" for p in slowest]
+
+
+if __name__ == "__main__":
+    main()

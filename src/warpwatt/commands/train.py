@@ -1,0 +1,152 @@
+"""``warpwatt train``: from a table of measurements to a model file and its card."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.core.errors import InputError, OutputExistsError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from warpwatt.learn.layout import Layout
+    from warpwatt.learn.samples import Samples
+    from warpwatt.learn.training import Trained, Training
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("data", type=_FILE)
+@click.option("--target", type=click.Choice(["power", "time", "energy"]), default="power", show_default=True)
+@click.option(
+    "--split",
+    type=click.Choice(["rows", "program"]),
+    default="program",
+    show_default=True,
+    help="What is held out: whole programs, or rows whatever their program (as published).",
+)
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Regressor; of several the best is kept."
+)
+@click.option("--tune", is_flag=True, help="Choose hyper-parameters inside the training rows.")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True)
+@click.option("--seeds", type=click.IntRange(min=1, max=100), default=5, show_default=True, help="How many.")
+@click.option("--features", metavar="A,B,...", help="Columns to learn from.  [default: the published ones]")
+@click.option("--program-column", metavar="NAME", help="In a table of your own: the program of each row.")
+@click.option(
+    "--target-column", metavar="NAME", help="In a table of your own: the measured value, in W, s or J."
+)
+@click.option("-o", "--output", type=_FILE, required=True, help="Model file; the card goes beside it (.md).")
+@click.option("--report", type=_FILE, help="HTML page of the study's plots.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+def train(data: Path, output: Path, report: Path | None, *, force: bool, **options: object) -> None:
+    """Train a model on the measurements in DATA, a CSV file.
+
+    Known layouts are recognised; a table of your own is described with --program-column, --target-column and
+    --features. Every regressor is cross-validated beside the constant mean.
+    """
+    from warpwatt.learn.card import markdown  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.learn.samples import load  # noqa: PLC0415
+    from warpwatt.learn.training import train as run  # noqa: PLC0415
+    from warpwatt.models.trained.file import write  # noqa: PLC0415
+
+    shown = output.with_suffix(".md")
+    for file in (output, shown, *([report] if report else [])):
+        _check(file, force=force)
+    features, layout = _described(options)
+    samples = load(data, str(options["target"]), features, layout)
+    training = _training(options)
+    _tell(samples)
+    with _progress(training.steps) as progress:
+        trained = run(samples, training, progress)
+    write(output, trained.card, trained.model)
+    shown.write_text(markdown(trained.card), encoding="utf-8")
+    if report:
+        from warpwatt.learn.report import page  # noqa: PLC0415
+
+        report.write_text(page(samples, trained), encoding="utf-8")
+    _show(samples, trained)
+    click.echo(", ".join(str(file) for file in (output, shown, report) if file))
+
+
+def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | None]:
+    """Return the features asked for, and the layout of a table of one's own."""
+    from warpwatt.learn.layout import Target, own_layout, plain  # noqa: PLC0415
+    from warpwatt.learn.samples import UNITS  # noqa: PLC0415
+
+    text = str(options["features"] or "")
+    features = [plain(name) for name in text.split(",") if name.strip()] or None
+    program, column = options["program_column"], options["target_column"]
+    if program is None and column is None:
+        return features, None
+    if program is None or column is None or features is None:
+        message = "a table of one's own needs --program-column, --target-column and --features"
+        raise UsageError(message)
+    target = str(options["target"])
+    targets = {target: Target(str(column), 1.0, UNITS[target])}
+    return features, own_layout(str(program), targets, features)
+
+
+def _training(options: dict[str, object]) -> Training:
+    from warpwatt.learn.regressors import regressor  # noqa: PLC0415
+    from warpwatt.learn.splits import Split  # noqa: PLC0415
+    from warpwatt.learn.training import Training, default_names  # noqa: PLC0415
+
+    models, folds, seeds = options["models"], options["folds"], options["seeds"]
+    assert isinstance(models, tuple)
+    assert isinstance(folds, int)
+    assert isinstance(seeds, int)
+    names = default_names(models)
+    for name in names:
+        regressor(name)
+    return Training(names, Split(str(options["split"])), tuple(range(seeds)), folds, bool(options["tune"]))
+
+
+def _check(file: Path, *, force: bool) -> None:
+    """Refuse a file that exists, or whose folder does not."""
+    if file.exists() and not force:
+        raise OutputExistsError("the output file exists", file=file, hint="--force overwrites it")
+    if not file.parent.is_dir():
+        raise InputError("no such folder", file=file.parent)
+
+
+def _tell(samples: Samples) -> None:
+    """Write to stderr what was wrong with the data."""
+    for text in samples.defects:
+        click.echo(f"{samples.name}: {text}", err=True)
+    for reason, count in samples.left_out.items():
+        click.echo(f"{samples.name}: {count} rows left out: {reason}", err=True)
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("training", total=steps)
+        yield lambda text: bar.update(task, advance=1, description=text)
+
+
+def _show(samples: Samples, trained: Trained) -> None:
+    """Write the figures of every regressor beside the constant mean."""
+    kept = trained.kept
+    programs = len(set(samples.programs))
+    click.echo(f"{samples.target}, {len(samples)} rows of {programs} programs, split by {kept.split}")
+    click.echo(f"{'':24}{'R²':>9}{'RMSE':>11}{'MAE':>11}{'MAPE %':>9}{'train s':>9}")
+    for each in trained.evaluations:
+        found = each.mean if kept.split == "rows" else each.pooled
+        figures = f"{found.r2:9.3f}{found.rmse:11.4g}{found.mae:11.4g}{found.mape:9.2f}"
+        click.echo(f"{each.regressor.title:24}{figures}{each.train_s:9.2f}")
+    for text in trained.card["limits"]:
+        click.echo(f"limit: {text}", err=True)

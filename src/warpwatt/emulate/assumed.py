@@ -1,0 +1,89 @@
+"""Arguments the user said nothing about and that may be anything: :func:`completed`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.arguments import Buffer, DType, Scalar
+from warpwatt.core.execution import Assumption
+from warpwatt.program.binding import matched, spoken_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Instruction, Parameter, Program
+
+ASSUMED_BYTES = 1 << 36
+"""Address space behind a pointer nobody described: only what a kernel touches comes into being."""
+SPREAD = 0.05
+"""Standard deviation of the logarithm of the time that a buffer's unknown size and alignment may cost.
+Where its contents decide what threads do, that is an assumption of its own."""
+_DTYPES = {"f": {2: DType.F16, 4: DType.F32, 8: DType.F64}, "s": {1: DType.I8, 2: DType.I16, 4: DType.I32,
+    8: DType.I64}}  # fmt: skip
+_BITS = {1: DType.U8, 2: DType.U16, 4: DType.U32, 8: DType.U64}
+
+
+def unsaid(program: Program, launch: Launch) -> tuple[tuple[int, Parameter], ...]:
+    """Return position and parameter of every number and pointer that the launch leaves out."""
+    given = {key.partition("+")[0] for key in matched(program, launch.arguments)}
+    return tuple(
+        (index, p) for index, p in enumerate(program.parameters) if p.size <= 8 and p.name not in given
+    )
+
+
+def completed(counted: Execution) -> tuple[Launch, tuple[Assumption, ...]]:
+    """Return the launch with everything it leaves out, and what that takes for granted.
+
+    ``counted`` is the static analysis of the launch: it tells which parameters memory is accessed through,
+    and as what. It ends with an error where a branch or address depends on a number that is left out; so
+    the numbers that are still missing decide nothing.
+    """
+    program, launch = counted.program, counted.launch
+    buffers, numbers = {}, {}
+    for index, parameter in unsaid(program, launch):
+        name = spoken_name(parameter, index)
+        kinds = tuple(_elements(counted, parameter.source_name or parameter.name))
+        if kinds:
+            buffers[name] = Buffer(kinds[0], (ASSUMED_BYTES // kinds[0].size,), assumed_fill=True)
+        elif not parameter.pointer:
+            numbers[name] = Scalar(1)
+    doubts = (*_buffer_doubts(buffers), *_number_doubts(numbers))
+    return replace(launch, arguments={**launch.arguments, **buffers, **numbers}), doubts
+
+
+def _buffer_doubts(buffers: Mapping[str, Buffer]) -> Iterator[Assumption]:
+    if buffers:
+        listed = ", ".join(f"{name} ({buffer.dtype})" for name, buffer in buffers.items())
+        subject = f"buffer {listed} is" if len(buffers) == 1 else f"buffers {listed} are"
+        fix = " ".join(f"--arg {name}={buffer.dtype}[SIZE]" for name, buffer in buffers.items())
+        message = f"{subject} not given: as large as the kernel touches"
+        yield Assumption(message, "buffers not given", SPREAD, fix=fix)
+
+
+def _number_doubts(numbers: Mapping[str, Scalar]) -> Iterator[Assumption]:
+    if numbers:
+        listed = ", ".join(numbers)
+        subject = f"{listed} is" if len(numbers) == 1 else f"{listed} are"
+        fix = " ".join(f"--arg {name}=NUMBER" for name in numbers)
+        message = f"{subject} not given: 1 is taken; no branch and no address depends on it"
+        yield Assumption(message, "numbers not given", 0.0, fix=fix)
+
+
+def _elements(counted: Execution, buffer: str) -> Iterator[DType]:
+    """Yield the element types a buffer is accessed as."""
+    for index, access in counted.accesses.items():
+        if access.buffer == buffer:
+            yield from _element(counted.program.instructions[index])
+
+
+def _element(instruction: Instruction) -> Iterator[DType]:
+    """Yield the element type of a PTX memory instruction: ``ld.global.v4.f32`` moves f32."""
+    kind = instruction.opcode.rpartition(".")[2]
+    if kind[:1] in ("f", "s", "u", "b") and kind[1:].isdigit():
+        size = int(kind[1:]) // 8
+        found = _DTYPES.get(kind[0], _BITS).get(size) or _BITS.get(size)
+        if found is not None:
+            yield found

@@ -1,0 +1,97 @@
+"""More resident warps: what would have to give way, and what it would bring."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.advice import Change
+from warpwatt.core.units import binary_bytes
+from warpwatt.emulate.workload import workload
+from warpwatt.gpus.occupancy import occupancy as seats_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warpwatt.core.case import Case
+    from warpwatt.core.execution import Occupancy
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Resources
+
+LEAST_REGISTERS = 16
+
+
+def occupancy(case: Case) -> Iterator[Change]:
+    """Yield the case with twice the resident blocks, or as many as warps allow, if registers or memory limit.
+
+    Caches are shared by more blocks then. That fewer registers may spill is not counted.
+    """
+    held, resources = case.workload.occupancy, case.kernel.resources
+    wanted = min(2 * held.blocks_per_sm, held.limits["warps"], held.limits["grid"])
+    if wanted <= held.blocks_per_sm:
+        return
+    fewer, launch, needs = _reduced(case, wanted)
+    execution = replace(case.workload.execution, launch=launch)
+    if needs:
+        work = workload(execution, case.gpu, fewer)
+        changed = replace(case, kernel=replace(case.kernel, resources=fewer), launch=launch, workload=work)
+    elif held.limiter == "blocks":
+        changed, needs = _with_seats(case, wanted), ["larger blocks"]
+    else:
+        return
+    if changed.workload.occupancy.blocks_per_sm <= held.blocks_per_sm:
+        return
+    blocks = changed.workload.occupancy.blocks_per_sm
+    warps = blocks * case.launch.warps_per_block
+    text = f"keeping {warps} instead of {held.warps_per_sm} warps resident per SM"
+    assert resources.registers >= fewer.registers
+    yield Change("occupancy", text, changed, None, " and ".join(needs))
+
+
+def _reduced(case: Case, wanted: int) -> tuple[Resources, Launch, list[str]]:
+    """Return resources and launch that fit ``wanted`` blocks, and how they differ."""
+    resources, launch, needs = case.kernel.resources, case.launch, []
+    limits = case.workload.occupancy.limits
+    if limits.get("registers", wanted) < wanted:
+        registers = _registers(case, wanted)
+        if registers is None:
+            return resources, launch, []
+        needs.append(f"{registers} instead of {resources.registers} registers per thread")
+        needs[-1] += " (-maxrregcount, __launch_bounds__) without spills"
+        resources = replace(resources, registers=registers)
+    if limits.get("shared memory", wanted) < wanted:
+        shared = resources.static_shared + launch.dynamic_shared
+        size = _shared(case, resources, wanted)
+        needs.append(f"{binary_bytes(size)} instead of {binary_bytes(shared)} of shared memory per block")
+        static = min(resources.static_shared, size)
+        resources = replace(resources, static_shared=static)
+        launch = replace(launch, dynamic_shared=size - static)
+    return resources, launch, needs
+
+
+def _registers(case: Case, wanted: int) -> int | None:
+    """Return the most registers per thread with which so many blocks fit."""
+    resources = case.kernel.resources
+    for registers in range(resources.registers - 1, LEAST_REGISTERS - 1, -1):
+        held = seats_of(case.gpu, replace(resources, registers=registers), case.launch)
+        if held.limits["registers"] >= wanted:
+            return registers
+    return None
+
+
+def _shared(case: Case, resources: Resources, wanted: int) -> int:
+    """Return the most shared memory per block, in bytes, with which so many blocks fit."""
+    low, high = 0, resources.static_shared + case.launch.dynamic_shared
+    plain, launch = replace(resources, static_shared=0), case.launch
+    while low < high:
+        middle = (low + high + 1) // 2
+        held = seats_of(case.gpu, plain, replace(launch, dynamic_shared=middle))
+        fits = held.limits.get("shared memory", wanted) >= wanted
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+def _with_seats(case: Case, blocks: int) -> Case:
+    held: Occupancy = case.workload.occupancy
+    seats = replace(held, blocks_per_sm=blocks, warps_per_sm=blocks * case.launch.warps_per_block)
+    return replace(case, workload=replace(case.workload, occupancy=seats))

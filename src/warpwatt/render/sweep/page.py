@@ -1,0 +1,112 @@
+"""A sweep as one HTML page: plots, and every point in a table. Offline, no scripts at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup
+
+from warpwatt.advise.rows import OBJECTIVES, least, pareto
+from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.units import si
+from warpwatt.render.figures import bounds, percent, plural
+from warpwatt.render.sweep import plots
+from warpwatt.render.sweep.points import name, varying
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.advise.rows import Range, Row
+    from warpwatt.render.context import Context
+
+_OBJECTIVE_NAMES = {"time": "fastest", "energy": "least energy", "edp": "least energy × time"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the table."""
+
+    cells: tuple[str, ...]
+    front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the page says of one launch."""
+
+    title: str
+    summary: str
+    heads: tuple[str, ...]
+    rows: tuple[Line, ...]
+    plots: tuple[plots.Plot, ...]
+
+
+def render(rows: Sequence[Row], context: Context) -> str:
+    """Return the page as one HTML document."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    results = [row for row in rows if row.time is not None]
+    by_launch = [[row for row in results if row.launch == one] for one in {row.launch: 0 for row in results}]
+    return environment.get_template("sweep.html").render(
+        title=", ".join(dict.fromkeys(row.kernel for row in results)) or "no result",
+        launches=[_part(own) for own in by_launch],
+        failures=_failures(rows),
+        warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
+        plots=plots,
+        context=context,
+        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
+    )
+
+
+def _part(rows: Sequence[Row]) -> Part:
+    heads, front = varying(rows), pareto(rows)
+    said = [f"{_OBJECTIVE_NAMES[goal]}: {name(least(rows, goal), heads)}" for goal in OBJECTIVES]
+    return Part(
+        title=f"{rows[0].kernel}: {plural(len(rows), 'point')}",
+        summary="; ".join(said),
+        heads=tuple(heads),
+        rows=tuple(
+            Line((*(read(row) for read in heads.values()), *_cells(row)), row.number in front) for row in rows
+        ),
+        plots=plots.plots(rows),
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    power = _quantity(row.power, "W") + (" at its limit" if row.at_power_limit else "")
+    return (
+        _quantity(row.time, "s"),
+        power,
+        _quantity(row.energy, "J"),
+        si(row.energy_delay or 0.0, "Js"),
+        percent(row.occupancy or 0.0),
+        row.limited_by,
+    )
+
+
+def _quantity(value: Range | None, unit: str) -> str:
+    if value is None:
+        return ""
+    around = bounds(Estimate(value.value, unit, value.low, value.high, Source.MODELLED))
+    return f"{si(value.value, unit)} ({around})" if around else si(value.value, unit)
+
+
+def _failures(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    reasons: dict[str, int] = {}
+    for row in rows:
+        if row.error:
+            reasons[row.error] = reasons.get(row.error, 0) + 1
+    return [(reason, plural(number, "point")) for reason, number in reasons.items()]
+
+
+def _asset(name: str) -> str:
+    return resources.files("warpwatt.render").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,178 @@
+"""The component power model: adds up, reacts to work, clock, data and counters as physics says."""
+
+import math
+
+import pytest
+
+from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.case import Profile
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.estimate import Source
+from warpwatt.core.gpu import Calibration, Clocks
+from warpwatt.gpus import find_many, missing
+from warpwatt.models.power.component import Component
+from warpwatt.models.power.component.activity import active_sms, activity
+from warpwatt.models.power.component.features import physical_features
+from warpwatt.models.power.component.parameters import COMPONENTS, parameters
+from warpwatt.models.power.component.voltage import VoltageCurve
+from warpwatt.models.registry import power_model, power_models
+from warpwatt.models.time.roofline import Roofline
+
+USABLE = [gpu for gpu in find_many("all") if not missing(gpu)]
+
+
+def predicted(case):
+    return Component().predict(case, Roofline().predict(case))
+
+
+def with_argument(toy, text):
+    case = toy.case()
+    return toy.replace(case, launch=toy.replace(case.launch, arguments=parse_arguments([text])))
+
+
+def test_it_is_registered():
+    assert "component" in power_models()
+    assert isinstance(power_model("component"), Component)
+
+
+def test_components_sum_to_the_power_and_shares_to_one(toy):
+    power = predicted(toy.case(toy.execution(fmas=20)))
+    assert math.fsum(power.components.values()) == pytest.approx(power.power.value)
+    assert math.fsum(power.shares) == pytest.approx(1.0)
+    assert set(power.components) <= set(COMPONENTS)
+
+
+def test_the_instruction_that_moves_bytes_costs_more_than_one_that_adds(toy):
+    shares = predicted(toy.case(toy.execution(fmas=3))).shares
+    assert min(shares[0], shares[4]) > 3 * max(shares[1:4])
+
+
+def test_amounts_are_those_of_the_toy(toy):
+    case = toy.case(toy.execution(blocks=1000, fmas=7))
+    amounts = activity(case).amounts
+    threads = case.launch.threads
+    assert amounts["fp32"] == pytest.approx(7 * threads)
+    assert amounts["issue"] * 32 == pytest.approx(amounts["registers"])
+    assert amounts["dram"] == pytest.approx(case.workload.dram.total)
+
+
+@pytest.mark.parametrize(("blocks", "share"), [(1, 1), (132, 132), (133, 66.5), (264, 132)])
+def test_active_sms_of_a_grid_on_132_sms(toy, blocks, share):
+    assert active_sms(toy.case(toy.execution(blocks=blocks))) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("fmas", [1, 400])
+def test_every_complete_gpu_gets_a_plausible_power(toy, fmas):
+    for gpu in USABLE:
+        watts = predicted(toy.case(toy.execution(fmas=fmas), gpu.name)).power.value
+        assert 0.1 * gpu.power_limit < watts < 3.5 * gpu.power_limit, gpu.name
+
+
+def test_it_says_how_sure_it_is(toy):
+    power = predicted(toy.case()).power
+    assert power.source is Source.ASSUMED
+    assert power.low < power.value < power.high
+
+
+def test_constant_data_draw_less_and_assumed_data_are_less_sure(toy):
+    watts = {fill: predicted(with_argument(toy, f"x=f32[8]:{fill}")).power for fill in ("random", "zeros")}
+    assert watts["zeros"].value < watts["random"].value
+    assumed = predicted(with_argument(toy, "x=f32[8]")).power
+    assert assumed.value == pytest.approx(watts["random"].value)
+    assert assumed.high - assumed.low > watts["random"].high - watts["random"].low
+
+
+def test_data_do_not_change_what_a_buffer_that_is_only_written_costs(toy):
+    written = predicted(with_argument(toy, "y=f32[8]:zeros")).power.value
+    assert written == pytest.approx(predicted(toy.case()).power.value)
+
+
+def test_a_lower_clock_saves_more_above_the_knee_than_below(toy):
+    case = toy.case(toy.execution(fmas=400))
+
+    def watts(share):
+        clocks = Clocks(case.gpu.boost_clock * share, case.clocks.memory)
+        return predicted(toy.replace(case, clocks=clocks)).power.value
+
+    assert watts(1.0) - watts(0.9) > 1.5 * (watts(0.5) - watts(0.4)) > 0
+
+
+def test_voltage_has_a_floor_and_is_one_at_the_boost_clock():
+    curve = VoltageCurve(0.7, 0.6, 1.5)
+    assert curve.at(0.1) == curve.at(0.6) == 0.7
+    assert curve.at(1.0) == pytest.approx(1.0)
+    assert curve.at(1.1) > 1.0
+
+
+def test_a_calibration_replaces_what_it_measured_and_nothing_else(toy):
+    case = toy.case()
+    constants = {
+        "component.board": (500.0, 5.0),
+        "component.residual": (0.01, 0.0),
+        "latency.l2": (200.0, 1.0),
+    }
+    gpu = toy.replace(case.gpu, calibration=Calibration(case.gpu.name, "2026-01-01", "test", constants))
+    power = predicted(toy.replace(case, gpu=gpu))
+    assert power.components["board"] == 500.0
+    assert power.components["dram"] == predicted(case).components["dram"]
+    assert power.power.source is Source.MODELLED
+
+
+def test_a_calibration_without_power_leaves_the_specification(toy):
+    case = toy.case()
+    other = Calibration(case.gpu.name, "2026-01-01", "test", {"latency.l2": (200.0, 1.0)})
+    gpu = toy.replace(case.gpu, calibration=other)
+    assert not parameters(gpu).calibrated
+    assert predicted(toy.replace(case, gpu=gpu)).power == predicted(case).power
+
+
+def test_measured_time_and_counters_replace_predicted_ones(toy):
+    case = toy.case()
+    timing = Roofline().predict(case)
+    slow = toy.replace(case, profile=Profile(case.gpu.name, case.clocks, time=4 * timing.time.value))
+    assert Component().predict(slow, timing).components["dram"] == pytest.approx(
+        Component().predict(case, timing).components["dram"] / 4
+    )
+    counters = {"dram_read_transactions": 1000.0, "dram_write_transactions": 500.0, "SMACT": 0.25}
+    counted = toy.replace(case, profile=Profile(case.gpu.name, case.clocks, counters=counters))
+    power = Component().predict(counted, timing)
+    coefficient = parameters(case.gpu).coefficients["dram"].value
+    assert power.components["dram"] == pytest.approx(coefficient * 1500 * 32 / timing.time.value)
+    whole = Component().predict(case, timing).components["active SMs"]
+    assert power.components["active SMs"] == pytest.approx(
+        whole * 0.25 * case.gpu.sm_count / active_sms(case)
+    )
+
+
+def test_a_busy_share_of_dram_is_that_share_of_the_bandwidth(toy):
+    case = toy.case()
+    busy = toy.replace(case, profile=Profile(case.gpu.name, case.clocks, counters={"DRAMA": 0.5}))
+    coefficient = parameters(case.gpu).coefficients["dram"].value
+    watts = predicted(busy).components["dram"]
+    assert watts == pytest.approx(0.5 * coefficient * case.gpu.memory_bandwidth)
+
+
+def test_a_warmer_chip_leaks_more(toy):
+    case = toy.case()
+
+    def watts(celsius):
+        counters = {"temperature_c": celsius}
+        return predicted(
+            toy.replace(case, profile=Profile(case.gpu.name, case.clocks, counters=counters))
+        ).components["leakage"]
+
+    assert watts(80.0) > watts(40.0)
+
+
+def test_without_board_power_it_refuses(toy):
+    case = toy.case()
+    with pytest.raises(UnsupportedGpuError, match="board power"):
+        predicted(toy.replace(case, gpu=toy.replace(case.gpu, power_limit=None)))
+
+
+def test_features_have_the_same_names_for_every_case_and_hold_the_prior(toy):
+    cases = [toy.case(), toy.case(toy.execution(fmas=50), "gtx 980")]
+    found = [physical_features(case, Roofline().predict(case)) for case in cases]
+    assert list(found[0]) == list(found[1])
+    assert all(math.isfinite(value) for features in found for value in features.values())
+    assert found[0]["component.total"] == pytest.approx(predicted(cases[0]).power.value)
