@@ -167,12 +167,13 @@ def test_youngest_first_can_be_chosen() -> None:
     assert ends[1][0] > ends[1][1]
 
 
-def test_sub_cores_take_turns_at_a_pipe_of_the_whole_sm() -> None:
-    """Four blocks of one warp, each on its own sub-core: none is through before the others' last turn."""
-    ints, floats = table(10, shared_pipe=c.SHARED_FP64, shared_interval=16)
+def test_a_pipe_of_the_whole_sm_takes_what_queues_for_it_as_it_comes() -> None:
+    """Four blocks of one warp, each on its own sub-core: none is served before another that came first."""
+    ints, floats = table(10, kind=c.QUEUED, shared_pipe=c.SHARED_FP64, shared_interval=16)
     state = run(inputs(ints, floats, blocks=4, resident=4))
-    assert sorted(state.block_end) == [16 * (36 + turn) for turn in range(4)]
+    assert state.results[c.END] == 16 * 39
     assert state.pipe_busy[c.PIPES + c.SHARED_FP64] == 16 * 40
+    assert max(state.block_end) - min(state.block_end) <= 3 * 16  # else 10 * 16 and more
 
 
 def test_constants_do_not_wait_for_the_load_store_unit() -> None:

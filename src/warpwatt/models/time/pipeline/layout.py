@@ -27,9 +27,10 @@ say; cycles that L2's atomic unit needs per request, seen from one SM; how much 
 takes."""
 
 # -- kinds of instructions ----------------------------------------------------------------------------
-PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP = range(9)
+PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP, QUEUED = range(10)
 """GROUP: an operation of a warp group that runs on; GROUP_WAIT waits for it. COPY_FENCE: LDGDEPBAR.
-ASYNC_WAIT: waits for bulk copies of its block."""
+ASYNC_WAIT: waits for bulk copies of its block. QUEUED: waits for its SM-wide pipe in the queue of memory
+instructions."""
 
 # -- what a memory instruction moves ------------------------------------------------------------------
 NOTHING, READ, WRITE, ATOMIC_READ, COPY, BULK = range(6)
