@@ -25,7 +25,7 @@ from validation.time_tuning import SAMPLE, sampled
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import analysed
+from warpwatt.emulate import analysis
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -166,7 +166,9 @@ def _execution(run: Measured, level: Level) -> tuple[Kernel, Execution]:
     kernel = load_kernel(code.source, find(run.gpu).target, options, code.kernel)
     if level is Level.SASS:
         kernel = replace(kernel, ptx=None)
-    return kernel, analysed(kernel, launch, (level,))
+    found = kernel, analysis.analysed(kernel, launch, (level,))
+    analysis._analysed.cache_clear()  # what it holds of hundreds of kernels would fill the memory
+    return found
 
 
 if __name__ == "__main__":
