@@ -119,7 +119,7 @@ def settings(
     v = machine.values
     numbers = np.zeros(c.INT_SETTINGS, np.int64)
     numbers[[c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK]] = machine.sub_cores, resident, warps_per_block
-    numbers[c.YOUNGEST] = v["youngest_first"]
+    numbers[c.ISSUE_ORDER] = _ORDERS[v["issue_order"]]
     numbers[c.L1I_MISS_CYCLES] = round(machine.l2_latency)
     for column, name in _COUNTS.items():
         numbers[column] = v[name]
@@ -135,6 +135,7 @@ def settings(
     return numbers, rates
 
 
+_ORDERS = {"oldest": c.OLDEST, "youngest": c.YOUNGEST, "longest waiting": c.LONGEST_WAITING}
 _COUNTS = {
     c.QUEUE_DEPTH: "queue_depth", c.ADDRESS_CYCLES: "address_cycles", c.BARRIER_CYCLES: "barrier_cycles",
     c.BLOCK_CYCLES: "block_cycles", c.L0_LINES: "l0_lines", c.L0_MISS_CYCLES: "l0_miss_cycles",

@@ -4,7 +4,8 @@ Everything here is plain functions of arrays, so that it can be compiled (:mod:`
 too. Rules, after Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025):
 
 * A warp belongs to a sub-core. A sub-core issues one instruction per cycle: of the warp it issued last if
-  that one is ready, else of the oldest (or youngest) ready warp.
+  that one is ready, else of the ready warp that waits longest (or of the oldest, or the youngest). Sub-cores
+  take turns at the SM's pipes.
 * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero and its next
   instruction is fetched; it issues when the instruction's pipe, queue and register banks take it.
 * FP64 instructions of boards with few FP64 lanes queue with the memory instructions for the SM's pipe.
@@ -187,30 +188,30 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
         if free <= time:
             return int(last)
         hold(s, sub, last, time, free)
-    again = c.NEVER
-    length = s.subs[sub, S_LENGTH]
-    best, since = -1, c.NEVER
-    for position in range(length):
-        w = s.order[sub, length - 1 - position if x.numbers[c.YOUNGEST] == 1 else position]
+    again, best, first = c.NEVER, -1, c.NEVER
+    for position in range(s.subs[sub, S_LENGTH]):
+        w = s.order[sub, position]
         if s.warps[w, W_STATE] != LIVE:
             continue
         if s.warps[w, W_READY] > time:
             again = min(again, s.warps[w, W_READY])
             continue
         free = unit_free(x, s, sub, s.warps[w, W_PC])
-        if free <= time:
-            if x.numbers[c.YOUNGEST] < 2:
-                return int(w)
-            waiting = s.warps[w, W_MARK] if x.numbers[c.YOUNGEST] == 2 else s.warps[w, W_READY]
-            if waiting < since:
-                best, since = w, waiting
-            continue
-        hold(s, sub, w, time, free)
-        again = min(again, free)
-    if best >= 0:
-        return int(best)
-    s.subs[sub, S_WAKE] = again
-    return -1
+        if free > time:
+            hold(s, sub, w, time, free)
+            again = min(again, free)
+        elif turn(x, s, w, position) < first:
+            best, first = w, turn(x, s, w, position)
+    if best < 0:
+        s.subs[sub, S_WAKE] = again
+    return int(best)
+
+
+def turn(x: Inputs, s: State, w: int, position: int) -> int:
+    """Return a warp's place among the ready ones, the lowest issues; ``position``: 0 is the oldest."""
+    if x.numbers[c.ISSUE_ORDER] == c.LONGEST_WAITING:
+        return int(s.warps[w, W_MARK])
+    return position if x.numbers[c.ISSUE_ORDER] == c.OLDEST else -position
 
 
 def hold(s: State, sub: int, w: int, time: int, free: int) -> None:
