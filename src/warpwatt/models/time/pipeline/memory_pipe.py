@@ -16,6 +16,8 @@ from warpwatt.models.time.pipeline.state import (
     LOAD_TIME,
     LSU,
     PORT,
+    R_SETTERS,
+    R_TIMES,
     S_ADDRESS_FREE,
     S_QUEUE,
     S_QUEUED,
@@ -26,8 +28,6 @@ from warpwatt.models.time.pipeline.state import (
     W_COPIER,
     W_COUNTS,
     W_REASONS,
-    W_RING,
-    W_RING_SETTERS,
     W_SETTERS,
     WRITE_PORT,
 )  # fmt: skip
@@ -171,7 +171,8 @@ def complete(x: Inputs, s: State, w: int, pc: int, board: int, time: int) -> Non
         s.warps[w, W_BOARDS + board] = time
         s.warps[w, W_REASONS + board] = x.ints[pc, c.REASON]
         s.warps[w, W_SETTERS + board] = pc
-    place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
-    s.warps[w, W_RING + place] = s.warps[w, W_BOARDS + board]
-    s.warps[w, W_RING_SETTERS + place] = s.warps[w, W_SETTERS + board]
-    s.warps[w, W_COUNTS + board] += 1
+    if s.rings.shape[0] > 0:
+        place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
+        s.rings[w, R_TIMES + place] = s.warps[w, W_BOARDS + board]
+        s.rings[w, R_SETTERS + place] = s.warps[w, W_SETTERS + board]
+        s.warps[w, W_COUNTS + board] += 1
