@@ -82,18 +82,8 @@ def _alike(case: Case) -> tuple[Profile, ...]:
         found = max(map(_grids, by_clock.values()), default=0)
         what = f"blocks of {launch.block.count} threads on {case.gpu.name}"
         raise InputError(f"the block model needs three measured grids with {what}, not {found}", hint=FIX)
-<<<<<<< HEAD
     nearest = sorted(enough, key=lambda group: abs(math.log(group[0].clocks.sm / clock)))
     return tuple(nearest[0])
-=======
-    nearest: list[Profile] = min(enough, key=lambda group: _apart(group, clock))
-    return tuple(nearest)
-
-
-def _apart(profiles: Sequence[Profile], clock: float) -> float:
-    """Return how far the clock of a group lies from another, as the size of a logarithm."""
-    return abs(math.log(profiles[0].clocks.sm / clock))
->>>>>>> main
 
 
 def _grids(profiles: Sequence[Profile]) -> int:
