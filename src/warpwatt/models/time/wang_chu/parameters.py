@@ -89,3 +89,15 @@ def _fabric_delay(gpu: Gpu) -> float:
 def _published() -> dict[str, DataFile]:
     files = map(DataFile, sorted(FOLDER.glob("*.toml")))
     return {file.text("gpu"): file for file in files}
+
+
+def published_rows(gpu: Gpu) -> dict[str, list[dict[str, float]]]:
+    """Return the rows of the paper's tables about a GPU, by name of the table in its file; empty if none.
+
+    >>> from warpwatt.gpus import find
+    >>> published_rows(find("gtx980"))["minimum_dram_latency"][0]
+    {'memory_mhz': 400, 'core_mhz': 400, 'cycles': 500}
+    """
+    file = _published().get(gpu.name)
+    tables = ("minimum_dram_latency", "dram_delay")
+    return {name: file.table(name)["rows"] for name in tables} if file is not None else {}

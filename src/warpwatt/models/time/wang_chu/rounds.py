@@ -1,4 +1,9 @@
-"""From counts and clocks to seconds: equation (6) over whichever closed form holds."""
+"""From counts and clocks to seconds: the closed form that holds, over all rounds of active warps.
+
+Equation (6) multiplies the time of one round, and so pays for filling and draining the SM once per round. A
+block that ends makes room for the next at once, so here the rounds of a warp's seat follow one another as
+further iterations. On the measured clock sweeps that is the better reading (docs/validation/wang_chu.md).
+"""
 
 from __future__ import annotations
 
@@ -37,19 +42,19 @@ def answer(counts: Counts, memory: MemoryParameters, clocks: Clocks, *, knee: fl
     busy = r.computing, r.queueing
     if max(busy) > 0.0:
         cycles *= (1.0 + (min(busy) / max(busy)) ** knee) ** (1.0 / knee)
-    scale = counts.rounds / clocks.sm
+    scale = 1.0 / clocks.sm
     return Answer(cycles * scale, r.computing * scale, r.queueing * scale, case)
 
 
 def round_at(counts: Counts, memory: MemoryParameters, clocks: Clocks) -> Round:
-    """Return one round of active warps at a pair of clocks."""
+    """Return what the active warps' seats of an SM do at a pair of clocks, one warp after the other."""
     delay = memory.delay(clocks.sm, clocks.memory, counts.l2_hit_rate, counts.sm_share)
     return Round(
         compute=counts.compute / counts.iterations,
         delay=delay * counts.sectors,
         latency=memory.latency(clocks.sm, clocks.memory, counts.l2_hit_rate) if counts.sectors else 0.0,
         warps=counts.active_warps,
-        iterations=counts.iterations,
+        iterations=counts.iterations * counts.rounds,
     )
 
 
