@@ -36,6 +36,7 @@ _TIME: Mapping[str, str] = {
     "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
     "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
     "volkov": "warpwatt.models.time.volkov:Volkov",
+    "wang-chu": "warpwatt.models.time.wang_chu:WangChu",
 }
 _POWER: Mapping[str, str] = {
     "boughzala": "warpwatt.models.power.boughzala:Boughzala",
