@@ -2,8 +2,8 @@
 
 A file holds ``gpu``, ``date`` and ``protocol`` as strings, and one table for each constant with ``value`` and
 ``error`` (standard error), in tables by kind: ``[latency.l2]``. Files are looked for in the folder
-``calibrations`` of the package's data and of each of the user's GPU folders; what a user's file lacks stays as
-the package's has it.
+``calibrations`` of the package's data and of each of the user's GPU folders; what a user's file lacks stays
+as the package's has it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The physical features of a launch, or of a run of several, for models that learn on top of the component model.
+"""Physical features of a launch, or of a run of several, for models that learn on top of the component model.
 
 All of them follow from what is done in how many seconds at which clocks, so measured and predicted seconds,
 one launch and a loop of several give features of the same meaning.
