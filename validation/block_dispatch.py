@@ -1,4 +1,4 @@
-"""Blocks started per cycle by the whole chip, from public microbenchmarks: where ``dispatch.toml`` has them from.
+"""Blocks started per cycle by the whole chip, from public microbenchmarks: the source of ``dispatch.toml``.
 
 Run ``python -m validation.block_dispatch --data FOLDER`` from the repository root (default
 ``../shared/data``). Writes ``docs/validation/block_dispatch.md``.
@@ -36,11 +36,11 @@ PROTOCOL = """\
 
 Written by `python -m validation.block_dispatch` on {date} at commit {commit}; do not edit.
 
-**Development data**: the rates of `models/time/dispatch.toml` are chosen on these (github.com/te42kyfo/gpu-benches,
-commit 1c36d50). Blocks started per cycle of the boost clock, on the whole chip.
+**Development data**: the rates of `models/time/dispatch.toml` are chosen on these
+(github.com/te42kyfo/gpu-benches, commit 1c36d50). Blocks started per cycle of the boost clock, on the whole chip.
 
-- *small kernels*: slope of time over blocks, scaling of arrays in L2 ({part:.0%} of it at most), kernel after kernel
-  in a stream or graph. Where blocks of twice the threads come at the same rate, dispatch is the limit.
+- *small kernels*: slope of time over blocks, scaling of arrays in L2 ({part:.0%} of it at most), kernel after
+  kernel in a stream or graph. Where blocks of twice the threads come at the same rate, dispatch is the limit.
 - *stream init*: two resident blocks per SM write 2^27 doubles; the rate is at least what is seen.
 
 | GPU | data | {head} | in the package |
