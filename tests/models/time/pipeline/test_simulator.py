@@ -109,6 +109,16 @@ def test_blocks_follow_one_another_with_their_dispatch() -> None:
     assert list(state.block_end) == [136, 137, 272, 273]
 
 
+def test_blocks_wait_for_their_turn_on_the_chip() -> None:
+    """Four blocks of 40 cycles of work, one every 150 cycles though there is room for all."""
+    ints, floats = table(10, stall=4)
+    given = inputs(ints, floats, blocks=4, resident=4)
+    given.rates[c.DISPATCH] = 150.0
+    state = run(given)
+    assert list(state.block_end) == [36, 186, 336, 486]
+    assert state.results[c.DISPATCH_BUSY] == 600.0
+
+
 @pytest.mark.parametrize(("rate", "missing"), [(0.0, 0), (0.25, 25), (0.5, 50), (1.0, 100)])
 def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
     """A hundred loads of four sectors: the share that misses moves its bytes and takes L2's latency."""

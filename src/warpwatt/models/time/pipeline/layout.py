@@ -53,17 +53,18 @@ OLDEST, YOUNGEST, LONGEST_WAITING = range(3)
  L1I_AHEAD) = range(16)  # fmt: skip
 INT_SETTINGS = 16
 (L2_BYTES, DRAM_BYTES, PORT_BYTES, WRITE_PORT_BYTES, LOAD_LINEAR, LOAD_QUEUE, LOAD_WINDOW, BACKLOG, BURST,
- BURST_AFTER) = range(10)  # fmt: skip
-FLOAT_SETTINGS = 10
+ BURST_AFTER, DISPATCH) = range(11)  # fmt: skip
+FLOAT_SETTINGS = 11
 """Bytes per cycle that L2 and DRAM give this SM and its ports carry; how DRAM's latency grows with its load
 ρ: LINEAR·ρ + QUEUE·ρ/(1−ρ), over WINDOW cycles; cycles that L2's queue may run ahead before the LSU stops.
 A burst of this SM of up to BURST cycles of its share goes through at once, because the others are at other
-places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of step."""
+places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of step. DISPATCH: cycles between
+the blocks that the chip's distributor has for this SM."""
 
 # -- results ------------------------------------------------------------------------------------------
 (END, ISSUED, LSU_BUSY, PORT_BYTES_MOVED, L2_BYTES_MOVED, DRAM_BYTES_MOVED, WARP_CYCLES_SUM, LAST_ISSUE,
- ATOMIC_BUSY, SHARED_BUSY, L1_BUSY) = range(11)  # fmt: skip
-RESULTS = 11
+ ATOMIC_BUSY, SHARED_BUSY, L1_BUSY, DISPATCH_BUSY) = range(12)  # fmt: skip
+RESULTS = 12
 
 REASONS = (
     Stall.SELECTED, Stall.NOT_SELECTED, Stall.WAIT, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.models.time.dispatch import dispatch_rate
 from warpwatt.models.time.pipeline import layout as c
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Machine:
     ns: float
     """SM cycles per nanosecond."""
     geforce: bool
+    dispatch_cycles: float
+    """Cycles between the blocks that one SM gets while all of them are being filled."""
 
     def interval(self, throughput_class: str, fallback: float = 16.0) -> float:
         """Return the cycles that one warp instruction of a class keeps its sub-core's pipe."""
@@ -78,6 +81,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         values=values,
         ns=ns,
         geforce=gpu.name.startswith(("GeForce", "Titan", "TITAN")),
+        dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
     )
 
 
@@ -135,6 +139,7 @@ def settings(
         v["load_queue_ns"] * machine.ns,
     )
     rates[c.LOAD_WINDOW], rates[c.BACKLOG] = v["load_window_cycles"], v["backlog_cycles"]
+    rates[c.DISPATCH] = machine.dispatch_cycles
     rates[c.BURST], rates[c.BURST_AFTER] = v["burst_cycles"], v["burst_after_cycles"]
     return numbers, rates
 

@@ -102,10 +102,12 @@ def simulate(x: Inputs, s: State) -> None:
 
 
 def start_block(x: Inputs, s: State, slot: int, time: int) -> None:
-    """Give the next block in line, if there is one, to a free slot."""
+    """Give the next block in line, if there is one, to a free slot, but not before its turn on the chip."""
     ordinal = s.shared_free[c.SHARED_PIPES]
     if ordinal >= x.blocks.shape[0]:
         return
+    time = max(time, int(ordinal * x.rates[c.DISPATCH]))
+    s.results[c.DISPATCH_BUSY] += x.rates[c.DISPATCH]
     s.shared_free[c.SHARED_PIPES] += 1
     count = x.numbers[c.WARPS_PER_BLOCK]
     s.slots[slot, B_BLOCK] = ordinal
