@@ -150,7 +150,7 @@ def printed_errors(folder: Path) -> list[str]:
         worst = [max(float(r[f"{w}_are_pct"]) for r in rows) for w in ("time", "energy")]
         mean = [sum(float(r[f"{w}_are_pct"]) for r in rows) / len(rows) for w in ("time", "energy")]
         parts.append(
-            f"- {gpu}, {len(rows)} kernels: BRE ≤ ARE ≤ WRE in {'every' if all(ordered) else 'not every'} row. "
+            f"- {gpu}, {len(rows)} kernels: BRE ≤ ARE ≤ WRE in {'' if all(ordered) else 'not '}every row. "
             f"Largest ARE {worst[0]:.2f} % (time) and {worst[1]:.2f} % (energy), mean over kernels "
             f"{mean[0]:.2f} % and {mean[1]:.2f} %."
         )

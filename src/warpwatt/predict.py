@@ -114,7 +114,8 @@ def _taught(
     measured = replace(_case(case.kernel, launch, device, profile.clocks, choice), measured=case.measured)
     if profile.clocks.sustained:  # the board chose: where it holds its power limit
         measured = settle(measured, *models, fixed=False).case
-    return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
+    seen = replace(measured, profile=replace(profile, clocks=measured.clocks))  # some models read counters
+    return hybrid(models[0], seen, profile, free_clocks=profile.clocks.sustained and not fixed)
 
 
 def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:

@@ -141,7 +141,11 @@ def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: flo
 
 
 def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
-    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself."""
+    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself.
+
+    Long blocks never wait for their dispatch, but for the first wave, which the others do not repeat.
+    """
+    launched = replace(launched, machine=replace(launched.machine, dispatch_cycles=0.0))
     found = runs(launched.streams)
     limit = found.limit(BUDGET / resident)
     if found.instructions(limit) * resident > BUDGET:  # inner loops too

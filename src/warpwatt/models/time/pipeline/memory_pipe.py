@@ -86,6 +86,22 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
     s.results[c.END] = max(s.results[c.END], float(when))
 
 
+def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:
+    """Send an instruction of an SM-wide pipe down the queue; the pipe takes them as they come."""
+    shared, interval = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.SHARED_INTERVAL]
+    addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
+    s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
+    accepted = max(addressed, s.shared_free[shared])
+    s.shared_free[shared] = accepted + interval
+    s.pipe_busy[c.PIPES + shared] += interval
+    s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = accepted
+    s.subs[sub, S_QUEUED] += 1
+    done = accepted + int(x.floats[pc, c.LATENCY])
+    complete(x, s, w, pc, x.ints[pc, c.WRITE_BARRIER], done)
+    complete(x, s, w, pc, x.ints[pc, c.READ_BARRIER], accepted + int(x.floats[pc, c.READ_LATENCY]))
+    s.results[c.END] = max(s.results[c.END], float(done))
+
+
 def beyond(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: float) -> float:
     """Move what misses L1 through port, L2 and DRAM; return when the data is back (0 if all hit)."""
     missing = missed(s.debts, pc, 0, x.floats[pc, c.L1_MISS], sectors, lines)

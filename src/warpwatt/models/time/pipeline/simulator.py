@@ -4,9 +4,11 @@ Everything here is plain functions of arrays, so that it can be compiled (:mod:`
 too. Rules, after Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025):
 
 * A warp belongs to a sub-core. A sub-core issues one instruction per cycle: of the warp it issued last if
-  that one is ready, else of the oldest (or youngest) ready warp. Sub-cores take turns at the SM's pipes.
+  that one is ready, else of the ready warp that waits longest (or of the oldest, or the youngest). Sub-cores
+  take turns at the SM's pipes.
 * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero and its next
   instruction is fetched; it issues when the instruction's pipe, queue and register banks take it.
+* FP64 instructions of boards with few FP64 lanes queue with the memory instructions for the SM's pipe.
 * A memory instruction goes through the sub-core's queue and address unit, then through the SM's load-store
   unit, whose cycles it takes by its wavefronts or lines. What misses L1 passes a port, L2 and DRAM, each a
   server with this SM's share of the rate; latency adds to the waiting.
@@ -19,7 +21,7 @@ from __future__ import annotations
 from warpwatt.emulate.native.pointers import f64_at, f64_rows, i64_at, i64_rows
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.front_end import fetch
-from warpwatt.models.time.pipeline.memory_pipe import access_memory, complete
+from warpwatt.models.time.pipeline.memory_pipe import access_memory, complete, pass_queue
 from warpwatt.models.time.pipeline.state import (
     B_ARRIVED,
     B_ASYNC_DONE,
@@ -87,9 +89,7 @@ def simulate(x: Inputs, s: State) -> None:
     time = 0
     while time < c.NEVER:
         following = c.NEVER
-        first = s.shared_free[c.SHARED_PIPES + 2]
-        for place in range(x.numbers[c.SUB_CORES]):
-            sub = (first + place) % x.numbers[c.SUB_CORES]
+        for sub in range(x.numbers[c.SUB_CORES]):
             if s.subs[sub, S_WAKE] <= time:
                 chosen = choose(x, s, sub, time)
                 if chosen >= 0:
@@ -102,10 +102,12 @@ def simulate(x: Inputs, s: State) -> None:
 
 
 def start_block(x: Inputs, s: State, slot: int, time: int) -> None:
-    """Give the next block in line, if there is one, to a free slot."""
+    """Give the next block in line, if there is one, to a free slot, but not before its turn on the chip."""
     ordinal = s.shared_free[c.SHARED_PIPES]
     if ordinal >= x.blocks.shape[0]:
         return
+    time = max(time, int(ordinal * x.rates[c.DISPATCH]))
+    s.results[c.DISPATCH_BUSY] += x.rates[c.DISPATCH]
     s.shared_free[c.SHARED_PIPES] += 1
     count = x.numbers[c.WARPS_PER_BLOCK]
     s.slots[slot, B_BLOCK] = ordinal
@@ -201,11 +203,11 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
             return int(last)
         hold(s, sub, last, time, free)
     again = c.NEVER
-    first, length, policy = sub * s.warps.shape[0], s.subs[sub, S_LENGTH], x.numbers[c.YOUNGEST]
+    first, length, policy = sub * s.warps.shape[0], s.subs[sub, S_LENGTH], x.numbers[c.ISSUE_ORDER]
     best, since = -1, c.NEVER
     asked, free = -1, 0  # warps often stand at the same instruction
     for position in range(length):
-        seat = first + (length - 1 - position if policy == 1 else position)
+        seat = first + (length - 1 - position if policy == c.YOUNGEST else position)
         due = s.seats[seat, T_DUE]
         if due > time:
             again = min(again, due)
@@ -214,11 +216,10 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
             asked = s.seats[seat, T_PC]
             free = unit_free(x, s, sub, asked)
         if free <= time:
-            if policy < 2:
+            if policy != c.LONGEST_WAITING:
                 return int(s.seats[seat, T_WARP])
-            waiting = s.seats[seat, T_MARK] if policy == 2 else due
-            if waiting < since:
-                best, since = s.seats[seat, T_WARP], waiting
+            if s.seats[seat, T_MARK] < since:
+                best, since = s.seats[seat, T_WARP], s.seats[seat, T_MARK]
             continue
         hold(s, sub, s.seats[seat, T_WARP], time, free)
         again = min(again, free)
@@ -255,10 +256,10 @@ def unit_free(x: Inputs, s: State, sub: int, pc: int) -> int:
         other = x.ints[pc, c.OTHER_PIPE]
         if other >= 0:
             free = min(free, s.subs[sub, S_PIPES + other])
-    shared = x.ints[pc, c.SHARED_PIPE]
-    if shared >= 0:
+    shared, kind = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.KIND]
+    if shared >= 0 and kind != c.QUEUED:
         free = max(free, s.shared_free[shared])
-    if x.ints[pc, c.KIND] == c.MEMORY and s.subs[sub, S_QUEUED] >= x.numbers[c.QUEUE_DEPTH]:
+    if kind in (c.MEMORY, c.QUEUED) and s.subs[sub, S_QUEUED] >= x.numbers[c.QUEUE_DEPTH]:
         free = max(free, s.subs[sub, S_QUEUE + (s.subs[sub, S_QUEUED] - x.numbers[c.QUEUE_DEPTH]) % c.RING])
     s.subs[sub, S_BANKED] = 0
     for bank in range(2):
@@ -280,6 +281,8 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
     kind = x.ints[pc, c.KIND]
     if kind == c.MEMORY:
         access_memory(x, s, sub, w, pc, time)
+    elif kind == c.QUEUED:
+        pass_queue(x, s, sub, w, pc, time)
     elif kind == c.COPY_FENCE:
         complete(x, s, w, s.warps[w, W_COPIER], x.ints[pc, c.WRITE_BARRIER], max(time, s.warps[w, W_COPIED]))
     elif kind == c.GROUP:
@@ -309,10 +312,9 @@ def take_units(x: Inputs, s: State, sub: int, pc: int, time: int) -> None:
         s.subs[sub, S_PIPES + pipe] = time + x.ints[pc, c.INTERVAL]
         s.pipe_busy[pipe] += x.ints[pc, c.INTERVAL]
     shared = x.ints[pc, c.SHARED_PIPE]
-    if shared >= 0:
+    if shared >= 0 and x.ints[pc, c.KIND] != c.QUEUED:
         s.shared_free[shared] = max(s.shared_free[shared], time) + x.ints[pc, c.SHARED_INTERVAL]
         s.pipe_busy[c.PIPES + shared] += x.ints[pc, c.SHARED_INTERVAL]
-        s.shared_free[c.SHARED_PIPES + 2] = sub + 1  # the others go first next time
     for bank in range(2):
         reads = x.ints[pc, c.BANK0 + bank]
         if reads > 0:

@@ -78,8 +78,8 @@ class State(NamedTuple):
     instruction cache, and when it came."""
     slots: Ints
     shared_free: Ints
-    """When each SM-wide pipe is free; behind them the next block in line, the lines of code fetched so far,
-    and the sub-core whose turn it is at the SM-wide pipes."""
+    """When each SM-wide pipe is free; behind them the next block in line and the
+    lines of code fetched so far."""
     servers: Floats
     debts: Floats
     """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
@@ -112,7 +112,7 @@ def new_state(inputs: Inputs) -> State:
         seats=np.zeros((subs * slots, SEAT_COLUMNS), np.int64),
         fetched=np.full((subs + 2, lines), -c.NEVER, np.int64),
         slots=np.zeros((resident, SLOT_COLUMNS), np.int64),
-        shared_free=np.zeros(c.SHARED_PIPES + 3, np.int64),
+        shared_free=np.zeros(c.SHARED_PIPES + 2, np.int64),
         servers=np.zeros(8),
         debts=np.full((instructions, 2), 0.5),
         results=np.zeros(c.RESULTS),
