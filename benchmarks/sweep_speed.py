@@ -1,9 +1,9 @@
 """Print how many points of a sweep one core predicts in a second, by what varies between them.
 
 ``python -m benchmarks.sweep_speed``. Process time of one process; compiled kernels and native code are in
-the disk cache. Wanted: 5,000 where only clocks vary, 1,000 where the GPU (of one target) or a launch with affine
-addresses does. Beside them what else happens in the time: the pipeline model simulates each point anew, unless
-times are read off a curve through few simulated clocks.
+the disk cache. Wanted: 5,000 where only clocks vary, 1,000 where the GPU (of one target) or a launch with
+affine addresses does. The pipeline model simulates each point anew, unless times are read off a curve through
+few simulated clocks.
 """
 
 from __future__ import annotations
