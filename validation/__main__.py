@@ -16,6 +16,7 @@ SCRIPTS = (
     "time_models",
     "peers",
     "hybrid",
+    "wang_chu",
     "microbench_check",
     "fits",
     "corpus_table",
