@@ -38,18 +38,20 @@ HEAD = """\
 
 Written by `python -m validation.resios` on {date} at commit {commit}; do not edit.
 
-The system of Resios (MSc thesis, 2011: GPU performance prediction using parametrized models): C loop nests in,
-prognosis out. The thesis gives no measured times and almost no sizes, so its ratios of predicted to measured
-time (Table 7.1) cannot be recomputed; its formulas' numbers and the qualitative results of chapter 7 can.
-Programs are ours, after its descriptions; the GPU is its GTX 460 with the parameters of Table 3.1 and chapter 7.
+The system of Resios (MSc thesis, 2011: GPU performance prediction using parametrized models): C loop
+nests in, prognosis out. The thesis gives no measured times and almost no sizes, so its ratios of
+predicted to measured time (Table 7.1) cannot be recomputed; its formulas' numbers and the qualitative
+results of chapter 7 can. Programs are ours, after its descriptions; the GPU is its GTX 460 with the
+parameters of Table 3.1 and chapter 7.
 """
 PUBLIC = """\
-Every kernel of PolyBench/C 4.2.1 (github.com/MatthiasJReisinger/PolyBenchC-4.2.1) with `--assume-no-alias`, all
-sizes of one kernel set to its smallest extent. *Equal*: the generated kernels, emulated from their PTX on the
-MINI data set with random contents, against the C compiled with gcc -O2, neither contracting a·b + c. Times: LARGE
-data set, one NVIDIA H200; the sequential time is of one core of the machine that wrote this page, busy with other
-work meanwhile, so speed-ups are that machine's and that day's. Speed-up by the default model: whole process with context and copies / with copies / data on
-the GPU. Nothing was fitted to these programs, and none of these predictions was compared with a measurement.
+Every kernel of PolyBench/C 4.2.1 (github.com/MatthiasJReisinger/PolyBenchC-4.2.1) with
+`--assume-no-alias`, all sizes of one kernel set to its smallest extent. *Equal*: the generated kernels,
+emulated from their PTX on the MINI data set with random contents, against the C compiled with gcc -O2,
+neither contracting a·b + c. Times: LARGE data set, one NVIDIA H200; the sequential time is of one core of
+the machine that wrote this page, busy with other work meanwhile, so speed-ups are that machine's and that
+day's. Speed-up by the default model: whole process with context and copies / with copies / data on the
+GPU. Nothing was fitted to these programs, and none of these predictions was compared with a measurement.
 """
 
 
@@ -105,13 +107,13 @@ def formulas() -> list[Claim]:
     penalty = [8 * (500 / 8 + eq.global_penalty(128, c, 64)) for c in (1, 8, 32)]
     shared = {bw: [36 + 8 * eq.shared_penalty(4, c, bw) for c in (0, 1, 16)] for bw in (32, 4)}
     micro = [eq.transfer_seconds(size) * 1e6 for size in (1e3, 43e3)]
-    even = eq.even_warps(1024, 7) * 32
+    even, chain = eq.even_warps(1024, 7) * 32, eq.instruction_parallelism(3, 2)
     return [
         _numbers("(4.5) madd, TLP 11, 12, 48", [2.0, 13 / 6, 2 + 22 / 528], madd),
         _numbers("(4.8) 500 + 16c at c = 1, 8, 32", [516, 628, 1012], penalty),
         _numbers("(4.9) 37 + c at c = 0, 1, 16; 32 B/cycle and bank", [37, 38, 53], shared[32]),
         _numbers("(4.9) 44 + 8c at c = 0, 1, 16; 4 B/cycle and bank", [44, 52, 172], shared[4]),
-        _numbers("(6.1) ILP of three instructions, two in a chain", [1.5], [eq.instruction_parallelism(3, 2)]),
+        _numbers("(6.1) ILP of three instructions, two in a chain", [1.5], [chain]),
         _numbers("n_w¹ of 1024 threads on 7 SMs, in threads", [160], [even]),
         Claim("(4.2) plateau of the copy, size in kB", "1–9 µs (Figure 4.1)",
               f"{micro[0]:.2f}–{micro[1]:.2f} µs", 1 <= micro[0] <= micro[1] <= 9),
@@ -167,7 +169,9 @@ def _prognoses(found: dict[str, Prognosis]) -> str:
         rates = [f"{one.bandwidth / 1e9:.3g}", f"{one.flop_rate / 1e9:.3g}"]
         lines.append([name, sizes, f"{one.seconds * 1e3:.3g}", *rates, f"{one.intensity:.2f}",
                       f"{one.parallelism:.2f}", f"{one.threads_ready:.1f}", str(one.registers)])  # fmt: skip
-    return _table("program | sizes (ours) | kernel ms | GB/s | GFLOP/s | intensity | ILP | mean TLP | registers", lines)
+    return _table(
+        "program | sizes (ours) | kernel ms | GB/s | GFLOP/s | intensity | ILP | mean TLP | registers", lines
+    )
 
 
 def _policies(found: dict[str, Prognosis]) -> str:

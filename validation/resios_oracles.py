@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from functools import lru_cache
+from functools import cache
 
 from warpwatt.models.resios.accesses import Opportunity, bank_conflicts, greedy
 from warpwatt.models.resios.analyses import spills
@@ -28,7 +28,7 @@ def min_reloads() -> tuple[int, int]:
 def fewest_loads(uses: tuple[tuple[int, ...], ...], k: int) -> int:
     """Return the fewest loads into ``k`` registers over all choices of what to evict."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def best(number: int, held: frozenset[int]) -> int:
         if number == len(uses):
             return 0

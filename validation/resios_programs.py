@@ -55,7 +55,13 @@ SIZES: dict[str, dict[str, int | float]] = {
     "madd": {"n": 1024, "b": 3},
     "memcpy": {"n": 1 << 20},
     "transpose": {"size_x": 1024, "size_y": 1024},
-    "convolution": {"image_width": 512, "image_height": 512, "filter_width": 5, "filter_height": 5, "gain": 0.04},
+    "convolution": {
+        "image_width": 512,
+        "image_height": 512,
+        "filter_width": 5,
+        "filter_height": 5,
+        "gain": 0.04,
+    },
 }
 """Sizes of ours: the thesis gives the 1024 threads of the first two, and none of the others."""
 PROGRAMS = {"mul": MUL, "madd": MADD, "memcpy": MEMCPY, "transpose": TRANSPOSE, "convolution": CONVOLUTION}

@@ -1,4 +1,4 @@
-"""A public suite of sequential C (PolyBench/C): every kernel to a verdict, and to CUDA that computes the same."""
+"""A public suite of sequential C (PolyBench/C): to verdicts, and to CUDA that computes the same."""
 
 from __future__ import annotations
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
 from validation.resios_programs import PROGRAMS
 
 from tests.commands.conftest import file, run  # noqa: F401 - fixtures
+from warpwatt.core.errors import ParseError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import Level
 from warpwatt.emulate import reference
@@ -58,7 +60,11 @@ typedef unsigned char byte;
 void mix(long n, const byte *restrict a, const short *restrict b, unsigned *restrict new, int shift) {
     for (long i = 0; i < n; i += 3) {
         unsigned hash = 2166136261u;
-        for (int k = 0; k < 4; k++) { hash ^= a[i + k]; hash *= 16777619u; hash = (hash << shift) | (hash >> 5); }
+        for (int k = 0; k < 4; k++) {
+            hash ^= a[i + k];
+            hash *= 16777619u;
+            hash = (hash << shift) | (hash >> 5);
+        }
         new[i] += hash % 1000 + (b[i] < 3 ? -b[i] : ~b[i]) / 2;
     }
 }
@@ -92,7 +98,9 @@ def source(text):
 
 def ported(name, gpu="h200", choice=RESIOS, **changes):
     text, request = CASES[name]
-    wanted = Request(**({f: getattr(request, f) for f in request.__dataclass_fields__} | {"run": False} | changes))
+    wanted = Request(
+        **({f: getattr(request, f) for f in request.__dataclass_fields__} | {"run": False} | changes)
+    )
     return port(source(text), find(gpu), wanted, choice=choice)
 
 
@@ -116,8 +124,6 @@ def test_so_do_machine_code_and_the_reference_engine(engine):
 @needs_cc
 @pytest.mark.toolchain
 def test_a_wrong_kernel_is_noticed():
-    from dataclasses import replace
-
     one = ported("stencil")
     wrong = replace(one, cuda=one.cuda.replace("2.0f", "2.5f"))
     (found,) = check(source(STENCIL), wrong)
@@ -144,8 +150,6 @@ def test_without_a_compiler_the_time_is_unknown_and_plain_c_still_read(monkeypat
 
 
 def test_a_function_like_macro_needs_the_compiler(monkeypatch):
-    from warpwatt.core.errors import ParseError
-
     monkeypatch.setattr(preprocess.shutil, "which", lambda _: None)
     with pytest.raises(ParseError, match="preprocessor") as caught:
         ported("stencil")
@@ -198,10 +202,16 @@ def test_both_systems_stand_side_by_side():
 
 
 def test_the_verb_refuses_a_carried_dependence_with_both_lines(run, file):  # noqa: F811 - fixtures
-    path = file("scan.c", "void scan(int n, float *restrict a) {\n  for (int i = 1; i < n; i++)\n    a[i] += a[i - 1];\n}\n")
+    path = file(
+        "scan.c",
+        "void scan(int n, float *restrict a) {\n  for (int i = 1; i < n; i++)\n    a[i] += a[i - 1];\n}\n",
+    )
     code, out, err = run("port", path, "--arg", "n=64")
     assert (code, out) == (1, "")
-    assert "scan.c:2: the loop over 'i' is not data parallel: line 3 reads 'a' and line 3 writes" in err.replace("\n", "")
+    assert (
+        "scan.c:2: the loop over 'i' is not data parallel: line 3 reads 'a' and line 3 writes"
+        in err.replace("\n", "")
+    )
 
 
 def test_the_verb_in_json_follows_its_schema(run, file, tmp_path):  # noqa: F811 - fixtures
@@ -237,6 +247,9 @@ def test_the_model_is_listed_and_sends_kernels_away(run, file):  # noqa: F811 - 
 def test_options_reach_the_preprocessor():
     text = "void f(float *restrict a) { for (int i = 0; i < N; i++) a[i] = 1; }"
     one = port(
-        source(text), find("h200"), Request({}, options=CompileOptions(defines=("N=96",)), run=False), choice=RESIOS
+        source(text),
+        find("h200"),
+        Request({}, options=CompileOptions(defines=("N=96",)), run=False),
+        choice=RESIOS,
     )
     assert one.bound.shapes["a"] == (96,)

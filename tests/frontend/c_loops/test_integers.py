@@ -19,11 +19,15 @@ boxes = st.fixed_dictionaries({n: st.tuples(st.integers(-3, 2), st.integers(2, 5
 
 
 def points(box):
-    return (dict(zip(box, p, strict=True)) for p in itertools.product(*(range(a, b + 1) for a, b in box.values())))
+    return (
+        dict(zip(box, p, strict=True)) for p in itertools.product(*(range(a, b + 1) for a, b in box.values()))
+    )
 
 
 def holds(system, point):
-    return all(e.at(point) == 0 for e in system.equations) and all(i.at(point) >= 0 for i in system.inequalities)
+    return all(e.at(point) == 0 for e in system.equations) and all(
+        i.at(point) >= 0 for i in system.inequalities
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -41,7 +45,7 @@ def test_agrees_with_enumeration(box, equations, inequalities):
 
 
 def test_large_linearised_arrays_are_decided_at_once():
-    box = {n: (0, 9_999) for n in ("y", "x", "v", "u")}
+    box = dict.fromkeys(("y", "x", "v", "u"), (0, 9999))
     same = Affine(0, {"y": 10_000, "x": 1, "v": -10_000, "u": -1})
     assert System(box, [same], [Affine(-1, {"y": 1, "v": -1})]).solve() is None
     overlapping = Affine(0, {"y": 9_999, "x": 1, "v": -9_999, "u": -1})
@@ -49,6 +53,6 @@ def test_large_linearised_arrays_are_decided_at_once():
 
 
 def test_a_spent_budget_is_no_answer():
-    box = {n: (0, 10**6) for n in NAMES}
+    box = dict.fromkeys(NAMES, (0, 10**6))
     hard = Affine(-1, {"i": 6, "j": 10, "k": -15})
     assert System(box, [hard], []).solve(budget=1) is Unknown.BUDGET

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from functools import lru_cache
+from functools import cache
 from itertools import pairwise
+from math import gcd
 
 import networkx
 import pytest
@@ -26,7 +27,7 @@ instructions = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=2), min
 def fewest_reloads(uses, k):
     """Return the fewest loads of values into k registers over all choices of what to evict."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def best(number, held):
         if number == len(uses):
             return 0
@@ -108,13 +109,13 @@ def test_bank_conflicts_are_the_passes(offsets):
 
 @pytest.mark.parametrize("stride", range(1, 65))
 def test_strides_conflict_as_section_3_2_says(stride):
-    from math import gcd
-
     expected = gcd(32, stride)
     assert bank_conflicts([4 * stride * lane for lane in range(32)]) == (expected if expected > 1 else 0)
 
 
-@pytest.mark.parametrize(("stride", "size"), list(itertools.product((-8, 0, 1, 3, 4, 8, 64, 127, 4096), (1, 4, 8))))
+@pytest.mark.parametrize(
+    ("stride", "size"), list(itertools.product((-8, 0, 1, 3, 4, 8, 64, 127, 4096), (1, 4, 8)))
+)
 def test_requests_are_the_lines_touched(stride, size):
     lines = {(lane * stride + byte) // 128 for lane in range(32) for byte in range(size)}
     assert requests(stride, size) == len(lines)

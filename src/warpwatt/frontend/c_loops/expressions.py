@@ -116,7 +116,9 @@ class Reader:
             raise self.scope.place.refused(
                 "an assignment inside an expression", line, "give it a statement of its own"
             )
-        raise self.scope.place.refused(f"{type(node).__name__} is no arithmetic on scalars and array elements", line)
+        raise self.scope.place.refused(
+            f"{type(node).__name__} is no arithmetic on scalars and array elements", line
+        )
 
     def _constant(self, node: Any, line: int) -> Number:
         text = node.value
@@ -206,7 +208,9 @@ class Reader:
             return self._size_of(node.expr, line)
         if node.op not in ("-", "+", "!", "~"):
             hint = "give it a statement of its own" if node.op in ("p++", "p--", "++", "--") else ""
-            raise self.scope.place.refused(f"operator {node.op.lstrip('p')!r} inside an expression", line, hint)
+            raise self.scope.place.refused(
+                f"operator {node.op.lstrip('p')!r} inside an expression", line, hint
+            )
         operand = self.read(node.expr)
         type_ = types.INT if node.op == "!" else types.promoted(operand.type)
         return Unary(node.op, operand, type_, line)

@@ -102,7 +102,9 @@ def _refuse_recursion(functions: dict[str, Any], name: str, place: Place) -> Non
         for callee in _called(functions[waiting.pop()]):
             if callee == name:
                 line = line_of(functions[name].decl)
-                raise place.refused(f"{name!r} calls itself: recursion has no counterpart in a loop nest", line)
+                raise place.refused(
+                    f"{name!r} calls itself: recursion has no counterpart in a loop nest", line
+                )
             if callee in functions and callee not in reached:
                 reached.add(callee)
                 waiting.append(callee)
@@ -187,7 +189,9 @@ class _Reading:
     def _checked_return(self, node: Any) -> None:
         if node.expr is not None and not isinstance(node.expr, c_ast.Constant):
             hint = "write the result to an array element"
-            raise self.place.refused("the function returns what it computes: a kernel cannot", line_of(node), hint)
+            raise self.place.refused(
+                "the function returns what it computes: a kernel cannot", line_of(node), hint
+            )
 
     def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
         if not nests:
@@ -198,7 +202,9 @@ class _Reading:
                 found.append(statement)
             elif not isinstance(statement, Loop):
                 hint = "keep only declarations and loops in the function"
-                raise self.place.refused("a statement outside the loops stays on the host", statement.line, hint)
+                raise self.place.refused(
+                    "a statement outside the loops stays on the host", statement.line, hint
+                )
         written = {
             s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)
         }

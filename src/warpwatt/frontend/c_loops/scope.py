@@ -92,7 +92,9 @@ def declared(scope: Scope, node: Any, read: Callable[[Any], Expression], *, para
     type_ = scope.scalar_type(kind)
     if type_ is None:
         hint = "use one array of a scalar type per member" if not isinstance(kind, c_ast.FuncDecl) else ""
-        raise scope.place.refused(f"{node.name!r} is of a type that has no counterpart in a kernel", line, hint)
+        raise scope.place.refused(
+            f"{node.name!r} is of a type that has no counterpart in a kernel", line, hint
+        )
     if not extents:
         return Scalar(node.name, type_, line, parameter)
     const = "const" in (getattr(kind, "quals", None) or ())

@@ -148,7 +148,9 @@ class Body:
         if isinstance(target, Element) and not target.array.writable:
             raise self.scope.place.refused(f"{target.array.name!r} points to const and is written", line)
         if not isinstance(target, (Name, Element)):
-            raise self.scope.place.refused("an assignment to what is neither a scalar nor an array element", line)
+            raise self.scope.place.refused(
+                "an assignment to what is neither a scalar nor an array element", line
+            )
         return target
 
     def _loop(self, node: Any, line: int) -> Loop:
@@ -162,7 +164,9 @@ class Body:
         body = inner.block(node.stmt)
         for inside in walk(body):
             if isinstance(inside, Assign) and inside.target == Name(name.name, name.type, inside.target.line):
-                raise self.scope.place.refused(f"the loop over {name.name!r} changes its own variable", inside.line)
+                raise self.scope.place.refused(
+                    f"the loop over {name.name!r} changes its own variable", inside.line
+                )
         return Loop(name, start, stop, relation, step, body, line, own)
 
     def _start(self, node: Any, line: int) -> tuple[Name, Expression, bool]:
