@@ -247,7 +247,8 @@ def constant(expression: Expression) -> int | None:
 def names_in(expression: Expression) -> set[str]:
     """Return the scalars an expression reads.
 
-    >>> sorted(names_in(Binary("+", Name("i", types.INT, 1), Name("n", types.INT, 1), types.INT, 1)))
+    >>> from warpwatt.frontend.c_loops.types import INT
+    >>> sorted(names_in(Binary("+", Name("i", INT, 1), Name("n", INT, 1), INT, 1)))
     ['i', 'n']
     """
     return {part.name for part in walk_expression(expression) if isinstance(part, Name)}
