@@ -128,7 +128,9 @@ class Body:
             raise self.scope.place.refused(
                 f"{node.name!r} points to rows of {array.name!r}", line, "index the array itself"
             )
-        self.scope.add(node.name, View(array, offset or integer(0, line), line), line)
+        view = View(array, offset or integer(0, line), line)
+        self.scope.views.append(view)
+        self.scope.add(node.name, view, line)
 
     def _assignment(self, node: Any, line: int) -> Assign:
         if isinstance(node, c_ast.UnaryOp):
