@@ -16,6 +16,7 @@ SCRIPTS = (
     "time_models",
     "peers",
     "hybrid",
+    "boughzala",
     "wang_chu",
     "microbench_check",
     "fits",

@@ -14,10 +14,13 @@ import numpy as np
 
 from validation.time_store import folder
 from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
+from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, L2State, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
 
     Parameters = Mapping[str, int]
 
@@ -27,9 +30,10 @@ IMAGE = 4096
 SAMPLES, TRIALS, CHANNELS, SHIFTED = 25000, 2048, 1536, 25650
 """Dedispersion: output samples, dispersion measures, channels, input samples per channel."""
 POINTS, VERTICES = 20_000_000, 600
-BEFORE_13 = "11.8"
-"""Toolkit of the rows' time (files of 2021 to 2023, registers as it allots them); versions from 11.7 on are
-to be had as wheels."""
+OF_2023, OF_A6000 = "12.2", "12.3"
+"""Toolkits. The RTX A6000's was recorded (metadata in the origin's history, before commit 14e2787: CUDA 12.3,
+SM clock 1800 MHz, memory 7600 MHz, March 2025). 12.2 allots the registers of every row of KTT tried, 11.8 of
+half of them; the other rows, of 2023 too, are compiled with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,9 @@ class Search:
     kernel: str
     columns: tuple[str, ...]
     launch: Callable[[Parameters], Launch]
-    toolkit: str = BEFORE_13
+    toolkit: str = OF_2023
+    clocks: Clocks | None = None
+    """Clocks that the measurement itself shows, see ``time_tuned_page.py``."""
 
     @property
     def program(self) -> str:
@@ -87,14 +93,14 @@ def dedispersion(p: Parameters) -> Launch:
     return _launch(x, y, SAMPLES / (x * p["tile_size_x"]), TRIALS / (y * p["tile_size_y"]), arguments)
 
 
-def delays() -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def delays() -> NDArray[np.float32]:
     """Return each channel's delay in samples per unit of dispersion measure.
 
     The dispersion law at 1425 MHz and up, channels 0.1953125 MHz wide, samples of 40.96 µs.
     """
     frequency = 1425.0 + 0.1953125 * np.arange(CHANNELS)
     seconds = 4148.808 * (frequency**-2.0 - frequency[-1] ** -2.0)
-    return (seconds / 40.96e-6 * 1.0).astype(np.float32)
+    return np.asarray(seconds / 40.96e-6, np.float32)
 
 
 def pnpoly(p: Parameters) -> Launch:
@@ -167,18 +173,26 @@ _KTT_CONVOLUTION = (
 )  # fmt: skip
 SEARCHES = (
     Search(
-        "tuned convolution", "convolution_milo_a100", A100, *_MILO, (*_TILES, "use_shmem", "use_cmem", *_FILTER),
-        convolution,
+        "tuned convolution", "convolution_milo_a100", A100, *_MILO,
+        (*_TILES, "use_shmem", "use_cmem", *_FILTER), convolution,
     ),
-    Search("tuned convolution", "convolution_milo_a6000_original", A6000, *_MILO, _TILES, convolution),
-    Search("tuned convolution", "convolution_rtx2080ti", RTX_2080_TI, *_OLDER, (*_TILES, *_FILTER), convolution),
-    Search("tuned convolution", "ktt_convolution_rtx2080ti_counters", RTX_2080_TI, *_KTT_CONVOLUTION),
+    Search(
+        "tuned convolution", "convolution_milo_a6000_original", A6000, *_MILO, _TILES, convolution, OF_A6000
+    ),
+    Search(
+        "tuned convolution", "convolution_rtx2080ti", RTX_2080_TI, *_OLDER, (*_TILES, *_FILTER), convolution,
+        clocks=Clocks(1.352e9, 7e9),
+    ),
+    Search(
+        "tuned convolution", "ktt_convolution_rtx2080ti_counters", RTX_2080_TI, *_KTT_CONVOLUTION,
+        clocks=Clocks(1.793e9, 7e9),
+    ),
     Search("tuned convolution", "ktt_convolution_rtx3090", RTX_3090, *_KTT_CONVOLUTION),
     Search("dedispersion", "dedispersion_milo_a100", A100, *_DEDISPERSION),
-    Search("dedispersion", "dedispersion_milo_a6000", A6000, *_DEDISPERSION),
+    Search("dedispersion", "dedispersion_milo_a6000", A6000, *_DEDISPERSION, OF_A6000),
     Search(
-        "point in polygon", "pnpoly_rtx3090", RTX_3090, "hub", "currently_unused/kernels/pnpoly.cu", "cn_pnpoly",
-        _POLYGON, pnpoly,
+        "point in polygon", "pnpoly_rtx3090", RTX_3090, "hub", "currently_unused/kernels/pnpoly.cu",
+        "cn_pnpoly", _POLYGON, pnpoly,
     ),
     Search(
         "point in polygon", "ktt_pnpoly_rtx3090", RTX_3090, "ktt",

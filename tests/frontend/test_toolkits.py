@@ -111,6 +111,12 @@ def test_installation_is_atomic_and_happens_once(monkeypatch: pytest.MonkeyPatch
                       "nvidia-cuda-runtime-cu12==12.4.*", "nvidia-cuda-cccl-cu12==12.4.*"]]  # fmt: skip
 
 
+def test_the_oldest_toolkit_has_no_wheel_of_cccl():
+    names = [requirement.partition("==")[0] for requirement in install.period_requirements("11.7")]
+    assert names == ["nvidia-cuda-nvcc-cu11", "nvidia-cuda-nvrtc-cu11", "nvidia-cuda-runtime-cu11"]
+    assert any("cccl" in requirement for requirement in install.period_requirements("11.8"))
+
+
 def test_a_failed_installation_leaves_nothing(monkeypatch: pytest.MonkeyPatch):
     def fail(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess([], 1, "", "ERROR: no network\n")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from warpwatt.core.estimate import Source
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -45,7 +47,8 @@ class Profile:
 
     ``launch`` is what was launched; ``arguments`` are the ``NAME=VALUE`` texts in which it differs from the
     launch asked for, where its own are not known. ``spread`` is the standard deviation of the logarithm of
-    the time (repeats, or what is usual), ``origin`` the file and line.
+    the time (repeats, or what is usual), ``origin`` the file and line. ``source`` is ``MODELLED`` where the
+    file holds predictions in place of measurements.
     """
 
     gpu: str
@@ -58,11 +61,12 @@ class Profile:
     arguments: tuple[str, ...] = ()
     spread: float = 0.02
     origin: str = ""
+    source: Source = Source.MEASURED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """Everything a model may look at."""
+    """Everything a model may look at; ``measured`` are all launches of the kernel that somebody measured."""
 
     kernel: Kernel
     workload: Workload
@@ -70,6 +74,7 @@ class Case:
     gpu: Gpu
     clocks: Clocks
     profile: Profile | None = None
+    measured: tuple[Profile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,3 +153,11 @@ class PowerModel(Protocol):
     def predict(self, case: Case, timing: Timing) -> Power:
         """Return the power, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""
         ...
+
+
+@runtime_checkable
+class FittedModel(Protocol):
+    """A time model that is fitted to ``Case.measured`` itself: no profile corrects it from outside."""
+
+    least_launches: int
+    """Measured launches of different grids that it needs."""

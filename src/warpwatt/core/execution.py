@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -189,6 +190,8 @@ class LevelHits:
     l2: Traffic
     dram: Traffic
     uniform: float | None = None
+    run: float = math.inf
+    """Bytes side by side that are asked for at about the same time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PERIOD_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
 SPLIT_WHEELS = ("nvidia-cuda-crt", "nvidia-nvvm")
 """Pieces that the compiler's wheel leaves to wheels of their own from version 13 on."""
+WITHOUT_CCCL = (11, 7)
+"""The oldest toolkit there are wheels of has none for these headers."""
 LAST_CCCL_MINOR = 3
 """The headers' wheel counts on its own from 13.3 on: ``13.3.5`` belongs to toolkit 13.5."""
 
@@ -60,7 +62,8 @@ def period_requirements(version: str) -> list[str]:
     """
     major, minor = release_of(version)
     if major < 13:
-        return [f"{wheel}-cu{major}=={major}.{minor}.*" for wheel in PERIOD_WHEELS]
+        wheels = PERIOD_WHEELS[:-1] if (major, minor) == WITHOUT_CCCL else PERIOD_WHEELS
+        return [f"{wheel}-cu{major}=={major}.{minor}.*" for wheel in wheels]
     minors = {"nvidia-cuda-cccl": min(minor, LAST_CCCL_MINOR)}
     return [f"{wheel}=={major}.{minors.get(wheel, minor)}.*" for wheel in PERIOD_WHEELS + SPLIT_WHEELS]
 

@@ -28,7 +28,11 @@ DEFAULT_POWER = "component"
 _TIME: Mapping[str, str] = {
     "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",
     "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
+    "boughzala": "warpwatt.models.time.boughzala:Boughzala",
+    "boughzala-resident": "warpwatt.models.time.boughzala:BoughzalaResident",
+    "boughzala-rounds": "warpwatt.models.time.boughzala:BoughzalaRounds",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
+    "resios": "warpwatt.models.resios.model:Resios",
     "roofline": "warpwatt.models.time.roofline:Roofline",
     "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
     "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
@@ -36,6 +40,7 @@ _TIME: Mapping[str, str] = {
     "wang-chu": "warpwatt.models.time.wang_chu:WangChu",
 }
 _POWER: Mapping[str, str] = {
+    "boughzala": "warpwatt.models.power.boughzala:Boughzala",
     "component": "warpwatt.models.power.component:Component",
     "specification": "warpwatt.models.power.specification:Specification",
 }
@@ -66,12 +71,15 @@ def power_models() -> tuple[str, ...]:
 def split_choice(text: str) -> tuple[str | None, str | None]:
     """Read ``[time=|power=]NAME`` and return (time model, power model), None where not named.
 
-    >>> split_choice("roofline"), split_choice("power=specification")
-    (('roofline', None), (None, 'specification'))
+    A name without its kind means both where there are both.
+
+    >>> split_choice("roofline"), split_choice("power=specification"), split_choice("boughzala")
+    (('roofline', None), (None, 'specification'), ('boughzala', 'boughzala'))
     """
     kind, equals, name = text.partition("=")
     if not equals:
-        return (None, text) if text in _POWER else (text, None)
+        power = text if text in _POWER else None
+        return None if power and text not in _TIME else text, power
     if kind == "time":
         return name, None
     if kind == "power":

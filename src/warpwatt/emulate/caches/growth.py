@@ -8,6 +8,7 @@ large a set they draw, and the stretch of addresses and the buffer's size bound 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ def growths(
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
     scales: Mapping[int, float],
+    runs: Mapping[int, float],
 ) -> tuple[Growth, ...]:
     """Return the footprints of the instructions that reach together.
 
@@ -81,6 +83,8 @@ def growths(
         Sectors that stay partly written, ascending.
     scales
         Instruction to its accesses over those in the trace, where the trace was cut short.
+    runs
+        Instruction to the bytes side by side that a block asks for at one time.
     """
     groups: list[tuple[int, tuple[float, ...], list[int]]] = []
     for index in occurring(touched.instruction):
@@ -93,10 +97,18 @@ def growths(
         else:
             group[2].append(index)
     found = [
-        _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales)
+        replace(
+            _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+            run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
+        )
         for slot, steps, members in groups
     ]
     return tuple(_within_limits(found, touched, blocks))
+
+
+def _run_of_neighbours(run: float, steps: tuple[float, ...]) -> float:
+    """Return the bytes side by side of blocks in a row, endless where the next goes on where one ends."""
+    return math.inf if steps and 0 < abs(steps[0]) * SECTOR < run + SECTOR / 2 else run
 
 
 def _alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlocks) -> bool:
@@ -213,11 +225,11 @@ def _extent(
 def _axis_shares(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks
 ) -> tuple[float, float, float]:
-    shares = []
+    shares, run = [], _run_length(sets)
     for axis in range(3):
         share = _new_share(sets, blocks.neighbours(axis))
-        if abs(steps[axis]) < 1:  # several blocks share each sector: too rare in the sample to be counted
-            share = abs(steps[axis]) / _run_length(sets)
+        if abs(steps[axis]) < run:  # runs that go on in the next block, which may share one sector or none
+            share = abs(steps[axis]) / run
         shares.append(min(1.0, share))
     return shares[0], shares[1], shares[2]
 

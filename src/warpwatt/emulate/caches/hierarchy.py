@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ class _Tally:
     """Bytes that no resident block of the SM had touched before."""
     read: float = 0.0
     written: float = 0.0
+    run: float = math.inf
 
 
 def level_hits(
@@ -117,6 +119,7 @@ def _share_out(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: 
     first, missed = waves.from_dram(growth, total)
     wide = growth.granule if rules.dram_granule > SECTOR and not growth.written else 1.0
     for index in members:
+        tallies[index].run = min(tallies[index].run, growth.run)
         part = first * growth.shares[index] + missed * asked[index] / total
         if growth.written:
             tallies[index].written += part
@@ -155,4 +158,5 @@ def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tall
         l2=Traffic(passed * reads, tally.asked * writes),
         dram=Traffic(tally.read, tally.written),
         uniform=pattern.uniform,
+        run=tally.run,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.models.time.dispatch import dispatch_rate
 from warpwatt.models.time.pipeline import layout as c
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Machine:
     ns: float
     """SM cycles per nanosecond."""
     geforce: bool
+    dispatch_cycles: float
+    """Cycles between the blocks that one SM gets while all of them are being filled."""
 
     def interval(self, throughput_class: str, fallback: float = 16.0) -> float:
         """Return the cycles that one warp instruction of a class keeps its sub-core's pipe."""
@@ -78,6 +81,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         values=values,
         ns=ns,
         geforce=gpu.name.startswith(("GeForce", "Titan", "TITAN")),
+        dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
     )
 
 
@@ -123,7 +127,7 @@ def settings(
     v = machine.values
     numbers = np.zeros(c.INT_SETTINGS, np.int64)
     numbers[[c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK]] = machine.sub_cores, resident, warps_per_block
-    numbers[c.YOUNGEST] = v["youngest_first"]
+    numbers[c.ISSUE_ORDER] = _ORDERS[v["issue_order"]]
     numbers[c.L1I_MISS_CYCLES] = round(machine.l2_latency)
     for column, name in _COUNTS.items():
         numbers[column] = v[name]
@@ -135,10 +139,12 @@ def settings(
         v["load_queue_ns"] * machine.ns,
     )
     rates[c.LOAD_WINDOW], rates[c.BACKLOG] = v["load_window_cycles"], v["backlog_cycles"]
+    rates[c.DISPATCH] = machine.dispatch_cycles
     rates[c.BURST], rates[c.BURST_AFTER] = v["burst_cycles"], v["burst_after_cycles"]
     return numbers, rates
 
 
+_ORDERS = {"oldest": c.OLDEST, "youngest": c.YOUNGEST, "longest waiting": c.LONGEST_WAITING}
 _COUNTS = {
     c.QUEUE_DEPTH: "queue_depth", c.ADDRESS_CYCLES: "address_cycles", c.BARRIER_CYCLES: "barrier_cycles",
     c.BLOCK_CYCLES: "block_cycles", c.L0_LINES: "l0_lines", c.L0_MISS_CYCLES: "l0_miss_cycles",

@@ -9,10 +9,12 @@ from warpwatt.core.case import Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.gpu import clock_parameter
-from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.emulate.workload import OFF_CHIP
+from warpwatt.models.memo import at_any_clock
+from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
+from warpwatt.models.time.pipeline.local_memory import local_misses
 from warpwatt.models.time.pipeline.machine import machine
 from warpwatt.models.time.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
 from warpwatt.models.time.pipeline.streams import piped
@@ -23,6 +25,7 @@ from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidt
 if TYPE_CHECKING:
     from warpwatt.core.advice import WhatIf
     from warpwatt.core.case import Case
+    from warpwatt.core.streams import WarpStreams
 
 MODEL_SPREAD = 0.22
 """Standard deviation of log(measured / predicted) beyond what rates and assumptions explain: with it the
@@ -86,12 +89,21 @@ def launched_of(case: Case) -> Launched:
             hint="predict with --level sass, for compute capability 7.5 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
-    table = instruction_table(execution.program, sm, misses(case))
+    table = instruction_table(execution.program, sm, misses(case), _slower(case))
     return Launched(
-        execution.program, table, piped(execution.streams, table), sm, case.launch.grid.count,
+        execution.program, table, _piped(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
         execution.warp_instructions / case.launch.grid.count,
     )  # fmt: skip
+
+
+@at_any_clock
+def _piped(case: Case) -> WarpStreams:
+    """Return the streams as simulated; always the same ones, so that what is found in them is kept."""
+    execution = case.workload.execution
+    assert execution.streams is not None
+    sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
+    return piped(execution.streams, instruction_table(execution.program, sm))
 
 
 def misses(case: Case) -> dict[int, tuple[float, float]]:
@@ -100,10 +112,11 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
     l1 = min(1.0, work.l2.read / work.l1.read) if work.l1.read else 1.0
     l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
     l2_written = min(1.0, work.dram.written / work.l2.written) if work.l2.written else 1.0
+    loads, stores = local_misses(case)
     found = {}
     for i in work.execution.program.instructions:
         if i.memory is not None and i.memory.space is Space.LOCAL:
-            found[i.index] = (_local_miss(case), 0.0)
+            found[i.index] = stores if i.memory.access is Access.STORE else loads
         elif i.index in work.hits:
             hits = work.hits[i.index]
             found[i.index] = (1.0 - hits.l1_hits, 1.0 - hits.l2_hits)
@@ -115,15 +128,10 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
     return found
 
 
-def _local_miss(case: Case) -> float:
-    """Return the share of local memory beyond L1, which holds it as far as resident threads' stacks fit.
-
-    L1 writes it back, and L2 holds the stacks of all resident threads.
-    """
-    seats, gpu = case.workload.occupancy, case.gpu
-    stacks = case.kernel.resources.local * WARP_SIZE * seats.warps_per_sm
-    free = (gpu.l1_shared_per_sm or 0) - seats.shared_carveout
-    return min(1.0, max(0.0, 1.0 - free / stacks)) if stacks > 0 else 0.0
+def _slower(case: Case) -> dict[int, float]:
+    """Return, by instruction, how much longer DRAM takes for its bytes because it opens pages for them."""
+    visit = visit_bytes(case.gpu, case.clocks)
+    return {index: slowdown(hits.run, visit) for index, hits in case.workload.hits.items()}
 
 
 def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
