@@ -98,7 +98,7 @@ def growths(
             group[2].append(index)
     found = [
         replace(
-            _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+            _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales, bases),
             run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
         )
         for slot, steps, members in groups
@@ -173,6 +173,30 @@ def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: Sample
     return tuple(float(step) for step in fit[:3])
 
 
+def period(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> int:
+    """Return after how many blocks in a row the addresses begin anew, 0 if that cannot be told.
+
+    For blocks that take ``blockIdx % n``-th pieces: the steps that a block is short of its number are a
+    multiple of n.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> numbers = np.array([0, 1, 50, 51, 93, 94])
+    >>> blocks = SampledBlocks(Dim3(100), numbers, np.ones(6))
+    >>> period(np.arange(6, dtype=np.int32), 4 * (numbers % 7), blocks)
+    7
+    """
+    place = {int(o): k for k, o in enumerate(ordinals)}
+    near = [(place[i], place[j]) for i, j in blocks.neighbours(0) if i in place and j in place]
+    steps = [int(first[j] - first[i]) for i, j in near]
+    step = int(np.median(steps)) if steps else 0
+    if not step or steps.count(step) < FITTING * len(steps) or ((first - first[0]) % step).any():
+        return 0
+    number = blocks.numbers[ordinals]
+    short = number - number[0] - (first - first[0]) // step
+    around = int(np.gcd.reduce(np.abs(short)))
+    return around if around > np.ptp(first) // abs(step) else 0
+
+
 def _growth(
     touched: Touches,
     members: tuple[int, ...],
@@ -182,6 +206,7 @@ def _growth(
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
     scales: Mapping[int, float],
+    bases: Bases,
 ) -> Growth:
     own = np.isin(touched.instruction, members)
     sector, block, instruction = touched.sector[own], touched.block[own], touched.instruction[own]
@@ -190,6 +215,9 @@ def _growth(
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, axes, total = _extent(sets, steps, blocks, scale)
+    around = 0 if steps else period(*bases[members[0]], blocks)
+    if around:
+        total = max(total, block_bytes * (1 + (around - 1) * _new_share(sets, blocks.neighbours(0))))
     *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
