@@ -98,12 +98,22 @@ def growths(
             group[2].append(index)
     found = [
         replace(
-            _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales, bases),
+            _repeated(
+                _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+                0 if steps else period(*bases[members[0]], blocks),
+            ),
             run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
         )
         for slot, steps, members in groups
     ]
     return tuple(_within_limits(found, touched, blocks))
+
+
+def _repeated(growth: Growth, around: int) -> Growth:
+    """Return a growth whose addresses begin anew after ``around`` blocks (0: not known to)."""
+    total = growth.block_bytes * (1 + (around - 1) * growth.step) if around else 0.0
+    limit = math.inf if growth.limit is None else growth.limit
+    return replace(growth, total=min(limit, max(growth.total, total)))
 
 
 def _run_of_neighbours(run: float, steps: tuple[float, ...]) -> float:
@@ -206,7 +216,6 @@ def _growth(
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
     scales: Mapping[int, float],
-    bases: Bases,
 ) -> Growth:
     own = np.isin(touched.instruction, members)
     sector, block, instruction = touched.sector[own], touched.block[own], touched.instruction[own]
@@ -215,9 +224,6 @@ def _growth(
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, axes, total = _extent(sets, steps, blocks, scale)
-    around = 0 if steps else period(*bases[members[0]], blocks)
-    if around:
-        total = max(total, block_bytes * (1 + (around - 1) * _new_share(sets, blocks.neighbours(0))))
     *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]

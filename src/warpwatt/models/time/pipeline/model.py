@@ -124,7 +124,7 @@ def _slower(case: Case) -> dict[int, float]:
 
 
 def _in_flight(case: Case) -> dict[int, float]:
-    """Return, by instruction, the share of its L1 hits that must wait for the line another warp has missed."""
+    """Return, by instruction, the share of its L1 hits that wait for a line another warp has missed."""
     return {i: hits.in_flight / hits.l1_hits for i, hits in case.workload.hits.items() if hits.l1_hits > 0}
 
 
