@@ -2,7 +2,8 @@
 
 Energy is linear in coefficients once voltages are known, so a fit is non-negative least squares on relative
 errors. What the model says of a GPU without any measurement is the prior: few or similar runs move only what
-they can tell apart. The curve of the voltage is chosen from a grid by the smallest sum of squares.
+they can tell apart. The curve of the voltage is chosen from a grid by the smallest sum of squares, where runs
+at different clocks tell anything of it.
 
 Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared(runs)``.
 """
@@ -63,6 +64,10 @@ CURVES = tuple(
 """Voltage curves tried."""
 
 
+CLOCK_SPAN = 0.1
+"""Share of the boost clock over which runs must differ to say anything of the voltage curve."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PoweredRun:
     """A run with measured mean power: what it did, in how many seconds, at which clocks.
@@ -120,7 +125,8 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
     weight, watts = _weights(runs), np.array([run.watts for run in runs])
     flat = np.array([_flat_loads(run) for run in runs]) * values
     shares = np.array([run.clocks.sm / gpu.boost_clock for run in runs])
-    fits = [(curve, *_solve(_at(flat, shares, curve), watts, weight, spreads)) for curve in CURVES]
+    curves = CURVES if np.ptp(shares) >= CLOCK_SPAN else (prior.voltage,)
+    fits = [(curve, *_solve(_at(flat, shares, curve), watts, weight, spreads)) for curve in curves]
     curve, scales, _, errors = min(fits, key=lambda fit: fit[2])
     predicted = _at(flat, shares, curve) @ scales
     found = zip(COMPONENTS, values * scales, OWN_ERROR * values * errors, strict=True)

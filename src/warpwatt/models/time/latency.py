@@ -65,6 +65,8 @@ class Latencies:
         l2 = memory.l2_latency or FALLBACK_CYCLES["l2"]
         counted_at = memory.dram_latency_clock or case.gpu.boost_clock  # DRAM keeps its nanoseconds
         dram = (memory.dram_latency or FALLBACK_CYCLES["dram"]) * case.clocks.sm / counted_at
+        slower_memory = case.gpu.memory_clock / case.clocks.memory
+        dram += max(0.0, dram - l2) * (slower_memory - 1.0)  # what lies beyond L2 is the memory's own
         past_l1 = min(1.0, work.l2.read / work.l1.read + _in_flight(case)) if work.l1.read else 1.0
         past_l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
         self.load = (1 - past_l1) * l1 + past_l1 * ((1 - past_l2) * l2 + past_l2 * dram)

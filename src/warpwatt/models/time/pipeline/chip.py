@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,7 +75,25 @@ class Launched:
     @cached_property
     def costs(self) -> NDArray[np.float64]:
         """Rows (load-store cycles, sectors, lines) per access of the streams."""
-        return access_costs(self.streams, self.table, self.program, self.machine, self.accesses)
+        return _costs(_Priced(self.streams, self.machine.name, id(self.accesses), self))
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """A launch as a key: its accesses cost the same at every clock."""
+
+    streams: WarpStreams
+    machine: str
+    accesses: int
+    launched: Launched = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _costs(key: _Priced) -> NDArray[np.float64]:
+    launched = key.launched
+    return access_costs(
+        launched.streams, launched.table, launched.program, launched.machine, launched.accesses
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,9 +28,10 @@ say; cycles that L2's atomic unit needs per request, seen from one SM; how much 
 takes; share of L1's hits whose line is still on its way."""
 
 # -- kinds of instructions ----------------------------------------------------------------------------
-PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP = range(9)
+PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP, QUEUED = range(10)
 """GROUP: an operation of a warp group that runs on; GROUP_WAIT waits for it. COPY_FENCE: LDGDEPBAR.
-ASYNC_WAIT: waits for bulk copies of its block."""
+ASYNC_WAIT: waits for bulk copies of its block. QUEUED: waits for its SM-wide pipe in the queue of memory
+instructions."""
 
 # -- what a memory instruction moves ------------------------------------------------------------------
 NOTHING, READ, WRITE, ATOMIC_READ, COPY, BULK = range(6)
@@ -46,7 +47,9 @@ SHARED_PIPES = 3
 SHARED_PIPE_NAMES = ("fp64", "texture", "barrier unit")
 
 # -- settings of one simulation -----------------------------------------------------------------------
-(SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, YOUNGEST, BARRIER_CYCLES, BLOCK_CYCLES,
+OLDEST, YOUNGEST, LONGEST_WAITING = range(3)
+"""Which of the ready warps a sub-core issues when it cannot go on with the last one."""
+(SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, ISSUE_ORDER, BARRIER_CYCLES, BLOCK_CYCLES,
  L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES, L1I_LINES, L1I_MISS_CYCLES,
  L1I_AHEAD) = range(16)  # fmt: skip
 INT_SETTINGS = 16

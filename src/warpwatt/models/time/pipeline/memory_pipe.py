@@ -16,6 +16,8 @@ from warpwatt.models.time.pipeline.state import (
     LOAD_TIME,
     LSU,
     PORT,
+    R_SETTERS,
+    R_TIMES,
     S_ADDRESS_FREE,
     S_QUEUE,
     S_QUEUED,
@@ -26,8 +28,6 @@ from warpwatt.models.time.pipeline.state import (
     W_COPIER,
     W_COUNTS,
     W_REASONS,
-    W_RING,
-    W_RING_SETTERS,
     W_SETTERS,
     WRITE_PORT,
 )  # fmt: skip
@@ -108,6 +108,22 @@ def arrival(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: fl
     return found
 
 
+def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:
+    """Send an instruction of an SM-wide pipe down the queue; the pipe takes them as they come."""
+    shared, interval = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.SHARED_INTERVAL]
+    addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
+    s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
+    accepted = max(addressed, s.shared_free[shared])
+    s.shared_free[shared] = accepted + interval
+    s.pipe_busy[c.PIPES + shared] += interval
+    s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = accepted
+    s.subs[sub, S_QUEUED] += 1
+    done = accepted + int(x.floats[pc, c.LATENCY])
+    complete(x, s, w, pc, x.ints[pc, c.WRITE_BARRIER], done)
+    complete(x, s, w, pc, x.ints[pc, c.READ_BARRIER], accepted + int(x.floats[pc, c.READ_LATENCY]))
+    s.results[c.END] = max(s.results[c.END], float(done))
+
+
 def beyond(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: float) -> float:
     """Move what misses L1 through port, L2 and DRAM; return when the data is back (0 if all hit)."""
     missing = missed(s.debts, pc, 0, x.floats[pc, c.L1_MISS], sectors, lines)
@@ -177,7 +193,8 @@ def complete(x: Inputs, s: State, w: int, pc: int, board: int, time: int) -> Non
         s.warps[w, W_BOARDS + board] = time
         s.warps[w, W_REASONS + board] = x.ints[pc, c.REASON]
         s.warps[w, W_SETTERS + board] = pc
-    place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
-    s.warps[w, W_RING + place] = s.warps[w, W_BOARDS + board]
-    s.warps[w, W_RING_SETTERS + place] = s.warps[w, W_SETTERS + board]
-    s.warps[w, W_COUNTS + board] += 1
+    if s.rings.shape[0] > 0:
+        place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
+        s.rings[w, R_TIMES + place] = s.warps[w, W_BOARDS + board]
+        s.rings[w, R_SETTERS + place] = s.warps[w, W_SETTERS + board]
+        s.warps[w, W_COUNTS + board] += 1

@@ -285,7 +285,11 @@ def _fp64(machine: Machine, row: NDArray[np.int64], numbers: NDArray[np.float64]
         numbers[c.LATENCY] = machine.values["fp64_latency"]
     else:
         achieved = rate * machine.values["slow_fp64_efficiency"]
-        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / achieved)
+        row[c.KIND], row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = (
+            c.QUEUED,
+            c.SHARED_FP64,
+            round(32.0 / achieved),
+        )
         numbers[c.LATENCY] = machine.values["slow_fp64_latency"]
 
 
