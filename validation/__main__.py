@@ -17,6 +17,7 @@ SCRIPTS = (
     "peers",
     "hybrid",
     "boughzala",
+    "wang_chu",
     "microbench_check",
     "fits",
     "corpus_table",

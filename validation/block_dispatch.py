@@ -37,7 +37,8 @@ PROTOCOL = """\
 Written by `python -m validation.block_dispatch` on {date} at commit {commit}; do not edit.
 
 **Development data**: the rates of `models/time/dispatch.toml` are chosen on these
-(github.com/te42kyfo/gpu-benches, commit 1c36d50). Blocks started per cycle of the boost clock, on the whole chip.
+(github.com/te42kyfo/gpu-benches, commit 1c36d50): blocks
+started per cycle of the boost clock, on the whole chip.
 
 - *small kernels*: slope of time over blocks, scaling of arrays in L2 ({part:.0%} of it at most), kernel after
   kernel in a stream or graph. Where blocks of twice the threads come at the same rate, dispatch is the limit.

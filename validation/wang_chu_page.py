@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from validation import wang_chu_controller as controller
 from validation import wang_chu_errors as e
 from validation import wang_chu_oracle as oracle
 from validation.thesis_cases import ROOT
@@ -50,6 +51,8 @@ SM's sixteenth of the bus."""
 ORACLE = """\
 {count} random rounds (seed {seed}); one serial compute server and one first-come-first-served memory server.
 Errors in percent."""
+CONTROLLED = 1
+"""Place of the campaign whose kernels the controller runs: GTX 980 around its usual clocks."""
 EXAMPLES = ("vectorAdd", "transpose", "matrixMulShared", "matrixMulGlobal", "BlackScholes")
 
 
@@ -75,6 +78,7 @@ def page(campaigns: Sequence[Measured]) -> str:
         parts += [f"## {one.name}", _times(one)]
     if any(one.swept for one in campaigns):
         parts += ["## Energy regret", REGRET, _regrets(campaigns)]
+        parts += controller.section(campaigns[CONTROLLED].swept, campaigns[CONTROLLED].baseline)
     parts += _mixes(campaigns)
     return "\n\n".join(parts) + "\n"
 

@@ -82,7 +82,7 @@ def _start(case: Case, memory: MemoryParameters, profile: Profile | None) -> tup
         return Taught(counts), ()
     if profile.counters:
         counts = from_counters(profile.counters, case.gpu, counts)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if counts.missing:
         notes = (f"the profile lacks {', '.join(counts.missing)}: modelled without a run",)
     if profile.time is None:
