@@ -1,8 +1,8 @@
 """The three plots of power that a user wants first, on one page that needs no network.
 
-Run ``python -m validation.power_plots OUTPUT.html --cache FILE`` from the repository root, where FILE holds the
-analysed cases that ``validation.power_models --cache`` kept: measured against predicted power by program (each
-left out of the fit), the energy of a kernel by component, and its source lines by their energy.
+Run ``python -m validation.power_plots OUTPUT.html --cache FILE`` from the repository root, where FILE holds
+the analysed cases that ``validation.power_models --cache`` kept: measured against predicted power by program
+(each left out of the fit), the energy of a kernel by component, and its source lines by their energy.
 """
 
 from __future__ import annotations
@@ -50,6 +50,12 @@ figure { margin: .6rem 0; padding: .6rem; background: #fff; border: 1px solid #d
 """
 
 
+PLAIN = {"displayModeBar": False}
+BY_PROGRAM = """Predicted before anything runs, by coefficients fitted to the other programs on that GPU.
+    Every
+dot is a program at one clock; the band is ±10 %. Coloured: the programs with the largest mean error."""
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -60,9 +66,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     analysed = [case for case in cases if case.predicted is not None]
     prediction = predicted_kernel(*KERNEL)
     parts = (
-        ("Measured against predicted power, by program", against_measured(analysed, judge_calibrated(analysed)),
-         "Predicted before anything runs, by coefficients fitted to the other programs on that GPU. Every dot is "
-         "a program at one clock; the band is ±10 %. Coloured: the programs with the largest mean error."),
+        ("Measured against predicted power, by program",
+         against_measured(analysed, judge_calibrated(analysed)), BY_PROGRAM),
         (f"Where the energy of {prediction.case.kernel.name} goes on {prediction.case.gpu.name}",
          by_component(prediction), "Grey: drawn however little the kernel does."),
         ("Which lines cost it", by_line(prediction),
@@ -90,7 +95,7 @@ def against_measured(cases: Sequence[PowerCase], answers: Sequence[Answer | None
     for i, panel in enumerate(panels):
         place = {"row": i // 3 + 1, "col": i % 3 + 1}
         own = [pair for pair in pairs if (pair[0].data, pair[0].gpu) == panel]
-        _panel(figure, own, worst, place, legend=i == 0)
+        _panel(figure, own, worst, place)
     for name, colour in zip(worst, PALETTE, strict=False):
         figure.add_scatter(x=[None], y=[None], mode="markers", name=name, marker={"color": colour})
     figure.add_scatter(x=[None], y=[None], mode="markers", name="others", marker={"color": GREY})
@@ -107,7 +112,10 @@ def _worst(pairs: Sequence[tuple[PowerCase, Answer]]) -> list[str]:
 
 
 def _panel(
-    figure: Any, own: Sequence[tuple[PowerCase, Answer]], worst: list[str], place: dict[str, int], *, legend: bool
+    figure: Any,
+    own: Sequence[tuple[PowerCase, Answer]],
+    worst: list[str],
+    place: dict[str, int],
 ) -> None:
     """Draw one GPU: dots, the line of equality and its band."""
     watts = [w for case, said in own for w in (case.measured.watts, said.watts_predicted_time or 0.0)]
@@ -185,7 +193,7 @@ def page(parts: Sequence[tuple[str, Any, str]]) -> str:
     """Return the page of titled figures with a sentence each."""
     sections = "\n".join(
         f'<h2>{escape(title)}</h2><p class="soft">{escape(said)}</p><figure>'
-        f"{figure.to_html(full_html=False, include_plotlyjs=False, config={'displayModeBar': False})}</figure>"
+        f"{figure.to_html(full_html=False, include_plotlyjs=False, config=PLAIN)}</figure>"
         for title, figure, said in parts
     )
     return (

@@ -109,7 +109,9 @@ class Priors:
         work = whole_work(run)
         toggle = math.fsum(t * s for _, s, t in run.parts) / run.seconds
         told = features(gpu, run.clocks, work, run.seconds, watts, toggle=toggle)
-        return Residual(case, program, die(gpu), math.fsum(watts.values()), predicted_spread(run, known), told)
+        return Residual(
+            case, program, die(gpu), math.fsum(watts.values()), predicted_spread(run, known), told
+        )
 
 
 def die(gpu: Gpu) -> str:

@@ -23,7 +23,7 @@ def body(text):
     [
         ("for (int i = 0; i < n; i++) {\n if (b[i] > 0) goto out;\n a[i] = 1;\n}\nout: ;", 4, "goto"),
         ("int i = 0;\nwhile (i < n) { a[i] = b[i]; i++; }", 4, "while"),
-        ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++) {\n  if (b[j] > 0) break;\n }", 5, "break"),
+        ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++) {\n  if (b[j]) break;\n }", 5, "break"),
         ("for (int i = 0; i < n; i++)\n a[i] = g(b[i]);", 4, "call of 'g'"),
         ("for (int i = 0; i < n; i++) {\n float t[4];\n a[i] = 0;\n}", 4, "local"),
         ("for (float x = 0; x < n; x += 1)\n a[0] = x;", 3, "not an integer"),
@@ -49,7 +49,7 @@ def test_control_flow_and_statements(text, line, words):
         ("void f(int n, float **a) { for (int i = 0; i < n; i++) a[i][0] = 1; }", "array of pointers"),
         ("struct s { int x; };\nvoid f(struct s *a) { for (int i = 0; i < 9; i++) a[i].x = 1; }", "type"),
         ("int f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = i; return a[0]; }", "returns"),
-        ("void h(int *a) { g(a); }\nvoid g(int *a) { for (int i = 0; i < 9; i++) a[i] = i; h(a); }", "recursion"),
+        ("void h(int *a) { g(a); }\nvoid g(int *a) { for (int i = 0; i < 9; ++i) a[i] = 1; h(a); }", "rec"),
     ],
 )  # fmt: skip
 def test_types_and_recursion(text, words):
