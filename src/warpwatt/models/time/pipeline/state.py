@@ -82,7 +82,8 @@ class State(NamedTuple):
     lines of code fetched so far."""
     servers: Floats
     debts: Floats
-    """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
+    """Per instruction: accesses that should have missed L1, L2, or hit a line in flight, but have not yet;
+    and when its last miss arrives."""
     results: Floats
     """See ``layout.END`` and following."""
     stalls: Floats
@@ -114,7 +115,7 @@ def new_state(inputs: Inputs) -> State:
         slots=np.zeros((resident, SLOT_COLUMNS), np.int64),
         shared_free=np.zeros(c.SHARED_PIPES + 2, np.int64),
         servers=np.zeros(8),
-        debts=np.full((instructions, 2), 0.5),
+        debts=np.tile((0.5, 0.5, 0.5, 0.0), (instructions, 1)),
         results=np.zeros(c.RESULTS),
         stalls=np.zeros((instructions, len(c.REASONS))),
         producers=np.zeros((instructions, c.PRODUCERS), np.int64),
