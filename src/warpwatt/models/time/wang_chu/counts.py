@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case
     from warpwatt.core.gpu import Gpu
 
-NOT_ON_THE_SM = ("dram", "l2", "atomics", "latency")
+NOT_ON_THE_SM = ("dram", "l2", "atomics", "dispatch", "latency")
 """Roofs that are not the compute server's."""
 LOADED, STORED = "l2_read_transactions", "l2_write_transactions"
 READ, WRITTEN = "dram_read_transactions", "dram_write_transactions"
