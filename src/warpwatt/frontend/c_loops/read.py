@@ -11,7 +11,17 @@ from pycparser import c_ast, c_parser
 from warpwatt.core.errors import KernelSelectionError, ParseError
 from warpwatt.frontend.c_loops.expressions import Reader
 from warpwatt.frontend.c_loops.nest import (
-    Array, Assign, Declare, Element, Function, Loop, Name, Scalar, expressions, walk, walk_expression,
+    Array,
+    Assign,
+    Declare,
+    Element,
+    Function,
+    Loop,
+    Name,
+    Scalar,
+    expressions,
+    walk,
+    walk_expression,
 )  # fmt: skip
 from warpwatt.frontend.c_loops.preprocess import preprocessed
 from warpwatt.frontend.c_loops.refuse import Place, line_of
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from warpwatt.frontend.c_loops.nest import Expression, Statement
     from warpwatt.frontend.compiled import Source
 
-_WHERE = re.compile(r"^(.*?):(\d+)(?::\d+)?: (.*)$", re.DOTALL)
+_WHERE = re.compile(r"^(.*?):(?:(\d+):)?(?:\d+:)? (.*)$", re.DOTALL)
 
 
 def read_function(source: Source, name: str = "", options: CompileOptions | None = None) -> Function:
@@ -61,7 +71,7 @@ def _parsed(text: str, file: str) -> Any:
         where = _WHERE.match(str(error))
         if where is None:
             raise ParseError(f"no C99: {error}", file=file) from None
-        raise ParseError(f"no C99: {where[3]}", file=where[1], line=int(where[2])) from None
+        raise ParseError(f"no C99: {where[3]}", file=where[1], line=int(where[2] or 0) or None) from None
     except RecursionError:
         raise ParseError("nested too deeply", file=file) from None
 
@@ -92,7 +102,9 @@ def _refuse_recursion(functions: dict[str, Any], name: str, place: Place) -> Non
         for callee in _called(functions[waiting.pop()]):
             if callee == name:
                 line = line_of(functions[name].decl)
-                place.refuse(f"{name!r} calls itself: recursion has no counterpart in a loop nest", line)
+                raise place.refused(
+                    f"{name!r} calls itself: recursion has no counterpart in a loop nest", line
+                )
             if callee in functions and callee not in reached:
                 reached.add(callee)
                 waiting.append(callee)
@@ -177,18 +189,22 @@ class _Reading:
     def _checked_return(self, node: Any) -> None:
         if node.expr is not None and not isinstance(node.expr, c_ast.Constant):
             hint = "write the result to an array element"
-            self.place.refuse("the function returns what it computes: a kernel cannot", line_of(node), hint)
+            raise self.place.refused(
+                "the function returns what it computes: a kernel cannot", line_of(node), hint
+            )
 
     def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
         if not nests:
-            self.place.refuse("the function has no loop", line_of(self.node.decl))
+            raise self.place.refused("the function has no loop", line_of(self.node.decl))
         found = []
         for statement in statements:
             if isinstance(statement, Declare):
                 found.append(statement)
             elif not isinstance(statement, Loop):
                 hint = "keep only declarations and loops in the function"
-                self.place.refuse("a statement outside the loops stays on the host", statement.line, hint)
+                raise self.place.refused(
+                    "a statement outside the loops stays on the host", statement.line, hint
+                )
         written = {
             s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)
         }
@@ -205,7 +221,7 @@ class _Reading:
                     message = (
                         f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
                     )
-                    self.place.refuse(f"{message}, which the loops change: not affine", statement.line)
+                    raise self.place.refused(f"{message}, which the loops change: not affine", statement.line)
 
 
 def _innermost(kind: Any) -> Any:
