@@ -131,7 +131,7 @@ def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
 
 
 def test_a_warp_that_finds_its_line_in_flight_waits_for_it() -> None:
-    """Two warps follow one chain of 20 loads: each line takes L2's latency, for whoever asks for it."""
+    """Two warps follow one chain of 20 loads: a line takes its latency from L2, for whoever asks for it."""
     ints, floats = table(1)
     shared_load(ints, floats, 0)
     ints[0, c.TRAFFIC], ints[0, c.WAIT_MASK] = c.READ, 1
