@@ -156,7 +156,7 @@ def test_jumps_out_of_the_cache_wait_for_instructions() -> None:
 
 
 def test_who_issues_next_can_be_chosen() -> None:
-    """Three warps of one sub-core, of which two keep its pipe busy; the order decides who waits in the end."""
+    """Three warps of one sub-core, of which two keep its pipe busy; the order decides who waits."""
     ints, floats = table(8, stall=5, pipe=c.ALU, interval=4)
     ends = {}
     for order in (c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING):

@@ -189,9 +189,10 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
         if free <= time:
             return int(last)
         hold(s, sub, last, time, free)
-    again, best, first = c.NEVER, -1, c.NEVER
-    for position in range(s.subs[sub, S_LENGTH]):
-        w = s.order[sub, position]
+    again, best, since = c.NEVER, -1, c.NEVER
+    order, length = x.numbers[c.ISSUE_ORDER], s.subs[sub, S_LENGTH]
+    for position in range(length):
+        w = s.order[sub, length - 1 - position if order == c.YOUNGEST else position]
         if s.warps[w, W_STATE] != LIVE:
             continue
         if s.warps[w, W_READY] > time:
@@ -201,18 +202,13 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
         if free > time:
             hold(s, sub, w, time, free)
             again = min(again, free)
-        elif turn(x, s, w, position) < first:
-            best, first = w, turn(x, s, w, position)
+        elif order != c.LONGEST_WAITING:
+            return int(w)
+        elif s.warps[w, W_MARK] < since:
+            best, since = w, s.warps[w, W_MARK]
     if best < 0:
         s.subs[sub, S_WAKE] = again
     return int(best)
-
-
-def turn(x: Inputs, s: State, w: int, position: int) -> int:
-    """Return a warp's place among the ready ones, the lowest issues; ``position``: 0 is the oldest."""
-    if x.numbers[c.ISSUE_ORDER] == c.LONGEST_WAITING:
-        return int(s.warps[w, W_MARK])
-    return position if x.numbers[c.ISSUE_ORDER] == c.OLDEST else -position
 
 
 def hold(s: State, sub: int, w: int, time: int, free: int) -> None:
