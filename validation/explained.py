@@ -8,6 +8,7 @@ Writes ``docs/validation/explained.md``.
 
 from __future__ import annotations
 
+import math
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
+from warpwatt.models.advice.whatif import CHANGE_SPREAD
 from warpwatt.predict import advised, predict
 from warpwatt.render.annotated import advice_table, annotated
 from warpwatt.render.console import to_text
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "validation" / "explained.md"
 KERNELS = ROOT / "validation" / "kernels" / "explained"
 GPUS = ("h200", "rtx3090")
+HEAD = "kernel | GPU | before | limited by | advice | rank | advice saves | edited | edit saves | difference"
 CLOSE = 0.03
 """Shares of the time that may lie between advice and edited kernel without a reason given."""
 PROTOCOL = """\
@@ -46,10 +49,11 @@ Written by `python -m validation.explained` on {date} at commit {commit}; do not
 Each kernel of `validation/kernels/explained/`, written for this page with one trouble each, is explained
 (`warpwatt explain`) and edited as the advice says; the edited kernel is compiled, emulated and predicted like
 any other. "Advice saves" is the share of the time that the explanation said the change would save, found by
-simulating the *first* kernel without that trouble, with its 80 % interval, in which most of the model's
-uncertainty cancels because both times share it; "edit saves" what the edited kernel is predicted to save;
-"rank" the place of this advice among all that was given. This checks that explanations agree with the model,
-not that the model agrees with hardware: for that see time_models.md.
+simulating the *first* kernel without that trouble, with its 80 % interval: most of the model's uncertainty
+cancels in it because both times share it, what remains is how far an edit does what was advised; "edit
+saves" what the edited kernel is predicted to save; "rank" the place of this advice among all that was given.
+This checks that explanations agree with the model, not that the model agrees with hardware: for that see
+time_models.md.
 """
 
 
@@ -113,9 +117,7 @@ def page(pairs: Sequence[Pair]) -> str:
 
 
 def _table(pairs: Sequence[Pair]) -> Iterator[str]:
-    rows = [
-        "kernel | GPU | before | limited by | advice | rank | advice saves | edited | edit saves | difference"
-    ]
+    rows = [HEAD]
     rows.append(" | ".join(["---"] * 10))
     rows += [" | ".join(_row(pair)) for pair in pairs]
     yield "\n".join(f"| {row} |" for row in rows)
@@ -123,8 +125,14 @@ def _table(pairs: Sequence[Pair]) -> Iterator[str]:
     near = sum(size <= CLOSE for size in sizes)
     yield (
         f"{near} of {len(sizes)} within {CLOSE:.0%} of the time, the median {sizes[len(sizes) // 2]:.1%}, "
-        f"the largest {sizes[-1]:.1%}."
+        f"the largest {sizes[-1]:.1%}. Root mean square of log(edited / advised time): {_spread(pairs):.2f}; "
+        f"intervals take {CHANGE_SPREAD}."
     )
+
+
+def _spread(pairs: Sequence[Pair]) -> float:
+    logs = [math.log(p.after.time.value / p.advice.time.value) for p in pairs if p.advice is not None]
+    return math.sqrt(sum(x * x for x in logs) / len(logs))
 
 
 def _row(pair: Pair) -> list[str]:

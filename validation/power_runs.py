@@ -62,9 +62,7 @@ class Runs:
             file.write_text(json.dumps(result), encoding="utf-8")
         return result
 
-    def _one(
-        self, samples: Samples, regressor: Regressor, split: Split, seed: int, logarithmic: bool
-    ) -> Run:
+    def _one(self, samples: Samples, regressor: Regressor, split: Split, seed: int, logarithmic: bool) -> Run:
         settings = {**regressor.parameters, "scaling": regressor.scaling, "log": logarithmic}
         told = [regressor.name, str(split), seed, samples.target, settings, samples.features]
         key = json.dumps([*told, samples.name, _hash(samples)], default=str)

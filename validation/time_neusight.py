@@ -83,7 +83,7 @@ def _program(row: Row) -> str:
 
 
 def _around(rows: list[Row]) -> float:
-    """Return the seconds that are measured around a kernel: what a line through time against size leaves at 0.
+    """Return the seconds that are measured around a kernel: where a line of time against size meets size 0.
 
     A sum of two tensors does nothing but stream.
     """

@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Advice
-from warpwatt.core.case import Case
+from warpwatt.core.case import Case, FittedModel
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.execution import Assumption
 from warpwatt.core.gpu import clock_parameter
@@ -66,11 +67,13 @@ def predict(
     clocks: Clocks | None = None,
     choice: Choice | None = None,
     profile: Profile | None = None,
+    measured: tuple[Profile, ...] = (),
 ) -> Prediction:
     """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
 
     Without ``clocks``, the GPU's default clocks are used, the SM's lowered to what the power limit sustains.
-    A ``profile`` of any launch of this kernel corrects the time (:mod:`warpwatt.models.hybrid`).
+    A ``profile`` of any launch of this kernel corrects the time (:mod:`warpwatt.models.hybrid`); models that
+    are fitted to several take all that were ``measured``.
 
     Raises
     ------
@@ -85,10 +88,11 @@ def predict(
     """
     choice = choice or Choice()
     models = time_model(choice.time), power_model(choice.power)
-    case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile)
-    if profile is not None:
+    case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile, measured=measured)
+    if profile is not None and not isinstance(models[0], FittedModel):
         models = _taught(models, case, profile, choice, fixed=clocks is not None), models[1]
-    return finish(settle(case, *models, fixed=clocks is not None))
+    # a model fitted to launches has the clocks in it that the board chose for them
+    return finish(settle(case, *models, fixed=clocks is not None or isinstance(models[0], FittedModel)))
 
 
 def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choice: Choice) -> Case:
@@ -107,10 +111,11 @@ def _taught(
     if device.target != case.gpu.target:
         return models[0]
     launch = profiled_launch(profile, case.launch)
-    measured = _case(case.kernel, launch, device, profile.clocks, choice)
+    measured = replace(_case(case.kernel, launch, device, profile.clocks, choice), measured=case.measured)
     if profile.clocks.sustained:  # the board chose: where it holds its power limit
         measured = settle(measured, *models, fixed=False).case
-    return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
+    seen = replace(measured, profile=replace(profile, clocks=measured.clocks))  # some models read counters
+    return hybrid(models[0], seen, profile, free_clocks=profile.clocks.sustained and not fixed)
 
 
 def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
@@ -138,7 +143,7 @@ class Settled:
     @property
     def energy(self) -> Estimate:
         """Joules per launch: time by power, draw by draw."""
-        return self.timing.time.combine(self.board, lambda seconds, watts: seconds * watts, "J")
+        return self.timing.time.combine(self.board, operator.mul, "J")
 
 
 def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:

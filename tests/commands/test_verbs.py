@@ -65,6 +65,25 @@ def test_explain_says_what_limits(run):
     assert "Assumptions" in out
 
 
+def test_explain_goes_line_by_line_and_says_what_would_help(run):
+    _, out, _ = run("explain", EXAMPLES / "transpose.cu", "--kernel", "naive", "--gpu", "a100")
+    assert "coalescing the writes of line 13" in out
+    assert "Line by line" in out
+    line = next(row for row in out.splitlines() if "out[x * n + y + j]" in row)
+    assert line.split()[0] == "13"
+    assert "for its own load" in out
+
+
+def test_advice_comes_with_json_and_html_and_where_asked(run):
+    asked = ("predict", EXAMPLES / "transpose.cu", "--kernel", "naive", "--gpu", "a100")
+    assert "What would help" not in run(*asked)[1]
+    assert "What would help" in run(*asked, "--advice")[1]
+    told = json.loads(run(*asked, "--format", "json")[1])["predictions"][0]["advice"]
+    assert told[0]["kind"] == "coalescing"
+    quiet = json.loads(run(*asked, "--format", "json", "--no-advice")[1])["predictions"][0]
+    assert quiet["advice"] is None
+
+
 def test_an_application_totals_its_steps(run):
     code, out, _ = run("predict", EXAMPLES / "pipeline.toml", "--format", "json", "--gpu", "t4")
     assert code == 0

@@ -122,6 +122,8 @@ class Journal:
         """Take over the rows that are there and cut off what is broken, or begin anew."""
         self._file.seek(0)
         lines = self._file.read().splitlines(keepends=True)
+        if lines and not lines[0].endswith(b"\n"):
+            lines = []  # killed while writing the first line
         if lines and not _same(lines[0], wanted) and not force:
             hint = "--force throws them away; with the command that made them the sweep goes on"
             raise OutputExistsError("rows of another, unfinished sweep are here", file=self.path, hint=hint)

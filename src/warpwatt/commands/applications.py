@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.application import predict_application
-from warpwatt.commands.session import complete_gpus, model_choice, parse_clocks
+from warpwatt.commands.session import complete_gpus
 from warpwatt.frontend.applications import load_application
+from warpwatt.frontend.launches import Request
 from warpwatt.frontend.load import load_kernel
-from warpwatt.predict import predict
 
 if TYPE_CHECKING:
+    from warpwatt.advise.application import Predictor
     from warpwatt.commands.session import Session
     from warpwatt.core.application import KernelNode
     from warpwatt.core.gpu import Gpu
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 def run_application(session: Session) -> tuple[ApplicationPrediction, ...]:
     """Return one result per GPU of the session."""
     application = load_application(Path(session.source))
+    predict_node = predictor(session)
+    return tuple(predict_application(application, gpu, predict_node) for gpu in complete_gpus(session.gpus))
+
+
+def predictor(session: Session) -> Predictor:
+    """Return what predicts a kernel node as the session's options say, profile included."""
     options = session.compile_options()
-    clock = session.modelling.clock
 
-    def predictor(node: KernelNode, gpu: Gpu) -> Prediction:
+    def predict_node(node: KernelNode, gpu: Gpu) -> Prediction:
         kernel = load_kernel(str(node.source), gpu.target, options, node.kernel or "")
-        choice = model_choice(session.modelling, node.loop_counts)
-        return predict(kernel, node.launch, gpu, clocks=parse_clocks(clock, gpu), choice=choice)
+        return session.predict_request(Request(node.kernel, node.launch, node.loop_counts), kernel, gpu)
 
-    return tuple(predict_application(application, gpu, predictor) for gpu in complete_gpus(session.gpus))
+    return predict_node

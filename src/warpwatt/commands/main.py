@@ -27,11 +27,13 @@ VERBS: Mapping[str, str] = {
     "sweep": "warpwatt.commands.sweep:sweep",
     "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
+    "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
+    "simulate": "warpwatt.commands.simulate:simulate",
     "train": "warpwatt.commands.train:train",
 }
 

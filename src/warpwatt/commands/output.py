@@ -39,28 +39,37 @@ class Writer:
         OutputExistsError
             If the file exists and ``--force`` was not given.
         """
-        output = options.output
-        if output is not None and output.exists() and not options.force:
-            raise OutputExistsError("the output file exists", file=output, hint="--force overwrites it")
-        if output is not None and not output.parent.is_dir():
-            raise InputError("no such folder", file=output.parent)
+        output = cls.check(options.output, force=options.force) if options.output is not None else None
         return cls(options.format or _format_of(output), output, options.verbose)
+
+    @staticmethod
+    def check(path: Path, *, force: bool) -> Path:
+        """Return a file that may be written; raise as :meth:`prepare`."""
+        if path.exists() and not force:
+            raise OutputExistsError("the output file exists", file=path, hint="--force overwrites it")
+        if not path.parent.is_dir():
+            raise InputError("no such folder", file=path.parent)
+        return path
 
     def write_predictions(self, predictions: Sequence[Prediction]) -> None:
         """Render and write predictions."""
         from warpwatt.render.registry import renderer  # noqa: PLC0415 - only the chosen format is loaded
 
         context = prediction_context(predictions, verbose=self.verbose, colour=self.output is None)
-        self._write(renderer(self.format)(predictions, context))
+        self.write_text(renderer(self.format)(predictions, context))
 
     def write_applications(self, applications: Sequence[ApplicationPrediction]) -> None:
         """Render and write applications; only text and JSON know them."""
         from warpwatt.render.registry import application_renderer  # noqa: PLC0415
 
-        context = _context({}, {}, verbose=self.verbose, colour=self.output is None)
-        self._write(application_renderer(self.format)(applications, context))
+        self.write_text(application_renderer(self.format)(applications, self.context()))
 
-    def _write(self, text: str) -> None:
+    def context(self) -> Context:
+        """Return what renderers know where no source text is shown."""
+        return _context({}, {}, verbose=self.verbose, colour=self.output is None)
+
+    def write_text(self, text: str) -> None:
+        """Write a rendered result."""
         if self.output is None:
             click.echo(text, nl=not text.endswith("\n"))
         else:

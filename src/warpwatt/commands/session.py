@@ -61,7 +61,7 @@ class Session:
             kernels = self._kernels(source, request.kernel or "", gpus)
             for gpu in gpus:
                 try:
-                    predictions.append(self._predict(request, kernels[gpu.target], gpu))
+                    predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise
@@ -80,23 +80,37 @@ class Session:
             loaded = pool.map(lambda target: load_kernel(source, target, options, name), targets)
             return dict(zip(targets, loaded, strict=True))
 
-    def _predict(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
+    def predict_request(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
+        """Return the prediction of one launch on one GPU, as the options say."""
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
-        profile = self._profile(request, kernel, gpu)
-        prediction = predict(kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile)
+        measured = self._measured(kernel, gpu)
+        profile = self._profile(measured, request, kernel, gpu)
+        prediction = predict(
+            kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile, measured=measured
+        )
         return advised(prediction, choice) if self.advice else prediction
 
-    def _profile(self, request: Request, kernel: Kernel, gpu: Gpu) -> Profile | None:
-        """Return the measured launch that helps most with this one, None without ``--profile``."""
+    def _measured(self, kernel: Kernel, gpu: Gpu) -> tuple[Profile, ...]:
+        """Return the measured launches of the kernel in the file of ``--profile``, none without it."""
         if self.modelling.profile is None:
             if self.modelling.profile_arg:
                 raise UsageError("--profile-arg without --profile", hint="add --profile FILE.csv")
-            return None
-        from warpwatt.frontend.profiles import choose, read_profiles  # noqa: PLC0415 - only who asks pays
+            return ()
+        from warpwatt.frontend.profiles import of_kernel, read_profiles  # noqa: PLC0415 - only who asks pays
 
         only = gpu if "," not in self.gpus and self.gpus != "all" else None
-        profile = choose(read_profiles(self.modelling.profile, only), kernel, request.launch, gpu)
+        return of_kernel(read_profiles(self.modelling.profile, only), kernel)
+
+    def _profile(
+        self, measured: tuple[Profile, ...], request: Request, kernel: Kernel, gpu: Gpu
+    ) -> Profile | None:
+        """Return the measured launch that helps most with this one, None where there is none."""
+        if not measured:
+            return None
+        from warpwatt.frontend.profiles import choose  # noqa: PLC0415 - only who asks pays
+
+        profile = choose(measured, kernel, request.launch, gpu)
         if find(profile.gpu).target != gpu.target:
             note(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
         return with_arguments(profile, request.arguments, self.modelling.profile_arg)

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from warpwatt.core.estimate import Source
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import Workload
@@ -45,7 +47,8 @@ class Profile:
 
     ``launch`` is what was launched; ``arguments`` are the ``NAME=VALUE`` texts in which it differs from the
     launch asked for, where its own are not known. ``spread`` is the standard deviation of the logarithm of
-    the time (repeats, or what is usual), ``origin`` the file and line.
+    the time (repeats, or what is usual), ``origin`` the file and line. ``source`` is ``MODELLED`` where the
+    file holds predictions in place of measurements.
     """
 
     gpu: str
@@ -58,11 +61,12 @@ class Profile:
     arguments: tuple[str, ...] = ()
     spread: float = 0.02
     origin: str = ""
+    source: Source = Source.MEASURED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """Everything a model may look at."""
+    """Everything a model may look at; ``measured`` are all launches of the kernel that somebody measured."""
 
     kernel: Kernel
     workload: Workload
@@ -70,6 +74,7 @@ class Case:
     gpu: Gpu
     clocks: Clocks
     profile: Profile | None = None
+    measured: tuple[Profile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +117,8 @@ class Power:
     """What a power model says: mean board power in watts and its components in watts.
 
     ``shares`` is the share of the energy attributed to each instruction, as in :class:`Timing`; empty where
-    the model cannot tell.
+    the model cannot tell. ``reasons`` computes what a learned part adds to (+) or takes from (-) the physical
+    model's power, by feature, in watts, largest first; None where the components are the whole reason.
     """
 
     model: str
@@ -120,6 +126,7 @@ class Power:
     components: Mapping[str, float]
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+    reasons: Callable[[], Mapping[str, float]] | None = None
 
 
 @runtime_checkable
@@ -148,3 +155,11 @@ class PowerModel(Protocol):
     def predict(self, case: Case, timing: Timing) -> Power:
         """Return the power, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""
         ...
+
+
+@runtime_checkable
+class FittedModel(Protocol):
+    """A time model that is fitted to ``Case.measured`` itself: no profile corrects it from outside."""
+
+    least_launches: int
+    """Measured launches of different grids that it needs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -189,6 +190,10 @@ class LevelHits:
     l2: Traffic
     dram: Traffic
     uniform: float | None = None
+    run: float = math.inf
+    """Bytes side by side that are asked for at about the same time."""
+    in_flight: float = 0.0
+    """Part of ``l1_hits`` that finds its line asked for by another warp but not arrived yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ Both are the same for every GPU: an :class:`~warpwatt.core.execution.Execution` 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,8 @@ class Growth:
     """Instruction -> share of the footprint it is the first to touch."""
     private: bool = False
     """Local memory: resident threads share its place with the threads that follow them."""
+    run: float = math.inf
+    """Bytes side by side that a block and those beside it ask for at about the same time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,7 +75,7 @@ def load_application(path: Path) -> Application:
 def _node(step: Mapping[str, Any], default_name: str, path: Path) -> Node:
     if "copy" in step:
         return _copy(step, default_name, path)
-    return _kernel(step, default_name, path)
+    return kernel_node(step, default_name, path)
 
 
 def _copy(step: Mapping[str, Any], default_name: str, path: Path) -> CopyNode:
@@ -91,7 +91,8 @@ def _copy(step: Mapping[str, Any], default_name: str, path: Path) -> CopyNode:
     )
 
 
-def _kernel(step: Mapping[str, Any], default_name: str, path: Path) -> KernelNode:
+def kernel_node(step: Mapping[str, Any], default_name: str, path: Path) -> KernelNode:
+    """Return the kernel launch that a table describes; raise as :func:`load_application`."""
     name = str(step.get("name", default_name))
     if not isinstance(step.get("source"), str):
         hint = 'a kernel step needs source = "FILE.cu", a copy step copy = "h2d"'
@@ -105,7 +106,7 @@ def _kernel(step: Mapping[str, Any], default_name: str, path: Path) -> KernelNod
         launch=request.launch,
         loop_counts=request.loop_counts,
         children=tuple(
-            _kernel(child, f"{name} child {i}", path) for i, child in enumerate(children, start=1)
+            kernel_node(child, f"{name} child {i}", path) for i, child in enumerate(children, start=1)
         ),
         **_common(step, name, path),
     )

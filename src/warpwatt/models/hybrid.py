@@ -59,6 +59,7 @@ class Run:
     measured: float | None = None
     spread: float = 0.02
     origin: str = ""
+    source: Source = Source.MEASURED
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +104,7 @@ def hybrid(base: TimeModel, measured: Case, profile: Profile, *, free_clocks: bo
         measured=profile.time,
         spread=profile.spread,
         origin=profile.origin,
+        source=profile.source,
     )
     return Hybrid(
         base,
@@ -213,7 +215,7 @@ def _alike(one: Launch, other: Launch) -> bool:
 def _measured(timing: Timing, run: Run) -> Timing:
     """Return the timing of the measured launch itself: the model explains, the run says how long."""
     assert run.measured is not None
-    time = Estimate.spread(run.measured, {"profile:repeats": run.spread}, "s", Source.MEASURED)
+    time = Estimate.spread(run.measured, {"profile:repeats": run.spread}, "s", run.source)
     modelled = timing.time.value
     note = (
         f"measured ({run.origin or 'profile'}); the model alone says {modelled / run.measured:.3g} times that"

@@ -28,14 +28,21 @@ DEFAULT_POWER = "component"
 _TIME: Mapping[str, str] = {
     "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",
     "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
+    "boughzala": "warpwatt.models.time.boughzala:Boughzala",
+    "boughzala-resident": "warpwatt.models.time.boughzala:BoughzalaResident",
+    "boughzala-rounds": "warpwatt.models.time.boughzala:BoughzalaRounds",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
+    "resios": "warpwatt.models.resios.model:Resios",
     "roofline": "warpwatt.models.time.roofline:Roofline",
     "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
     "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
     "volkov": "warpwatt.models.time.volkov:Volkov",
+    "wang-chu": "warpwatt.models.time.wang_chu:WangChu",
 }
 _POWER: Mapping[str, str] = {
+    "boughzala": "warpwatt.models.power.boughzala:Boughzala",
     "component": "warpwatt.models.power.component:Component",
+    "component+learned": "warpwatt.models.power.learned:ComponentLearned",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 
@@ -65,12 +72,15 @@ def power_models() -> tuple[str, ...]:
 def split_choice(text: str) -> tuple[str | None, str | None]:
     """Read ``[time=|power=]NAME`` and return (time model, power model), None where not named.
 
-    >>> split_choice("roofline"), split_choice("power=specification")
-    (('roofline', None), (None, 'specification'))
+    A name without its kind means both where there are both.
+
+    >>> split_choice("roofline"), split_choice("power=specification"), split_choice("boughzala")
+    (('roofline', None), (None, 'specification'), ('boughzala', 'boughzala'))
     """
     kind, equals, name = text.partition("=")
     if not equals:
-        return (None, text) if text in _POWER else (text, None)
+        power = text if text in _POWER else None
+        return None if power and text not in _TIME else text, power
     if kind == "time":
         return name, None
     if kind == "power":

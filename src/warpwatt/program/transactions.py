@@ -82,14 +82,14 @@ def wavefronts(addresses: Array, size: int, active: Array) -> Array:
 
 
 def fewest_wavefronts(useful: Array, size: int, passes: Array) -> Array:
-    """Return the passes that ``useful`` different bytes per warp need wherever they lie; ``passes`` are taken.
+    """Return the passes that ``useful`` different bytes per warp need at best; ``passes`` are taken.
 
     >>> full = np.array([2])
     >>> [int(fewest_wavefronts(np.array([n]), size, full)[0]) for n, size in ((32, 16), (128, 4), (256, 8))]
     [2, 1, 2]
     """
     least = 2 if size >= WIDEST else 1
-    return np.minimum(passes, np.maximum(least, -(-useful // (BANKS * WORD))))
+    return np.asarray(np.minimum(passes, np.maximum(least, -(-useful // (BANKS * WORD)))))
 
 
 def _grouped(addresses: Array, words: int, active: Array, groups: int) -> Array:

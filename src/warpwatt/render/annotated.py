@@ -49,6 +49,8 @@ def _listing(prediction: Prediction, name: str, context: Context) -> Table:
     telling = {n for n, cost in costs.items() if cost.time_share >= SMALL or notes[n]}
     shown = shown_lines(telling, len(texts), AROUND)
     source = {n: texts[n - 1] if n <= len(texts) else costs[n].text for n in shown}
+    while shown and not source[shown[-1]].strip():
+        shown.pop()
     indent = _indent(list(source.values()))
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(justify="right", style=QUIET, width=len(str(max(shown, default=0))), no_wrap=True)

@@ -15,7 +15,7 @@ from warpwatt.render.findings import findings
 from warpwatt.render.method import method_text
 from warpwatt.render.plot import RooflinePlot, roofline_plot
 from warpwatt.render.reach import active_lanes, hit_texts, reaches, stride_text
-from warpwatt.render.reasons import HELP, stall_text
+from warpwatt.render.reasons import HELP, no_advice_text, stall_text
 from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import speed_of_light_order, unit_name
 
@@ -134,6 +134,7 @@ class Account:
     provenance: tuple[tuple[str, str], ...]
     sources: tuple[tuple[str, str], ...]
     advice: tuple[AdviceRow, ...] | None = None
+    no_advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +258,7 @@ def account(prediction: Prediction, anchor: str, context: Context) -> Account:
         provenance=_provenance(prediction, context),
         sources=_sources(prediction),
         advice=None if prediction.advice is None else tuple(_advice(a) for a in prediction.advice),
+        no_advice=no_advice_text(prediction),
     )
 
 

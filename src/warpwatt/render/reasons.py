@@ -127,7 +127,14 @@ def advice(prediction: Prediction) -> Iterator[Finding]:
     for one in prediction.advice:
         yield Finding(HELP, f"{_capitalised(one.text)} {saving_text(one)}.", one.line, one.fix)
     if not prediction.advice:
-        yield Finding(HELP, "None of the changes that are tried saves 1 % of the time.")
+        yield Finding(HELP, no_advice_text(prediction))
+
+
+def no_advice_text(prediction: Prediction) -> str:
+    """Return why there is no advice."""
+    if prediction.case.workload.execution.streams is None:
+        return "No change was tried: what warps do was not traced."
+    return "None of the changes that were tried saves 1 % of the time."
 
 
 def saving_text(one: Advice) -> str:

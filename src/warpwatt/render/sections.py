@@ -14,7 +14,7 @@ from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bar, count, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
-from warpwatt.render.reasons import HELP
+from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
@@ -55,7 +55,7 @@ def help_(prediction: Prediction, _context: Context) -> list[RenderableType]:
     """Return what changes to the kernel would save, where somebody asked."""
     if prediction.advice is None:
         return []
-    nothing = Text("none of the changes that are tried saves 1 % of the time", style=QUIET)
+    nothing = Text(no_advice_text(prediction), style=QUIET)
     return section(HELP, advice_table(prediction.advice) if prediction.advice else nothing)
 
 

@@ -205,6 +205,27 @@ def stencil(width: int, height: int) -> TracedKernel:
     )
 
 
+def interleaved(width: int, height: int) -> TracedKernel:
+    """One byte from three interleaved ones, tiles of 16 by 16: a row of a tile is a sector and a half."""
+    pitch = width * 16
+
+    def accesses(x, y, z):
+        for warp in range(8):
+            row, column = y * 16 + 2 * warp + LANES // 16, x * 16 + LANES % 16
+            at = row * pitch + column
+            yield [*((k, slot(2) + 3 * at + k) for k in range(3)), (3, slot(3) + at)]
+
+    load, store = (Access.LOAD, 1, "ld.global.u8"), (Access.STORE, 1, "st.global.u8")
+    whole = pitch * height * 16
+    return TracedKernel(
+        Dim3(width, height),
+        Dim3(16, 16),
+        (*[load] * 3, store),
+        accesses,
+        {2: ("x", 3 * whole), 3: ("y", whole)},
+    )
+
+
 def exact_footprint(kernel: TracedKernel, buffer: int) -> float:
     """Return the distinct sector bytes of a buffer over the whole grid."""
     lines = kernel.trace(range(kernel.grid.count)).lines

@@ -1,17 +1,19 @@
 """Bytes at every level of kernels whose traffic one can count by hand."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.emulate.caches import kernels
-from warpwatt.core.launch import L2State
-from warpwatt.core.program import Resources
+from warpwatt.core.launch import Dim3, L2State
+from warpwatt.core.program import Access, Resources
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
-from warpwatt.gpus import find
+from warpwatt.gpus import default_clocks, find
+from warpwatt.models.time.dram import slowdown, visit_bytes
 
 RESOURCES = Resources(registers=16)
 
@@ -95,8 +97,14 @@ def test_a_stencil_reads_its_halo_from_l2_only():
 
 @pytest.mark.parametrize(
     "kernel",
-    [kernels.copy(700), kernels.strided(300, 48), kernels.matmul(7), kernels.stencil(12, 10)],
-    ids=["copy", "strided", "matmul", "stencil"],
+    [
+        kernels.copy(700),
+        kernels.strided(300, 48),
+        kernels.matmul(7),
+        kernels.stencil(12, 10),
+        kernels.interleaved(30, 20),
+    ],
+    ids=["copy", "strided", "matmul", "stencil", "interleaved"],
 )
 @pytest.mark.parametrize("known", [True, False], ids=["sizes known", "sizes unknown"])
 def test_footprints_from_samples_are_those_of_the_whole_grid(kernel, known):
@@ -113,3 +121,51 @@ def test_more_cache_never_hurts():
     profile = l1_profile(kernel.execution().reuse.stream, 4, 1)
     shares = [profile.fates(float(lines))[4].hit for lines in profile_lines]
     assert shares == sorted(shares)
+
+
+def test_tiles_that_share_a_sector_with_every_other_neighbour():
+    """Of three interleaved bytes a tile's row is a sector and a half; pairs of one kind are sampled."""
+    kernel = kernels.interleaved(30, 20)
+    pairs = sorted({first + step for first in range(0, 560, 34) for step in (0, 1, 30)})
+    unknown = {slot: (name, None) for slot, (name, _) in kernel.buffers.items()}
+    reuse = kernel.replaced(buffers=unknown).execution(pairs).reuse
+    total = sum(g.total for g in reuse.growths if g.buffer == "x")
+    assert total == pytest.approx(kernels.exact_footprint(kernel, 2), rel=0.04)
+
+
+def rows_apart(blocks: int) -> kernels.TracedKernel:
+    """Each thread walks its own row of 1 KiB, four bytes at a time."""
+
+    def accesses(x, y, z):
+        for warp in range(2):
+            row = (x * 64 + warp * 32 + kernels.LANES) * 1024
+            yield [(0, kernels.slot(2) + row + 4 * k) for k in range(256)]
+
+    loads = ((Access.LOAD, 4, "ld.global.f32"),)
+    return kernels.TracedKernel(Dim3(blocks), Dim3(64), loads, accesses, {2: ("x", blocks * 65536)})
+
+
+@pytest.mark.parametrize(
+    ("kernel", "index", "run"),
+    [
+        (kernels.copy(300), 0, math.inf),
+        (kernels.interleaved(12, 10), 0, math.inf),
+        (kernels.stencil(12, 10), 0, math.inf),
+        (kernels.strided(300, 256), 0, 32.0),
+        (rows_apart(40), 0, 32.0),
+    ],
+    ids=["copy", "interleaved", "stencil", "strided", "rows apart"],
+)
+def test_what_lies_side_by_side_is_asked_for_together(kernel, index, run):
+    """Endless where the next block goes on; a thread's own row is long, but asked for bit by bit."""
+    assert work_of(kernel, "rtx3090").hits[index].run == run
+
+
+def test_scattered_sectors_keep_dram_busy_with_opening_pages():
+    gpu = find("rtx3070")
+    clocks = default_clocks(gpu)
+    visit = visit_bytes(gpu, clocks)
+    assert 32 < visit < 128
+    assert slowdown(32.0, visit) == pytest.approx(visit / 32)
+    assert slowdown(math.inf, visit) == slowdown(128.0, visit) == 1.0
+    assert visit_bytes(find("h200"), clocks) == 0.0  # its timings are not known

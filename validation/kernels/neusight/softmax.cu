@@ -2,6 +2,7 @@
 // block each: maximum, sum of exponentials, result, reading the row three times, four elements at a time.
 
 const int LANES = 32, KEPT = 32, WIDE = 4;
+const float LOWEST = -3.402823466e38f;
 
 __device__ float warp_max(float v) {
     for (int d = LANES / 2; d > 0; d /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, d));
@@ -20,7 +21,7 @@ extern "C" __global__ void softmax_warp(float *out, const float *x, int rows, in
     out += row * stride + threadIdx.x;
     float v[KEPT];
 #pragma unroll
-    for (int k = 0; k < KEPT; ++k) v[k] = threadIdx.x + k * LANES < columns ? x[k * LANES] : -INFINITY;
+    for (int k = 0; k < KEPT; ++k) v[k] = threadIdx.x + k * LANES < columns ? x[k * LANES] : LOWEST;
     float most = v[0];
 #pragma unroll
     for (int k = 1; k < KEPT; ++k) most = fmaxf(most, v[k]);
@@ -40,7 +41,7 @@ extern "C" __global__ void softmax_warp(float *out, const float *x, int rows, in
 }
 
 struct Max {
-    __device__ float start() const { return -3.402823466e38f; }
+    __device__ float start() const { return LOWEST; }
     __device__ float of(float so_far, float v) const { return fmaxf(so_far, v); }
     __device__ float warp(float v) const { return warp_max(v); }
 };

@@ -8,6 +8,7 @@ large a set they draw, and the stretch of addresses and the buffer's size bound 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ def growths(
     buffers: Mapping[int, tuple[str, float | None]],
     partial: NDArray[np.int64],
     scales: Mapping[int, float],
+    runs: Mapping[int, float],
 ) -> tuple[Growth, ...]:
     """Return the footprints of the instructions that reach together.
 
@@ -81,6 +83,8 @@ def growths(
         Sectors that stay partly written, ascending.
     scales
         Instruction to its accesses over those in the trace, where the trace was cut short.
+    runs
+        Instruction to the bytes side by side that a block asks for at one time.
     """
     groups: list[tuple[int, tuple[float, ...], list[int]]] = []
     for index in occurring(touched.instruction):
@@ -93,10 +97,28 @@ def growths(
         else:
             group[2].append(index)
     found = [
-        _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales)
+        replace(
+            _repeated(
+                _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+                0 if steps else period(*bases[members[0]], blocks),
+            ),
+            run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
+        )
         for slot, steps, members in groups
     ]
     return tuple(_within_limits(found, touched, blocks))
+
+
+def _repeated(growth: Growth, around: int) -> Growth:
+    """Return a growth whose addresses begin anew after ``around`` blocks (0: not known to)."""
+    total = growth.block_bytes * (1 + (around - 1) * growth.step) if around else 0.0
+    limit = math.inf if growth.limit is None else growth.limit
+    return replace(growth, total=min(limit, max(growth.total, total)))
+
+
+def _run_of_neighbours(run: float, steps: tuple[float, ...]) -> float:
+    """Return the bytes side by side of blocks in a row, endless where the next goes on where one ends."""
+    return math.inf if steps and 0 < abs(steps[0]) * SECTOR < run + SECTOR / 2 else run
 
 
 def _alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlocks) -> bool:
@@ -161,6 +183,30 @@ def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: Sample
     return tuple(float(step) for step in fit[:3])
 
 
+def period(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> int:
+    """Return after how many blocks in a row the addresses begin anew, 0 if that cannot be told.
+
+    For blocks that take ``blockIdx % n``-th pieces: the steps that a block is short of its number are a
+    multiple of n.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> numbers = np.array([0, 1, 50, 51, 93, 94])
+    >>> blocks = SampledBlocks(Dim3(100), numbers, np.ones(6))
+    >>> period(np.arange(6, dtype=np.int32), 4 * (numbers % 7), blocks)
+    7
+    """
+    place = {int(o): k for k, o in enumerate(ordinals)}
+    near = [(place[i], place[j]) for i, j in blocks.neighbours(0) if i in place and j in place]
+    steps = [int(first[j] - first[i]) for i, j in near]
+    step = int(np.median(steps)) if steps else 0
+    if not step or steps.count(step) < FITTING * len(steps) or ((first - first[0]) % step).any():
+        return 0
+    number = blocks.numbers[ordinals]
+    short = number - number[0] - (first - first[0]) // step
+    around = int(np.gcd.reduce(np.abs(short)))
+    return around if around > np.ptp(first) // abs(step) else 0
+
+
 def _growth(
     touched: Touches,
     members: tuple[int, ...],
@@ -213,11 +259,11 @@ def _extent(
 def _axis_shares(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks
 ) -> tuple[float, float, float]:
-    shares = []
+    shares, run = [], _run_length(sets)
     for axis in range(3):
         share = _new_share(sets, blocks.neighbours(axis))
-        if abs(steps[axis]) < 1:  # several blocks share each sector: too rare in the sample to be counted
-            share = abs(steps[axis]) / _run_length(sets)
+        if abs(steps[axis]) < run:  # runs that go on in the next block, which may share one sector or none
+            share = abs(steps[axis]) / run
         shares.append(min(1.0, share))
     return shares[0], shares[1], shares[2]
 

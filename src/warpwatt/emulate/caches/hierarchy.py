@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,9 @@ class _Tally:
     """Bytes that no resident block of the SM had touched before."""
     read: float = 0.0
     written: float = 0.0
+    run: float = math.inf
+    in_flight: float = 0.0
+    """Share of what is asked for that is on its way to L1 already."""
 
 
 def level_hits(
@@ -104,6 +108,7 @@ def _tally(execution: Execution, index: int, pattern: AccessPattern, fate: Fate 
         reads=memory.access in _READS,
         writes=memory.access in _WRITES,
         unseen=asked * fate.cold if fate and cached else asked,
+        in_flight=fate.in_flight if fate and cached else 0.0,
     )
 
 
@@ -117,6 +122,7 @@ def _share_out(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: 
     first, missed = waves.from_dram(growth, total)
     wide = growth.granule if rules.dram_granule > SECTOR and not growth.written else 1.0
     for index in members:
+        tallies[index].run = min(tallies[index].run, growth.run)
         part = first * growth.shares[index] + missed * asked[index] / total
         if growth.written:
             tallies[index].written += part
@@ -155,4 +161,6 @@ def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tall
         l2=Traffic(passed * reads, tally.asked * writes),
         dram=Traffic(tally.read, tally.written),
         uniform=pattern.uniform,
+        run=tally.run,
+        in_flight=tally.in_flight,
     )

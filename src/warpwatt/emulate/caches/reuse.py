@@ -10,7 +10,7 @@ import numpy as np
 from warpwatt.core.reuse import LineStream, Reuse
 from warpwatt.emulate.caches.growth import bases_of, growths
 from warpwatt.emulate.caches.sets import touches
-from warpwatt.emulate.caches.stream import bytes_per_sector, line_stream
+from warpwatt.emulate.caches.stream import bytes_per_sector, line_stream, runs_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,8 @@ def reuse_of(
     stream = line_stream(trace, warps, program, routine)
     read, written, partial = touches(stream, bytes_per_sector(trace, program))
     bases = bases_of(stream)
-    grown = (growths(t, bases, blocks, buffers, partial, scales or {}) for t in (read, written))
+    runs = runs_of(stream)
+    grown = (growths(t, bases, blocks, buffers, partial, scales or {}, runs) for t in (read, written))
     return Reuse(
         stream=_far_apart(stream, blocks),
         growths=tuple(growth for side in grown for growth in side),

@@ -64,6 +64,33 @@ def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     return sum(len(np.unique(line[mask >> bit & 1 > 0])) for bit in range(4))
 
 
+def runs_of(stream: LineStream) -> dict[int, float]:
+    """Return instruction -> bytes side by side that the warps of a block ask for when they first execute it.
+
+    The mean over blocks.
+    """
+    if not len(stream.line):
+        return {}
+    warps = int(stream.warp.max()) + 1
+    key = stream.instruction.astype(np.int64) * warps + stream.warp
+    first = np.full(int(key.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, key, stream.time)
+    rows = stream.time == first[key]
+    block = stream.instruction[rows].astype(np.int64) * (int(stream.block.max()) + 1) + stream.block[rows]
+    bits = stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1 > 0
+    row, bit = np.nonzero(bits)
+    sector = stream.line[rows][row] * 4 + bit
+    order = np.lexsort((sector, block[row]))
+    block, sector, of = block[row][order], sector[order], stream.instruction[rows][row][order]
+    begins = np.ones(len(sector), bool)
+    fresh = np.ones(len(sector), bool)
+    same = block[1:] == block[:-1]
+    begins[1:] = ~same | (sector[1:] > sector[:-1] + 1)
+    fresh[1:] = ~same | (sector[1:] != sector[:-1])
+    sectors, starts = np.bincount(of, fresh), np.bincount(of, begins)
+    return {int(i): SECTOR * float(sectors[i] / starts[i]) for i in np.flatnonzero(starts)}
+
+
 def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:
     """Return for each line of a trace how many bytes its access moves per sector it touches."""
     sizes = np.array([i.memory.bytes if i.memory else 0 for i in program.instructions])

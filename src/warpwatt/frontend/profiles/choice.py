@@ -34,7 +34,12 @@ def choose(profiles: Sequence[Profile], kernel: Kernel, launch: Launch, gpu: Gpu
     KernelSelectionError
         If no profile is of this kernel; ``details`` lists the kernels there are.
     """
-    own = [p for p in profiles if not p.kernel or _same(p.kernel, kernel)]
+    return min(of_kernel(profiles, kernel), key=lambda profile: _distance(profile, launch, gpu))
+
+
+def of_kernel(profiles: Sequence[Profile], kernel: Kernel) -> tuple[Profile, ...]:
+    """Return all profiles of a kernel, in their order; raise as :func:`choose`."""
+    own = tuple(p for p in profiles if not p.kernel or _same(p.kernel, kernel))
     if not own:
         names = sorted({p.kernel for p in profiles})
         raise KernelSelectionError(
@@ -42,7 +47,7 @@ def choose(profiles: Sequence[Profile], kernel: Kernel, launch: Launch, gpu: Gpu
             hint="profile this kernel, or rename it in the CSV file",
             details="\n".join(names[:20]),
         )
-    return min(own, key=lambda profile: _distance(profile, launch, gpu))
+    return own
 
 
 def _same(written: str, kernel: Kernel) -> bool:

@@ -36,6 +36,7 @@ class Role(StrEnum):
     UNIT = "metric unit"
     VALUE = "metric value"
     ARGUMENT = "argument"
+    SOURCE = "source of the time"
     COUNTER = "counter"
     OTHER = "something else"
 
@@ -65,6 +66,7 @@ _NAMES: Mapping[Role, tuple[str, ...]] = {
         "dram__cycles_elapsed.avg.per_second",
     ),
     Role.POWER: ("power",),
+    Role.SOURCE: ("time source",),
     Role.GPU: ("gpu", "device", "device name"),
     Role.METRIC: ("metric name",),
     Role.UNIT: ("metric unit",),

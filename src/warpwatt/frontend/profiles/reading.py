@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.case import Profile
 from warpwatt.core.errors import InputError, LaunchError, ParseError, UnknownGpuError
+from warpwatt.core.estimate import Source
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.frontend.profiles.cells import extent, missing, number
@@ -143,6 +144,7 @@ def _profile(row: _Row, path: Path, gpu: Gpu | None) -> Profile | None:
         arguments=_arguments(row, path),
         spread=SINGLE_SPREAD,
         origin=f"{path.name}:{row.line}",
+        source=Source.MEASURED if row.text(Role.SOURCE) in ("", Source.MEASURED) else Source.MODELLED,
     )
 
 

@@ -101,7 +101,7 @@ def _table(lines: Sequence[str], start: int, columns: tuple[Column, ...], delimi
             cells = []
         if cells is None:
             break
-        if any(cell.strip() for cell in cells):
+        if any(cell.strip() for cell in cells) and not _is_header(cells, columns):
             rows.append((line, _fitted(cells, columns, delimiter)))
         line = start + 2 + reader.line_num
     units = tuple(c.unit for c in columns)
@@ -109,6 +109,13 @@ def _table(lines: Sequence[str], start: int, columns: tuple[Column, ...], delimi
         units = tuple(cell.strip() or unit for cell, unit in zip(rows[0][1], units, strict=True))
         rows = rows[1:]
     return Table(columns, units, tuple(rows))
+
+
+def _is_header(cells: Sequence[str], columns: tuple[Column, ...]) -> bool:
+    """Whether a row is the header once more, as where several files were joined."""
+    return len(cells) == len(columns) and all(
+        column(cell) == own for cell, own in zip(cells, columns, strict=True)
+    )
 
 
 def _fitted(cells: list[str], columns: tuple[Column, ...], delimiter: str) -> tuple[str, ...]:

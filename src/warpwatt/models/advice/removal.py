@@ -83,7 +83,7 @@ def _pieces(steps: NDArray[np.int64], gone: NDArray[np.bool_]) -> tuple[NDArray[
     """Return, for all steps in order, which step a piece comes from, and rows (first, behind)."""
     kinds, which = np.unique(steps[:, :2], axis=0, return_inverse=True)
     cut = [_runs(first, behind, gone) for first, behind in kinds.tolist()]
-    lengths = np.array([len(runs) for runs in cut])[which.ravel()]
+    lengths = np.array([len(runs) for runs in cut], np.int64)[which.ravel()]
     ordinal = np.repeat(np.arange(len(steps)), lengths)
     place = np.arange(len(ordinal)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     longest = max(map(len, cut), default=0)

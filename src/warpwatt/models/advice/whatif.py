@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import TOGETHER, Change, WhatIf
+from warpwatt.core.estimate import Estimate
 from warpwatt.models.advice.arithmetic import double_precision, special_functions
 from warpwatt.models.advice.chains import chains
 from warpwatt.models.advice.coalescing import bank_conflicts, coalescing
@@ -25,6 +27,8 @@ KINDS = (
 )  # fmt: skip
 WORTH = 0.01
 """Share of the time that a change must save to be told."""
+CHANGE_SPREAD = 0.1
+"""Standard deviation of log(edited kernel / changed case), both predicted: docs/validation/explained.md."""
 
 
 def changes(case: Case) -> tuple[Change, ...]:
@@ -41,15 +45,23 @@ def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]
     together save more than the best alone, the last one makes them all.
     """
     now = timing.time.value
-    tried = [WhatIf(change, model.predict(change.case)) for change in changes(case)]
+    tried = [_tried(change, model) for change in changes(case)]
     found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
     found.sort(key=lambda w: w.timing.time.value)
     whole = together(case, [w.change for w in found if not w.change.part])
     if whole is not None:
-        all_at_once = WhatIf(whole, model.predict(whole.case))
+        all_at_once = _tried(whole, model)
         if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
             found.append(all_at_once)
     return tuple(found)
+
+
+def _tried(change: Change, model: TimeModel) -> WhatIf:
+    """Return what a change would take; an edit that makes it may do a little more or less."""
+    timing = model.predict(change.case)
+    edited = Estimate.spread(1.0, {f"change:{change.kind}": CHANGE_SPREAD}, "")
+    time = timing.time.combine(edited, lambda seconds, factor: seconds * factor, "s")
+    return WhatIf(change, replace(timing, time=time))
 
 
 def together(case: Case, helpful: Collection[Change]) -> Change | None:

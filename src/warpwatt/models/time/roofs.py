@@ -15,6 +15,8 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.memo import at_any_clock
+from warpwatt.models.time.dispatch import dispatch_cycles, dispatch_rate
+from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.latency import warp_latency_cycles
 from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
 from warpwatt.models.time.pipes import issue_slots, pipe_cycles
@@ -65,7 +67,7 @@ def roofs(case: Case) -> tuple[Roof, ...]:
     """Return the roofs of every resource a case uses, in no particular order."""
     found = [*_memory_roofs(case), *_pipe_roofs(case), _issue_roof(case)]
     on_sm = max((roof.seconds for roof in found if roof.key not in ("dram", "l2", "atomics")), default=0.0)
-    found.append(_latency_roof(case, on_sm / _sm_seconds(case, 1.0)))
+    found += [_latency_roof(case, on_sm / _sm_seconds(case, 1.0)), _dispatch_roof(case)]
     return tuple(roof for roof in found if roof.seconds > 0)
 
 
@@ -86,6 +88,14 @@ def dram_bandwidth(case: Case) -> tuple[float, float]:
     return measured * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
 
 
+def dram_bytes(case: Case) -> float:
+    """Return the bytes DRAM could move in the time it needs: more than it moves where it opens many pages."""
+    work, visit = case.workload, visit_bytes(case.gpu, case.clocks)
+    if not work.hits:
+        return work.dram.total
+    return sum(hits.dram.total * slowdown(hits.run, visit) for hits in work.hits.values())
+
+
 def l2_bandwidth(case: Case) -> tuple[float, float]:
     """Return (L2 bandwidth in bytes per second at the case's SM clock, spread)."""
     gpu = case.gpu
@@ -101,7 +111,7 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
     work = case.workload
     bytes_per_instruction = off_chip_bytes(case)
     dram_rate, dram_spread = dram_bandwidth(case)
-    yield Roof("DRAM bandwidth", "dram", work.dram.total / dram_rate, bytes_per_instruction, dram_spread)
+    yield Roof("DRAM bandwidth", "dram", dram_bytes(case) / dram_rate, bytes_per_instruction, dram_spread)
     l2_rate, l2_spread = l2_bandwidth(case)
     yield Roof("L2 bandwidth", "l2", work.l2.total / l2_rate, bytes_per_instruction, l2_spread)
     yield atomics_roof(case)
@@ -274,6 +284,13 @@ def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:
         cycles += (case.launch.warps_per_block - 1) * busiest_sm_cycles / case.launch.warps
     seconds = math.ceil(case.workload.waves) * cycles / case.clocks.sm
     return Roof("latency", "latency", seconds, per_instruction, 0.25)
+
+
+def _dispatch_roof(case: Case) -> Roof:
+    """Block dispatch: the chip starts so many blocks per cycle, however little each of them does."""
+    seconds = dispatch_cycles(case.gpu, case.launch.grid.count) / case.clocks.sm
+    nobody = (0.0,) * len(case.workload.execution.counts)
+    return Roof("block dispatch", "dispatch", seconds, nobody, dispatch_rate(case.gpu)[1])
 
 
 def _sm_seconds(case: Case, sm_cycles: float) -> float:

@@ -17,7 +17,9 @@ def table(size: int, **columns: int) -> tuple[np.ndarray, np.ndarray]:
     ints[:, c.AFTER] = c.R_WAIT
     for name, value in columns.items():
         ints[:, getattr(c, name.upper())] = value
-    return ints, np.zeros((size, c.FLOAT_COLUMNS))
+    floats = np.zeros((size, c.FLOAT_COLUMNS))
+    floats[:, c.DRAM_TIMES] = 1.0
+    return ints, floats
 
 
 def shared_load(ints: np.ndarray, floats: np.ndarray, at: int, board: int = 0, cycles: float = 2.0) -> None:
@@ -40,6 +42,7 @@ def inputs(
         settings[getattr(c, name.upper())] = value
     rates = np.zeros(c.FLOAT_SETTINGS)
     rates[:] = 1e9  # nothing beyond L1 unless a test says so
+    rates[c.DISPATCH] = 0.0
     memory = [i for i in range(len(ints)) if ints[i, c.KIND] == c.MEMORY]
     once = [(0, len(ints), len(memory) * k) for k in range(repeats)]
     steps = np.array([(a, b, n + w * repeats * len(memory)) for w in range(warps) for a, b, n in once])

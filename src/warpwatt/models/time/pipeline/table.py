@@ -40,11 +40,17 @@ class InstructionTable:
 
 
 def instruction_table(
-    program: Program, machine: Machine, misses: Mapping[int, tuple[float, float]] | None = None
+    program: Program,
+    machine: Machine,
+    misses: Mapping[int, tuple[float, float]] | None = None,
+    slower: Mapping[int, float] | None = None,
+    in_flight: Mapping[int, float] | None = None,
 ) -> InstructionTable:
     """Return the table of ``program`` on ``machine``.
 
     ``misses``: by instruction index, shares of its sectors that miss L1, and of those that miss L2.
+    ``slower``: by instruction index, how much longer DRAM takes than the bytes say, 1 where absent.
+    ``in_flight``: by instruction index, share of its L1 hits whose line is still on its way, 0 where absent.
     """
     ints, kept = _at_any_clock(program, Board(machine.name, machine))
     floats = kept.copy()
@@ -54,6 +60,10 @@ def instruction_table(
     floats[far, c.DRAM_LATENCY] = machine.dram_latency + extra
     for index, (l1, l2) in (misses or {}).items():
         floats[index, c.L1_MISS], floats[index, c.L2_MISS] = l1, l2
+    for index, times in (slower or {}).items():
+        floats[index, c.DRAM_TIMES] = times
+    for index, share in (in_flight or {}).items():
+        floats[index, c.IN_FLIGHT] = share
     return InstructionTable(ints, floats)
 
 
@@ -162,7 +172,7 @@ def _through_l1(
         numbers[c.READ_LATENCY] = v["copy_read"]
     numbers[c.LATENCY] = l1
     numbers[c.L2_LATENCY] = numbers[c.DRAM_LATENCY] = 1.0
-    numbers[c.L1_MISS], numbers[c.L2_MISS] = 1.0, 1.0
+    numbers[c.L1_MISS], numbers[c.L2_MISS], numbers[c.DRAM_TIMES] = 1.0, 1.0, 1.0
     cost = max(machine.lsu_cycles, 32.0 * memory.bytes / machine.l1_bytes)
     if instruction.unit is Unit.TEXTURE:
         row[c.THROTTLE] = c.R_TEX
@@ -275,7 +285,11 @@ def _fp64(machine: Machine, row: NDArray[np.int64], numbers: NDArray[np.float64]
         numbers[c.LATENCY] = machine.values["fp64_latency"]
     else:
         achieved = rate * machine.values["slow_fp64_efficiency"]
-        row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = c.SHARED_FP64, round(32.0 / achieved)
+        row[c.KIND], row[c.SHARED_PIPE], row[c.SHARED_INTERVAL] = (
+            c.QUEUED,
+            c.SHARED_FP64,
+            round(32.0 / achieved),
+        )
         numbers[c.LATENCY] = machine.values["slow_fp64_latency"]
 
 

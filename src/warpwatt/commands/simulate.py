@@ -1,0 +1,66 @@
+"""``warpwatt simulate``: a list of jobs on nodes of GPUs, or the streams of an application on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warpwatt.commands import options as o
+
+
+@click.command(
+    epilog="JOBS holds [[job]] tables (or is a CSV file): kernels, applications, or seconds and watts, each "
+    "with count, arrival and GPUs. A file of [[step]] tables is an application: its streams share each GPU."
+)
+@click.argument("jobs", type=click.Path(path_type=Path))
+@o.gpu_option
+@click.option(
+    "--platform", type=click.Path(path_type=Path), metavar="FILE.toml", help="Nodes and their GPUs."
+)
+@click.option(
+    "--place",
+    type=click.Choice(["start", "finish", "energy"]),
+    default="start",
+    show_default=True,
+    help="GPU for a job: where it starts first, ends first, or takes least energy.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["own", "simgrid"]),
+    default="own",
+    show_default=True,
+    help="simgrid: the same in SimGrid too, which must be installed.",
+)
+@click.option(
+    "--write-platform", type=click.Path(path_type=Path), metavar="FILE.xml", help="Platform for SimGrid."
+)
+@o.compilation_options
+@o.model_options
+@o.output_options
+def simulate(  # noqa: PLR0913, PLR0917 - one argument for each option
+    jobs: Path,
+    gpu: str,
+    platform: Path | None,
+    place: str,
+    engine: str,
+    write_platform: Path | None,
+    compilation: o.CompilationOptions,
+    modelling: o.ModelOptions,
+    writing: o.OutputOptions,
+) -> None:
+    """Simulate a list of jobs on nodes of GPUs: makespan and energy, idle energy included."""
+    from warpwatt.commands import simulations as run  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.commands.output import Writer  # noqa: PLC0415
+    from warpwatt.commands.session import Session  # noqa: PLC0415
+
+    writer = Writer.prepare(writing)
+    session = Session(str(jobs), gpu, compilation, modelling)
+    if run.is_application(jobs):
+        run.write_shared(session, writer)
+        return
+    target = Writer.check(write_platform, force=writing.force) if write_platform else None
+    simulation = run.simulated(session, platform, place)
+    if target is not None:
+        run.write_xml(simulation, target)
+    run.write(simulation, writer, run.in_simgrid(simulation) if engine == "simgrid" else None)

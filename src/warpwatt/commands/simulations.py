@@ -1,0 +1,88 @@
+"""What ``warpwatt simulate`` does: read, predict, simulate, write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.advise.simulate.platform import one_node, read_platform
+from warpwatt.advise.simulate.reading import read_jobs
+from warpwatt.advise.simulate.schedule import Place
+from warpwatt.advise.simulate.sharing import share_application
+from warpwatt.advise.simulate.simgrid import run as run_simgrid
+from warpwatt.advise.simulate.simulation import hosts, simulate, tasks
+from warpwatt.advise.simulate.xml import platform_xml
+from warpwatt.commands.applications import predictor, run_application
+from warpwatt.commands.session import complete_gpus
+from warpwatt.core.errors import UsageError
+from warpwatt.frontend.applications import load_application
+from warpwatt.frontend.launches import read_toml
+from warpwatt.render.simulation import render_json, render_shared_json, render_shared_text, render_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warpwatt.advise.application import Predictor
+    from warpwatt.advise.simulate.jobs import Job
+    from warpwatt.advise.simulate.simgrid import Outcome
+    from warpwatt.advise.simulate.simulation import Simulation
+    from warpwatt.commands.output import Writer
+    from warpwatt.commands.session import Session
+
+    Renderer = Callable[..., Any]
+
+
+def is_application(path: Path) -> bool:
+    """Return whether a file describes one application in place of jobs."""
+    return path.suffix.lower() == ".toml" and "step" in read_toml(path)
+
+
+def simulated(session: Session, platform: Path | None, place: str) -> Simulation:
+    """Return the job list of the session simulated on a platform file, or on one node with its GPUs."""
+    jobs = read_jobs(Path(session.source))
+    where = read_platform(platform) if platform else one_node(complete_gpus(session.gpus))
+
+    def predictors(job: Job) -> Predictor:
+        modelling = replace(
+            session.modelling,
+            clock=job.clock or session.modelling.clock,
+            model=(*session.modelling.model, *job.model),
+            profile=job.profile or session.modelling.profile,
+        )
+        return predictor(replace(session, modelling=modelling))
+
+    return simulate(jobs, where, predictors, Place(place))
+
+
+def in_simgrid(simulation: Simulation) -> Outcome:
+    """Return what SimGrid makes of the same; raises ToolchainError where it is not installed."""
+    return run_simgrid(hosts(simulation), tasks(simulation))
+
+
+def write(simulation: Simulation, writer: Writer, simgrid: Outcome | None) -> None:
+    """Write a simulation as text or JSON."""
+    renderers = {"text": render_text, "json": render_json}
+    writer.write_text(_chosen(renderers, writer)(simulation, writer.context(), simgrid))
+
+
+def write_xml(simulation: Simulation, path: Path) -> None:
+    """Write the platform file for SimGrid."""
+    path.write_text(platform_xml(hosts(simulation)), encoding="utf-8")
+
+
+def write_shared(session: Session, writer: Writer) -> None:
+    """Write an application with its kernels one at a time and side by side, for every GPU."""
+    application = load_application(Path(session.source))
+    gpus = complete_gpus(session.gpus)
+    alone = run_application(session)
+    pairs = [(a, share_application(application, a, gpu)) for a, gpu in zip(alone, gpus, strict=True)]
+    renderers = {"text": render_shared_text, "json": render_shared_json}
+    writer.write_text(_chosen(renderers, writer)(pairs, writer.context()))
+
+
+def _chosen(renderers: dict[str, Renderer], writer: Writer) -> Renderer:
+    found = renderers.get(str(writer.format))
+    if found is None:
+        raise UsageError(f"no output format {str(writer.format)!r} here", hint="formats: text json")
+    return found

@@ -1,0 +1,190 @@
+"""``sweep`` and ``recommend`` as a user types them, also when the power goes out in the middle."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.advise.sweeps import STREAM
+from warpwatt.render.sweep.tables import schema
+
+pytestmark = pytest.mark.toolchain
+ARRAYS = ("--arg", "x=f32[n]", "--arg", "y=f32[n]:zeros")
+LAUNCH = ["--grid", "n/(bx*WIDTH)", "--block", "128/256", "--arg", "n=200000", *ARRAYS]
+GPU = ("--gpu", "a100-pcie-40gb,a30", "--jobs", "1")
+
+
+@pytest.fixture
+def stream(file):
+    return file("stream.cu", STREAM)
+
+
+def test_csv_has_one_row_per_point_failures_too(run, stream):
+    code, out, _ = run("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=1,2,3", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert len(rows) == 3 * 2 * 2
+    assert {row["define.WIDTH"] for row in rows if row["error"]} == {"3"}
+    assert all("too wide" in row["error"] for row in rows if row["define.WIDTH"] == "3")
+    assert all(float(row["time_s"]) > 0 for row in rows if not row["error"])
+    assert {row["grid"] for row in rows if row["define.WIDTH"] == "2"} == {"782,1,1", "391,1,1"}
+
+
+def test_json_keeps_its_schema(run, stream):
+    code, out, _ = run("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=1,3", "--format", "json")
+    assert code == 0
+    jsonschema.validate(json.loads(out), schema())
+
+
+def test_recommendations_keep_the_schema_too(run, stream):
+    words = (
+        "recommend",
+        stream,
+        *GPU,
+        *LAUNCH,
+        "-D",
+        "WIDTH=1,2",
+        "--max-slowdown",
+        "5%",
+        "--format",
+        "json",
+    )
+    code, out, _ = run(*words)
+    assert code == 0
+    document = json.loads(out)
+    jsonschema.validate(document, schema())
+    assert [one["gpu"] for one in document["recommendations"]]
+
+
+def test_a_recommendation_names_clocks_and_runs_nothing(run, stream):
+    launch = ("--grid", "n/bx", "--block", "256", "--arg", "n=90000000", *ARRAYS)
+    words = ("--gpu", "a30", "--jobs", "1", *launch, "--clock", "600:1440:60")
+    code, out, _ = run("recommend", stream, *words, "--objective", "energy")
+    assert code == 0
+    assert "NVIDIA A30" in out
+    assert "nvidia-smi -lgc" in out or "leave it as it is" in out
+
+
+def test_text_marks_the_best_and_says_what_failed(run, stream):
+    code, out, _ = run("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=1,2,3")
+    assert code == 0
+    assert "★" in out
+    assert "◆" in out
+    assert "4 without result" in out
+    assert "too wide" in out
+
+
+def test_html_is_one_file_that_needs_no_network_and_no_script(run, stream, tmp_path):
+    page = tmp_path / "page.html"
+    words = ("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=1", "--clock", "600:1200:200", "-o", page)
+    assert run(*words)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 4
+    assert "<script" not in text
+    assert "http://" not in text.replace("http://www.w3.org/", "")
+    assert not page.with_name("page.html.partial").exists()
+
+
+def test_a_sweep_without_any_result_is_an_error(run, stream):
+    code, out, _ = run("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=3")
+    assert code == 1
+    assert "too wide" in out
+
+
+def test_a_file_of_configurations(run, stream, file):
+    configurations = file("c.csv", "WIDTH,block,maxrregcount\n1,64,\n2,128,32\n")
+    words = (
+        "sweep",
+        stream,
+        *GPU,
+        *LAUNCH[:2],
+        *LAUNCH[4:],
+        "--define-file",
+        configurations,
+        "--format",
+        "csv",
+    )
+    code, out, _ = run(*words)
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(r["define.WIDTH"], r["block"], r["maxrregcount"]) for r in rows[::2]] == [
+        ("1", "64,1,1", ""),
+        ("2", "128,1,1", "32"),
+    ]
+
+
+def test_parquet_without_its_library_is_refused_before_any_work(run, stream, tmp_path, monkeypatch):
+    monkeypatch.setattr("warpwatt.render.sweep.tables.find_spec", lambda _: None)
+    code, _, err = run("sweep", stream, *GPU, *LAUNCH, "-o", tmp_path / "out.parquet")
+    assert code == 3
+    assert "pip install polars" in err
+    assert list(tmp_path.glob("*.partial")) == []
+
+
+def test_an_existing_file_is_not_overwritten(run, stream, tmp_path):
+    target = tmp_path / "out.csv"
+    target.write_text("mine")
+    words = ("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=1", "-o", target)
+    code, _, err = run(*words)
+    assert code == 1
+    assert "--force" in err
+    assert target.read_text() == "mine"
+    assert run(*words, "--force")[0] == 0
+    assert target.read_text() != "mine"
+
+
+def start(*words: object) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "warpwatt", "sweep", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def wait_for_rows(journal, number: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a journal holds so many rows."""
+    for _ in range(6000):
+        if journal.exists() and journal.read_bytes().count(b"\n") > number:
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    raise AssertionError("no rows")
+
+
+def children(pid: int) -> list[str]:
+    """Return the processes that one started, where the system tells."""
+    file = Path(f"/proc/{pid}/task/{pid}/children")
+    return file.read_text().split() if file.exists() else []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_sweep_goes_on_and_nothing_is_lost_or_doubled(stream, tmp_path, jobs):
+    words = (stream, "--gpu", "a100-pcie-40gb,a30", *LAUNCH, "-D", "WIDTH=1,2", "--clock", "300:1400:20")
+    words = (*words, "--jobs", jobs, "-o")
+    target, other = tmp_path / "killed.csv", tmp_path / "whole.csv"
+    journal = tmp_path / "killed.csv.partial"
+    process = start(*words, target)
+    wait_for_rows(journal, 3, process)
+    workers = children(process.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert kept >= 3
+    assert not target.exists(), "it was done before it was killed: make the sweep longer"
+    again, whole = start(*words, target), start(*words, other)
+    _, said = again.communicate()
+    whole.communicate()
+    assert b"points were done before" in said
+    assert int(said.split()[1]) >= 3
+    assert target.read_bytes() == other.read_bytes()
+    numbers = [row["number"] for row in csv.DictReader(io.StringIO(target.read_text()))]
+    assert len(numbers) == len(set(numbers)) == 2 * 2 * 2 * 56
+    assert not journal.exists()
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)  # they ended too

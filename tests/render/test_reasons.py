@@ -1,0 +1,63 @@
+import dataclasses
+
+from warpwatt.core.case import Stall
+from warpwatt.core.prediction import LineWait
+from warpwatt.core.program import SourceLine
+from warpwatt.render.findings import findings
+from warpwatt.render.reasons import limits, producer_text, stall_text
+
+
+def texts(prediction, topic):
+    return [f.text for f in findings(prediction) if f.topic == topic]
+
+
+def line(prediction, number):
+    return next(cost for cost in prediction.lines if cost.line == number)
+
+
+def test_a_line_waits_for_another_or_for_itself(explained):
+    assert stall_text(line(explained, 12)) == (
+        "Long Scoreboard 20 % for the load of line 11, MIO Throttle 5 %"
+    )
+    assert stall_text(line(explained, 11)) == "Long Scoreboard 8 % for its own load"
+    unknown = LineWait(SourceLine("matmul.cu", 3), "FOO", Stall.SHORT_SCOREBOARD, 0.1)
+    assert producer_text(unknown, line(explained, 12)) == "the FOO of line 3"
+
+
+def test_waits_are_told_longest_first(explained):
+    told = [text for text in texts(explained, "Scheduler and Warp State") if "waits for" in text]
+    assert told[0] == "Line 12 waits for the load of line 11: Long Scoreboard, 20 % of warp time."
+    assert [text.split()[1] for text in told] == ["12", "15", "11"]
+
+
+def test_advice_says_time_share_and_energy(explained):
+    assert texts(explained, "What would help")[0] == (
+        "Removing the bank conflicts of line 12 would save 58 % (1.34 ms, 0.82–2.15; 29 % of the energy)."
+    )
+
+
+def test_no_advice_is_said_only_where_it_was_asked_for(explained, matmul):
+    nothing = dataclasses.replace(explained, advice=())
+    assert texts(nothing, "What would help") == ["No change was tried: what warps do was not traced."]
+    assert texts(matmul[0], "What would help") == []
+
+
+def verdict(prediction, **busy):
+    timing = dataclasses.replace(prediction.timing, utilisation=busy)
+    return next(limits(dataclasses.replace(prediction, timing=timing))).text
+
+
+def test_what_binds_in_the_terms_of_speed_of_light(explained):
+    assert verdict(explained, dram=0.9, fp32=0.2) == (
+        "Memory reaches 90 % (DRAM) and compute 20 % (FP32 pipe) of what the GPU can do: memory binds."
+    )
+    assert verdict(explained, dram=0.3, issue=0.7).endswith("compute binds.")
+    assert "warps wait longer than others have work" in verdict(explained, dram=0.3, issue=0.2)
+
+
+def test_low_occupancy_is_said_plainly(explained):
+    case = explained.case
+    few = dataclasses.replace(case.workload.occupancy, warps_per_sm=8)
+    workload = dataclasses.replace(case.workload, occupancy=few)
+    starved = dataclasses.replace(explained, case=dataclasses.replace(case, workload=workload))
+    assert "few warps hide it: 12 % occupancy, limited by registers" in verdict(starved, dram=0.3)
