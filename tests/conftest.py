@@ -78,7 +78,7 @@ def toy_execution(blocks: int = 100_000, fmas: int = 1, sectors: float = 4.0) ->
     program = toy_program(fmas)
     launch = Launch(Dim3(blocks), Dim3(256))
     n = len(program.instructions)
-    footprint = 128.0 * launch.warps
+    footprint = 32.0 * sectors * launch.warps
 
     def pattern(buffer: str) -> AccessPattern:
         return AccessPattern(sectors, sectors / 4, 1.0, 4.0, 4, buffer, footprint, footprint / blocks)

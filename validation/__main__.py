@@ -16,6 +16,8 @@ SCRIPTS = (
     "time_models",
     "peers",
     "hybrid",
+    "boughzala",
+    "wang_chu",
     "microbench_check",
     "fits",
     "corpus_table",

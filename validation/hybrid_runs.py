@@ -57,14 +57,14 @@ def _timed(measured: Measured, model: str) -> Timed:
     levels = time_model(model).levels
     seen = cases(measured, levels)
     timings = [time_model(model).predict(case) for case in seen]
-    timing = _together(timings, [part.times for part in measured.pieces])
+    timing = together(timings, [part.times for part in measured.pieces])
     first = seen[0]
     return Timed(
         measured, Run(timing, first.launch, first.clocks, measured.gpu, measured.seconds, origin="data")
     )
 
 
-def _together(timings: Sequence[Timing], times: Sequence[float]) -> Timing:
+def together(timings: Sequence[Timing], times: Sequence[float]) -> Timing:
     """Return launches one after the other as one: times add up, busy shares are averages over time."""
     longest = max(timings, key=lambda timing: timing.time.value)
     seconds = sum(n * t.time.value for n, t in zip(times, timings, strict=True))

@@ -40,7 +40,7 @@ OLDER_FILES = {
     "p100_dvfs_real_performance_power.csv": "Tesla P100 PCIe 16GB",
     "v100_dvfs_real_performance_power.csv": "Tesla V100 PCIe 16GB",
 }
-TIME_MODEL = "roofline"
+TIME_MODEL = "pipeline"
 STEADY: Mapping[str, str] = {
     "matrixMulShared": "ones",
     "matrixMul": "ones",

@@ -19,6 +19,8 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models.registry import time_model
+from warpwatt.models.time.pipeline import Pipeline
+from warpwatt.models.time.residual import features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -86,6 +88,8 @@ class Answer:
     low: float
     high: float
     bottleneck: str = ""
+    features: tuple[float, ...] = ()
+    """What the residual learner sees of the longest launch (the pipeline model only)."""
 
     @property
     def spread(self) -> float:
@@ -134,13 +138,14 @@ def answer(model: str, run: Sequence[Case], times: Sequence[float] = ()) -> Answ
         seconds = sum(n * _BASELINE[model](case) for n, case in zip(times, run, strict=True))
         return Answer(seconds, seconds, seconds)
     timings = [time_model(model).predict(case) for case in run]
-    longest = max(timings, key=lambda timing: timing.time.value)
+    case, longest = max(zip(run, timings, strict=True), key=lambda pair: pair[1].time.value)
     pairs = [(n, timing.time) for n, timing in zip(times, timings, strict=True)]
     return Answer(
         sum(n * t.value for n, t in pairs),
         sum(n * t.low for n, t in pairs),
         sum(n * t.high for n, t in pairs),
         longest.bottleneck,
+        tuple(features(case, longest).values()) if model == Pipeline.name else (),
     )
 
 

@@ -46,9 +46,10 @@ kernels on RTX 3080 and GTX 1650 and their scans, the tuned kernels on A4000, RT
 - *Thesis, Table 4.8*: our kernels in place of the benchmark's, launches inferred, caches left out: orders of
   magnitude, not accuracy (see alavani_time.md). They do not enter the choices.
 
-Clocks are the package's default clocks: the boost clock of the data sheet; for GeForce boards the clock
-that somebody observed where the power limit does not bind, and the memory clock that the driver sets for
-CUDA. None of the measurements locked or recorded them; no clock comes from the measurements. Baselines:
+Clocks are the package's default clocks: the boost clock of the data sheet; for GeForce boards the clock that
+somebody observed where the power limit does not bind, and the memory clock that the driver sets for CUDA.
+None of the measurements locked or recorded them, and none of these clocks comes from the measurements.
+Baselines:
 *classic roofline*, FLOPs at the peak and DRAM bytes at the theoretical bandwidth; *bytes asked for /
 bandwidth*, every byte the lanes of the kernel ask for, caches ignored.
 

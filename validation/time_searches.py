@@ -14,10 +14,13 @@ import numpy as np
 
 from validation.time_store import folder
 from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
+from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, L2State, Launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
 
     Parameters = Mapping[str, int]
 
@@ -49,6 +52,8 @@ class Search:
     columns: tuple[str, ...]
     launch: Callable[[Parameters], Launch]
     toolkit: str = OF_2023
+    clocks: Clocks | None = None
+    """Clocks that the measurement itself shows, see ``time_tuned_page.py``."""
 
     @property
     def program(self) -> str:
@@ -88,14 +93,14 @@ def dedispersion(p: Parameters) -> Launch:
     return _launch(x, y, SAMPLES / (x * p["tile_size_x"]), TRIALS / (y * p["tile_size_y"]), arguments)
 
 
-def delays() -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def delays() -> NDArray[np.float32]:
     """Return each channel's delay in samples per unit of dispersion measure.
 
     The dispersion law at 1425 MHz and up, channels 0.1953125 MHz wide, samples of 40.96 µs.
     """
     frequency = 1425.0 + 0.1953125 * np.arange(CHANNELS)
     seconds = 4148.808 * (frequency**-2.0 - frequency[-1] ** -2.0)
-    return (seconds / 40.96e-6 * 1.0).astype(np.float32)
+    return np.asarray(seconds / 40.96e-6, np.float32)
 
 
 def pnpoly(p: Parameters) -> Launch:
@@ -175,9 +180,13 @@ SEARCHES = (
         "tuned convolution", "convolution_milo_a6000_original", A6000, *_MILO, _TILES, convolution, OF_A6000
     ),
     Search(
-        "tuned convolution", "convolution_rtx2080ti", RTX_2080_TI, *_OLDER, (*_TILES, *_FILTER), convolution
+        "tuned convolution", "convolution_rtx2080ti", RTX_2080_TI, *_OLDER, (*_TILES, *_FILTER), convolution,
+        clocks=Clocks(1.352e9, 7e9),
     ),
-    Search("tuned convolution", "ktt_convolution_rtx2080ti_counters", RTX_2080_TI, *_KTT_CONVOLUTION),
+    Search(
+        "tuned convolution", "ktt_convolution_rtx2080ti_counters", RTX_2080_TI, *_KTT_CONVOLUTION,
+        clocks=Clocks(1.793e9, 7e9),
+    ),
     Search("tuned convolution", "ktt_convolution_rtx3090", RTX_3090, *_KTT_CONVOLUTION),
     Search("dedispersion", "dedispersion_milo_a100", A100, *_DEDISPERSION),
     Search("dedispersion", "dedispersion_milo_a6000", A6000, *_DEDISPERSION, OF_A6000),

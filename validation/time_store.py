@@ -11,7 +11,7 @@ import zlib
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import warpwatt
 from warpwatt.frontend.paths import cache_directory
@@ -38,21 +38,32 @@ def version(*packages: str) -> str:
     root = Path(warpwatt.__file__).parent
     places = [root / package for package in packages] or [root]
     state = blake2b(digest_size=6)
-    for file in sorted(f for place in places for f in place.rglob("*") if f.suffix in (".py", ".toml", ".csv")):
+    for file in sorted(
+        f for place in places for f in place.rglob("*") if f.suffix in (".py", ".toml", ".csv")
+    ):
         state.update(str(file.relative_to(root)).encode() + file.read_bytes())
     return state.hexdigest()
 
 
+def has(kind: str, key: object) -> bool:
+    """Whether something is stored under a folder name and a key."""
+    return _file(kind, key).exists()
+
+
 def kept(kind: str, key: object, make: Callable[[], T]) -> T:
     """Return what is stored under a folder name and a key, else what ``make`` makes, stored from now on."""
-    name = blake2b(repr(key).encode(), digest_size=16).hexdigest()
-    file = folder(kind) / name[:2] / name[2:]
+    file = _file(kind, key)
     if file.exists():
-        found: Any = pickle.loads(zlib.decompress(file.read_bytes()))
-        return found  # type: ignore[no-any-return] # it was stored as T
+        found: T = pickle.loads(zlib.decompress(file.read_bytes()))
+        return found
     made = make()
     file.parent.mkdir(exist_ok=True)
     temporary = file.with_suffix(f".{os.getpid()}")
     temporary.write_bytes(zlib.compress(pickle.dumps(made), 1))
     temporary.replace(file)
     return made
+
+
+def _file(kind: str, key: object) -> Path:
+    name = blake2b(repr(key).encode(), digest_size=16).hexdigest()
+    return folder(kind) / name[:2] / name[2:]

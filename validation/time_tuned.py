@@ -11,37 +11,42 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from validation import time_store
 from validation.thesis_cases import ROOT
-from validation.time_cases import BASELINES, Answer, Compared, answer
+from validation.time_cases import BASELINES, Compared, answer
+from validation.time_screen import screen
 from validation.time_searches import SEARCHES
 from validation.time_tuned_page import page
 from validation.time_tuning import SAMPLE, sampled
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import analysed
+from warpwatt.emulate import analysis
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator, Sequence
 
-    from validation.time_cases import Measured
+    from validation.time_cases import Answer, Measured
+    from validation.time_screen import Screen
     from validation.time_searches import Search
     from warpwatt.core.execution import Execution
     from warpwatt.core.program import Kernel
 
 PAGE = ROOT / "docs" / "validation" / "time_tuned.md"
-ON_MACHINE_CODE = ("pipeline", "roofline", *BASELINES)
-ON_PTX = ("alavani-ilp-tlp", "alavani-reservation")
+MODELS_OF = {
+    Level.SASS: ("pipeline", "roofline", *BASELINES),
+    Level.PTX: ("alavani-ilp-tlp", "alavani-reservation"),
+}
+"""Models by the level they are asked at, all of one level about the same execution."""
 PTX_SAMPLE = 60
 """Configurations of each search that models of PTX see, which has to be emulated for them alone."""
 
@@ -57,6 +62,7 @@ class Found:
     """Sampled configurations that were not computed yet."""
     at_own_clock: list[Compared]
     """The same at the SM clock that the measurement itself shows; empty where it shows none."""
+    screen: Screen | None
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -66,14 +72,16 @@ def main(arguments: Sequence[str] = ()) -> None:
     found = []
     samples = {s.file: sampled(s, options.data, checkouts[s.checkout], options.sample) for s in SEARCHES}
     if not options.page:
-        for run, with_ptx in _turns([runs for runs, _ in samples.values()], *options.slice):
-            _answers(run, compute=True, with_ptx=with_ptx)
+        for run, level in _turns([runs for runs, _ in samples.values()], *options.slice):
+            _answers(run, level)
     for search in SEARCHES:
         runs, left_out = samples[search.file]
         compared = _compared(runs)
         own = [replace(c.measured, clocks=search.clocks) for c in compared] if search.clocks else []
-        found.append(Found(search, compared, left_out, len(runs) - len(compared), _compared(own)))
-    text = page(found, time_store.version())
+        usable, _ = sampled(search, options.data, checkouts[search.checkout], sys.maxsize)
+        waiting = len(runs) - len(compared)
+        found.append(Found(search, compared, left_out, waiting, _compared(own), screen(usable)))
+    text = page(found)
     PAGE.write_text(text)
     print(text)
 
@@ -94,41 +102,39 @@ def _slice(text: str) -> tuple[int, int]:
     return int(first), int(step)
 
 
-def _turns(samples: Sequence[Sequence[Measured]], first: int, step: int) -> Iterator[tuple[Measured, bool]]:
+def _turns(samples: Sequence[Sequence[Measured]], first: int, step: int) -> Iterator[tuple[Measured, Level]]:
     """Yield the runs of all searches in turn, so that an interrupted run has some of each; tell progress."""
     turns = [(k, runs[k]) for k in range(max(map(len, samples))) for runs in samples if k < len(runs)]
-    mine = turns[first::step]
-    begun = time.monotonic()
+    mine, begun = turns[first::step], time.monotonic()
     for done, (k, run) in enumerate(mine):
         if done % 20 == 0:
             print(f"{done} of {len(mine)}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-        yield run, k < PTX_SAMPLE
+        yield run, Level.SASS
+        if k < PTX_SAMPLE:
+            yield run, Level.PTX
 
 
 def _compared(runs: Sequence[Measured]) -> list[Compared]:
-    """Return the comparisons of the runs that were computed; models of a few are cheap to ask again."""
+    """Return the comparisons of the runs whose executions are kept; asking a model costs little."""
     found = []
     for run in runs:
-        answers = _answers(run, compute=False, with_ptx=False)
+        answers: dict[str, Answer] = {}
+        for level in MODELS_OF:
+            if time_store.has(_executions(), _key(run, level)):
+                answers |= _answers(run, level)
         if answers:
             found.append(Compared(run, answers))
     return found
 
 
-def _answers(run: Measured, *, compute: bool, with_ptx: bool) -> dict[str, Answer]:
-    """Return the answers by model: kept ones, with ``compute`` those of executions not kept too."""
-    found = {}
-    asked = [(Level.SASS, ON_MACHINE_CODE)] + [(Level.PTX, ON_PTX)] * with_ptx
-    for level, models in asked if compute else [(Level.SASS, ON_MACHINE_CODE), (Level.PTX, ON_PTX)]:
-        key = (run.code, run.launches, run.gpu, run.clocks, level)
-        kind = f"answers-{time_store.version()}"
-        if compute or time_store.has(kind, key) or time_store.has(_executions(), _key(run, level)):
-            found |= time_store.kept(kind, key, lambda at=level, m=models: _ask(run, at, m))  # type: ignore[misc]
-    return found
+def _answers(run: Measured, level: Level) -> dict[str, Answer]:
+    """Return what the models that read one level say about a run; kept, or computed."""
+    key = (*_key(run, level), run.gpu, run.clocks)
+    return time_store.kept(f"answers-{time_store.version()}", key, lambda: _ask(run, level))
 
 
-def _ask(run: Measured, level: Level, models: Sequence[str]) -> dict[str, Answer]:
-    """Return what models say about one launch; those that refuse it are absent."""
+def _ask(run: Measured, level: Level) -> dict[str, Answer]:
+    """Compute the answers; models that refuse the run are absent."""
     gpu, answers = find(run.gpu), {}
     try:
         kernel, execution = time_store.kept(_executions(), _key(run, level), lambda: _execution(run, level))
@@ -137,7 +143,7 @@ def _ask(run: Measured, level: Level, models: Sequence[str]) -> dict[str, Answer
         print(f"{run.program} {run.configuration} on {run.gpu}: {error}", file=sys.stderr)
         return {}
     case = Case(kernel, work, run.launches[0], gpu, run.clocks or default_clocks(gpu))
-    for model in models:
+    for model in MODELS_OF[level]:
         try:
             answers[model] = answer(model, [case])
         except WarpWattError as error:
@@ -149,7 +155,7 @@ def _executions() -> str:
     return f"executions-{time_store.version(*time_store.LOWER_FLOORS)}"
 
 
-def _key(run: Measured, level: Level) -> object:
+def _key(run: Measured, level: Level) -> tuple[object, ...]:
     return run.code, find(run.gpu).target, run.launches, level
 
 
@@ -160,7 +166,9 @@ def _execution(run: Measured, level: Level) -> tuple[Kernel, Execution]:
     kernel = load_kernel(code.source, find(run.gpu).target, options, code.kernel)
     if level is Level.SASS:
         kernel = replace(kernel, ptx=None)
-    return kernel, analysed(kernel, launch, (level,))
+    found = kernel, analysis.analysed(kernel, launch, (level,))
+    analysis._analysed.cache_clear()  # what it holds of hundreds of kernels would fill the memory
+    return found
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -110,10 +111,11 @@ def _taught(
     if device.target != case.gpu.target:
         return models[0]
     launch = profiled_launch(profile, case.launch)
-    measured = _case(case.kernel, launch, device, profile.clocks, choice)
+    measured = replace(_case(case.kernel, launch, device, profile.clocks, choice), measured=case.measured)
     if profile.clocks.sustained:  # the board chose: where it holds its power limit
         measured = settle(measured, *models, fixed=False).case
-    return hybrid(models[0], measured, profile, free_clocks=profile.clocks.sustained and not fixed)
+    seen = replace(measured, profile=replace(profile, clocks=measured.clocks))  # some models read counters
+    return hybrid(models[0], seen, profile, free_clocks=profile.clocks.sustained and not fixed)
 
 
 def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
@@ -141,7 +143,7 @@ class Settled:
     @property
     def energy(self) -> Estimate:
         """Joules per launch: time by power, draw by draw."""
-        return self.timing.time.combine(self.board, lambda seconds, watts: seconds * watts, "J")
+        return self.timing.time.combine(self.board, operator.mul, "J")
 
 
 def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:

@@ -43,7 +43,7 @@ def test_small_grids_are_taken_whole():
 def test_clusters_run_together():
     taken = sample(Dim3(1000, 2), Dim3(2, 2))
     assert all(len(unit) == 4 for unit in taken.units)
-    assert taken.units[1] == (0, 1, 1000, 1001)
+    assert (0, 1, 1000, 1001) in taken.units
     assert sum(taken.weights(range(len(taken.units)))) * 4 == pytest.approx(2000)
 
 
@@ -51,3 +51,9 @@ def test_large_places_come_before_corners_so_that_a_small_budget_weighs_them_rig
     taken = sample(Dim3(12500, 2))
     assert {u[0] // 12500 for u in taken.units[:2]} == {0, 1}
     assert taken.weights([0, 1]) == pytest.approx([12500, 12500])
+
+
+def test_blocks_next_to_one_another_come_before_corners():
+    places = [(u[0] % 32, u[0] // 32) for u in sample(Dim3(32, 128)).units[:3]]
+    (x, y), *beside = places
+    assert {(abs(a - x), abs(b - y)) for a, b in beside} == {(1, 0), (0, 1)}

@@ -7,6 +7,7 @@ import pytest
 from warpwatt.core.errors import ParseError
 from warpwatt.gpus import find
 from warpwatt.gpus.describe import describe
+from warpwatt.models.power.component.parameters import parameters
 
 TEXT = """
 gpu = "nvidia h200"
@@ -50,3 +51,43 @@ def test_a_broken_file_is_named(folder):
 
 def test_nothing_is_found_without_files(folder):
     assert find("h200").calibration is None
+
+
+MINE = """
+gpu = "Tesla V100 PCIe 16GB"
+date = "2026-11-21"
+protocol = "micro 1"
+
+[latency.l2]
+value = 200.0
+error = 1.0
+
+[component.dram]
+value = 6e-11
+error = 1e-12
+"""
+
+
+def test_a_users_calibration_keeps_what_the_package_knows_beyond_it(folder):
+    packaged = find("v100 pcie 16gb").calibration
+    assert packaged is not None
+    (folder / "mine.toml").write_text(MINE, encoding="utf-8")
+    gpu = find("v100 pcie 16gb")
+    assert gpu.calibration is not None
+    assert gpu.calibration.constants.keys() == {"latency.l2", "component.dram"}
+    assert gpu.calibration.base == packaged
+    shown = {field.name: field for field in describe(gpu) if field.section == "calibration"}
+    assert shown["component.dram"].value == 6e-11
+    assert "micro 1" in shown["component.dram"].source
+    assert shown["component.board"].value == packaged.constants["component.board"][0]
+    assert packaged.protocol in shown["component.board"].source
+
+
+def test_power_coefficients_are_layered_too(folder):
+    packaged = parameters(find("v100 pcie 16gb"))
+    (folder / "mine.toml").write_text(MINE, encoding="utf-8")
+    mine = parameters(find("v100 pcie 16gb"))
+    assert mine.coefficients["dram"].value == 6e-11
+    assert mine.coefficients["board"] == packaged.coefficients["board"]
+    assert mine.voltage == packaged.voltage
+    assert mine.residual == packaged.residual

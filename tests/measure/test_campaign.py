@@ -222,11 +222,11 @@ def test_twenty_kills_lose_and_double_nothing(options):
     """Kill a campaign at random moments; what is there in the end is what an undisturbed one leaves."""
     slow = replace(options, behaviour=Behaviour(real_seconds=0.03, noise=0.0))
     context = multiprocessing.get_context("fork")
-    moments, kills, seen = random.Random(7), 0, 0
+    moments, kills, seen, patience = random.Random(7), 0, 0, 1.0
     while kills < 20:
         child = context.Process(target=run, args=(slow,))
         child.start()
-        time.sleep(moments.uniform(0.01, 0.12))
+        time.sleep(moments.uniform(0.01, 0.12) * patience)
         if child.is_alive():
             os.kill(child.pid, signal.SIGKILL)
             kills += 1
@@ -234,6 +234,7 @@ def test_twenty_kills_lose_and_double_nothing(options):
         counts = keys(options)
         assert set(counts.values()) <= {1}
         assert len(counts) >= seen
+        patience *= 1.0 if counts else 1.3  # a busy machine gets nowhere in so short a time
         seen = len(counts)
     assert seen > 0
     run(slow)

@@ -104,3 +104,8 @@ def test_impossible_power_is_refused(watts):
 def test_no_runs_are_refused():
     with pytest.raises(InputError, match="no runs"):
         fit_shared([])
+
+
+def test_runs_at_one_clock_keep_the_voltage_curve_of_the_prior():
+    runs = [one for one in runs_of(other()) if one.clocks.sm == GPU.boost_clock]
+    assert fit_components(runs, GPU).voltage == specification(GPU).voltage

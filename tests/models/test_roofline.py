@@ -5,15 +5,16 @@ import math
 import pytest
 
 from warpwatt.core.gpu import Clocks
+from warpwatt.models.time.dispatch import dispatch_rate
 from warpwatt.models.time.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.time.roofs import imbalance, roofs
 
 
 def test_streaming_runs_at_memory_bandwidth(toy):
-    case = toy.case()
+    case = toy.case(toy.execution(sectors=16.0))
     timing = Roofline().predict(case)
     assert timing.bottleneck == "DRAM bandwidth"
-    moved = 2 * 100_000 * 256 * 4
+    moved = 2 * 100_000 * 256 * 16
     measured = 3.888e12  # the packaged read bandwidth of this board
     assert timing.time.value - STARTUP_SECONDS == pytest.approx(moved / measured, rel=0.02)
 
@@ -42,11 +43,19 @@ def test_one_block_waits_for_memory(toy):
 
 
 def test_a_slower_memory_clock_slows_streaming_in_proportion(toy):
-    fast = toy.case()
+    fast = toy.case(toy.execution(sectors=16.0))
     slow = toy.replace(fast, clocks=Clocks(fast.clocks.sm, fast.clocks.memory / 2))
     after, before = (Roofline().predict(case).time.value - STARTUP_SECONDS for case in (slow, fast))
     ratio = after / before
     assert ratio == pytest.approx(2.0, rel=1e-6)
+
+
+def test_blocks_that_do_little_take_as_long_as_it_takes_to_start_them(toy):
+    case = toy.case(toy.execution(blocks=1_000_000, sectors=0.5))
+    timing = Roofline().predict(case)
+    assert timing.bottleneck == "block dispatch"
+    per_block = (timing.time.value - STARTUP_SECONDS) / 1_000_000 * case.clocks.sm
+    assert per_block == pytest.approx(1 / dispatch_rate(case.gpu)[0], rel=1e-5)
 
 
 def test_the_tail_of_the_grid(toy):

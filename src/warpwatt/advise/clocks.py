@@ -39,7 +39,9 @@ class Asked(NamedTuple):
 
 
 def parse_range(text: str) -> tuple[Asked, ...]:
-    """Read ``SM[,MEM]`` or ``LOW:HIGH:STEP[,MEM]`` in MHz; the high end belongs to it.
+    """Read ``SM[,MEM...]``, both ``CLOCK`` or ``LOW:HIGH:STEP``, in MHz; the high end belongs to it.
+
+    Several memory clocks are several lists of SM clocks, one after the other.
 
     Raises
     ------
@@ -48,22 +50,30 @@ def parse_range(text: str) -> tuple[Asked, ...]:
 
     >>> [asked.sm / 1e6 for asked in parse_range("500:800:150,1215")]
     [500.0, 650.0, 800.0]
+    >>> [(asked.sm / 1e6, asked.memory / 1e6) for asked in parse_range("500,2100,3000:3500:500")]
+    [(500.0, 2100.0), (500.0, 3000.0), (500.0, 3500.0)]
     """
-    said, comma, memory = text.partition(",")
+    said, *memories = text.split(",")
+    sms = _values(said, text)
+    own: list[float | None] = [clock for memory in memories for clock in _values(memory, text)]
+    return tuple(Asked(sm, memory, ":" in said) for memory in own or [None] for sm in sms)
+
+
+def _values(said: str, text: str) -> list[float]:
+    """Read ``CLOCK`` or ``LOW:HIGH:STEP`` and return hertz; ``text`` is all that was typed."""
     try:
         numbers = [float(part) for part in said.split(":")]
         low, high, step = numbers if len(numbers) == 3 else (numbers[0], *numbers, 1.0)
-        own = float(memory) * MEGA if comma else None
     except (ValueError, IndexError):
-        numbers, low, high, step, own = [], 0.0, 0.0, 1.0, None
+        numbers, low, high, step = [], 0.0, 0.0, 1.0
     if len(numbers) not in (1, 3) or not step > 0 or not low <= high or (high - low) / step > MOST:
-        hint = "write --clock SM[,MEM] or LOW:HIGH:STEP[,MEM] in MHz, for example 510:1410:15"
+        hint = "write --clock SM[,MEM...] or LOW:HIGH:STEP[,MEM...] in MHz, for example 510:1410:15"
         raise InputError(f"not a clock: {text!r}", hint=hint)
-    for value in (low, high, *([own / MEGA] if own is not None else [])):
+    for value in (low, high):
         if not LIMITS_MHZ[0] <= value <= LIMITS_MHZ[1]:
             raise InputError(f"impossible clock: {value:g} MHz")
     steps = int((high - low) / step + 1e-9) + 1
-    return tuple(Asked((low + i * step) * MEGA, own, len(numbers) == 3) for i in range(steps))
+    return [(low + i * step) * MEGA for i in range(steps)]
 
 
 def offered_clocks(gpu: Gpu) -> tuple[float, ...]:

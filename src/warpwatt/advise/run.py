@@ -78,7 +78,7 @@ def _on_gpu(
     for row in rows:
         own = case
         if row.sm_clock is not None:
-            own = replace(case, clocks=Clocks(row.sm_clock, row.memory_clock or gpu.memory_clock))
+            own = replace(case, clocks=Clocks(row.sm_clock, row.memory_clock or case.clocks.memory))
         try:
             yield row, settle(own, *models, fixed=row.clocks_fixed)
         except Exception as error:  # noqa: BLE001 - as above

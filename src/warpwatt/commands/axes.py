@@ -85,8 +85,9 @@ axes_options = group(
     click.option(
         "--clock",
         multiple=True,
-        metavar="SM|LOW:HIGH:STEP[,MEM]",
-        help="MHz; a range ends at the boost clock. Default: boost within the power limit.",
+        metavar="SM|LOW:HIGH:STEP[,MEM...]",
+        help="MHz; a range ends at the boost clock, memory clocks may be several. Default: boost within the "
+        "power limit.",
     ),
     click.option("-I", "include", multiple=True, metavar="DIR", help="Include directory."),
     click.option(

@@ -27,6 +27,7 @@ VERBS: Mapping[str, str] = {
     "sweep": "warpwatt.commands.sweep:sweep",
     "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
+    "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from warpwatt.commands import options as o
+from warpwatt.core.errors import UsageError
 
 
 @click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
@@ -35,6 +36,10 @@ def predict(
     from warpwatt.commands.output import Writer  # noqa: PLC0415 - verbs load lazily
     from warpwatt.commands.session import Session  # noqa: PLC0415
 
+    if source.endswith(".c") and any(model.endswith("resios") for model in modelling.model):
+        raise UsageError(
+            "model resios reads loops, not kernels", hint=f"warpwatt port {source} --arg n=VALUE"
+        )
     writer = Writer.prepare(writing)
     session = Session(
         source,

@@ -123,12 +123,22 @@ class MemoryTimings:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Constants measured on one device by ``warpwatt calibrate``: name to value and standard error."""
+    """Constants measured on one device by ``warpwatt calibrate``: name to value and standard error.
+
+    ``base`` is the calibration that comes with WarpWatt, where ``constants`` are the user's own: it holds
+    for what they lack.
+    """
 
     gpu: str
     date: str
     protocol: str
     constants: Mapping[str, tuple[float, float]]
+    base: Calibration | None = None
+
+    @property
+    def layers(self) -> tuple[Calibration, ...]:
+        """The calibrations that make it up, the base first: of one constant the last counts."""
+        return (self,) if self.base is None else (*self.base.layers, self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Routine
@@ -21,6 +22,7 @@ Places = dict[int, frozenset[str]]
 """Value -> names of the parameters it may be made of."""
 
 
+@lru_cache(maxsize=1)
 def places(routine: Routine) -> Places:
     """Return for every value the pointer parameters that flow into it by arithmetic, through registers too.
 

@@ -108,9 +108,9 @@ def _chosen(extents: Place) -> list[Place]:
     neighbours = [n for base in inside[:WITH_NEIGHBOURS] for n in _neighbours(base, extents)]
     boundary = _boundary(extents, draw)
     large = [b for b in boundary if _population(_stratum(b, extents), extents) >= LARGE * math.prod(extents)]
-    found = dict.fromkeys([inside[0], *corners, *inside, *neighbours, *boundary])
     first = {_stratum(place, extents): place for place in (*large, inside[0])}  # one of each large place
-    return [*first.values(), *(place for place in found if place not in first.values())]
+    beside = _neighbours(inside[0], extents)  # without them nothing is known about what blocks share
+    return list(dict.fromkeys([*first.values(), *beside, *corners, *inside, *neighbours, *boundary]))
 
 
 def _middle(extents: Place) -> Place:

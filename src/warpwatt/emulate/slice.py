@@ -12,6 +12,7 @@ buffers).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Block, End, Op, Operation, Routine, Type, Value
@@ -73,8 +74,12 @@ def data_dependence(routine: Routine) -> DataDependence:
     return DataDependence(control, {k: v for k, v in everything.items() if k not in control})
 
 
+@lru_cache(maxsize=2)
 def liveness(routine: Routine, roots: object) -> Liveness:
-    """Return the least fixed point from ``roots``, a function from an operation to the values it demands."""
+    """Return the least fixed point from ``roots``, a function from an operation to the values it demands.
+
+    Slice and dependence of a routine ask for the same one.
+    """
     assert callable(roots)
     live = Liveness(routine, places(routine), entry=[set() for _ in routine.blocks])
     changed = True

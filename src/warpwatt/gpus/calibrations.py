@@ -2,13 +2,15 @@
 
 A file holds ``gpu``, ``date`` and ``protocol`` as strings, and one table for each constant with ``value`` and
 ``error`` (standard error), in tables by kind: ``[latency.l2]``. Files are looked for in the folder
-``calibrations`` of the package's data and of each of the user's GPU folders.
+``calibrations`` of the package's data and of each of the user's GPU folders; what a user's file lacks stays
+as the package's has it.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ParseError
@@ -16,7 +18,7 @@ from warpwatt.core.gpu import Calibration
 from warpwatt.gpus.catalog import DATA, normalise, user_directories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -43,13 +45,27 @@ def load_calibration(path: Path) -> Calibration:
     return Calibration(str(texts["gpu"]), str(texts["date"]), str(texts["protocol"]), constants)
 
 
-def calibration_file(gpu: str) -> Path | None:
-    """Return the calibration of a GPU by its name, the user's before the package's, or None."""
-    for folder in (*user_directories(), DATA):
-        for path in sorted((folder / "calibrations").glob("*.toml")):
-            if normalise(load_calibration(path).gpu) == normalise(gpu):
-                return path
-    return None
+def calibration_files(gpu: str) -> tuple[Path, ...]:
+    """Return the calibrations of a GPU by its name: the package's, then the user's first one."""
+    users = (path for folder in user_directories() for path in _files(folder, gpu))
+    packaged = (path for path in _files(DATA, gpu))
+    found = (next(packaged, None), next(users, None))
+    return tuple(path for path in found if path is not None)
+
+
+def layered(calibrations: Sequence[Calibration]) -> Calibration | None:
+    """Return calibrations of one GPU as one, later ones on top; None for none."""
+    found: Calibration | None = None
+    for one in calibrations:
+        found = replace(one, base=found)
+    return found
+
+
+def _files(folder: Path, gpu: str) -> Iterator[Path]:
+    """Yield the calibrations of a GPU in a folder."""
+    for path in sorted((folder / "calibrations").glob("*.toml")):
+        if normalise(load_calibration(path).gpu) == normalise(gpu):
+            yield path
 
 
 def _constants(

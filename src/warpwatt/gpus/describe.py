@@ -151,11 +151,11 @@ def _latencies(gpu: Gpu) -> Iterator[Field]:
 
 
 def _calibration(gpu: Gpu) -> Iterator[Field]:
-    found = gpu.calibration
-    if found is None:
-        return
-    source = f"measured on {found.gpu}, {found.date}, protocol {found.protocol}"
-    for name, (value, error) in found.constants.items():
+    layers = gpu.calibration.layers if gpu.calibration else ()
+    holds = {name: layer for layer in layers for name in layer.constants}
+    for name, layer in holds.items():
+        value, error = layer.constants[name]
+        source = f"measured on {layer.gpu}, {layer.date}, protocol {layer.protocol}"
         yield Field("calibration", name, value, "", f"{value:.4g} ± {error:.2g}", source)
 
 

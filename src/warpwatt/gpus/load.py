@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.gpus import boards, catalog
-from warpwatt.gpus.calibrations import calibration_file, load_calibration
+from warpwatt.gpus.calibrations import calibration_files, layered, load_calibration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,13 +66,14 @@ def names() -> tuple[str, ...]:
 def _gpu(entry: Entry) -> Gpu:
     # A user's file, and what it inherits from, may change while a server runs: read it each time.
     gpu = boards.gpu(entry) if entry.user else _packaged(entry)
-    path = calibration_file(gpu.name)
-    return gpu if path is None else _calibrated(gpu, path, path.stat().st_mtime_ns)
+    paths = calibration_files(gpu.name)
+    return _calibrated(gpu, tuple((path, path.stat().st_mtime_ns) for path in paths)) if paths else gpu
 
 
 @lru_cache(maxsize=64)
-def _calibrated(gpu: Gpu, path: Path, modified: int) -> Gpu:  # noqa: ARG001 - the time is part of the key
-    return replace(gpu, calibration=load_calibration(path))
+def _calibrated(gpu: Gpu, files: tuple[tuple[Path, int], ...]) -> Gpu:
+    """Return the GPU with the calibrations in files; their times of modification are part of the key."""
+    return replace(gpu, calibration=layered([load_calibration(path) for path, _ in files]))
 
 
 @lru_cache(maxsize=256)

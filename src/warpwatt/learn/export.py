@@ -27,8 +27,13 @@ def export(fitted: Fitted, samples: Samples) -> dict[str, Any]:
     return {
         **told,
         "scaling": scaling_section(scaling.offset, scaling.width, low, high),
-        "estimator": _EXPORTS[type(fitted.estimator).__name__](fitted.estimator),
+        "estimator": estimator_section(fitted.estimator),
     }
+
+
+def estimator_section(estimator: Any) -> dict[str, Any]:
+    """Return the ``estimator`` part of a model's JSON."""
+    return _EXPORTS[type(estimator).__name__](estimator)
 
 
 def _constant(estimator: Any) -> dict[str, Any]:

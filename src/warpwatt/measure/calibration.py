@@ -1,6 +1,9 @@
 """Calibration: from a device's results to one file of constants with provenance, and back.
 
-Public names: ``calibrate(folder) -> Calibrated``, ``to_toml(calibrated) -> str``, and
+Microbenchmarks give latencies, rates and the like; the power of whole programs gives the coefficients of the
+component power model. Either is enough for a calibration.
+
+Public names: ``calibrate(folder, corpus) -> Calibrated``, ``to_toml(calibrated) -> str``, and
 ``warpwatt.gpus.calibrations.load_calibration(path)``, which reads the file.
 """
 
@@ -11,11 +14,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import InputError
+from warpwatt.core.errors import InputError, WarpWattError
+from warpwatt.gpus import find
 from warpwatt.gpus.calibrations import load_calibration
-from warpwatt.measure.constants import Constant, Plot, extract
+from warpwatt.measure.columns import POWER
+from warpwatt.measure.constants import Constant, Found, Plot, extract
+from warpwatt.measure.corpus import Corpus
 from warpwatt.measure.energies import add_energies
 from warpwatt.measure.microbench.points import COLUMNS, PROTOCOL
+from warpwatt.measure.powered import FEWEST, component_constants, enough, powered_runs
+from warpwatt.measure.powered import FILE as POWER_FILE
 from warpwatt.measure.results import read
 
 if TYPE_CHECKING:
@@ -57,38 +65,84 @@ class Calibrated:
     missing: tuple[str, ...]
 
 
-def calibrate(folder: Path) -> Calibrated:
+def calibrate(folder: Path, corpus: Path | None = None) -> Calibrated:
     """Determine the constants of the device whose results are in a folder.
+
+    ``corpus`` holds the programs whose power was measured; without it no coefficients of power are fitted.
 
     Raises
     ------
     InputError
-        If the folder has no rows of microbenchmarks, or those of several devices.
+        If the folder has rows neither of microbenchmarks nor of power, or those of several devices.
     ParseError
-        If its file is damaged.
+        If a file of it is damaged.
     """
-    file = folder / FILE
-    hint = "measure first: warpwatt measure --protocol micro"
-    if not file.is_file():
-        raise InputError("no results of microbenchmarks here", file=folder, hint=hint)
-    rows = read(file, COLUMNS)
-    names = _values(rows, "gpu")
-    if len(names) != 1 or len(_values(rows, "version")) != 1:
-        what = "no rows" if not rows else "rows of several devices or protocol versions"
-        raise InputError(what, file=file, hint=hint if not rows else "keep one folder for each")
-    found = extract(rows)
-    add_energies(rows, found)
-    statuses = [str(row["status"]) for row in rows]
+    files = {FILE: COLUMNS, POWER_FILE: POWER}
+    rows = {name: read(folder / name, of) for name, of in files.items() if (folder / name).is_file()}
+    if not rows:
+        hint = "measure first: warpwatt measure --protocol micro, or power"
+        raise InputError("no results of microbenchmarks or power here", file=folder, hint=hint)
+    every = [row for own in rows.values() for row in own]
+    gpu = _one_device(folder, every)
+    found = Found()
+    if FILE in rows:
+        found = extract(rows[FILE])
+        add_energies(rows[FILE], found)
+    else:
+        found.missing.append(f"latencies, rates and energies: no {FILE}")
+    _add_components(gpu, rows.get(POWER_FILE, []), corpus, found)
+    statuses = [str(row["status"]) for row in every]
+    protocols = [f"{name} {_values(own, 'version')[0]}" for name, own in _by_protocol(rows) if own]
     return Calibrated(
-        gpu=names[0],
-        date=max(_values(rows, "date"))[:10],
-        protocol=f"{PROTOCOL} {_values(rows, 'version')[0]}",
-        provenance={name: ", ".join(_values(rows, name)) for name in _TOLD},
+        gpu=gpu,
+        date=max(_values(every, "date"))[:10],
+        protocol=", ".join(protocols),
+        provenance={name: ", ".join(_values(every, name)) for name in _TOLD},
         rows={status: statuses.count(status) for status in sorted(set(statuses))},
         constants=tuple(sorted(found.constants, key=lambda one: one.name)),
         plots=tuple(found.plots),
         missing=tuple(found.missing),
     )
+
+
+def _one_device(folder: Path, rows: Sequence[Row]) -> str:
+    """Return the name of the device that all rows are of."""
+    names = _values(rows, "gpu")
+    if not rows:
+        raise InputError("no rows", file=folder, hint="measure first: warpwatt measure")
+    protocols = {str(row["protocol"]) for row in rows}
+    versions = [_values([r for r in rows if r["protocol"] == p], "version") for p in protocols]
+    if len(names) != 1 or any(len(own) != 1 for own in versions):
+        raise InputError(
+            "rows of several devices or protocol versions", file=folder, hint="keep one folder for each"
+        )
+    return names[0]
+
+
+def _by_protocol(rows: Mapping[str, Sequence[Row]]) -> list[tuple[str, Sequence[Row]]]:
+    return [(file.removesuffix(".csv"), own) for file, own in rows.items()]
+
+
+def _add_components(name: str, rows: Sequence[Row], corpus: Path | None, found: Found) -> None:
+    """Add the coefficients of the component power model; note it as missing where they cannot be fitted."""
+    what = "coefficients of the component power model"
+    if not rows:
+        found.missing.append(f"{what}: no {POWER_FILE}")
+        return
+    if corpus is None:
+        found.missing.append(f"{what}: the programs that were measured are not here (--corpus)")
+        return
+    try:
+        gpu = find(name)
+        programs = {program.name: program for program in Corpus.load(corpus)}
+        runs, left_out = powered_runs(rows, programs, gpu)
+        found.missing += [f"{what}: {count} rows left out, {why}" for why, count in left_out.most_common()]
+        if not enough(runs):
+            found.missing.append(f"{what}: fewer than {FEWEST} families of programs have a power")
+            return
+        found.constants += component_constants(runs, gpu)
+    except WarpWattError as error:
+        found.missing.append(f"{what}: {error.message}")
 
 
 def _values(rows: Sequence[Row], column: str) -> list[str]:

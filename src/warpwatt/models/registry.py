@@ -32,14 +32,17 @@ _TIME: Mapping[str, str] = {
     "boughzala-resident": "warpwatt.models.time.boughzala:BoughzalaResident",
     "boughzala-rounds": "warpwatt.models.time.boughzala:BoughzalaRounds",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
+    "resios": "warpwatt.models.resios.model:Resios",
     "roofline": "warpwatt.models.time.roofline:Roofline",
     "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
     "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
     "volkov": "warpwatt.models.time.volkov:Volkov",
+    "wang-chu": "warpwatt.models.time.wang_chu:WangChu",
 }
 _POWER: Mapping[str, str] = {
     "boughzala": "warpwatt.models.power.boughzala:Boughzala",
     "component": "warpwatt.models.power.component:Component",
+    "component+learned": "warpwatt.models.power.learned:ComponentLearned",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 

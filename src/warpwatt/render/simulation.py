@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import ApplicationPrediction
     from warpwatt.render.context import Context
 
+SCHEMA_VERSION = "1.0.0"
+SCHEMA_URL = (
+    "https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/simulation-1.0.json"
+)
+AGREES = 1e-6
+"""Relative difference to SimGrid that is rounding."""
 MOST_DEVICES = 32
 """Rows of the table of GPUs; the rest is summed up."""
 
@@ -35,7 +41,7 @@ def render_text(simulation: Simulation, context: Context, simgrid: Outcome | Non
 
 def render_json(simulation: Simulation, context: Context, simgrid: Outcome | None = None) -> str:
     """Return the simulation as one JSON document."""
-    document = {**header(context), "simulation": simulation_document(simulation)}
+    document = {**simulation_header(context), "simulation": simulation_document(simulation)}
     if simgrid is not None:
         document["simulation"]["simgrid"] = {
             "time": simgrid.time,
@@ -43,6 +49,11 @@ def render_json(simulation: Simulation, context: Context, simgrid: Outcome | Non
             "energy_by_host": dict(simgrid.energies),
         }
     return dump(document)
+
+
+def simulation_header(context: Context) -> dict[str, Any]:
+    """Return the fields in front of a simulation: those of all documents, with its own schema."""
+    return {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
 
 
 def simulation_document(simulation: Simulation) -> dict[str, Any]:
@@ -102,7 +113,10 @@ def _headline(simulation: Simulation, simgrid: Outcome | None) -> RenderableType
     facts.add_row("of that", ", ".join(f"{name} {si(joules, 'J')}" for name, joules in parts))
     facts.add_row("Waiting", f"{si(simulation.waiting, 's')} on average")
     if simgrid is not None:
-        facts.add_row("SimGrid", f"{si(simgrid.time, 's')}, {si(simgrid.energy, 'J')}")
+        pairs = (simgrid.time, simulation.time.value), (simgrid.energy, simulation.energy.value)
+        apart = max(abs(theirs / ours - 1) for theirs, ours in pairs)
+        said = f"{si(simgrid.time, 's')}, {si(simgrid.energy, 'J')}"
+        facts.add_row("SimGrid", f"{said}; {'agrees' if apart < AGREES else f'apart by {apart:.1e}'}")
     size = f"{plural(len(platform.devices), 'GPU')} in {plural(len(platform.nodes), 'node')}"
     return panel(facts, plural(len(simulation.runs), "piece") + " of work", size)
 
@@ -155,7 +169,7 @@ def render_shared_json(pairs: Sequence[tuple[ApplicationPrediction, Shared]], co
         }
         for alone, shared in pairs
     ]
-    return dump({**header(context), "applications": found})
+    return dump({**simulation_header(context), "applications": found})
 
 
 def _sharing(alone: ApplicationPrediction, shared: Shared) -> Iterator[RenderableType]:

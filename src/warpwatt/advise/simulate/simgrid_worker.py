@@ -11,9 +11,9 @@ import ctypes
 import ctypes.util
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
-
-from simgrid import Actor, Engine, Host, this_actor  # type: ignore[import-not-found] # a system package
+from typing import Any
 
 
 def library() -> ctypes.CDLL:
@@ -24,28 +24,29 @@ def library() -> ctypes.CDLL:
     return ctypes.CDLL(ctypes.util.find_library("simgrid"))
 
 
-def work(tasks: list[list[float]], ends: list[float]) -> None:
+def work(s4u: Any, tasks: list[list[float]], ends: list[float]) -> None:
     """Do the tasks of one host, one after the other; fill in when each has ended."""
-    host = this_actor.get_host()
+    host = s4u.this_actor.get_host()
     for arrival, state, flops, times in tasks:
-        this_actor.sleep_until(arrival)
+        s4u.this_actor.sleep_until(arrival)
         host.pstate = int(state)
         for _ in range(int(times)):
-            this_actor.execute(flops)
-        ends.append(Engine.clock)
+            s4u.this_actor.execute(flops)
+        ends.append(s4u.Engine.clock)
 
 
 def main() -> None:
     """Simulate what stdin says."""
     asked = json.load(sys.stdin)
+    s4u = import_module("simgrid")  # here, so that tools may look at this file without it
     simgrid = library()
     arguments = ["worker", "--log=root.thresh:warning", "--cfg=surf/precision:1e-12"]
-    engine = Engine(arguments)
+    engine = s4u.Engine(arguments)
     simgrid.sg_host_energy_plugin_init()
     engine.load_platform(asked["platform"])
     ends: dict[str, list[float]] = {name: [] for name in asked["hosts"]}
     for name, tasks in asked["hosts"].items():
-        Actor.create(name, Host.by_name(name), work, tasks, ends[name])
+        s4u.Actor.create(name, s4u.Host.by_name(name), work, s4u, tasks, ends[name])
     engine.run()
     simgrid.sg_host_by_name.restype = ctypes.c_void_p
     simgrid.sg_host_get_consumed_energy.restype = ctypes.c_double
@@ -55,7 +56,7 @@ def main() -> None:
         name: simgrid.sg_host_get_consumed_energy(simgrid.sg_host_by_name(name.encode()))
         for name in asked["hosts"]
     }
-    json.dump({"clock": Engine.clock, "energy": energy, "ends": ends}, sys.stdout)
+    json.dump({"clock": s4u.Engine.clock, "energy": energy, "ends": ends}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,16 @@ Boughzala et al. (2020), section IV.C: all blocks of a kernel do the same work, 
 with N blocks, E_b the dynamic energy of a block (slope of (P - P_s)·T over N) and P_s the idle power. As SMs
 take blocks in rounds, N may be rounded up to whole rounds of one block per SM, with b left out, (4)-(7).
 Section IV.B sees steps of all blocks that are *resident* at once, which the paper leaves out to stay simple:
-:attr:`Form.RESIDENT` takes them in, and fits its line through rounds instead of blocks.
+:attr:`Form.RESIDENT` takes them in, and fits its line through rounds instead of blocks. There energy is time
+by the measured power, drawn straight from size to size: one E_b cannot follow small grids that draw less.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
@@ -35,7 +38,7 @@ class Form(StrEnum):
     ROUNDS = "rounds"
     """Equations (4) to (7): rounded up to one block for each SM."""
     RESIDENT = "resident"
-    """Section IV.B: rounded up to all blocks that are resident at once."""
+    """Section IV.B: rounded up to all blocks that are resident at once; our extension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class BlockModel:
     """P_s."""
     round_blocks: int
     """Blocks of one round; 1 for a line."""
+    powers: tuple[tuple[int, float], ...] = ()
+    """Measured blocks and watts, ascending, where energy follows them; empty in the paper's forms."""
 
     def rounds(self, blocks: int) -> int:
         """Return how many rounds a launch takes."""
@@ -84,6 +89,8 @@ class BlockModel:
                 "the measured launches have no power", hint="add a column power_w, or choose --model time=..."
             )
         seconds = self.time(blocks) if seconds is None else seconds
+        if self.powers:
+            return between(self.powers, blocks) * seconds
         return self.joules_per_block * self.rounds(blocks) * self.round_blocks + self.static_watts * seconds
 
     @property
@@ -149,6 +156,7 @@ def fit(
         joules_per_block=_block_energy(samples, counts, static_watts),
         static_watts=static_watts,
         round_blocks=round_blocks,
+        powers=_powers(samples) if form is Form.RESIDENT else (),
     )
 
 
@@ -180,8 +188,31 @@ def _check(samples: Sequence[Sample]) -> None:
         raise InputError(f"a block model needs three numbers of blocks, not {found}", hint=HOW)
 
 
+def between(points: Sequence[tuple[int, float]], x: int) -> float:
+    """Return the value at ``x`` on straight lines between ascending points; that of the nearest end outside.
+
+    >>> between([(10, 50.0), (20, 100.0)], 15), between([(10, 50.0), (20, 100.0)], 99)
+    (75.0, 100.0)
+    """
+    if x <= points[0][0]:
+        return points[0][1]
+    for (left, low), (right, high) in pairwise(points):
+        if x <= right:
+            return low + (high - low) * (x - left) / (right - left)
+    return points[-1][1]
+
+
+def _powers(samples: Sequence[Sample]) -> tuple[tuple[int, float], ...]:
+    """Return the mean power of each number of blocks."""
+    groups: dict[int, list[float]] = defaultdict(list)
+    for sample in samples:
+        if sample.watts is not None:
+            groups[sample.blocks].append(sample.watts)
+    return tuple((blocks, sum(watts) / len(watts)) for blocks, watts in sorted(groups.items()))
+
+
 def _block_energy(samples: Sequence[Sample], counts: Sequence[float], static: float) -> float | None:
-    """Return E_b: the slope of dynamic energy over blocks."""
+    """Return E_b: the slope of dynamic energy over blocks; None where power is not known."""
     powers = [sample.watts for sample in samples]
     known = [watts for watts in powers if watts is not None]
     if len(known) < len(powers):

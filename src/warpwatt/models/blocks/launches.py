@@ -39,8 +39,8 @@ class Fitted:
 def fit_case(case: Case, form: Form) -> Fitted:
     """Return the block model of a case from ``case.measured``.
 
-    Only launches on the same GPU with the same block and dynamic shared memory count, and of those the ones
-    at the clock nearest to the case's at which enough were measured.
+    Only launches on the same GPU with the same block and dynamic shared memory count, and of each grid the
+    ones at the clock nearest to the case's. A board at its power limit chooses another clock for each size.
 
     Raises
     ------
@@ -74,24 +74,27 @@ def _alike(case: Case) -> tuple[Profile, ...]:
         and p.launch is not None
         and (p.launch.block, p.launch.dynamic_shared) == (launch.block, launch.dynamic_shared)
     ]
-    by_clock: dict[int, list[Profile]] = defaultdict(list)
+    by_grid: dict[int, list[Profile]] = defaultdict(list)
     for profile in own:
-        by_clock[round(math.log(profile.clocks.sm) / CLOCK_TOLERANCE)].append(profile)
-    enough = [group for group in by_clock.values() if _grids(group) >= LEAST_LAUNCHES]
-    if not enough:
-        found = max(map(_grids, by_clock.values()), default=0)
+        assert profile.launch is not None
+        by_grid[profile.launch.grid.count].append(profile)
+    if len(by_grid) < LEAST_LAUNCHES:
         what = f"blocks of {launch.block.count} threads on {case.gpu.name}"
-        raise InputError(f"the block model needs three measured grids with {what}, not {found}", hint=FIX)
-    return tuple(min(enough, key=lambda group: _apart(group, clock)))
+        raise InputError(
+            f"the block model needs three measured grids with {what}, not {len(by_grid)}", hint=FIX
+        )
+    return tuple(profile for group in by_grid.values() for profile in _nearest(group, clock))
 
 
-def _apart(profiles: Sequence[Profile], clock: float) -> float:
-    """Return how far the clock of a group lies from another, as the size of a logarithm."""
-    return abs(math.log(profiles[0].clocks.sm / clock))
+def _nearest(profiles: Sequence[Profile], clock: float) -> list[Profile]:
+    """Return those whose SM clock is nearest to another, and all that ran at the same."""
+    best = min((_apart(profile, clock) for profile in profiles), default=0.0)
+    return [profile for profile in profiles if _apart(profile, clock) < best + CLOCK_TOLERANCE]
 
 
-def _grids(profiles: Sequence[Profile]) -> int:
-    return len({p.launch.grid.count for p in profiles if p.launch is not None})
+def _apart(profile: Profile, clock: float) -> float:
+    """Return how far a launch's SM clock lies from another, as the size of a logarithm."""
+    return abs(math.log(profile.clocks.sm / clock))
 
 
 def _sample(profile: Profile) -> Sample:
@@ -114,7 +117,8 @@ def _beyond(profiles: Sequence[Profile], blocks: int) -> list[str]:
 
 
 def _other_clock(profiles: Sequence[Profile], clock: float) -> list[str]:
-    fitted = profiles[0].clocks
-    if fitted.sustained or abs(math.log(fitted.sm / clock)) < CLOCK_TOLERANCE:
+    if all(p.clocks.sustained or _apart(p, clock) < CLOCK_TOLERANCE for p in profiles):
         return []
-    return [f"the block model knows no clocks: it is of launches at {fitted.sm / 1e6:.0f} MHz"]
+    low, high = (round(f(p.clocks.sm for p in profiles) / 1e6) for f in (min, max))
+    where = f"{low} MHz" if low == high else f"{low} to {high} MHz"
+    return [f"the block model knows no clocks: it is of launches at {where}"]

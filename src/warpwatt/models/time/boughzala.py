@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from warpwatt.core.case import Case
 
-MODEL_SPREAD = 0.10
-"""Standard deviation of log(measured / predicted) of sizes that the line was not fitted to
-(docs/validation/boughzala.md)."""
+MODEL_SPREAD = 0.05
+"""Standard deviation of log(measured / predicted) of sizes that the line was not fitted to: between the 0.01
+of kernels timed well and the 0.07 of all public runs (docs/validation/boughzala.md)."""
 PARAMETER = "model:boughzala"
 BLIND = "a block model sees no code: source lines have the time of the instructions they execute"
 

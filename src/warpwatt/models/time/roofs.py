@@ -15,6 +15,7 @@ from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.memo import at_any_clock
+from warpwatt.models.time.dispatch import dispatch_cycles, dispatch_rate
 from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.latency import warp_latency_cycles
 from warpwatt.models.time.pipes import NAMES as PIPE_NAMES
@@ -66,7 +67,7 @@ def roofs(case: Case) -> tuple[Roof, ...]:
     """Return the roofs of every resource a case uses, in no particular order."""
     found = [*_memory_roofs(case), *_pipe_roofs(case), _issue_roof(case)]
     on_sm = max((roof.seconds for roof in found if roof.key not in ("dram", "l2", "atomics")), default=0.0)
-    found.append(_latency_roof(case, on_sm / _sm_seconds(case, 1.0)))
+    found += [_latency_roof(case, on_sm / _sm_seconds(case, 1.0)), _dispatch_roof(case)]
     return tuple(roof for roof in found if roof.seconds > 0)
 
 
@@ -283,6 +284,13 @@ def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:
         cycles += (case.launch.warps_per_block - 1) * busiest_sm_cycles / case.launch.warps
     seconds = math.ceil(case.workload.waves) * cycles / case.clocks.sm
     return Roof("latency", "latency", seconds, per_instruction, 0.25)
+
+
+def _dispatch_roof(case: Case) -> Roof:
+    """Block dispatch: the chip starts so many blocks per cycle, however little each of them does."""
+    seconds = dispatch_cycles(case.gpu, case.launch.grid.count) / case.clocks.sm
+    nobody = (0.0,) * len(case.workload.execution.counts)
+    return Roof("block dispatch", "dispatch", seconds, nobody, dispatch_rate(case.gpu)[1])
 
 
 def _sm_seconds(case: Case, sm_cycles: float) -> float:

@@ -85,6 +85,7 @@ class Oracle:
         """Put the next block into a slot."""
         if self.next == len(self.x.blocks):
             return
+        time = max(time, int(self.next * self.x.rates[c.DISPATCH]))
         block, self.next = self.next, self.next + 1
         count = self.n["WARPS_PER_BLOCK"]
         self.live[slot] = count

@@ -42,6 +42,7 @@ def inputs(
         settings[getattr(c, name.upper())] = value
     rates = np.zeros(c.FLOAT_SETTINGS)
     rates[:] = 1e9  # nothing beyond L1 unless a test says so
+    rates[c.DISPATCH] = 0.0
     memory = [i for i in range(len(ints)) if ints[i, c.KIND] == c.MEMORY]
     once = [(0, len(ints), len(memory) * k) for k in range(repeats)]
     steps = np.array([(a, b, n + w * repeats * len(memory)) for w in range(warps) for a, b, n in once])

@@ -41,12 +41,14 @@ def random_inputs(seed: int) -> Inputs:
             ints[at, c.KIND] = c.BARRIER
         elif kind == 6:
             ints[at, [c.KIND, c.SCOREBOARD, c.REMAINING]] = c.DEPBAR, rng.integers(0, 6), rng.integers(0, 3)
-    return inputs(
+    found = inputs(
         ints, floats, warps=int(rng.integers(1, 9)), repeats=int(rng.integers(1, 4)),
         blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)),
         block_cycles=int(rng.integers(1, 50)), barrier_cycles=int(rng.integers(1, 30)),
         sub_cores=int(rng.choice((1, 2, 4))),
     )  # fmt: skip
+    found.rates[c.DISPATCH] = rng.choice((0.0, 20.5, 300.0))
+    return found
 
 
 @settings(max_examples=60, deadline=None)

@@ -109,6 +109,16 @@ def test_blocks_follow_one_another_with_their_dispatch() -> None:
     assert list(state.block_end) == [136, 137, 272, 273]
 
 
+def test_blocks_wait_for_their_turn_on_the_chip() -> None:
+    """Four blocks of 40 cycles of work, one every 150 cycles though there is room for all."""
+    ints, floats = table(10, stall=4)
+    given = inputs(ints, floats, blocks=4, resident=4)
+    given.rates[c.DISPATCH] = 150.0
+    state = run(given)
+    assert list(state.block_end) == [36, 186, 336, 486]
+    assert state.results[c.DISPATCH_BUSY] == 600.0
+
+
 @pytest.mark.parametrize(("rate", "missing"), [(0.0, 0), (0.25, 25), (0.5, 50), (1.0, 100)])
 def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
     """A hundred loads of four sectors: the share that misses moves its bytes and takes L2's latency."""
@@ -118,6 +128,19 @@ def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
     floats[0, c.L1_MISS], floats[0, c.L2_LATENCY] = rate, 200.0
     state = run(inputs(ints, floats, repeats=100))
     assert state.results[c.L2_BYTES_MOVED] == pytest.approx(128 * missing, abs=128)
+
+
+def test_a_warp_that_finds_its_line_in_flight_waits_for_it() -> None:
+    """Two warps follow one chain of 20 loads: each line takes L2's latency, for whoever asks for it."""
+    ints, floats = table(1)
+    shared_load(ints, floats, 0)
+    ints[0, c.TRAFFIC], ints[0, c.WAIT_MASK] = c.READ, 1
+    floats[0, [c.L1_MISS, c.L2_LATENCY, c.IN_FLIGHT]] = 0.5, 200.0, 1.0
+    state = run(inputs(ints, floats, warps=2, repeats=20))
+    assert state.results[c.END] == pytest.approx(20 * 200, rel=0.1)
+    assert state.results[c.L2_BYTES_MOVED] == 20 * 128
+    floats[0, c.IN_FLIGHT] = 0.0
+    assert run(inputs(ints, floats, warps=2, repeats=20)).results[c.END] < 0.7 * 20 * 200
 
 
 @pytest.mark.parametrize("times", [1.0, 3.0])
@@ -156,15 +179,16 @@ def test_jumps_out_of_the_cache_wait_for_instructions() -> None:
         assert state.stalls[:, c.R_NO_INSTRUCTION].sum() == pytest.approx(waits, abs=0)
 
 
-def test_youngest_first_can_be_chosen() -> None:
-    """Two warps of one sub-core; the policy decides which waits in the end."""
-    ints, floats = table(8, stall=2, pipe=c.ALU, interval=4)
-    ends = []
-    for youngest in (0, 1):
-        given = inputs(ints, floats, warps=1, blocks=2, resident=2, sub_cores=1, youngest=youngest)
-        ends.append(list(run(given).block_end))
-    assert ends[0][0] < ends[0][1]
-    assert ends[1][0] > ends[1][1]
+def test_who_issues_next_can_be_chosen() -> None:
+    """Three warps of one sub-core, of which two keep its pipe busy; the order decides who waits."""
+    ints, floats = table(8, stall=5, pipe=c.ALU, interval=4)
+    ends = {}
+    for order in (c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING):
+        given = inputs(ints, floats, warps=1, blocks=3, resident=3, sub_cores=1, issue_order=order)
+        ends[order] = list(run(given).block_end)
+    assert ends[c.OLDEST][0] < ends[c.OLDEST][2] - 8
+    assert ends[c.YOUNGEST][0] > ends[c.YOUNGEST][2] + 8
+    assert max(ends[c.LONGEST_WAITING]) - min(ends[c.LONGEST_WAITING]) == 8  # they take turns
 
 
 def test_a_pipe_of_the_whole_sm_takes_what_queues_for_it_as_it_comes() -> None:

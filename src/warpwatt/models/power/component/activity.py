@@ -43,12 +43,15 @@ class Activity:
         The same by instruction; empty for components that nobody attributed.
     measured
         Components whose amount comes from hardware counters.
+    occupancy
+        Resident warps over the most that fit, 0 to 1; NaN where nobody knows.
     """
 
     active_sms: float
     amounts: Mapping[str, float]
     by_instruction: Mapping[str, Loads]
     measured: frozenset[str] = frozenset()
+    occupancy: float = math.nan
 
 
 @at_any_clock
@@ -60,6 +63,7 @@ def activity(case: Case) -> Activity:
         active_sms(case),
         {name: amount for name, amount in amounts.items() if amount > 0},
         {name: loads for name, loads in parts.items() if amounts[name] > 0},
+        occupancy=case.workload.occupancy.theoretical,
     )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from warpwatt.core.case import Power
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
@@ -15,6 +18,8 @@ from warpwatt.models.power.component.toggle import fill_assumed, toggle_factor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.case import Case, Timing
     from warpwatt.models.power.component.activity import Activity
@@ -65,39 +70,53 @@ class Component:
 def _draws(case: Case, timing: Timing, known: Parameters, watts: Mapping[str, float]) -> list[float]:
     """Return draws of the power; switching energy is spent whether the kernel is quick or slow."""
     measured = case.profile is not None and case.profile.time
-    times = timing.time.draws if timing.time.draws and not measured else (timing.time.value,) * DRAWS
-    totals = [0.0] * DRAWS
-    toggles = factor_draws({"toggle": known.toggle_spread if fill_assumed(case) else 0.0})
-    for name, own in watts.items():
-        spread = known.coefficients[name].spread
-        factors = factor_draws({f"power:{name}:{known.scope}": spread})
-        if name in STATIC:
-            totals = [total + own * f for total, f in zip(totals, factors, strict=True)]
-        else:
-            paces = [timing.time.value / time for time in times]
-            totals = [
-                total + own * f * pace * toggle
-                for total, f, pace, toggle in zip(totals, factors, paces, toggles, strict=True)
-            ]
-    rest = factor_draws({"model:component": known.residual})
-    return [total * f for total, f in zip(totals, rest, strict=True)]
+    times = np.array(
+        timing.time.draws if not measured and timing.time.draws else (timing.time.value,) * DRAWS
+    )
+    spread = known.toggle_spread if fill_assumed(case) else 0.0
+    static = {name: own for name, own in watts.items() if name in STATIC}
+    switching = {name: own for name, own in watts.items() if name not in STATIC}
+    paces = timing.time.value / times * np.array(factor_draws({"toggle": spread}))
+    totals = _drawn(static, known) + _drawn(switching, known) * paces
+    found: list[float] = (totals * np.array(factor_draws({"model:component": known.residual}))).tolist()
+    return found
+
+
+def _drawn(watts: Mapping[str, float], known: Parameters) -> NDArray[np.float64]:
+    """Return draws of the sum of some components under the spread of their coefficients."""
+    return np.array(list(watts.values())) @ _factors(tuple(watts), known)
+
+
+@lru_cache(maxsize=32)
+def _factors(names: tuple[str, ...], known: Parameters) -> NDArray[np.float64]:
+    """Return a row of draws of each component's coefficient around 1."""
+    rows = [factor_draws({f"power:{name}:{known.scope}": known.coefficients[name].spread}) for name in names]
+    return np.array(rows).reshape(len(names), DRAWS)
 
 
 def _shares(case: Case, timing: Timing, work: Activity, watts: Mapping[str, float]) -> tuple[float, ...]:
     """Return each instruction's share of the energy: its own operations and bytes, static power by time."""
     size = len(case.workload.execution.counts)
-    own = [0.0] * size
-    left = 0.0
-    for name, power in watts.items():
-        parts = work.by_instruction.get(name, {})
-        whole = math.fsum(parts.values())
-        if name in STATIC or not whole:
-            left += power
-            continue
-        for index, amount in parts.items():
-            own[index] += power * amount / whole
-    spent = math.fsum(own)
+    names, parts = _parts(work, size)
+    switching = np.array([watts.get(name, 0.0) for name in names])
+    own = switching @ parts
+    left = math.fsum(watts.values()) - float(switching.sum())
+    spent = float(own.sum())
     if not spent + left:
         return ()
-    times = timing.shares or tuple(part / spent if spent else 1.0 / size for part in own)
-    return tuple((part + left * time) / (spent + left) for part, time in zip(own, times, strict=True))
+    times = np.array(timing.shares) if timing.shares else own / spent if spent else np.full(size, 1.0 / size)
+    return tuple(((own + left * times) / (spent + left)).tolist())
+
+
+@lru_cache(maxsize=8)
+def _parts(work: Activity, size: int) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the components that instructions switch, and for each a row of their shares of it."""
+    names, rows = [], []
+    for name, amounts in work.by_instruction.items():
+        whole = math.fsum(amounts.values())
+        if name not in STATIC and whole:
+            row = np.zeros(size)
+            row[list(amounts)] = np.array(list(amounts.values())) / whole
+            names.append(name)
+            rows.append(row)
+    return tuple(names), np.array(rows).reshape(len(names), size)

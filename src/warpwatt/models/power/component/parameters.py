@@ -70,6 +70,7 @@ class Parameters:
     calibrated: bool
 
 
+@lru_cache(maxsize=64)
 def parameters(gpu: Gpu) -> Parameters:
     """Return the parameters of a GPU.
 
@@ -79,7 +80,9 @@ def parameters(gpu: Gpu) -> Parameters:
         If the GPU's board power is not known.
     """
     found = specification(gpu)
-    return found if gpu.calibration is None else calibrated(found, gpu.calibration)
+    for layer in gpu.calibration.layers if gpu.calibration else ():
+        found = calibrated(found, layer)
+    return found
 
 
 def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:

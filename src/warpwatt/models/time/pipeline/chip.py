@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from warpwatt.models.time.pipeline.state import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs, evened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -75,7 +76,25 @@ class Launched:
     @cached_property
     def costs(self) -> NDArray[np.float64]:
         """Rows (load-store cycles, sectors, lines) per access of the streams."""
-        return access_costs(self.streams, self.table, self.program, self.machine, self.accesses)
+        return _costs(_Priced(self.streams, self.machine.name, id(self.accesses), self))
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """A launch as a key: its accesses cost the same at every clock."""
+
+    streams: WarpStreams
+    machine: str
+    accesses: int
+    launched: Launched = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _costs(key: _Priced) -> NDArray[np.float64]:
+    launched = key.launched
+    return access_costs(
+        launched.streams, launched.table, launched.program, launched.machine, launched.accesses
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,32 +133,37 @@ def simulate_launch(launched: Launched) -> Simulated:
 def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
     """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
     few, many = _waves(on_sm, resident, affordable)
-    state = _run(launched, launched.streams, many, resident, on_sm)
-    if many < on_sm:
-        less = _run(launched, launched.streams, few, resident, on_sm)
-        state = _continued(state, less, (on_sm - many) / (many - few))
+    wanted = [(launched.streams, blocks) for blocks in dict.fromkeys((many, few))]
+    state, *less = _run_each(launched, wanted, resident, on_sm)
+    if less:
+        state = _continued(state, less[0], (on_sm - many) / (many - few))
     done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
     return _simulated(float(state.results[c.END]), state, done)
 
 
 def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
-    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself."""
+    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself.
+
+    Long blocks never wait for their dispatch, but for the first wave, which the others do not repeat.
+    """
+    launched = replace(launched, machine=replace(launched.machine, dispatch_cycles=0.0))
     found = runs(launched.streams)
     limit = found.limit(BUDGET / resident)
     if found.instructions(limit) * resident > BUDGET:  # inner loops too
         found = runs(found.cut(limit), longest=False)
         limit = found.limit(BUDGET / resident)
-    large = found.cut(limit)
-    state = _run(launched, large, resident, resident, on_sm)
+    large, rest = found.cut(limit), on_sm % resident
+    smaller = max(2, int(limit * SMALLER))
+    tells = found.instructions(limit) - found.instructions(smaller) >= LEAST * found.instructions(limit)
+    wanted = [(large, resident), *([(large, rest)] if rest else []), (found.cut(smaller), resident)]
+    state, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm)
     simulated = float(state.results[c.END])
-    done = large.instructions_per_block * resident
-    whole = _lengthened(launched, found, limit, resident, on_sm, state)
+    done = large.instructions_per_block * (resident + rest)
+    whole = _lengthened(launched, found, (limit, smaller), state, others[-1] if tells else None)
     wave = float(whole.results[c.END])
-    cycles, rest = wave * (on_sm // resident), on_sm % resident
+    cycles = wave * (on_sm // resident)
     if rest:
-        last = _run(launched, large, rest, resident, on_sm)
-        done += large.instructions_per_block * rest
-        cycles += wave * last.results[c.END] / simulated
+        cycles += wave * others[0].results[c.END] / simulated
     return _simulated(cycles, whole, done)
 
 
@@ -151,15 +175,16 @@ def _simulated(cycles: float, state: State, instructions: float) -> Simulated:
 
 
 def _lengthened(
-    launched: Launched, found: Runs, limit: int, resident: int, on_sm: int, state: State
+    launched: Launched, found: Runs, limits: tuple[int, int], state: State, shorter: State | None
 ) -> State:
-    """Return what whole loops would count, where loops cut to ``limit`` count ``state``."""
+    """Return what whole loops would count, where loops cut to two limits count ``state`` and ``shorter``.
+
+    ``shorter`` None: the two differ too little to tell a slope from.
+    """
     whole = launched.streams.instructions_per_block * launched.scale
-    smaller = max(2, int(limit * SMALLER))
-    done, less = found.instructions(limit), found.instructions(smaller)
-    if done - less < LEAST * done:  # too little to tell a slope from
+    done, less = (found.instructions(limit) for limit in limits)
+    if shorter is None:
         return _continued(state, None, whole / done - 1.0)
-    shorter = _run(launched, found.cut(smaller), resident, resident, on_sm)
     return _continued(state, shorter, (whole - done) / (done - less))
 
 
@@ -199,6 +224,25 @@ def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
     if many >= on_sm:
         return on_sm, on_sm
     return rest + waves // 2 * resident, many
+
+
+def _run_each(
+    launched: Launched, wanted: Sequence[tuple[WarpStreams, int]], resident: int, on_sm: int
+) -> list[State]:
+    """Simulate several numbers of blocks of several streams, at the same time where there are processors."""
+    states: dict[int, State] = {}
+
+    def do(number: int) -> None:
+        states[number] = _run(launched, *wanted[number], resident, on_sm)
+
+    _ = launched.costs  # here, so that no two threads work it out
+    threads = [Thread(target=do, args=(number,)) for number in range(1, len(wanted))]
+    for thread in threads:
+        thread.start()
+    do(0)
+    for thread in threads:
+        thread.join()
+    return [states[number] for number in range(len(wanted))]
 
 
 def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int) -> State:

@@ -19,12 +19,13 @@ count; stall names for who waits for its result and for its unit; barrier number
 the instruction cache; stall name for its stall count, which holds the instruction behind it."""
 
 # -- InstructionTable.floats --------------------------------------------------------------------------
-LATENCY, READ_LATENCY, L2_LATENCY, DRAM_LATENCY, L1_MISS, L2_MISS, COST, ATOMIC, DRAM_TIMES = range(9)
-FLOAT_COLUMNS = 9
+(LATENCY, READ_LATENCY, L2_LATENCY, DRAM_LATENCY, L1_MISS, L2_MISS, COST, ATOMIC, DRAM_TIMES,
+ IN_FLIGHT) = range(10)  # fmt: skip
+FLOAT_COLUMNS = 10
 """Cycles from issue to the result (of an L1 hit), to the last operand read, to the result from L2 and from
 DRAM; shares of sectors that miss L1, and of those that miss L2; load-store cycles where the stream does not
 say; cycles that L2's atomic unit needs per request, seen from one SM; how much longer than its bytes say DRAM
-takes."""
+takes; share of L1's hits whose line is still on its way."""
 
 # -- kinds of instructions ----------------------------------------------------------------------------
 PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP, QUEUED = range(10)
@@ -46,22 +47,25 @@ SHARED_PIPES = 3
 SHARED_PIPE_NAMES = ("fp64", "texture", "barrier unit")
 
 # -- settings of one simulation -----------------------------------------------------------------------
-(SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, YOUNGEST, BARRIER_CYCLES, BLOCK_CYCLES,
+OLDEST, YOUNGEST, LONGEST_WAITING = range(3)
+"""Which of the ready warps a sub-core issues when it cannot go on with the last one."""
+(SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, ISSUE_ORDER, BARRIER_CYCLES, BLOCK_CYCLES,
  L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES, L1I_LINES, L1I_MISS_CYCLES,
  L1I_AHEAD) = range(16)  # fmt: skip
 INT_SETTINGS = 16
 (L2_BYTES, DRAM_BYTES, PORT_BYTES, WRITE_PORT_BYTES, LOAD_LINEAR, LOAD_QUEUE, LOAD_WINDOW, BACKLOG, BURST,
- BURST_AFTER) = range(10)  # fmt: skip
-FLOAT_SETTINGS = 10
+ BURST_AFTER, DISPATCH) = range(11)  # fmt: skip
+FLOAT_SETTINGS = 11
 """Bytes per cycle that L2 and DRAM give this SM and its ports carry; how DRAM's latency grows with its load
 ρ: LINEAR·ρ + QUEUE·ρ/(1−ρ), over WINDOW cycles; cycles that L2's queue may run ahead before the LSU stops.
 A burst of this SM of up to BURST cycles of its share goes through at once, because the others are at other
-places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of step."""
+places; that holds from BURST_AFTER cycles on, when the SMs have fallen out of step. DISPATCH: cycles between
+the blocks that the chip's distributor has for this SM."""
 
 # -- results ------------------------------------------------------------------------------------------
 (END, ISSUED, LSU_BUSY, PORT_BYTES_MOVED, L2_BYTES_MOVED, DRAM_BYTES_MOVED, WARP_CYCLES_SUM, LAST_ISSUE,
- ATOMIC_BUSY, SHARED_BUSY, L1_BUSY) = range(11)  # fmt: skip
-RESULTS = 11
+ ATOMIC_BUSY, SHARED_BUSY, L1_BUSY, DISPATCH_BUSY) = range(12)  # fmt: skip
+RESULTS = 12
 
 REASONS = (
     Stall.SELECTED, Stall.NOT_SELECTED, Stall.WAIT, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.models.time.dispatch import dispatch_rate
 from warpwatt.models.time.pipeline import layout as c
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Machine:
     ns: float
     """SM cycles per nanosecond."""
     geforce: bool
+    dispatch_cycles: float
+    """Cycles between the blocks that one SM gets while all of them are being filled."""
 
     def interval(self, throughput_class: str, fallback: float = 16.0) -> float:
         """Return the cycles that one warp instruction of a class keeps its sub-core's pipe."""
@@ -71,24 +74,29 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         l1_bytes=memory.l1_bandwidth_per_sm_clock or 128.0,
         l1_latency=memory.l1_latency or FALLBACK_CYCLES["l1"],
         l2_latency=l2,
-        dram_latency=_dram_latency(gpu, values, l2, ns),
+        dram_latency=_dram_latency(gpu, clocks, values, l2),
         l2_bytes=l2_bandwidth / gpu.sm_count / clocks.sm,
         dram_bytes=dram_bandwidth / gpu.sm_count / clocks.sm,
         rates=dict(capability.throughput),
         values=values,
         ns=ns,
         geforce=gpu.name.startswith(("GeForce", "Titan", "TITAN")),
+        dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
     )
 
 
-def _dram_latency(gpu: Gpu, values: dict[str, Any], l2: float, ns: float) -> float:
-    """Return cycles to DRAM and back: the way to L2 in SM cycles, the rest in nanoseconds."""
+def _dram_latency(gpu: Gpu, clocks: Clocks, values: dict[str, Any], l2: float) -> float:
+    """Return cycles to DRAM and back: the way to L2 in SM cycles, the rest in cycles of the memory.
+
+    As equation (4) of Wang and Chu (2018) has it: slope · f_core / f_mem + intercept.
+    """
     memory = gpu.memory
     measured_at = (memory.dram_latency_clock or gpu.boost_clock) * 1e-9
     total = values.get("dram_ns")
     if total is None:
         total = (memory.dram_latency or FALLBACK_CYCLES["dram"]) / measured_at
-    return l2 + max(0.0, total - l2 / measured_at) * ns
+    beyond = max(0.0, total - l2 / measured_at) * gpu.memory_clock / clocks.memory
+    return l2 + beyond * clocks.sm * 1e-9
 
 
 @lru_cache(maxsize=16)
@@ -119,7 +127,7 @@ def settings(
     v = machine.values
     numbers = np.zeros(c.INT_SETTINGS, np.int64)
     numbers[[c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK]] = machine.sub_cores, resident, warps_per_block
-    numbers[c.YOUNGEST] = v["youngest_first"]
+    numbers[c.ISSUE_ORDER] = _ORDERS[v["issue_order"]]
     numbers[c.L1I_MISS_CYCLES] = round(machine.l2_latency)
     for column, name in _COUNTS.items():
         numbers[column] = v[name]
@@ -131,10 +139,12 @@ def settings(
         v["load_queue_ns"] * machine.ns,
     )
     rates[c.LOAD_WINDOW], rates[c.BACKLOG] = v["load_window_cycles"], v["backlog_cycles"]
+    rates[c.DISPATCH] = machine.dispatch_cycles
     rates[c.BURST], rates[c.BURST_AFTER] = v["burst_cycles"], v["burst_after_cycles"]
     return numbers, rates
 
 
+_ORDERS = {"oldest": c.OLDEST, "youngest": c.YOUNGEST, "longest waiting": c.LONGEST_WAITING}
 _COUNTS = {
     c.QUEUE_DEPTH: "queue_depth", c.ADDRESS_CYCLES: "address_cycles", c.BARRIER_CYCLES: "barrier_cycles",
     c.BLOCK_CYCLES: "block_cycles", c.L0_LINES: "l0_lines", c.L0_MISS_CYCLES: "l0_miss_cycles",

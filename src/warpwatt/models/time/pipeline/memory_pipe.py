@@ -16,6 +16,8 @@ from warpwatt.models.time.pipeline.state import (
     LOAD_TIME,
     LSU,
     PORT,
+    R_SETTERS,
+    R_TIMES,
     S_ADDRESS_FREE,
     S_QUEUE,
     S_QUEUED,
@@ -26,8 +28,6 @@ from warpwatt.models.time.pipeline.state import (
     W_COPIER,
     W_COUNTS,
     W_REASONS,
-    W_RING,
-    W_RING_SETTERS,
     W_SETTERS,
     WRITE_PORT,
 )  # fmt: skip
@@ -72,7 +72,7 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
     if silent and (sends or x.floats[pc, c.COST] < 0):
         done = accepted + x.numbers[c.OFF_CYCLES]
     elif sends:
-        done = max(done, beyond(x, s, pc, accepted + extra, sectors, lines))
+        done = max(done, arrival(x, s, pc, accepted + extra, sectors, lines))
     when = math.ceil(done)
     traffic = x.ints[pc, c.TRAFFIC]
     slot = s.warps[w, W_BLOCK]
@@ -84,6 +84,28 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
     read = math.ceil(accepted + extra + x.floats[pc, c.READ_LATENCY])
     complete(x, s, w, pc, x.ints[pc, c.READ_BARRIER], read)
     s.results[c.END] = max(s.results[c.END], float(when))
+
+
+def arrival(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: float) -> float:
+    """Return when the data arrives in L1, 0 if it is there: some hits wait for what another warp has missed.
+
+    That is the last miss of the same instruction, since warps that share a line ask for it in turn. Where it
+    has arrived, this access is the first of its turn: it misses, and a later one hits in its place.
+    """
+    debt = s.debts[pc, 0]
+    found = beyond(x, s, pc, time, sectors, lines)
+    if found == 0.0:
+        s.debts[pc, 2] += x.floats[pc, c.IN_FLIGHT]
+        if s.debts[pc, 2] < 1.0:
+            return 0.0
+        s.debts[pc, 2] -= 1.0
+        if s.debts[pc, 3] > time or debt < 0.0 or x.floats[pc, c.L1_MISS] <= 0.0:
+            return float(s.debts[pc, 3])
+        s.debts[pc, 0] = debt + 1.0
+        found = beyond(x, s, pc, time, sectors, lines)
+        s.debts[pc, 0] -= 1.0
+    s.debts[pc, 3] = found
+    return found
 
 
 def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:
@@ -171,7 +193,8 @@ def complete(x: Inputs, s: State, w: int, pc: int, board: int, time: int) -> Non
         s.warps[w, W_BOARDS + board] = time
         s.warps[w, W_REASONS + board] = x.ints[pc, c.REASON]
         s.warps[w, W_SETTERS + board] = pc
-    place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
-    s.warps[w, W_RING + place] = s.warps[w, W_BOARDS + board]
-    s.warps[w, W_RING_SETTERS + place] = s.warps[w, W_SETTERS + board]
-    s.warps[w, W_COUNTS + board] += 1
+    if s.rings.shape[0] > 0:
+        place = board * c.RING + s.warps[w, W_COUNTS + board] % c.RING
+        s.rings[w, R_TIMES + place] = s.warps[w, W_BOARDS + board]
+        s.rings[w, R_SETTERS + place] = s.warps[w, W_SETTERS + board]
+        s.warps[w, W_COUNTS + board] += 1

@@ -11,6 +11,7 @@ from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.emulate.workload import OFF_CHIP
+from warpwatt.models.memo import at_any_clock
 from warpwatt.models.time.dram import slowdown, visit_bytes
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.local_memory import local_misses
@@ -24,6 +25,7 @@ from warpwatt.models.time.roofs import atomics_roof, dram_bandwidth, l2_bandwidt
 if TYPE_CHECKING:
     from warpwatt.core.advice import WhatIf
     from warpwatt.core.case import Case
+    from warpwatt.core.streams import WarpStreams
 
 MODEL_SPREAD = 0.22
 """Standard deviation of log(measured / predicted) beyond what rates and assumptions explain: with it the
@@ -87,12 +89,21 @@ def launched_of(case: Case) -> Launched:
             hint="predict with --level sass, for compute capability 7.5 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
-    table = instruction_table(execution.program, sm, misses(case), _slower(case))
+    table = instruction_table(execution.program, sm, misses(case), _slower(case), _in_flight(case))
     return Launched(
-        execution.program, table, piped(execution.streams, table), sm, case.launch.grid.count,
+        execution.program, table, _piped(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
         execution.warp_instructions / case.launch.grid.count,
     )  # fmt: skip
+
+
+@at_any_clock
+def _piped(case: Case) -> WarpStreams:
+    """Return the streams as simulated; always the same ones, so that what is found in them is kept."""
+    execution = case.workload.execution
+    assert execution.streams is not None
+    sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
+    return piped(execution.streams, instruction_table(execution.program, sm))
 
 
 def misses(case: Case) -> dict[int, tuple[float, float]]:
@@ -121,6 +132,11 @@ def _slower(case: Case) -> dict[int, float]:
     """Return, by instruction, how much longer DRAM takes for its bytes because it opens pages for them."""
     visit = visit_bytes(case.gpu, case.clocks)
     return {index: slowdown(hits.run, visit) for index, hits in case.workload.hits.items()}
+
+
+def _in_flight(case: Case) -> dict[int, float]:
+    """Return, by instruction, the share of its L1 hits that wait for a line another warp has missed."""
+    return {i: hits.in_flight / hits.l1_hits for i, hits in case.workload.hits.items() if hits.l1_hits > 0}
 
 
 def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:

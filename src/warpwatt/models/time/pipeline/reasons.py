@@ -26,7 +26,7 @@ _NAMES = {
     "tensor": "tensor cores", "uniform": "uniform datapath", "branch": "branch unit", "lsu": "LSU",
     "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth", "texture": "texture unit",
     "barrier unit": "block barriers", "atomics": "atomics on one address", "l1": "L1 throughput",
-    "shared": "shared memory",
+    "shared": "shared memory", "dispatch": "block dispatch",
 }  # fmt: skip
 
 
@@ -46,6 +46,7 @@ def utilisation(result: Simulated, launched: Launched) -> dict[str, float]:
     for name, column in (("lsu", c.LSU_BUSY), ("l1", c.L1_BUSY), ("shared", c.SHARED_BUSY)):
         busy[name] = counted[column] / cycles
     share = max(1.0, launched.machine.sm_count / launched.blocks)
+    busy["dispatch"] = counted[c.DISPATCH_BUSY] / cycles
     busy["l2"] = counted[c.L2_BYTES_MOVED] / cycles / sm.l2_bytes / share
     busy["dram"] = counted[c.DRAM_BYTES_MOVED] / cycles / sm.dram_bytes / share
     return {name: float(min(1.0, value)) for name, value in busy.items() if value > 0}

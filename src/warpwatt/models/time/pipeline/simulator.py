@@ -4,7 +4,8 @@ Everything here is plain functions of arrays, so that it can be compiled (:mod:`
 too. Rules, after Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025):
 
 * A warp belongs to a sub-core. A sub-core issues one instruction per cycle: of the warp it issued last if
-  that one is ready, else of the oldest (or youngest) ready warp.
+  that one is ready, else of the ready warp that waits longest (or of the oldest, or the youngest). Sub-cores
+  take turns at the SM's pipes.
 * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero and its next
   instruction is fetched; it issues when the instruction's pipe, queue and register banks take it.
 * FP64 instructions of boards with few FP64 lanes queue with the memory instructions for the SM's pipe.
@@ -32,6 +33,9 @@ from warpwatt.models.time.pipeline.state import (
     LIVE,
     NAMED_BARRIERS,
     PARKED,
+    R_SETTERS,
+    R_TIMES,
+    RING_COLUMNS,
     S_BANKED,
     S_BANKS,
     S_LAST,
@@ -40,6 +44,13 @@ from warpwatt.models.time.pipeline.state import (
     S_QUEUE,
     S_QUEUED,
     S_WAKE,
+    SEAT_COLUMNS,
+    SLOT_COLUMNS,
+    SUB_COLUMNS,
+    T_DUE,
+    T_MARK,
+    T_PC,
+    T_WARP,
     W_ACCESS,
     W_AFTER,
     W_BANKED,
@@ -58,14 +69,14 @@ from warpwatt.models.time.pipeline.state import (
     W_PC,
     W_READY,
     W_REASONS,
-    W_RING,
-    W_RING_SETTERS,
+    W_SEAT,
     W_SETTERS,
     W_STALL_END,
     W_STATE,
     W_STEP,
     W_STREAM,
     W_UNIT_END,
+    WARP_COLUMNS,
     Inputs,
     State,
 )  # fmt: skip
@@ -91,10 +102,12 @@ def simulate(x: Inputs, s: State) -> None:
 
 
 def start_block(x: Inputs, s: State, slot: int, time: int) -> None:
-    """Give the next block in line, if there is one, to a free slot."""
+    """Give the next block in line, if there is one, to a free slot, but not before its turn on the chip."""
     ordinal = s.shared_free[c.SHARED_PIPES]
     if ordinal >= x.blocks.shape[0]:
         return
+    time = max(time, int(ordinal * x.rates[c.DISPATCH]))
+    s.results[c.DISPATCH_BUSY] += x.rates[c.DISPATCH]
     s.shared_free[c.SHARED_PIPES] += 1
     count = x.numbers[c.WARPS_PER_BLOCK]
     s.slots[slot, B_BLOCK] = ordinal
@@ -116,11 +129,13 @@ def start_block(x: Inputs, s: State, slot: int, time: int) -> None:
         s.warps[w, W_COPIED] = 0
         s.warps[w, W_BARRIER_AT] = -1
         sub = w % x.numbers[c.SUB_CORES]
-        s.order[sub, s.subs[sub, S_LENGTH]] = w
+        s.warps[w, W_SEAT] = sub * s.warps.shape[0] + s.subs[sub, S_LENGTH]
+        s.seats[s.warps[w, W_SEAT], T_WARP] = w
         s.subs[sub, S_LENGTH] += 1
         begin = time + x.numbers[c.BLOCK_CYCLES] + number * x.numbers[c.WARP_CYCLES]
         s.warps[w, W_MARK] = begin
         advance(x, s, w, begin)  # every warp has a first instruction
+        sit(s, w)
         s.subs[sub, S_WAKE] = min(s.subs[sub, S_WAKE], s.warps[w, W_READY])
 
 
@@ -168,10 +183,10 @@ def board_wait(x: Inputs, s: State, w: int, pc: int) -> int:
         board = x.ints[pc, c.SCOREBOARD]
         index = s.warps[w, W_COUNTS + board] - 1 - x.ints[pc, c.REMAINING]
         within = index >= 0 and index >= s.warps[w, W_COUNTS + board] - c.RING
-        if within and s.warps[w, W_RING + board * c.RING + index % c.RING] > latest:
-            latest = s.warps[w, W_RING + board * c.RING + index % c.RING]
+        if within and s.rings[w, R_TIMES + board * c.RING + index % c.RING] > latest:
+            latest = s.rings[w, R_TIMES + board * c.RING + index % c.RING]
             s.warps[w, W_BOARD_REASON] = s.warps[w, W_REASONS + board]
-            s.warps[w, W_FROM] = s.warps[w, W_RING_SETTERS + board * c.RING + index % c.RING]
+            s.warps[w, W_FROM] = s.rings[w, R_SETTERS + board * c.RING + index % c.RING]
     if kind == c.ASYNC_WAIT and s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE] > latest:
         latest = s.slots[s.warps[w, W_BLOCK], B_ASYNC_DONE]
         s.warps[w, W_BOARD_REASON] = c.R_LONG
@@ -188,29 +203,38 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
             return int(last)
         hold(s, sub, last, time, free)
     again = c.NEVER
-    length = s.subs[sub, S_LENGTH]
+    first, length, policy = sub * s.warps.shape[0], s.subs[sub, S_LENGTH], x.numbers[c.ISSUE_ORDER]
     best, since = -1, c.NEVER
+    asked, free = -1, 0  # warps often stand at the same instruction
     for position in range(length):
-        w = s.order[sub, length - 1 - position if x.numbers[c.YOUNGEST] == 1 else position]
-        if s.warps[w, W_STATE] != LIVE:
+        seat = first + (length - 1 - position if policy == c.YOUNGEST else position)
+        due = s.seats[seat, T_DUE]
+        if due > time:
+            again = min(again, due)
             continue
-        if s.warps[w, W_READY] > time:
-            again = min(again, s.warps[w, W_READY])
-            continue
-        free = unit_free(x, s, sub, s.warps[w, W_PC])
+        if s.seats[seat, T_PC] != asked:
+            asked = s.seats[seat, T_PC]
+            free = unit_free(x, s, sub, asked)
         if free <= time:
-            if x.numbers[c.YOUNGEST] < 2:
-                return int(w)
-            waiting = s.warps[w, W_MARK] if x.numbers[c.YOUNGEST] == 2 else s.warps[w, W_READY]
-            if waiting < since:
-                best, since = w, waiting
+            if policy != c.LONGEST_WAITING:
+                return int(s.seats[seat, T_WARP])
+            if s.seats[seat, T_MARK] < since:
+                best, since = s.seats[seat, T_WARP], s.seats[seat, T_MARK]
             continue
-        hold(s, sub, w, time, free)
+        hold(s, sub, s.seats[seat, T_WARP], time, free)
         again = min(again, free)
     if best >= 0:
         return int(best)
     s.subs[sub, S_WAKE] = again
     return -1
+
+
+def sit(s: State, w: int) -> None:
+    """Write into a warp's seat how it stands now."""
+    seat = s.warps[w, W_SEAT]
+    s.seats[seat, T_DUE] = s.warps[w, W_READY] if s.warps[w, W_STATE] == LIVE else c.NEVER
+    s.seats[seat, T_PC] = s.warps[w, W_PC]
+    s.seats[seat, T_MARK] = s.warps[w, W_MARK]
 
 
 def hold(s: State, sub: int, w: int, time: int, free: int) -> None:
@@ -272,7 +296,9 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
     going = advance(x, s, w, time + stall)
     if kind in (c.BARRIER, c.ARRIVE):
         arrive(x, s, w, pc, time, kind == c.BARRIER and going)
-    if not going:
+    if going:
+        sit(s, w)
+    else:
         finish(x, s, w, time)
 
 
@@ -328,6 +354,7 @@ def release(x: Inputs, s: State, slot: int, number: int, time: int, wanted: int)
         s.warps[w, W_MARK] = max(free, begin)
         s.warps[w, W_STALL_END] = max(free, s.warps[w, W_STALL_END])
         s.warps[w, W_READY] = max(s.warps[w, W_READY], free)
+        sit(s, w)
         sub = w % x.numbers[c.SUB_CORES]
         s.subs[sub, S_WAKE] = min(s.subs[sub, S_WAKE], max(time + 1, s.warps[w, W_READY]))
 
@@ -372,14 +399,13 @@ def finish(x: Inputs, s: State, w: int, time: int) -> None:
     s.warps[w, W_STATE] = DEAD
     slot = s.warps[w, W_BLOCK]
     sub = w % x.numbers[c.SUB_CORES]
-    position = 0
-    while s.order[sub, position] != w:
-        position += 1
     if s.subs[sub, S_LAST] == w:
         s.subs[sub, S_LAST] = -1
     s.subs[sub, S_LENGTH] -= 1
-    for later in range(position, s.subs[sub, S_LENGTH]):
-        s.order[sub, later] = s.order[sub, later + 1]
+    for seat in range(s.warps[w, W_SEAT], sub * s.warps.shape[0] + s.subs[sub, S_LENGTH]):
+        for column in range(SEAT_COLUMNS):
+            s.seats[seat, column] = s.seats[seat + 1, column]
+        s.warps[s.seats[seat, T_WARP], W_SEAT] = seat
     s.slots[slot, B_LIVE] -= 1
     if s.slots[slot, B_LIVE] == 0:
         s.block_end[s.slots[slot, B_BLOCK]] = time
@@ -396,18 +422,19 @@ def simulate_at(arrays: int, count: int) -> int:
     """
     at = i64_rows(arrays, count, 3)
     inputs = Inputs(
-        i64_rows(at[0, 0], at[0, 1], at[0, 2]), f64_rows(at[1, 0], at[1, 1], at[1, 2]),
-        i64_at(at[2, 0], at[2, 1]), i64_rows(at[3, 0], at[3, 1], at[3, 2]), i64_at(at[4, 0], at[4, 1]),
-        f64_rows(at[5, 0], at[5, 1], at[5, 2]), i64_at(at[6, 0], at[6, 1]), i64_at(at[7, 0], at[7, 1]),
+        i64_rows(at[0, 0], at[0, 1], c.INT_COLUMNS), f64_rows(at[1, 0], at[1, 1], c.FLOAT_COLUMNS),
+        i64_at(at[2, 0], at[2, 1]), i64_rows(at[3, 0], at[3, 1], 3), i64_at(at[4, 0], at[4, 1]),
+        f64_rows(at[5, 0], at[5, 1], 3), i64_at(at[6, 0], at[6, 1]), i64_at(at[7, 0], at[7, 1]),
         f64_at(at[8, 0], at[8, 1]),
     )  # fmt: skip
     state = State(
-        i64_rows(at[9, 0], at[9, 1], at[9, 2]), i64_rows(at[10, 0], at[10, 1], at[10, 2]),
-        i64_rows(at[11, 0], at[11, 1], at[11, 2]), i64_rows(at[12, 0], at[12, 1], at[12, 2]),
-        i64_rows(at[13, 0], at[13, 1], at[13, 2]), i64_at(at[14, 0], at[14, 1]), f64_at(at[15, 0], at[15, 1]),
-        f64_rows(at[16, 0], at[16, 1], at[16, 2]), f64_at(at[17, 0], at[17, 1]),
-        f64_rows(at[18, 0], at[18, 1], at[18, 2]), i64_rows(at[19, 0], at[19, 1], at[19, 2]),
-        f64_rows(at[20, 0], at[20, 1], at[20, 2]), i64_at(at[21, 0], at[21, 1]), f64_at(at[22, 0], at[22, 1]),
+        i64_rows(at[9, 0], at[9, 1], WARP_COLUMNS), i64_rows(at[10, 0], at[10, 1], SUB_COLUMNS),
+        i64_rows(at[11, 0], at[11, 1], SEAT_COLUMNS), i64_rows(at[12, 0], at[12, 1], at[12, 2]),
+        i64_rows(at[13, 0], at[13, 1], SLOT_COLUMNS), i64_at(at[14, 0], at[14, 1]),
+        f64_at(at[15, 0], at[15, 1]), f64_rows(at[16, 0], at[16, 1], 2), f64_at(at[17, 0], at[17, 1]),
+        f64_rows(at[18, 0], at[18, 1], at[18, 2]), i64_rows(at[19, 0], at[19, 1], c.PRODUCERS),
+        f64_rows(at[20, 0], at[20, 1], c.PRODUCERS), i64_rows(at[21, 0], at[21, 1], RING_COLUMNS),
+        i64_at(at[22, 0], at[22, 1]), f64_at(at[23, 0], at[23, 1]),
     )  # fmt: skip
     simulate(inputs, state)
     return 0

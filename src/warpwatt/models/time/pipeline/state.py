@@ -18,16 +18,21 @@ LSU, PORT, WRITE_PORT, L2, DRAM, ATOMICS, LOAD, LOAD_TIME = range(8)
 """Entries of ``State.servers``: when each server is free; DRAM's recent load and when it was updated."""
 DEAD, LIVE, PARKED = range(3)
 BOARDS = c.SCOREBOARDS + 1
-(W_STATE, W_READY, W_STREAM, W_STEP, W_PC, W_ACCESS, W_BLOCK, W_MARK, W_STALL_END, W_BOARD_END,
- W_BOARD_REASON, W_FETCH_END, W_UNIT_END, W_BARRIER_AT, W_COPIED, W_AFTER, W_HELD, W_BANKED, W_FROM,
- W_COPIER) = range(20)  # fmt: skip
-W_BOARDS, W_REASONS, W_COUNTS, W_RING = 20, 20 + BOARDS, 20 + 2 * BOARDS, 20 + 3 * BOARDS
-W_SETTERS = W_RING + BOARDS * c.RING
-W_RING_SETTERS = W_SETTERS + BOARDS
-WARP_COLUMNS = W_RING_SETTERS + BOARDS * c.RING
-"""A warp: what it does, the cycle it is ready, its place in the streams; from ``MARK`` on when what it waits
-for ends, the cycles that unit and register banks hold it, and the instructions whose results come last; per
-scoreboard the release time, its reason, how often it was set, the last release times, and who set them."""
+(W_STATE, W_READY, W_PC, W_UNIT_END, W_HELD, W_BANKED, W_MARK, W_STALL_END, W_BOARD_END, W_BOARD_REASON,
+ W_FETCH_END, W_AFTER, W_FROM, W_STREAM, W_STEP, W_ACCESS, W_BLOCK, W_BARRIER_AT, W_COPIED, W_COPIER,
+ W_SEAT) = range(21)  # fmt: skip
+W_BOARDS, W_REASONS, W_COUNTS, W_SETTERS = 21, 21 + BOARDS, 21 + 2 * BOARDS, 21 + 3 * BOARDS
+WARP_COLUMNS = W_SETTERS + BOARDS
+"""A warp: what it does, the cycle it is ready, its instruction, the cycles that unit and register banks hold
+it; when what it waits for ends, why, and whose result comes last; its place in the streams; per scoreboard
+the release time, its reason, how often it was set and who set it."""
+T_WARP, T_DUE, T_PC, T_MARK = range(4)
+SEAT_COLUMNS = 4
+"""A warp's place in the order of its sub-core, with what choosing needs to know of it, so that the scan of
+every cycle reads little and in one direction: ``DUE`` is ``READY``, and never for a warp that is parked."""
+R_TIMES, R_SETTERS = 0, BOARDS * c.RING
+RING_COLUMNS = 2 * BOARDS * c.RING
+"""What DEPBAR looks back at, of a warp: the last release times of each scoreboard, and who set them."""
 S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES = range(6)
 S_BANKS, S_BANKED, S_PIPES = 6, 8, 9
 S_QUEUE = S_PIPES + c.PIPES
@@ -37,6 +42,7 @@ address unit and register banks are free, whether these held the warp asked last
 entries are free."""
 B_LIVE, B_BLOCK, B_ASYNC_DONE, B_COPIER, B_ARRIVED = range(5)
 NAMED_BARRIERS = 16
+SLOT_COLUMNS = B_ARRIVED + NAMED_BARRIERS
 """A block slot: live warps, the block in it, end of its bulk copies and who makes the last, warps at each
 barrier."""
 
@@ -65,8 +71,8 @@ class State(NamedTuple):
 
     warps: Ints
     subs: Ints
-    order: Ints
-    """Per sub-core its live warps, oldest first."""
+    seats: Ints
+    """Per sub-core its live warps, oldest first; as many rows for each sub-core as there are warps."""
     fetched: Ints
     """Per line of code and sub-core: the fetch that brought it to L0; behind them the same for the SM's
     instruction cache, and when it came."""
@@ -76,7 +82,8 @@ class State(NamedTuple):
     lines of code fetched so far."""
     servers: Floats
     debts: Floats
-    """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
+    """Per instruction: accesses that should have missed L1, L2, or hit a line in flight, but have not yet;
+    and when its last miss arrives."""
     results: Floats
     """See ``layout.END`` and following."""
     stalls: Floats
@@ -85,6 +92,8 @@ class State(NamedTuple):
     """Per instruction the first ``PRODUCERS`` ones it waited for, each plus 1; 0: none."""
     awaited: Floats
     """Warp cycles it waited for each of them."""
+    rings: Ints
+    """Per warp, see ``R_TIMES``; empty where no instruction looks back."""
     block_end: Ints
     """Cycle in which each block ended."""
     pipe_busy: Floats
@@ -97,19 +106,21 @@ def new_state(inputs: Inputs) -> State:
     subs, resident = int(numbers[c.SUB_CORES]), int(numbers[c.RESIDENT])
     slots = resident * int(numbers[c.WARPS_PER_BLOCK])
     lines = int(inputs.ints[:, c.FETCH_LINE].max()) + 1
+    looks_back = np.isin(inputs.ints[:, c.KIND], (c.DEPBAR, c.GROUP_WAIT)).any()
     state = State(
         warps=np.zeros((slots, WARP_COLUMNS), np.int64),
         subs=np.zeros((subs, SUB_COLUMNS), np.int64),
-        order=np.zeros((subs, slots), np.int64),
+        seats=np.zeros((subs * slots, SEAT_COLUMNS), np.int64),
         fetched=np.full((subs + 2, lines), -c.NEVER, np.int64),
-        slots=np.zeros((resident, B_ARRIVED + NAMED_BARRIERS), np.int64),
+        slots=np.zeros((resident, SLOT_COLUMNS), np.int64),
         shared_free=np.zeros(c.SHARED_PIPES + 2, np.int64),
         servers=np.zeros(8),
-        debts=np.full((instructions, 2), 0.5),
+        debts=np.tile((0.5, 0.5, 0.5, 0.0), (instructions, 1)),
         results=np.zeros(c.RESULTS),
         stalls=np.zeros((instructions, len(c.REASONS))),
         producers=np.zeros((instructions, c.PRODUCERS), np.int64),
         awaited=np.zeros((instructions, c.PRODUCERS)),
+        rings=np.zeros((slots if looks_back else 0, RING_COLUMNS), np.int64),
         block_end=np.zeros(len(inputs.blocks), np.int64),
         pipe_busy=np.zeros(c.PIPES + c.SHARED_PIPES),
     )

@@ -1,0 +1,195 @@
+"""``warpwatt port``: whether a sequential C function is worth a GPU, and what its kernels look like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands import options as o
+from warpwatt.core.errors import ArgumentError, InputError, OutputExistsError
+
+if TYPE_CHECKING:
+    from warpwatt.port import Agreement, Port, Request
+
+
+class PortFormat(StrEnum):
+    """Output formats of a port."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class PortOutput:
+    """Where the report goes; ``format`` None means by the file's name, else text."""
+
+    format: PortFormat | None = None
+    output: Path | None = None
+    emit: Path | None = None
+    force: bool = False
+
+    def checked(self) -> PortFormat:
+        """Return the format; refuse files that exist before any work is done.
+
+        Raises
+        ------
+        OutputExistsError, InputError
+            If a file is there and ``--force`` was not given, or its folder is not.
+        """
+        for file in (self.output, self.emit):
+            if file is not None and file.exists() and not self.force:
+                raise OutputExistsError("the output file exists", file=file, hint="--force overwrites it")
+            if file is not None and not file.parent.is_dir():
+                raise InputError("no such folder", file=file.parent)
+        suffix = self.output.suffix.lower() if self.output is not None else ""
+        return self.format or (PortFormat.JSON if suffix == ".json" else PortFormat.TEXT)
+
+
+output_options = o.group(
+    "writing",
+    PortOutput,
+    click.option("--format", type=o.EnumChoice(PortFormat), help="Default: by the file's name, else text."),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
+    click.option(
+        "--emit", type=click.Path(path_type=Path), metavar="KERNEL.cu", help="Write the CUDA kernels."
+    ),
+    click.option("--force", is_flag=True, help="Overwrite files."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOptions:
+    """What is asked of the C file, as typed."""
+
+    function: str = ""
+    arg: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    assume_no_alias: bool = False
+    policy: str = "in-turn"
+    run: bool = True
+
+
+asked_options = o.group(
+    "asked",
+    AskedOptions,
+    click.option(
+        "--function", default="", metavar="NAME", help="Function; default: the only one with loops."
+    ),
+    click.option(
+        "--arg", multiple=True, metavar="NAME=VALUE", help="Sizes: n=4096; a=f32[n] where C does not tell."
+    ),
+    click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Preprocessor definition."),
+    click.option("-I", "include", multiple=True, metavar="DIR", help="Include directory."),
+    click.option("--assume-no-alias", is_flag=True, help="Pointers without restrict point to other arrays."),
+    click.option(
+        "--policy",
+        type=click.Choice(["in-turn", "oldest-first", "latest-first", "shortest-first"]),
+        default="in-turn",
+        show_default=True,
+        help="Which ready warp goes first in Resios' simulation.",
+    ),
+    click.option("--run/--no-run", default=True, help="Compile and run the C here for its sequential time."),
+)
+
+
+@click.command()
+@click.argument("source", metavar="FILE.c")
+@o.gpu_option
+@asked_options
+@click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="For the kernels; resios: none.")
+@click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit.")
+@click.option("--check", is_flag=True, help="Emulate the kernels at these sizes and compare with the C.")
+@output_options
+def port(
+    source: str,
+    gpu: str,
+    asked: AskedOptions,
+    model: tuple[str, ...],
+    clock: str | None,
+    check: bool,
+    writing: PortOutput,
+) -> None:
+    r"""Judge whether sequential C loops are worth a GPU, and write their kernels.
+
+    Two systems side by side: Resios' prognosis from the C alone, and the default models on the kernel made
+    of it. Loops that are not data parallel are refused with the two lines that depend on each other.
+
+    \b
+    warpwatt port blur.c --arg width=4096 --arg height=4096 --gpu h200,t4 --emit blur.cu
+    """
+    from warpwatt.commands.session import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
+    from warpwatt.frontend.source import read_source  # noqa: PLC0415
+    from warpwatt.port import check as checked  # noqa: PLC0415
+    from warpwatt.port import port as ported  # noqa: PLC0415
+
+    shape, text, request = writing.checked(), read_source(source), _request(asked)
+    choice = model_choice(o.ModelOptions(model=model))
+    found: list[Port] = []
+    for device in complete_gpus(gpu):
+        wanted = request if not found else replace(request, run=False)
+        one = ported(text, device, wanted, choice=choice, clocks=parse_clocks(clock, device))
+        found.append(one if not found else replace(one, sequential=found[0].sequential))
+    agreements = checked(text, found[0], request.options) if check else ()
+    if writing.emit is not None:
+        writing.emit.write_text(found[0].cuda, encoding="utf-8")
+    _write(found, agreements, shape, writing)
+
+
+def _request(asked: AskedOptions) -> Request:
+    from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415 - lazy
+    from warpwatt.port import Request  # noqa: PLC0415
+
+    values, shapes = sizes(asked.arg)
+    return Request(
+        values,
+        shapes,
+        function=asked.function,
+        options=CompileOptions(defines=asked.define, include=asked.include),
+        assume_no_alias=asked.assume_no_alias,
+        policy=asked.policy,
+        run=asked.run,
+    )
+
+
+def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tuple[int, ...]]]:
+    """Return scalars and extents of arrays as typed.
+
+    Raises
+    ------
+    ArgumentError
+        If a text does not follow the grammar, or an array is given contents.
+
+    >>> sizes(("n=8", "a=f32[2*n]"))
+    ({'n': 8}, {'a': (16,)})
+    """
+    from warpwatt.core.arguments import Scalar, parse_arguments  # noqa: PLC0415 - lazy
+
+    values, shapes = {}, {}
+    for name, argument in parse_arguments(texts).items():
+        if isinstance(argument, Scalar):
+            values[name] = argument.value
+        elif argument.assumed_fill:
+            shapes[name] = argument.shape
+        else:
+            hint = "only its extents matter here"
+            raise ArgumentError(f"argument {name!r}: contents of arrays are random", hint=hint)
+    return values, shapes
+
+
+def _write(
+    found: list[Port], agreements: tuple[Agreement, ...], shape: PortFormat, writing: PortOutput
+) -> None:
+    from warpwatt.commands.output import table_context  # noqa: PLC0415 - lazy
+    from warpwatt.render.port import renderer  # noqa: PLC0415
+
+    context = table_context(colour=writing.output is None)
+    text = renderer(shape)(found, agreements, context)
+    if writing.output is None:
+        click.echo(text, nl=False)
+    else:
+        writing.output.write_text(text, encoding="utf-8")

@@ -1,0 +1,101 @@
+"""Closed forms of one round of active warps without shared memory (Wang and Chu 2018, equations 8-15).
+
+Every warp repeats a period of computation, which the SM serves one warp after the other, and a memory
+request, which one queue serves first come, first served. Two corrections to what is printed, both judged by
+the exact simulation (:mod:`.events`, docs/validation/wang_chu.md): conditions (10b) and (12b) are exchanged,
+because the queue is full where one period of a warp is *shorter* than the service of all the others; and (11)
+counts the active warps ``#Aw``, not those of one block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Regime(StrEnum):
+    """Which of the four cases holds."""
+
+    COMPUTE = "computation"
+    MEMORY = "memory queue"
+    FEW_SHORT = "few warps, short computation"
+    FEW_LONG = "few warps, long computation"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of active warps on an SM; core cycles.
+
+    Attributes
+    ----------
+    compute
+        ``avr_comp``, computation of a warp before each of its requests.
+    delay
+        ``agl_del`` times the sectors of a request: how long it keeps the queue.
+    latency
+        ``agl_lat``, from leaving the queue to the data's arrival.
+    warps
+        ``#Aw``, active on the SM.
+    iterations
+        ``o_itrs``, periods of every warp.
+    """
+
+    compute: float
+    delay: float
+    latency: float
+    warps: float
+    iterations: float
+
+    @property
+    def computing(self) -> float:
+        """Cycles in which the compute server is busy."""
+        return self.compute * self.warps * self.iterations
+
+    @property
+    def queueing(self) -> float:
+        """Cycles in which the memory server is busy."""
+        return self.delay * self.warps * self.iterations
+
+
+def regime(r: Round) -> Regime:
+    """Return the case of a round: conditions (8), (10), (12), (14), with (10b) and (12b) exchanged.
+
+    >>> regime(Round(compute=2, delay=9, latency=400, warps=64, iterations=5)).value
+    'memory queue'
+    """
+    others = r.warps - 1
+    if r.compute >= r.delay:
+        return Regime.COMPUTE if r.compute * others >= r.latency else Regime.FEW_LONG
+    return Regime.MEMORY if r.compute + r.latency <= r.delay * others else Regime.FEW_SHORT
+
+
+def active_cycles(r: Round) -> float:
+    """Return T_active: equation (9), (11) with ``#Aw``, (13) or (15).
+
+    >>> active_cycles(Round(compute=20, delay=9, latency=400, warps=64, iterations=5))
+    6800
+    """
+    return cycles_in(regime(r), r, r.warps)
+
+
+def cycles_in(case: Regime, r: Round, queued: float) -> float:
+    """Return T_active in a given case; ``queued`` is the number of warps in equation (11)."""
+    match case:
+        case Regime.COMPUTE:
+            return r.compute * r.warps * r.iterations + r.latency
+        case Regime.MEMORY:
+            return r.latency + r.compute + r.delay * queued * r.iterations
+        case Regime.FEW_SHORT:
+            period = r.compute + r.latency
+            return r.delay * r.warps + period + period * (r.iterations - 1)
+        case Regime.FEW_LONG:
+            return r.compute * (r.warps - 1) + (r.compute + r.latency) * r.iterations
+
+
+def printed_cycles(r: Round, warps_per_block: float) -> float:
+    """Return T_active as printed, for comparison: (10b), (12b) as they stand, (11) with ``#Wpb``."""
+    others = r.warps - 1
+    if r.compute >= r.delay:
+        return active_cycles(r)
+    full = r.compute + r.latency >= r.delay * others
+    return cycles_in(Regime.MEMORY if full else Regime.FEW_SHORT, r, warps_per_block)
