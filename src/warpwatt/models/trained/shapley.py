@@ -40,7 +40,9 @@ def shap(model: Mapping[str, Any], row: Floats) -> tuple[float, Floats]:
     """
     if "cover" not in model:
         raise ModelFileError("the model does not say how many rows reach its nodes", hint="train it again")
-    arrays = {name: unpack(model[name]) for name in ("feature", "threshold", "left", "right", "value", "cover")}
+    arrays = {
+        name: unpack(model[name]) for name in ("feature", "threshold", "left", "right", "value", "cover")
+    }
     factor, single = float(model["factor"]), row.astype(np.float32)
     mean, effects = float(model["intercept"]), np.zeros(len(row))
     for root in unpack(model["roots"]):
@@ -54,7 +56,9 @@ def shap(model: Mapping[str, Any], row: Floats) -> tuple[float, Floats]:
 class _Tree:
     """One tree of a forest and a row."""
 
-    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]], root: int, row: npt.NDArray[np.float32]) -> None:
+    def __init__(
+        self, arrays: Mapping[str, npt.NDArray[Any]], root: int, row: npt.NDArray[np.float32]
+    ) -> None:
         self._arrays, self._root, self._row = arrays, root, row
         self.features = tuple(sorted(self._asked(root)))
         if len(self.features) > MOST_FEATURES:
@@ -63,7 +67,9 @@ class _Tree:
     def effects(self) -> dict[int, float]:
         """Return the tree's features and their contributions."""
         count = len(self.features)
-        values = {s: self.value(s) for k in range(count + 1) for s in map(frozenset, combinations(self.features, k))}
+        values = {
+            s: self.value(s) for k in range(count + 1) for s in map(frozenset, combinations(self.features, k))
+        }
         found = {}
         for feature in self.features:
             others = [s for s in values if feature not in s]
