@@ -21,6 +21,7 @@ from plotly.subplots import make_subplots
 
 from validation.power_judge import judge_calibrated
 from validation.thesis_cases import ROOT
+from warpwatt.core.units import si
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
@@ -42,18 +43,17 @@ GREY, BLUE, ORANGE, INK = "#b3bac2", PALETTE[0], PALETTE[1], "#16191d"
 KERNEL = ("dense_linear_algebra/matmul_tiled", "large", "NVIDIA H200")
 LINE_WIDTH = 72
 """Characters of a source line that are shown."""
+AGAINST = (
+    "Predicted before anything runs, by coefficients fitted to the other programs on that GPU. Every dot is "
+    "a program at one clock; the band is ±10 %. Coloured: the programs with the largest mean error."
+)
+CONFIG = {"displayModeBar": False}
 STYLE = """
 body { margin: 0 auto; max-width: 1180px; padding: 1rem; background: #f5f6f8; color: #16191d;
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2.2rem; } .soft { color: #57606a; }
 figure { margin: .6rem 0; padding: .6rem; background: #fff; border: 1px solid #d8dde3; border-radius: 8px; }
 """
-
-
-PLAIN = {"displayModeBar": False}
-BY_PROGRAM = """Predicted before anything runs, by coefficients fitted to the other programs on that GPU.
-    Every
-dot is a program at one clock; the band is ±10 %. Coloured: the programs with the largest mean error."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     prediction = predicted_kernel(*KERNEL)
     parts = (
         ("Measured against predicted power, by program",
-         against_measured(analysed, judge_calibrated(analysed)), BY_PROGRAM),
+         against_measured(analysed, judge_calibrated(analysed)), AGAINST),
         (f"Where the energy of {prediction.case.kernel.name} goes on {prediction.case.gpu.name}",
          by_component(prediction), "Grey: drawn however little the kernel does."),
         ("Which lines cost it", by_line(prediction),
@@ -112,10 +112,7 @@ def _worst(pairs: Sequence[tuple[PowerCase, Answer]]) -> list[str]:
 
 
 def _panel(
-    figure: Any,
-    own: Sequence[tuple[PowerCase, Answer]],
-    worst: list[str],
-    place: dict[str, int],
+    figure: Any, own: Sequence[tuple[PowerCase, Answer]], worst: list[str], place: dict[str, int]
 ) -> None:
     """Draw one GPU: dots, the line of equality and its band."""
     watts = [w for case, said in own for w in (case.measured.watts, said.watts_predicted_time or 0.0)]
@@ -144,7 +141,7 @@ def by_component(prediction: Prediction) -> Any:
     parts = sorted(prediction.energy_components.items(), key=lambda part: part[1])
     whole = math.fsum(joules for _, joules in parts)
     bars = go.Bar(
-        x=[1e3 * joules for _, joules in parts],
+        x=[joules for _, joules in parts],
         y=[unit_name(name) for name, _ in parts],
         orientation="h",
         marker={"color": [GREY if name in STATIC else BLUE for name, _ in parts]},
@@ -153,7 +150,7 @@ def by_component(prediction: Prediction) -> Any:
         cliponaxis=False,
     )
     figure = go.Figure(bars)
-    figure.update_xaxes(title=f"energy of a launch, mJ (together {1e3 * whole:.3g} mJ)")
+    figure.update_xaxes(title=f"energy of a launch, J (together {si(whole, 'J')})")
     return _styled(figure, 120 + 26 * len(parts))
 
 
@@ -175,13 +172,14 @@ def by_line(prediction: Prediction) -> Any:
 
 
 def _shortened(text: str) -> str:
-    text = escape(text.strip())
+    text = escape(text.strip(), quote=False)
     return text if len(text) <= LINE_WIDTH else text[: LINE_WIDTH - 1] + "…"
 
 
 def _styled(figure: Any, height: int) -> Any:
     figure.update_layout(
-        height=height, margin={"l": 10, "r": 60, "t": 50, "b": 40}, paper_bgcolor="#fff", plot_bgcolor="#fff",
+        height=height, margin={"l": 10, "r": 60, "t": 50, "b": 40},
+        paper_bgcolor="#fff", plot_bgcolor="#fff",
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK},
     )  # fmt: skip
     figure.update_xaxes(gridcolor="#e4e8ec", zerolinecolor="#b3bac2", automargin=True)
@@ -192,8 +190,8 @@ def _styled(figure: Any, height: int) -> Any:
 def page(parts: Sequence[tuple[str, Any, str]]) -> str:
     """Return the page of titled figures with a sentence each."""
     sections = "\n".join(
-        f'<h2>{escape(title)}</h2><p class="soft">{escape(said)}</p><figure>'
-        f"{figure.to_html(full_html=False, include_plotlyjs=False, config=PLAIN)}</figure>"
+        f'<h2>{escape(title)}</h2><p class="soft">{escape(said)}</p>'
+        f"<figure>{figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG)}</figure>"
         for title, figure, said in parts
     )
     return (

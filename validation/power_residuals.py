@@ -7,6 +7,7 @@ a model trained on the rows sees errors as large as those it will correct.
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -130,3 +131,16 @@ def thinned(cases: Sequence[PowerCase], most: int = MOST_CLOCKS) -> list[PowerCa
         count = min(most, len(ordered))
         found += [ordered[(2 * i + 1) * len(ordered) // (2 * count)] for i in range(count)]
     return found
+
+
+def constant_watts(training: Sequence[Residual], row: Residual, *, own: bool) -> float:
+    """Return the mean power of the training programs: on the row's GPU, or as a share of its limit."""
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    limit = row.case.measured.gpu.power_limit or 1.0
+    for other in training:
+        case = other.case
+        if own and (case.data, case.gpu) != (row.case.data, row.case.gpu):
+            continue
+        scale = 1.0 if own else limit / (case.measured.gpu.power_limit or 1.0)
+        found[case.data, case.gpu, case.program].append(case.measured.watts * scale)
+    return statistics.fmean(statistics.fmean(group) for group in found.values())

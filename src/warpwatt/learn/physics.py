@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warpwatt.learn.samples import Floats
 
 SETTINGS: Mapping[str, Any] = {
-    "n_estimators": 100,
+    "n_estimators": 30,
     "max_depth": 2,
     "learning_rate": 0.05,
     "subsample": 0.7,

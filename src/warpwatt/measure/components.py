@@ -184,7 +184,7 @@ def predicted_spread(run: PoweredRun, known: Parameters) -> float:
 
 
 Reduced = tuple["Vector", "Vector", float]
-"""A least-squares problem: a triangle, what it should give, and the squares that are left anyway."""
+"""A least-squares problem as a triangle, what it should give, and the sum of squares that is left anyway."""
 
 
 def _reduced(design: Vector, watts: Vector, weight: Vector, spreads: Vector) -> Reduced:

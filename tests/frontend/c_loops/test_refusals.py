@@ -33,6 +33,8 @@ def body(text):
         ("for (int i = 0; i < n; i--)\n a[i] = 0;", 3, "runs away"),
         ("for (int i = 0; i < n; i++) {\n float t = a[i] = b[i];\n}", 4, "assignment inside"),
         ("for (int i = 0; i < n; i++)\n b[i] = 0;", 4, "const"),
+        ("float t = b[0];\nfor (int i = 0; i < n; i++)\n a[i] = t;", 3, "array"),
+        ("int k = 1;\nfor (int i = 0; i < n; i++) {\n float *p = a + k;\n k = 2;\n p[i] = 0;}", 5, "changes"),
         ("a[0] = 1;\nfor (int i = 0; i < n; i++)\n a[i] = 0;", 3, "outside the loops"),
     ],
 )  # fmt: skip
@@ -49,7 +51,7 @@ def test_control_flow_and_statements(text, line, words):
         ("void f(int n, float **a) { for (int i = 0; i < n; i++) a[i][0] = 1; }", "array of pointers"),
         ("struct s { int x; };\nvoid f(struct s *a) { for (int i = 0; i < 9; i++) a[i].x = 1; }", "type"),
         ("int f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = i; return a[0]; }", "returns"),
-        ("void h(int *a) { g(a); }\nvoid g(int *a) { for (int i = 0; i < 9; ++i) a[i] = 1; h(a); }", "rec"),
+        ("void h(int *a) { g(a); }\nvoid g(int *a) { for (int i = 0; i < 9; i++) a[i] = i; h(a); }", "calls"),
     ],
 )  # fmt: skip
 def test_types_and_recursion(text, words):

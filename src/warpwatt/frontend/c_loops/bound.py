@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from warpwatt.frontend.c_loops.integers import Box
-    from warpwatt.frontend.c_loops.nest import Expression, Statement
+    from warpwatt.frontend.c_loops.nest import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,10 +338,3 @@ def _assigned(body: tuple[Statement, ...]) -> set[str]:
         elif isinstance(statement, Declare):
             found.add(statement.name)
     return found
-
-
-def elements(expression: Expression) -> Iterator[Element]:
-    """Yield the array elements an expression reads."""
-    for part in walk_expression(expression):
-        if isinstance(part, Element):
-            yield part

@@ -64,7 +64,6 @@ _CONSTANTS = {
     "__restrict__": "restrict", "__restrict": "restrict", "__inline": "inline", "__extension__": "",
 }  # fmt: skip
 _FILE = "typedef struct warpwatt_file FILE;"
-SPELLINGS = {"long": "long", "unsigned long": "unsigned long"}
 
 
 def compiler() -> str | None:

@@ -139,6 +139,7 @@ class _Reading:
         used = _used(statements)
         nests = tuple(s for s in statements if isinstance(s, Loop))
         prologue = self._prologue(statements, nests)
+        self._check_views(scope, statements)
         every = [*scope.entries.values(), *parameters]
         arrays = {a.name: a for a in every if isinstance(a, Array) and (a.parameter or a.name in used)}
         scalars = {s.name: s for s in every if isinstance(s, Scalar) and (s.parameter or s.name in used)}
@@ -205,12 +206,31 @@ class _Reading:
                 raise self.place.refused(
                     "a statement outside the loops stays on the host", statement.line, hint
                 )
-        written = {
-            s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)
-        }
+        written = _written(statements)
         for statement in walk(statements):
             self._check_shape(statement, written)
+        for before in found:
+            self._check_prologue(before, written)
         return tuple(found)
+
+    def _check_prologue(self, statement: Declare, written: set[str]) -> None:
+        """Refuse values that only the host, between two kernels, could know."""
+        value = statement.value
+        parts = () if value is None else tuple(walk_expression(value))
+        changing = any(isinstance(p, Element) or (isinstance(p, Name) and p.name in written) for p in parts)
+        if changing:
+            message = f"the value of {statement.name!r} depends on what the loops compute or on an array"
+            hint = "set it inside the loop that uses it, or pass it as a parameter"
+            raise self.place.refused(message, statement.line, hint)
+
+    def _check_views(self, scope: Scope, statements: tuple[Statement, ...]) -> None:
+        """Refuse local pointers whose place changes after they were set."""
+        written = _written(statements)
+        for view in scope.views:
+            changed = sorted(names_in(view.offset) & written)
+            if changed:
+                message = f"a pointer into {view.array.name!r} depends on {changed[0]!r}, which changes"
+                raise self.place.refused(message, view.line, "index the array itself")
 
     def _check_shape(self, statement: Statement, written: set[str]) -> None:
         """Refuse bounds that the loops themselves change."""
@@ -228,6 +248,11 @@ def _innermost(kind: Any) -> Any:
     while isinstance(kind, c_ast.ArrayDecl):
         kind = kind.type
     return kind
+
+
+def _written(statements: tuple[Statement, ...]) -> set[str]:
+    """Return the scalars that statements assign to; loop variables and declarations aside."""
+    return {s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)}
 
 
 def _used(statements: Iterable[Statement]) -> set[str]:

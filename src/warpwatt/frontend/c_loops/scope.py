@@ -36,6 +36,8 @@ class Scope:
     place: Place
     typedefs: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
+    views: list[View] = field(default_factory=list)
+    """Every local pointer of the function, whatever its block."""
 
     def inner(self) -> Scope:
         """Return a scope for a block: what it declares does not outlive it."""

@@ -128,7 +128,9 @@ class Body:
             raise self.scope.place.refused(
                 f"{node.name!r} points to rows of {array.name!r}", line, "index the array itself"
             )
-        self.scope.add(node.name, View(array, offset or integer(0, line), line), line)
+        view = View(array, offset or integer(0, line), line)
+        self.scope.views.append(view)
+        self.scope.add(node.name, view, line)
 
     def _assignment(self, node: Any, line: int) -> Assign:
         if isinstance(node, c_ast.UnaryOp):
@@ -247,7 +249,8 @@ def constant(expression: Expression) -> int | None:
 def names_in(expression: Expression) -> set[str]:
     """Return the scalars an expression reads.
 
-    >>> sorted(names_in(Binary("+", Name("i", types.INT, 1), Name("n", types.INT, 1), types.INT, 1)))
+    >>> from warpwatt.frontend.c_loops.types import INT
+    >>> sorted(names_in(Binary("+", Name("i", INT, 1), Name("n", INT, 1), INT, 1)))
     ['i', 'n']
     """
     return {part.name for part in walk_expression(expression) if isinstance(part, Name)}

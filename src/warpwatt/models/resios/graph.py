@@ -62,8 +62,6 @@ class Block:
 
     ops: tuple[Op, ...]
     executions: float
-    live_out: frozenset[Value] = frozenset()
-    """Values that scalars hold at the end."""
 
     @property
     def longest(self) -> int:
@@ -102,7 +100,7 @@ class _Builder:
     def close(self, executions: float) -> None:
         """End the current block: what follows starts with every scalar in its own register."""
         if self.ops:
-            self.done.append(Block(tuple(self.ops), executions, frozenset(self.names.values())))
+            self.done.append(Block(tuple(self.ops), executions))
         self.ops, self.names = [], {}
 
     def statements(self, body: tuple[Statement, ...], executions: float) -> None:
