@@ -16,7 +16,7 @@ import numpy as np
 
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.machine import settings
-from warpwatt.models.time.pipeline.native import simulate
+from warpwatt.models.time.pipeline.native import prepare, simulate
 from warpwatt.models.time.pipeline.shorten import Runs, runs
 from warpwatt.models.time.pipeline.state import Inputs, State, new_state
 from warpwatt.models.time.pipeline.streams import access_costs, evened
@@ -246,6 +246,7 @@ def _run_each(
         states[number] = _run(launched, *wanted[number], resident, on_sm)
 
     _ = launched.costs  # here, so that no two threads work it out
+    prepare()
     threads = [Thread(target=do, args=(number,)) for number in range(1, len(wanted))]
     for thread in threads:
         thread.start()

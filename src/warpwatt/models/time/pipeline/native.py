@@ -32,6 +32,11 @@ def _place(array: NDArray[np.int64] | NDArray[np.float64]) -> tuple[int, int, in
     return array.ctypes.data, array.shape[0], array.shape[1] if array.ndim > 1 else 1
 
 
+def prepare() -> None:
+    """Compile or load the code: before threads use it, since two compilers at once bring the process down."""
+    _code()
+
+
 def next_visits(starts: Ints, codes: Ints) -> Ints:
     """Return each step's next step of the same warp and code, -1 if none."""
     most = int(codes.max(initial=0))
