@@ -35,8 +35,9 @@ kernels on RTX 3080 and GTX 1650 and their scans, the tuned kernels on A4000, RT
   Processors, commit a972fb5). Our own kernels after the description of each variant, compiled for the
   board; sizes, blocks, zero-filled buffers and the cold L2 as measured. The events around a kernel add
   5-8 µs: the time of the smallest problem of the same family on the same board, less 1.1 µs, is taken
-  off. The RTX 2060 of these data streams at 60 % of its bandwidth, the other boards at 91-95 %: it stands
-  as it is.
+  off. Between the launches of a reduction the host copies vectors: the intercept of time against elements,
+  97-106 µs, is taken off. The RTX 2060 of these data streams at 60 % of its bandwidth, the other boards at
+  91-95 %: it stands as it is.
 - *Tuned kernels*: seeded samples (seed {seed}) of {sample} configurations per GPU from brute-force searches
   (github.com/AutoTuningAssociation/benchmark_hub, commit 8eeb99e); the public kernel compiled with the
   macros of each configuration; median of the repeats, caches as the previous repeat leaves them. The A100's
@@ -45,7 +46,10 @@ kernels on RTX 3080 and GTX 1650 and their scans, the tuned kernels on A4000, RT
 - *Thesis, Table 4.8*: our kernels in place of the benchmark's, launches inferred, caches left out: orders of
   magnitude, not accuracy (see alavani_time.md). They do not enter the choices.
 
-Clocks are the boost clocks of the data sheets; none of the measurements locked or recorded them. Baselines:
+Clocks are the package's default clocks: the boost clock of the data sheet; for GeForce boards the clock that
+somebody observed where the power limit does not bind, and the memory clock that the driver sets for CUDA.
+None of the measurements locked or recorded them, and none of these clocks comes from the measurements.
+Baselines:
 *classic roofline*, FLOPs at the peak and DRAM bytes at the theoretical bandwidth; *bytes asked for /
 bandwidth*, every byte the lanes of the kernel ask for, caches ignored.
 

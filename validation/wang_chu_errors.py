@@ -80,6 +80,11 @@ def scaled(times: Mapping[Pair, float], kernel: Kernel, baseline: Pair) -> Times
     return {pair: seconds * factor for pair, seconds in times.items()}
 
 
+def measured(kernel: Kernel) -> Times:
+    """Return the measured times themselves."""
+    return {pair: point.seconds for pair, point in kernel.points.items()}
+
+
 def error(kernels: Sequence[Kernel], times: Sequence[Mapping[Pair, float]], baseline: Pair) -> Error:
     """Return the error of a method that says ``times`` of ``kernels``."""
     means, within, total = {}, 0, 0

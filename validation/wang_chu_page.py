@@ -87,7 +87,8 @@ REGRET = """\
 Measured energy (time × board power) at the clocks with the least *predicted* energy, over the least
 measured energy of the kernel, less 1, in percent. Predicted power is the `component` model's, whose
 constants were fitted to powers of these boards (docs/validation/power_models.md), so the power side is not
-unseen. *Fastest* takes the highest clocks.\
+unseen. *Measured time* chooses with the true times: what is left is the power model's alone. *Fastest* takes
+the highest clocks.\
 """
 
 
@@ -209,6 +210,7 @@ def _choosers(one: Measured) -> dict[str, Callable[[Swept], float]]:
         found[e.ONE_PROFILE] = by(e.ONE_PROFILE, lambda s, at: e.from_profile(s.kernel, at))
     found |= {name: by(name, e.from_source) for name in (e.HYBRID, e.NO_PROFILE, e.PIPELINE)}
     found |= {name: by(name, lambda s, at: e.without_model(s.kernel, at)) for name in (e.INVERSE, e.CONSTANT)}
+    found["measured time"] = lambda s: e.regret(s.kernel, e.energies(e.measured(s.kernel), s))
     found["fastest"] = lambda s: e.regret(s.kernel, {max(s.kernel.points): 0.0})
     return found
 

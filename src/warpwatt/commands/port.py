@@ -1,8 +1,8 @@
-"""``warpwatt port``: is a sequential C function worth a GPU, and what would its kernels look like?"""
+"""``warpwatt port``: whether a sequential C function is worth a GPU, and what its kernels look like."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from warpwatt.commands import options as o
 from warpwatt.core.errors import ArgumentError, InputError, OutputExistsError
 
 if TYPE_CHECKING:
-    from warpwatt.port import Agreement, Port
+    from warpwatt.port import Agreement, Port, Request
 
 
 class PortFormat(StrEnum):
@@ -61,82 +61,99 @@ output_options = o.group(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class AskedOptions:
+    """What is asked of the C file, as typed."""
+
+    function: str = ""
+    arg: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    assume_no_alias: bool = False
+    policy: str = "in-turn"
+    run: bool = True
+
+
+asked_options = o.group(
+    "asked",
+    AskedOptions,
+    click.option(
+        "--function", default="", metavar="NAME", help="Function; default: the only one with loops."
+    ),
+    click.option(
+        "--arg", multiple=True, metavar="NAME=VALUE", help="Sizes: n=4096; a=f32[n] where C does not tell."
+    ),
+    click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Preprocessor definition."),
+    click.option("-I", "include", multiple=True, metavar="DIR", help="Include directory."),
+    click.option("--assume-no-alias", is_flag=True, help="Pointers without restrict point to other arrays."),
+    click.option(
+        "--policy",
+        type=click.Choice(["in-turn", "oldest-first", "latest-first", "shortest-first"]),
+        default="in-turn",
+        show_default=True,
+        help="Which ready warp goes first in Resios' simulation.",
+    ),
+    click.option("--run/--no-run", default=True, help="Compile and run the C here for its sequential time."),
+)
+
+
 @click.command()
 @click.argument("source", metavar="FILE.c")
 @o.gpu_option
-@click.option(
-    "--function", default="", metavar="NAME", help="Function with the loops; default: the only one."
-)
-@click.option(
-    "--arg", multiple=True, metavar="NAME=VALUE", help="Sizes: n=4096; a=f32[n] where C does not tell."
-)
-@click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Preprocessor definition.")
-@click.option("-I", "include", multiple=True, metavar="DIR", help="Include directory.")
-@click.option("--assume-no-alias", is_flag=True, help="Pointers without restrict point to different arrays.")
-@click.option(
-    "--model", multiple=True, metavar="[time=|power=]NAME", help="For the kernels; resios: its numbers alone."
-)
+@asked_options
+@click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="For the kernels; resios: none.")
 @click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit.")
-@click.option(
-    "--policy", default="in-turn", show_default=True, metavar="NAME",
-    help="Which ready warp goes first in Resios' simulation: in-turn, oldest-first, latest-first, shortest-first.",
-)  # fmt: skip
-@click.option("--run/--no-run", default=True, help="Compile and run the C here for its sequential time.")
 @click.option("--check", is_flag=True, help="Emulate the kernels at these sizes and compare with the C.")
 @output_options
 def port(
     source: str,
     gpu: str,
-    function: str,
-    arg: tuple[str, ...],
-    define: tuple[str, ...],
-    include: tuple[str, ...],
-    assume_no_alias: bool,
+    asked: AskedOptions,
     model: tuple[str, ...],
     clock: str | None,
-    policy: str,
-    run: bool,
     check: bool,
     writing: PortOutput,
 ) -> None:
     r"""Judge whether sequential C loops are worth a GPU, and write their kernels.
 
-    Two systems side by side: Resios' prognosis from the C alone, and the default models on the kernel made of it.
-    Loops that are not data parallel are refused with the two lines that depend on each other.
+    Two systems side by side: Resios' prognosis from the C alone, and the default models on the kernel made
+    of it. Loops that are not data parallel are refused with the two lines that depend on each other.
 
     \b
     warpwatt port blur.c --arg width=4096 --arg height=4096 --gpu h200,t4 --emit blur.cu
     """
     from warpwatt.commands.session import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
-    from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415
     from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.models.resios.simulation import POLICIES  # noqa: PLC0415
+    from warpwatt.port import check as checked  # noqa: PLC0415
     from warpwatt.port import port as ported  # noqa: PLC0415
 
-    shape = writing.checked()
-    if policy not in POLICIES:
-        raise click.BadParameter(f"no policy {policy!r}", param_hint="--policy: " + ", ".join(POLICIES))
-    text, options = read_source(source), CompileOptions(defines=define, include=include)
-    values, shapes = sizes(arg)
+    shape, text, request = writing.checked(), read_source(source), _request(asked)
     choice = model_choice(o.ModelOptions(model=model))
     found: list[Port] = []
     for device in complete_gpus(gpu):
-        one = ported(
-            text, device, values, shapes, function=function, options=options, assume_no_alias=assume_no_alias,
-            choice=choice, clocks=parse_clocks(clock, device), policy=policy, run=run and not found,
-        )  # fmt: skip
-        found.append(one if not found else with_sequential(one, found[0]))
-    agreements = _checked(found[0], source, options) if check else ()
+        wanted = request if not found else replace(request, run=False)
+        one = ported(text, device, wanted, choice=choice, clocks=parse_clocks(clock, device))
+        found.append(one if not found else replace(one, sequential=found[0].sequential))
+    agreements = checked(text, found[0], request.options) if check else ()
     if writing.emit is not None:
         writing.emit.write_text(found[0].cuda, encoding="utf-8")
     _write(found, agreements, shape, writing)
 
 
-def with_sequential(one: Port, first: Port) -> Port:
-    """Return a port with the sequential time that was measured for another GPU."""
-    from dataclasses import replace  # noqa: PLC0415 - several GPUs only
+def _request(asked: AskedOptions) -> Request:
+    from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415 - lazy
+    from warpwatt.port import Request  # noqa: PLC0415
 
-    return replace(one, sequential=first.sequential)
+    values, shapes = sizes(asked.arg)
+    return Request(
+        values,
+        shapes,
+        function=asked.function,
+        options=CompileOptions(defines=asked.define, include=asked.include),
+        assume_no_alias=asked.assume_no_alias,
+        policy=asked.policy,
+        run=asked.run,
+    )
 
 
 def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tuple[int, ...]]]:
@@ -162,16 +179,6 @@ def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tup
             hint = "only its extents matter here"
             raise ArgumentError(f"argument {name!r}: contents of arrays are random", hint=hint)
     return values, shapes
-
-
-def _checked(one: Port, source: str, options: object) -> tuple[Agreement, ...]:
-    from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415 - lazy
-    from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.port import check  # noqa: PLC0415
-
-    assert isinstance(options, CompileOptions)
-    generated = tuple(nest.generated for nest in one.nests)
-    return check(read_source(source), one.bound, generated, one.cuda, options)
 
 
 def _write(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from warpwatt.core.estimate import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.execution import Workload
@@ -117,7 +117,8 @@ class Power:
     """What a power model says: mean board power in watts and its components in watts.
 
     ``shares`` is the share of the energy attributed to each instruction, as in :class:`Timing`; empty where
-    the model cannot tell.
+    the model cannot tell. ``reasons`` computes what a learned part adds to (+) or takes from (-) the physical
+    model's power, by feature, in watts, largest first; None where the components are the whole reason.
     """
 
     model: str
@@ -125,6 +126,7 @@ class Power:
     components: Mapping[str, float]
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
+    reasons: Callable[[], Mapping[str, float]] | None = None
 
 
 @runtime_checkable

@@ -192,6 +192,8 @@ class LevelHits:
     uniform: float | None = None
     run: float = math.inf
     """Bytes side by side that are asked for at about the same time."""
+    in_flight: float = 0.0
+    """Part of ``l1_hits`` that finds its line asked for by another warp but not arrived yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ import numpy as np
 
 from warpwatt.core.errors import InputError
 from warpwatt.measure.nonnegative import nnls
+from warpwatt.models.power.component.activity import Activity
 from warpwatt.models.power.component.loads import loads
 from warpwatt.models.power.component.parameters import (
     COMPONENTS,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.models.power.component.activity import Activity
     from warpwatt.models.power.component.parameters import Parameters
 
     Vector = NDArray[np.float64]
@@ -126,8 +126,8 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
     flat = np.array([_flat_loads(run) for run in runs]) * values
     shares = np.array([run.clocks.sm / gpu.boost_clock for run in runs])
     curves = CURVES if np.ptp(shares) >= CLOCK_SPAN else (prior.voltage,)
-    fits = [(curve, *_solve(_at(flat, shares, curve), watts, weight, spreads)) for curve in curves]
-    curve, scales, _, errors = min(fits, key=lambda fit: fit[2])
+    reduced = [(curve, _reduced(_at(flat, shares, curve), watts, weight, spreads)) for curve in curves]
+    curve, scales, errors = _best(reduced)
     predicted = _at(flat, shares, curve) @ scales
     found = zip(COMPONENTS, values * scales, OWN_ERROR * values * errors, strict=True)
     return FittedComponents(
@@ -145,7 +145,8 @@ def fit_shared(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, float]]:
     spreads = np.array([spread for _, spread in prior.values()]) / values
     watts = np.array([run.watts for run in runs])
     design = np.array([_shared_loads(run) for run in runs]) * values
-    scales, _, errors = _solve(design, watts, _weights(runs), spreads)
+    triangle, projected, _ = _reduced(design, watts, _weights(runs), spreads)
+    scales, errors = nnls(triangle, projected), _errors(triangle)
     return {
         name: (float(value * scale), float(value * error))
         for name, value, scale, error in zip(prior, values, scales, errors, strict=True)
@@ -154,7 +155,24 @@ def fit_shared(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, float]]:
 
 def predicted_watts(run: PoweredRun, known: Parameters) -> float:
     """Return the power that the model says of a run."""
-    return math.fsum(known.coefficients[name].value * load for name, load in _loads(run, known).items())
+    return math.fsum(component_watts(run, known).values())
+
+
+def component_watts(run: PoweredRun, known: Parameters) -> dict[str, float]:
+    """Return the power that the model says of a run, by component."""
+    return {name: known.coefficients[name].value * load for name, load in _loads(run, known).items()}
+
+
+def whole_work(run: PoweredRun) -> Activity:
+    """Return what all parts of a run do together; shares are means over time, occupancy over its launches."""
+    amounts: Counter[str] = Counter()
+    for work, _, _ in run.parts:
+        amounts.update(work.amounts)
+    active = math.fsum(work.active_sms * seconds for work, seconds, _ in run.parts) / run.seconds
+    launches = [(work.occupancy, seconds) for work, seconds, _ in run.parts if work.amounts]
+    busy = math.fsum(seconds for _, seconds in launches)
+    occupancy = math.fsum(share * seconds for share, seconds in launches) / busy if busy else math.nan
+    return Activity(active, dict(amounts), {}, occupancy=occupancy)
 
 
 def predicted_spread(run: PoweredRun, known: Parameters) -> float:
@@ -165,17 +183,39 @@ def predicted_spread(run: PoweredRun, known: Parameters) -> float:
     return math.hypot(known.residual, *shares)
 
 
-def _solve(design: Vector, watts: Vector, weight: Vector, spreads: Vector) -> tuple[Vector, float, Vector]:
-    """Return scales of the prior's values, the cost, and standard errors (in the same scales)."""
+Reduced = tuple["Vector", "Vector", float]
+"""A least-squares problem as a triangle, what it should give, and the sum of squares that is left anyway."""
+
+
+def _reduced(design: Vector, watts: Vector, weight: Vector, spreads: Vector) -> Reduced:
+    """Return the problem in scales of the prior's values: relative errors, and the prior as further rows."""
     row = weight / watts / NOISE
     matrix = np.vstack([design * row[:, None], np.diag(1 / spreads)])
     wanted = np.concatenate([weight / NOISE, 1 / spreads])
     orthogonal, triangle = np.linalg.qr(matrix)
     projected = orthogonal.T @ wanted
-    scales = nnls(triangle, projected)
-    cost = float(((matrix @ scales - wanted) ** 2).sum())
-    errors = np.sqrt(np.diag(np.linalg.inv(triangle.T @ triangle)))
-    return scales, cost, errors
+    return triangle, projected, float(wanted @ wanted - projected @ projected)
+
+
+def _best(problems: Sequence[tuple[VoltageCurve, Reduced]]) -> tuple[VoltageCurve, Vector, Vector]:
+    """Return the curve with the smallest sum of squares, scales and their standard errors.
+
+    What is left anyway bounds that sum from below, so that few problems need solving.
+    """
+    least, found = math.inf, None
+    for curve, (triangle, projected, left) in sorted(problems, key=lambda problem: problem[1][2]):
+        if left > least:
+            break
+        scales = nnls(triangle, projected)
+        cost = left + float(((triangle @ scales - projected) ** 2).sum())
+        if cost < least:
+            least, found = cost, (curve, scales, triangle)
+    assert found is not None
+    return found[0], found[1], _errors(found[2])
+
+
+def _errors(triangle: Vector) -> Vector:
+    return np.sqrt(np.diag(np.linalg.inv(triangle.T @ triangle)))
 
 
 @lru_cache(maxsize=16384)

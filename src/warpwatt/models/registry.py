@@ -42,6 +42,7 @@ _TIME: Mapping[str, str] = {
 _POWER: Mapping[str, str] = {
     "boughzala": "warpwatt.models.power.boughzala:Boughzala",
     "component": "warpwatt.models.power.component:Component",
+    "component+learned": "warpwatt.models.power.learned:ComponentLearned",
     "specification": "warpwatt.models.power.specification:Specification",
 }
 

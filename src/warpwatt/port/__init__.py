@@ -1,12 +1,12 @@
-"""From a sequential C function to a verdict: is it worth a GPU, and what does the kernel look like?
+"""From a sequential C function to a verdict: whether it is worth a GPU, and what its kernels look like.
 
-Public names: :func:`port` and its result :class:`Port`; :func:`check`, which emulates the generated kernels and
-compares them with the compiled C. This is the second composition beside :mod:`warpwatt.predict`, on which it
-builds: Resios' prognosis and the default model stand side by side.
+Public names: :func:`port`, which takes a :class:`Request` and returns a :class:`Port`; :func:`check`, which
+emulates the generated kernels and compares them with the compiled C. This is the second composition beside
+:mod:`warpwatt.predict`, on which it builds: Resios' prognosis and the default model stand side by side.
 """
 
 from warpwatt.port.check import Agreement, check
-from warpwatt.port.porting import port
+from warpwatt.port.porting import Request, port
 from warpwatt.port.result import Port, PortedNest, Verdict
 
-__all__ = ["Agreement", "Port", "PortedNest", "Verdict", "check", "port"]
+__all__ = ["Agreement", "Port", "PortedNest", "Request", "Verdict", "check", "port"]

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
     from warpwatt.emulate.run import Run
     from warpwatt.frontend.c_loops.bound import BoundFunction
-    from warpwatt.frontend.c_loops.cuda import Generated
+    from warpwatt.port.result import Port
+
+    Engine = Callable[..., Run]
 
 SEPARATE = "-fmad=false"
-"""Keeps nvcc from contracting a·b + c, as ``-ffp-contract=off`` keeps the C compiler: results can be equal."""
+"""Keeps nvcc from contracting a·b + c, as ``-ffp-contract=off`` keeps the C compiler: results are equal."""
 LIMITS = Limits(warp_instructions=2_000_000_000, trace_bytes=0)
 SEED = 0
 _NUMPY = {"f": "float", "i": "int", "u": "uint"}
@@ -57,9 +59,8 @@ class Agreement:
 
 
 def check(
-    source: Source, bound: BoundFunction, generated: tuple[Generated, ...], text: str,
-    options: CompileOptions | None = None, *, target: str = TARGET, level: Level = Level.PTX,
-    engine: Callable[..., Run] | None = None, seed: int = SEED,
+    source: Source, port: Port, options: CompileOptions | None = None, *,
+    level: Level = Level.PTX, engine: Engine = native.run, target: str = TARGET, seed: int = SEED,
 ) -> tuple[Agreement, ...]:  # fmt: skip
     """Return how the arrays that the kernels write compare with those the compiled C writes.
 
@@ -73,11 +74,12 @@ def check(
     ToolchainError, CompileError
         If a compiler is missing or refuses its text.
     """
+    bound = port.bound
     before = contents(bound, seed)
     flags = ("-ffp-contract=off",)
     program = Program(source, bound, options or CompileOptions(), flags)
     wanted = program.computed({name: array.tobytes() for name, array in before.items()})
-    found = emulated(generated, text, before, target, level, engine or native.run)
+    found = _emulated(port, before, target, level, engine)
     written = sorted(set().union(*(bound.written(nest) for nest in bound.nests)))
     return tuple(
         _compared(name, np.frombuffer(wanted[name], before[name].dtype), found[name]) for name in written
@@ -97,16 +99,15 @@ def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
     return made
 
 
-def emulated(
-    generated: tuple[Generated, ...], text: str, before: Mapping[str, NDArray[Any]],
-    target: str, level: Level, engine: Callable[..., Run],
-) -> dict[str, NDArray[Any]]:  # fmt: skip
+def _emulated(
+    port: Port, before: Mapping[str, NDArray[Any]], target: str, level: Level, engine: Engine
+) -> dict[str, NDArray[Any]]:
     """Return the arrays after all kernels have run one after another on the emulator."""
     memory = DeviceMemory()
     addresses = {safe(name): memory.place(name, array.copy()) for name, array in before.items()}
     options = replace(CompileOptions(), flags=(SEPARATE,))
-    for one in generated:
-        kernel = load_kernel(Source("generated.cu", text.encode()), target, options, one.name)
+    for one in (nest.generated for nest in port.nests):
+        kernel = load_kernel(Source("generated.cu", port.cuda.encode()), target, options, one.name)
         code = kernel.ptx if level is Level.PTX else kernel.sass
         assert code is not None
         assert kernel.ptx is not None

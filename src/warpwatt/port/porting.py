@@ -1,7 +1,8 @@
-"""``port``: from C to both systems' numbers, the one composition of the C front end, Resios and ``predict``."""
+"""``port``: from C to both systems' numbers, the composition of the C front end, Resios and ``predict``."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -35,33 +36,41 @@ RESIOS = "resios"
 """Name of the model; asked for alone, the default model is left out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a C file.
+
+    Attributes
+    ----------
+    values, shapes
+        Scalars and, where the source does not tell, extents of arrays (see
+        :func:`~warpwatt.frontend.c_loops.bound.bound`).
+    function
+        Which function; empty: the only one with loops.
+    policy
+        Which ready warp goes first in Resios' simulation.
+    run
+        Whether the C may be compiled and run here for its sequential time.
+    """
+
+    values: Mapping[str, int | float]
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    function: str = ""
+    options: CompileOptions = field(default_factory=CompileOptions)
+    assume_no_alias: bool = False
+    policy: str = "in-turn"
+    run: bool = True
+
+
 def port(
-    source: Text,
-    gpu: Gpu,
-    values: Mapping[str, int | float],
-    shapes: Mapping[str, tuple[int, ...]] | None = None,
-    *,
-    function: str = "",
-    options: CompileOptions | None = None,
-    assume_no_alias: bool = False,
-    choice: Choice | None = None,
-    clocks: Clocks | None = None,
-    policy: str = "in-turn",
-    run: bool = True,
+    source: Text, gpu: Gpu, request: Request, *, choice: Choice | None = None, clocks: Clocks | None = None
 ) -> Port:
     """Return what becomes of a C function on a GPU.
 
     Parameters
     ----------
-    values, shapes
-        Scalars and, where the source does not tell, extents of arrays (see :func:`~warpwatt.frontend.c_loops.
-        bound.bound`).
     choice
         Models for the generated kernels; time model ``resios`` asks for Resios' own numbers alone.
-    policy
-        Which ready warp goes first in Resios' simulation.
-    run
-        Whether the C may be compiled and run here for its sequential time.
 
     Raises
     ------
@@ -70,15 +79,15 @@ def port(
     ArgumentError, ParseError, CompileError, KernelSelectionError
         If sizes are missing, or the source is no C.
     """
-    options, choice = options or CompileOptions(), choice or Choice()
-    bound = bind(read_function(source, function, options), values, shapes)
-    mappings = [mapped(bound, nest, assume_no_alias=assume_no_alias) for nest in bound.nests]
-    prognoses = [prognose(bound, mapping, gpu, policy=policy) for mapping in mappings]
+    choice = choice or Choice()
+    bound = bind(read_function(source, request.function, request.options), request.values, request.shapes)
+    mappings = [mapped(bound, nest, assume_no_alias=request.assume_no_alias) for nest in bound.nests]
+    prognoses = [prognose(bound, mapping, gpu, policy=request.policy) for mapping in mappings]
     pairs = zip(mappings, prognoses, strict=True)
     generated = tuple(generate(bound, mapping, prognosis.block) for mapping, prognosis in pairs)
     text = cuda_source(bound, generated)
     predictions, note = _predictions(text, generated, gpu, clocks, choice)
-    sequential = Program(source, bound, options).timed() if run else Sequential(None, "unknown: not run")
+    sequential = _sequential(source, bound, request)
     copied_in, copied_out = copies(bound)
     sizes = [*copied_in.values(), *copied_out.values()]
     parts = zip(mappings, prognoses, generated, predictions, strict=True)
@@ -95,6 +104,12 @@ def port(
         cuda=text,
         warnings=tuple(f"{name} is not given: assumed to be 1" for name in bound.assumed),
     )
+
+
+def _sequential(source: Text, bound: BoundFunction, request: Request) -> Sequential:
+    if not request.run:
+        return Sequential(None, "unknown: not run")
+    return Program(source, bound, request.options).timed()
 
 
 def _predictions(

@@ -18,10 +18,10 @@ from warpwatt.render.method import method_text
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.reasons import advice, limits, scheduler, waits
 from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
-from warpwatt.render.words import STALL_REASONS, names_unit, speed_of_light_order, unit_name
+from warpwatt.render.words import STALL_REASONS, feature_name, names_unit, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.reach import Reach
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 NOTABLE_TRAFFIC = 0.1
 """Share of the DRAM traffic from which its source is mentioned."""
 MOST_SOURCES = 3
+MOST_PARTS = 5
+"""Parts of the power that are listed in watts."""
 NO_HITS = 0.005
 """Hit shares below this are as good as none."""
 FULL_WARP = 32.0
@@ -39,7 +41,7 @@ def findings(prediction: Prediction) -> list[Finding]:
     """Return everything worth saying in the order of Nsight Compute's sections, what would help early."""
     light, memory = (bottleneck, limits, advice), (accesses, traffic, sources, spills)
     state = (scheduler, warps, waits, divergence)
-    parts = (*light, roof, *memory, *state, occupancy, energy, loops, counted, assumed)
+    parts = (*light, roof, *memory, *state, occupancy, energy, watts, loops, counted, assumed)
     return [finding for part in parts for finding in part(prediction)]
 
 
@@ -277,6 +279,31 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
             f"{si(case.gpu.boost_clock, 'Hz')}.",
             fix="--clock",
         )
+
+
+def watts(prediction: Prediction) -> Iterator[Finding]:
+    """Yield what raises or lowers the power, in watts: components, and what a learned part makes of them."""
+    result = prediction.power_result
+    effects = result.reasons() if result.reasons is not None else {}
+    change = math.fsum(effects.values())
+    physical = math.fsum(result.components.values()) - change
+    if not physical > 0:
+        return
+    scale = physical / (physical + change)
+    parts = {unit_name(name): part * scale for name, part in result.components.items()}
+    text = f"Power is raised by {_largest(parts)}"
+    if effects:
+        named = {feature_name(name): effect for name, effect in effects.items()}
+        text += f"; what was learned from measurements changes that by {change:+.3g} W: {_largest(named)}"
+    yield Finding("Energy", f"{text}.")
+
+
+def _largest(parts: Mapping[str, float]) -> str:
+    """Return the largest parts in watts with their signs, and the others together."""
+    ordered = sorted(parts.items(), key=lambda part: -abs(part[1]))
+    rest = math.fsum(part for _, part in ordered[MOST_PARTS:])
+    listed = [f"{name} {part:+.3g} W" for name, part in ordered[:MOST_PARTS]]
+    return ", ".join([*listed, f"others {rest:+.3g} W"] if len(ordered) > MOST_PARTS else listed)
 
 
 def loops(prediction: Prediction) -> Iterator[Finding]:

@@ -63,6 +63,35 @@ def unit_name(key: str) -> str:
     return UNITS.get(key.lower(), key)
 
 
+FEATURES: Mapping[str, str] = {
+    "usual": "usual error",
+    "active_sms": "active SMs",
+    "lanes": "active lanes",
+    "limit_share": "share of the power limit",
+    "component.total": "power of the components",
+    "clock.sm_share": "SM clock",
+    "clock.memory_share": "memory clock",
+    "issue.per_sm_clock": "issue rate",
+}
+_PREFIXES = {"utilisation.": "busy share of {}", "rate.": "rate at {}", "share.": "share of {}"}
+
+
+def feature_name(key: str) -> str:
+    """Return what a physical feature is called.
+
+    >>> feature_name("utilisation.dram"), feature_name("share.l2"), feature_name("l2.per_sm_clock")
+    ('busy share of DRAM', 'share of L2 cache', 'rate at L2 cache')
+    """
+    if key in FEATURES:
+        return FEATURES[key]
+    if key.endswith(".per_sm_clock"):
+        return f"rate at {unit_name(key.partition('.')[0])}"
+    for prefix, text in _PREFIXES.items():
+        if key.startswith(prefix):
+            return text.format(unit_name(key.removeprefix(prefix).replace("_", " ")))
+    return key.replace("_", " ")
+
+
 def names_unit(text: str, key: str) -> bool:
     """Return whether a model's words for a bottleneck mean the unit of a utilisation key.
 

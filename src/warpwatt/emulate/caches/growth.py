@@ -98,12 +98,22 @@ def growths(
             group[2].append(index)
     found = [
         replace(
-            _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+            _repeated(
+                _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+                0 if steps else period(*bases[members[0]], blocks),
+            ),
             run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
         )
         for slot, steps, members in groups
     ]
     return tuple(_within_limits(found, touched, blocks))
+
+
+def _repeated(growth: Growth, around: int) -> Growth:
+    """Return a growth whose addresses begin anew after ``around`` blocks (0: not known to)."""
+    total = growth.block_bytes * (1 + (around - 1) * growth.step) if around else 0.0
+    limit = math.inf if growth.limit is None else growth.limit
+    return replace(growth, total=min(limit, max(growth.total, total)))
 
 
 def _run_of_neighbours(run: float, steps: tuple[float, ...]) -> float:
@@ -171,6 +181,30 @@ def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: Sample
     if not (np.abs(at @ fit - (base - centre)) <= 1.0).all():
         return ()
     return tuple(float(step) for step in fit[:3])
+
+
+def period(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> int:
+    """Return after how many blocks in a row the addresses begin anew, 0 if that cannot be told.
+
+    For blocks that take ``blockIdx % n``-th pieces: the steps that a block is short of its number are a
+    multiple of n.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> numbers = np.array([0, 1, 50, 51, 93, 94])
+    >>> blocks = SampledBlocks(Dim3(100), numbers, np.ones(6))
+    >>> period(np.arange(6, dtype=np.int32), 4 * (numbers % 7), blocks)
+    7
+    """
+    place = {int(o): k for k, o in enumerate(ordinals)}
+    near = [(place[i], place[j]) for i, j in blocks.neighbours(0) if i in place and j in place]
+    steps = [int(first[j] - first[i]) for i, j in near]
+    step = int(np.median(steps)) if steps else 0
+    if not step or steps.count(step) < FITTING * len(steps) or ((first - first[0]) % step).any():
+        return 0
+    number = blocks.numbers[ordinals]
+    short = number - number[0] - (first - first[0]) // step
+    around = int(np.gcd.reduce(np.abs(short)))
+    return around if around > np.ptp(first) // abs(step) else 0
 
 
 def _growth(

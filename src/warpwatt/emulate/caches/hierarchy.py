@@ -45,6 +45,8 @@ class _Tally:
     read: float = 0.0
     written: float = 0.0
     run: float = math.inf
+    in_flight: float = 0.0
+    """Share of what is asked for that is on its way to L1 already."""
 
 
 def level_hits(
@@ -106,6 +108,7 @@ def _tally(execution: Execution, index: int, pattern: AccessPattern, fate: Fate 
         reads=memory.access in _READS,
         writes=memory.access in _WRITES,
         unseen=asked * fate.cold if fate and cached else asked,
+        in_flight=fate.in_flight if fate and cached else 0.0,
     )
 
 
@@ -159,4 +162,5 @@ def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tall
         dram=Traffic(tally.read, tally.written),
         uniform=pattern.uniform,
         run=tally.run,
+        in_flight=tally.in_flight,
     )

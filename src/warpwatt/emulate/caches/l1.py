@@ -36,14 +36,21 @@ _HASH = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """Shares of the sectors an instruction reads: in L1, new to the SM, lost by L1 and L2."""
+    """Shares of the sectors an instruction reads: in L1, new to the SM, lost by L1 and L2.
+
+    ``in_flight`` is the part of ``hit`` whose line another warp has asked for in the same turn.
+    """
 
     hit: float = 0.0
     cold: float = 0.0
     lost: float = 0.0
+    in_flight: float = 0.0
 
     def __add__(self, other: Fate) -> Fate:
-        return Fate(self.hit + other.hit, self.cold + other.cold, self.lost + other.lost)
+        return Fate(
+            self.hit + other.hit, self.cold + other.cold, self.lost + other.lost,
+            self.in_flight + other.in_flight,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +65,8 @@ class L1Profile:
     distance: NDArray[np.float64]
     weight: NDArray[np.float64]
     later: NDArray[np.bool_]
+    ahead: NDArray[np.float64]
+    """Distance of the first access to the same sector in the same turn, negative for that access itself."""
 
     def fates(
         self,
@@ -71,6 +80,7 @@ class L1Profile:
         lost at a distance.
         """
         hit, cold = self.distance < lines, np.isinf(self.distance)
+        flying = hit & (self.ahead >= lines)
         gone = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
         result: dict[int, Fate] = {}
         for late, part in ((False, 1 - later_share), (True, later_share)):
@@ -79,7 +89,7 @@ class L1Profile:
                 continue
             index, weight = self.instruction[rows], self.weight[rows] * part
             totals = np.bincount(index, weight) / part
-            sums = [np.bincount(index, weight * values[rows]) for values in (hit, cold, gone)]
+            sums = [np.bincount(index, weight * values[rows]) for values in (hit, cold, gone, flying)]
             for i in np.flatnonzero(totals).tolist():
                 shares = (float(s[i] / totals[i]) for s in sums)
                 result[i] = result.get(i, Fate()) + Fate(*shares)
@@ -103,8 +113,26 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     valid = (kind & READ > 0) | (kind & FULL > 0)
     far = fast_sector_distances(line, sectors, valid, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
-    row, _ = np.nonzero(reads)
-    return L1Profile(stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0)
+    row, sector = np.nonzero(reads)
+    later_turn = (np.diff(stream.time[rows], prepend=-1) != 0) | (np.diff(round_, prepend=0) != 0)
+    _, number = np.unique(line, return_inverse=True)
+    turn = np.cumsum(later_turn) * (int(number.max(initial=0)) + 1) + number.reshape(-1)
+    return L1Profile(
+        stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0,
+        _ahead(turn[row] * 4 + sector, far[reads]),
+    )  # fmt: skip
+
+
+def _ahead(turn: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the distance of the first row with the same number, -1 for that row itself.
+
+    >>> _ahead(np.array([7, 3, 7]), np.array([5.0, 6.0, 0.0])).tolist()
+    [-1.0, -1.0, 5.0]
+    """
+    _, first, inverse = np.unique(turn, return_index=True, return_inverse=True)
+    ahead = distance[first][inverse.reshape(-1)]
+    ahead[first] = -1.0
+    return ahead
 
 
 def _turns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator as operators
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
 
     from warpwatt.frontend.c_loops.nest import Expression
 
+_COMPARING = {
+    "<": operators.lt,
+    "<=": operators.le,
+    ">": operators.gt,
+    ">=": operators.ge,
+    "==": operators.eq,
+    "!=": operators.ne,
+}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -34,7 +43,7 @@ class Environment:
         """Note that variables may hold anything."""
         self.known.update(dict.fromkeys(names))
 
-    def affine(self, expression: Expression) -> Affine | None:
+    def affine(self, expression: Expression) -> Affine | None:  # noqa: PLR0911 - one per kind of node
         """Return an integer expression as an affine form, None if it is none or not known.
 
         Arithmetic is that of whole numbers: sizes are taken not to overflow.
@@ -60,7 +69,7 @@ class Environment:
                 return self.affine(then if decided.constant else other)
         return None
 
-    def _binary(self, expression: Binary) -> Affine | None:
+    def _binary(self, expression: Binary) -> Affine | None:  # noqa: PLR0911 - one per kind of operator
         left, right = self.affine(expression.left), self.affine(expression.right)
         if left is None or right is None:
             return None
@@ -88,10 +97,8 @@ def _of_numbers(operator: str, left: int, right: int) -> Affine | None:
         return Affine(left << right if operator == "<<" else left >> right)
     if operator in ("&", "|", "^"):
         return Affine({"&": left & right, "|": left | right, "^": left ^ right}[operator])
-    if operator in _NEGATED:
-        return Affine(int({"<": left < right, "<=": left <= right, ">": left > right,
-                           ">=": left >= right, "==": left == right, "!=": left != right}[operator]))  # fmt: skip
-    return None
+    compare = _COMPARING.get(operator)
+    return None if compare is None else Affine(int(compare(left, right)))
 
 
 Comparison = tuple[str, Affine] | None
@@ -115,9 +122,9 @@ def both_ways(found: list[Comparison]) -> tuple[list[Affine | None], list[Affine
     >>> both_ways([("<", Affine(-3, {"i": 1}))])
     ([Affine(constant=2, terms={'i': -1})], [Affine(constant=-3, terms={'i': 1})])
     """
-    then = [form for comparison in found for form in _not_negative(comparison)]
+    then: list[Affine | None] = [form for comparison in found for form in _not_negative(comparison)]
     only = found[0] if len(found) == 1 else None
-    other = [None] if only is None else _not_negative((_NEGATED[only[0]], only[1]))
+    other: list[Affine | None] = [None] if only is None else _not_negative((_NEGATED[only[0]], only[1]))
     return then, other
 
 
@@ -126,7 +133,8 @@ def _not_negative(comparison: Comparison) -> list[Affine | None]:
         return [None]
     operator, form = comparison
     one = Affine(-1)
-    return {
+    forms: dict[str, list[Affine | None]] = {
         "<": [form.scaled(-1) + one], "<=": [form.scaled(-1)], ">": [form + one], ">=": [form],
         "==": [form, form.scaled(-1)], "!=": [None],
-    }[operator]  # fmt: skip
+    }  # fmt: skip
+    return forms[operator]

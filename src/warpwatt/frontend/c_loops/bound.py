@@ -12,7 +12,17 @@ from warpwatt.core.errors import ArgumentError
 from warpwatt.frontend.c_loops.affine import Environment, both_ways, comparisons
 from warpwatt.frontend.c_loops.integers import Affine, System
 from warpwatt.frontend.c_loops.nest import (
-    Array, Assign, Declare, Element, Function, If, Loop, Name, expressions, walk, walk_expression,
+    Array,
+    Assign,
+    Declare,
+    Element,
+    Function,
+    If,
+    Loop,
+    Name,
+    expressions,
+    walk,
+    walk_expression,
 )  # fmt: skip
 from warpwatt.frontend.c_loops.refuse import Place
 from warpwatt.frontend.c_loops.statements import names_in
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from warpwatt.frontend.c_loops.integers import Box
-    from warpwatt.frontend.c_loops.nest import Expression, Statement
+    from warpwatt.frontend.c_loops.nest import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +247,9 @@ class _Binder:
             names = ", ".join(sorted(names_in(bad))) or "an array element"
             hint = "bounds are sums of outer loop variables, sizes and constants"
             name = loop.variable.name
-            self.place.refuse(f"a bound of the loop over {name!r} is not affine in {names}", loop.line, hint)
+            raise self.place.refused(
+                f"a bound of the loop over {name!r} is not affine in {names}", loop.line, hint
+            )
         counter = f"{loop.variable.name}@{loop.line}"
         last = stop if "=" in loop.relation else stop + Affine(-1 if loop.step > 0 else 1)
         span = last - start if loop.step > 0 else start - last  # distance to the last value still inside
@@ -247,7 +259,9 @@ class _Binder:
         middle = {outer.counter: (outer.mean - 1) / 2 for outer in loops}
         mean = max(0.0, span.at(middle) / step + 1) if span.terms else float(most)
         if most < 1:
-            self.place.refuse(f"the loop over {loop.variable.name!r} never runs at these sizes", loop.line)
+            raise self.place.refused(
+                f"the loop over {loop.variable.name!r} never runs at these sizes", loop.line
+            )
         return BoundLoop(loop, counter, start, span + Affine(0, {counter: -step}), most, mean)
 
     def _if(
@@ -273,7 +287,9 @@ class _Binder:
         for dimension, extent in enumerate(array.extents):
             form = None if extent is None else start.affine(extent)
             if extent is not None and (form is None or form.terms or form.constant < 1):
-                self.place.refuse(f"the extent of {array.name!r} is no number at these sizes", array.line)
+                raise self.place.refused(
+                    f"the extent of {array.name!r} is no number at these sizes", array.line
+                )
             extents.append(self._reach(array, accesses, dimension) if form is None else form.constant)
         return tuple(extents)
 
@@ -306,7 +322,9 @@ class _Binder:
             if box and form.range(box)[0] < 0 and all(loop.rectangular for loop in access.loops):
                 name = access.element.array.name
                 message = f"a subscript of {name!r} is {form.range(box)[0]} at its least"
-                self.place.refuse(message, access.line, "start the loop later, or put the access under an if")
+                raise self.place.refused(
+                    message, access.line, "start the loop later, or put the access under an if"
+                )
 
 
 def _assigned(body: tuple[Statement, ...]) -> set[str]:
@@ -320,10 +338,3 @@ def _assigned(body: tuple[Statement, ...]) -> set[str]:
         elif isinstance(statement, Declare):
             found.add(statement.name)
     return found
-
-
-def elements(expression: Expression) -> Iterator[Element]:
-    """Yield the array elements an expression reads."""
-    for part in walk_expression(expression):
-        if isinstance(part, Element):
-            yield part

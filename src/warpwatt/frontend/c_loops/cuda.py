@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.arguments import Buffer, Fill, Scalar
 from warpwatt.core.launch import Launch
 from warpwatt.frontend.c_loops.dependence import written_scalars
-from warpwatt.frontend.c_loops.nest import Declare, walk
+from warpwatt.frontend.c_loops.nest import Array, Declare, walk
 from warpwatt.frontend.c_loops.printer import INDENT, Printer, safe
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Dim3
     from warpwatt.frontend.c_loops.bound import BoundFunction, BoundLoop
     from warpwatt.frontend.c_loops.mapping import Mapping
-    from warpwatt.frontend.c_loops.nest import Array
     from warpwatt.frontend.c_loops.nest import Scalar as ScalarParameter
 
 _LARGE = 2**31
@@ -77,13 +76,14 @@ def _large(bound: BoundFunction, array: Array) -> bool:
 
 def _in_order(bound: BoundFunction) -> list[Array | ScalarParameter]:
     """Return what a kernel may take: the function's parameters in order, then globals."""
-    known = {p.name: p for p in (*bound.function.arrays, *bound.function.scalars)}
+    every: list[Array | ScalarParameter] = [*bound.function.arrays, *bound.function.scalars]
+    known = {p.name: p for p in every}
     first = [known[name] for name in bound.function.order]
     return first + [p for p in known.values() if not p.parameter]
 
 
 def _parameter(parameter: Array | ScalarParameter, written: set[str]) -> str:
-    if not hasattr(parameter, "extents"):
+    if not isinstance(parameter, Array):
         return f"{parameter.type.spelling} {safe(parameter.name)}"
     const = "" if parameter.name in written else "const "
     return f"{const}{parameter.type.spelling} *__restrict__ {safe(parameter.name)}"

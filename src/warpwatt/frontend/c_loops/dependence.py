@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from warpwatt.frontend.c_loops.integers import Affine, System, Unknown
 from warpwatt.frontend.c_loops.nest import (
-    Assign, Declare, Element, If, Loop, Name, expressions, walk, walk_expression,
+    Assign,
+    Declare,
+    Element,
+    If,
+    Loop,
+    Name,
+    expressions,
+    walk,
+    walk_expression,
 )  # fmt: skip
 from warpwatt.frontend.c_loops.refuse import UnportableError
 
@@ -140,8 +148,8 @@ def _system(one: Access, other: Access, depth: int, counter: str, order: tuple[s
         assert left is not None
         assert right is not None
         equal.append(left.renamed("'") - right.renamed('"'))
-    for outer in one.loops[: depth - 1]:
-        equal.append(Affine(0, {outer.counter + "'": 1, outer.counter + '"': -1}))
+    counters = [outer.counter for outer in one.loops[: depth - 1]]
+    equal += [Affine(0, {name + "'": 1, name + '"': -1}) for name in counters]
     known.append(Affine(-1, {counter + order[1]: 1, counter + order[0]: -1}))
     return System(box, equal, known)
 

@@ -10,7 +10,17 @@ from pycparser import c_ast
 
 from warpwatt.frontend.c_loops import types
 from warpwatt.frontend.c_loops.nest import (
-    Array, Binary, Call, Cast, Element, Name, Number, Scalar, Select, Unary, integer,
+    Array,
+    Binary,
+    Call,
+    Cast,
+    Element,
+    Name,
+    Number,
+    Scalar,
+    Select,
+    Unary,
+    integer,
 )  # fmt: skip
 from warpwatt.frontend.c_loops.refuse import line_of
 from warpwatt.frontend.c_loops.scope import View
@@ -22,10 +32,40 @@ if TYPE_CHECKING:
     from warpwatt.frontend.c_loops.scope import Scope
     from warpwatt.frontend.c_loops.types import CType
 
-_DOUBLE_FUNCTIONS = (
-    "sqrt exp exp2 log log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh fabs fmin fmax floor ceil"
-    " trunc round rint fmod cbrt hypot erf expm1 log1p fma"
-).split()
+_DOUBLE_FUNCTIONS = [
+    "sqrt",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "log10",
+    "pow",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "fabs",
+    "fmin",
+    "fmax",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "rint",
+    "fmod",
+    "cbrt",
+    "hypot",
+    "erf",
+    "expm1",
+    "log1p",
+    "fma",
+]
 FUNCTIONS: Mapping[str, CType] = {
     **dict.fromkeys(_DOUBLE_FUNCTIONS, types.DOUBLE),
     **{f"{name}f": types.FLOAT for name in _DOUBLE_FUNCTIONS},
@@ -45,7 +85,7 @@ class Reader:
 
     scope: Scope
 
-    def read(self, node: Any) -> Expression:
+    def read(self, node: Any) -> Expression:  # noqa: PLR0911 - one per kind of node
         """Return an expression.
 
         Raises
@@ -73,10 +113,12 @@ class Reader:
             case c_ast.FuncCall():
                 return self._call(node, line)
         if isinstance(node, _SIDE_EFFECTS):
-            self.scope.place.refuse(
+            raise self.scope.place.refused(
                 "an assignment inside an expression", line, "give it a statement of its own"
             )
-        self.scope.place.refuse(f"{type(node).__name__} is no arithmetic on scalars and array elements", line)
+        raise self.scope.place.refused(
+            f"{type(node).__name__} is no arithmetic on scalars and array elements", line
+        )
 
     def _constant(self, node: Any, line: int) -> Number:
         text = node.value
@@ -88,7 +130,7 @@ class Reader:
             value = float.fromhex(digits) if digits.lower().startswith("0x") else float(digits)
             return Number(text, value, types.FLOAT if single else types.DOUBLE, line)
         if "int" not in node.type:
-            self.scope.place.refuse(f"{node.type} {text} in a computation", line)
+            raise self.scope.place.refused(f"{node.type} {text} in a computation", line)
         suffix = _INTEGER_SUFFIX.search(text)
         letters = suffix[0].lower() if suffix else ""
         digits = _INTEGER_SUFFIX.sub("", text)
@@ -101,10 +143,10 @@ class Reader:
     def _name(self, node: Any, line: int) -> Expression:
         entry = self.scope.entries.get(node.name)
         if entry is None:
-            self.scope.place.refuse(f"{node.name!r} is not declared", line)
+            raise self.scope.place.refused(f"{node.name!r} is not declared", line)
         if not isinstance(entry, Scalar):
             hint = f"write which element: {node.name}[...]"
-            self.scope.place.refuse(f"the address of {node.name!r} in a computation", line, hint)
+            raise self.scope.place.refused(f"the address of {node.name!r} in a computation", line, hint)
         return Name(node.name, entry.type, line)
 
     def _element(self, node: Any, line: int) -> Element:
@@ -121,9 +163,9 @@ class Reader:
     def _checked(self, array: Array, subscripts: tuple[Expression, ...], line: int) -> Element:
         if len(subscripts) != len(array.extents):
             wanted = f"{len(array.extents)} subscript{'s' * (len(array.extents) > 1)}"
-            self.scope.place.refuse(f"{array.name!r} takes {wanted}, not {len(subscripts)}", line)
+            raise self.scope.place.refused(f"{array.name!r} takes {wanted}, not {len(subscripts)}", line)
         if any(subscript.type.floating for subscript in subscripts):
-            self.scope.place.refuse(f"a subscript of {array.name!r} is not an integer", line)
+            raise self.scope.place.refused(f"a subscript of {array.name!r} is not an integer", line)
         return Element(array, subscripts, line)
 
     def address(self, node: Any) -> tuple[Array, Expression | None]:
@@ -145,8 +187,8 @@ class Reader:
                 array, offset = self.address(element.name)
                 return array, _sum(offset, self.read(element.subscript), line)
             case c_ast.Cast():
-                self.scope.place.refuse("a pointer is cast: what it points to is unknown", line)
-        self.scope.place.refuse("where this pointer points to is unknown", line, "index a named array")
+                raise self.scope.place.refused("a pointer is cast: what it points to is unknown", line)
+        raise self.scope.place.refused("where this pointer points to is unknown", line, "index a named array")
 
     def _binary(self, node: Any, line: int) -> Expression:
         left, right = self.read(node.left), self.read(node.right)
@@ -166,7 +208,9 @@ class Reader:
             return self._size_of(node.expr, line)
         if node.op not in ("-", "+", "!", "~"):
             hint = "give it a statement of its own" if node.op in ("p++", "p--", "++", "--") else ""
-            self.scope.place.refuse(f"operator {node.op.lstrip('p')!r} inside an expression", line, hint)
+            raise self.scope.place.refused(
+                f"operator {node.op.lstrip('p')!r} inside an expression", line, hint
+            )
         operand = self.read(node.expr)
         type_ = types.INT if node.op == "!" else types.promoted(operand.type)
         return Unary(node.op, operand, type_, line)
@@ -176,20 +220,20 @@ class Reader:
             self.scope.scalar_type(node.type) if isinstance(node, c_ast.Typename) else self.read(node).type
         )
         if found is None:
-            self.scope.place.refuse("the size of a type that has no counterpart in a kernel", line)
+            raise self.scope.place.refused("the size of a type that has no counterpart in a kernel", line)
         return Number(str(found.size), found.size, types.UNSIGNED_LONG, line)
 
     def _cast(self, node: Any, line: int) -> Expression:
         type_ = self.scope.scalar_type(node.to_type.type)
         if type_ is None or not isinstance(node.to_type.type, c_ast.TypeDecl):
-            self.scope.place.refuse("a cast to a type that has no counterpart in a kernel", line)
+            raise self.scope.place.refused("a cast to a type that has no counterpart in a kernel", line)
         return Cast(self.read(node.expr), type_, line)
 
     def _call(self, node: Any, line: int) -> Expression:
         name = node.name.name if isinstance(node.name, c_ast.ID) else "a function pointer"
         if name not in FUNCTIONS:
             hint = "write what it computes in place of the call; functions of math.h are known"
-            self.scope.place.refuse(f"a call of {name!r}", line, hint)
+            raise self.scope.place.refused(f"a call of {name!r}", line, hint)
         arguments = tuple(self.read(argument) for argument in (node.args.exprs if node.args else ()))
         return Call(name, arguments, FUNCTIONS[name], line)
 

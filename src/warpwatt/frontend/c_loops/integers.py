@@ -1,8 +1,8 @@
 """Whole-number solutions of linear equations and inequalities over bounded variables.
 
 Variables that an equation gives by the others are eliminated, bounds are narrowed by every constraint until
-nothing changes, the greatest common divisor test prunes equations, and what is left is bisected: exact, unless
-a budget of steps is spent first.
+nothing changes, the greatest common divisor test prunes equations, and what is left is bisected: exact,
+unless a budget of steps is spent first.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class System:
         return found
 
     def reduced(self) -> tuple[System, list[tuple[str, Affine]]] | None:
-        """Return the system without variables that an equation gives, and those; None if it contradicts itself."""
+        """Return the system without variables that an equation gives, and those; None for a contradiction."""
         system, gone = self, list[tuple[str, Affine]]()
         while True:
             equations = [_divided(e) for e in system.equations if e.terms or e.constant]
@@ -173,7 +173,7 @@ class System:
 
 
 def _divided(equation: Affine) -> Affine | None:
-    """Return an equation divided by what divides all its factors, None if that does not divide the constant."""
+    """Return an equation divided by what all its factors share, None if the constant does not."""
     divisor = math.gcd(*equation.terms.values())
     if divisor <= 1:
         return equation

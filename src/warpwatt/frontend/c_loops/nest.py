@@ -22,8 +22,8 @@ class Array:
     """An array or pointer the function reads or writes.
 
     ``extents`` has one expression per dimension, the first None where the source does not say; ``writable``
-    is False for pointers to const. ``distinct``: no other name can mean the same memory (an object of its own,
-    or ``restrict``).
+    is False for pointers to const. ``distinct``: no other name can mean the same memory (an object of its
+    own, or ``restrict``).
     """
 
     name: str
@@ -164,7 +164,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A counted loop: ``variable`` runs from ``start`` by ``step`` while it compares as ``relation`` to ``stop``.
+    """A counted loop: ``variable`` runs from ``start`` by ``step`` while ``variable relation stop`` holds.
 
     ``declared`` is the type where the loop declares its variable itself.
     """

@@ -23,11 +23,40 @@ if TYPE_CHECKING:
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([\w./+-]+)[>"]', re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)$")
 _MACRO = re.compile(r"(\w+)(?:[ \t]+(.*))?$")
-STANDARD_HEADERS = (
-    "assert.h complex.h ctype.h errno.h fcntl.h fenv.h float.h inttypes.h limits.h locale.h malloc.h math.h omp.h"
-    " pthread.h sched.h setjmp.h signal.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h"
-    " sys/resource.h sys/stat.h sys/time.h sys/types.h tgmath.h time.h unistd.h"
-).split()
+STANDARD_HEADERS = [
+    "assert.h",
+    "complex.h",
+    "ctype.h",
+    "errno.h",
+    "fcntl.h",
+    "fenv.h",
+    "float.h",
+    "inttypes.h",
+    "limits.h",
+    "locale.h",
+    "malloc.h",
+    "math.h",
+    "omp.h",
+    "pthread.h",
+    "sched.h",
+    "setjmp.h",
+    "signal.h",
+    "stdarg.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "strings.h",
+    "sys/resource.h",
+    "sys/stat.h",
+    "sys/time.h",
+    "sys/types.h",
+    "tgmath.h",
+    "time.h",
+    "unistd.h",
+]
 _CONSTANTS = {
     "M_PI": "3.14159265358979323846", "M_E": "2.7182818284590452354", "INT_MAX": "2147483647",
     "FLT_MAX": "3.402823466e+38F", "DBL_MAX": "1.7976931348623158e+308", "FLT_EPSILON": "1.192092896e-07F",
@@ -35,7 +64,6 @@ _CONSTANTS = {
     "__restrict__": "restrict", "__restrict": "restrict", "__inline": "inline", "__extension__": "",
 }  # fmt: skip
 _FILE = "typedef struct warpwatt_file FILE;"
-SPELLINGS = {"long": "long", "unsigned long": "unsigned long"}
 
 
 def compiler() -> str | None:

@@ -1,4 +1,4 @@
-"""C text of expressions and statements: what the source says, arrays flattened, as few parentheses as C needs."""
+"""C text of expressions and statements: as the source has them, but for arrays, which are flattened."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.frontend.c_loops.nest import (
-    Assign, Binary, Call, Cast, Declare, Element, If, Loop, Name, Number, Select, Unary,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Declare,
+    Element,
+    If,
+    Loop,
+    Name,
+    Number,
+    Select,
+    Unary,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -18,10 +29,58 @@ _LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* /
 _PRECEDENCE = {operator: level for level, line in enumerate(_LEVELS, start=3) for operator in line.split()}
 _UNARY, _PRIMARY, _TERNARY = 14, 15, 2
 KEYWORDS = frozenset(
-    "alignas and asm bitand bitor catch char16_t char32_t class compl constexpr const_cast decltype delete"
-    " dynamic_cast explicit export false friend mutable namespace new noexcept not nullptr operator or private"
-    " protected public reinterpret_cast static_assert static_cast template this thread_local throw true try"
-    " typeid typename using virtual wchar_t xor threadIdx blockIdx blockDim gridDim warpSize".split()
+    [
+        "alignas",
+        "and",
+        "asm",
+        "bitand",
+        "bitor",
+        "catch",
+        "char16_t",
+        "char32_t",
+        "class",
+        "compl",
+        "constexpr",
+        "const_cast",
+        "decltype",
+        "delete",
+        "dynamic_cast",
+        "explicit",
+        "export",
+        "false",
+        "friend",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "nullptr",
+        "operator",
+        "or",
+        "private",
+        "protected",
+        "public",
+        "reinterpret_cast",
+        "static_assert",
+        "static_cast",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "true",
+        "try",
+        "typeid",
+        "typename",
+        "using",
+        "virtual",
+        "wchar_t",
+        "xor",
+        "threadIdx",
+        "blockIdx",
+        "blockDim",
+        "gridDim",
+        "warpSize",
+    ]
 )
 """Names that C allows and CUDA C++ does not."""
 INDENT = "    "
@@ -52,7 +111,7 @@ class Printer:
         text, level = self._text(expression)
         return f"({text})" if level < least else text
 
-    def _text(self, expression: Expression) -> tuple[str, int]:
+    def _text(self, expression: Expression) -> tuple[str, int]:  # noqa: PLR0911 - one per kind of node
         match expression:
             case Number(text=text):
                 return text, _PRIMARY
@@ -92,7 +151,8 @@ class Printer:
             text = f"(long){self.expression(subscripts[0], _UNARY)}"
         for number, subscript in enumerate(subscripts[1:], start=1):
             outer = text if number == 1 else f"({text})"
-            text = f"{outer} * {self._extent(array, number)} + {self.expression(subscript, _PRECEDENCE['+'] + 1)}"
+            inner = self.expression(subscript, _PRECEDENCE["+"] + 1)
+            text = f"{outer} * {self._extent(array, number)} + {inner}"
         return text
 
     def _extent(self, array: Array, dimension: int) -> str:

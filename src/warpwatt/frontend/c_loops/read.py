@@ -11,7 +11,17 @@ from pycparser import c_ast, c_parser
 from warpwatt.core.errors import KernelSelectionError, ParseError
 from warpwatt.frontend.c_loops.expressions import Reader
 from warpwatt.frontend.c_loops.nest import (
-    Array, Assign, Declare, Element, Function, Loop, Name, Scalar, expressions, walk, walk_expression,
+    Array,
+    Assign,
+    Declare,
+    Element,
+    Function,
+    Loop,
+    Name,
+    Scalar,
+    expressions,
+    walk,
+    walk_expression,
 )  # fmt: skip
 from warpwatt.frontend.c_loops.preprocess import preprocessed
 from warpwatt.frontend.c_loops.refuse import Place, line_of
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from warpwatt.frontend.c_loops.nest import Expression, Statement
     from warpwatt.frontend.compiled import Source
 
-_WHERE = re.compile(r"^(.*?):(\d+)(?::\d+)?: (.*)$", re.DOTALL)
+_WHERE = re.compile(r"^(.*?):(?:(\d+):)?(?:\d+:)? (.*)$", re.DOTALL)
 
 
 def read_function(source: Source, name: str = "", options: CompileOptions | None = None) -> Function:
@@ -61,7 +71,7 @@ def _parsed(text: str, file: str) -> Any:
         where = _WHERE.match(str(error))
         if where is None:
             raise ParseError(f"no C99: {error}", file=file) from None
-        raise ParseError(f"no C99: {where[3]}", file=where[1], line=int(where[2])) from None
+        raise ParseError(f"no C99: {where[3]}", file=where[1], line=int(where[2] or 0) or None) from None
     except RecursionError:
         raise ParseError("nested too deeply", file=file) from None
 
@@ -92,7 +102,9 @@ def _refuse_recursion(functions: dict[str, Any], name: str, place: Place) -> Non
         for callee in _called(functions[waiting.pop()]):
             if callee == name:
                 line = line_of(functions[name].decl)
-                place.refuse(f"{name!r} calls itself: recursion has no counterpart in a loop nest", line)
+                raise place.refused(
+                    f"{name!r} calls itself: recursion has no counterpart in a loop nest", line
+                )
             if callee in functions and callee not in reached:
                 reached.add(callee)
                 waiting.append(callee)
@@ -127,6 +139,7 @@ class _Reading:
         used = _used(statements)
         nests = tuple(s for s in statements if isinstance(s, Loop))
         prologue = self._prologue(statements, nests)
+        self._check_views(scope, statements)
         every = [*scope.entries.values(), *parameters]
         arrays = {a.name: a for a in every if isinstance(a, Array) and (a.parameter or a.name in used)}
         scalars = {s.name: s for s in every if isinstance(s, Scalar) and (s.parameter or s.name in used)}
@@ -177,24 +190,47 @@ class _Reading:
     def _checked_return(self, node: Any) -> None:
         if node.expr is not None and not isinstance(node.expr, c_ast.Constant):
             hint = "write the result to an array element"
-            self.place.refuse("the function returns what it computes: a kernel cannot", line_of(node), hint)
+            raise self.place.refused(
+                "the function returns what it computes: a kernel cannot", line_of(node), hint
+            )
 
     def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
         if not nests:
-            self.place.refuse("the function has no loop", line_of(self.node.decl))
+            raise self.place.refused("the function has no loop", line_of(self.node.decl))
         found = []
         for statement in statements:
             if isinstance(statement, Declare):
                 found.append(statement)
             elif not isinstance(statement, Loop):
                 hint = "keep only declarations and loops in the function"
-                self.place.refuse("a statement outside the loops stays on the host", statement.line, hint)
-        written = {
-            s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)
-        }
+                raise self.place.refused(
+                    "a statement outside the loops stays on the host", statement.line, hint
+                )
+        written = _written(statements)
         for statement in walk(statements):
             self._check_shape(statement, written)
+        for before in found:
+            self._check_prologue(before, written)
         return tuple(found)
+
+    def _check_prologue(self, statement: Declare, written: set[str]) -> None:
+        """Refuse values that only the host, between two kernels, could know."""
+        value = statement.value
+        parts = () if value is None else tuple(walk_expression(value))
+        changing = any(isinstance(p, Element) or (isinstance(p, Name) and p.name in written) for p in parts)
+        if changing:
+            message = f"the value of {statement.name!r} depends on what the loops compute or on an array"
+            hint = "set it inside the loop that uses it, or pass it as a parameter"
+            raise self.place.refused(message, statement.line, hint)
+
+    def _check_views(self, scope: Scope, statements: tuple[Statement, ...]) -> None:
+        """Refuse local pointers whose place changes after they were set."""
+        written = _written(statements)
+        for view in scope.views:
+            changed = sorted(names_in(view.offset) & written)
+            if changed:
+                message = f"a pointer into {view.array.name!r} depends on {changed[0]!r}, which changes"
+                raise self.place.refused(message, view.line, "index the array itself")
 
     def _check_shape(self, statement: Statement, written: set[str]) -> None:
         """Refuse bounds that the loops themselves change."""
@@ -205,13 +241,18 @@ class _Reading:
                     message = (
                         f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
                     )
-                    self.place.refuse(f"{message}, which the loops change: not affine", statement.line)
+                    raise self.place.refused(f"{message}, which the loops change: not affine", statement.line)
 
 
 def _innermost(kind: Any) -> Any:
     while isinstance(kind, c_ast.ArrayDecl):
         kind = kind.type
     return kind
+
+
+def _written(statements: tuple[Statement, ...]) -> set[str]:
+    """Return the scalars that statements assign to; loop variables and declarations aside."""
+    return {s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)}
 
 
 def _used(statements: Iterable[Statement]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from warpwatt.core.errors import InputError
 
@@ -18,9 +18,9 @@ class Place:
 
     file: str
 
-    def refuse(self, message: str, line: int | None, hint: str = "") -> NoReturn:
-        """Raise :class:`UnportableError`."""
-        raise UnportableError(message, file=self.file, line=line or None, hint=hint)
+    def refused(self, message: str, line: int | None, hint: str = "") -> UnportableError:
+        """Return the error to raise."""
+        return UnportableError(message, file=self.file, line=line or None, hint=hint)
 
 
 def line_of(node: Any) -> int:

@@ -1,4 +1,4 @@
-"""Names in scope while a function is read: arrays, scalars, and pointers that stand for a part of an array."""
+"""Names in scope while a function is read: arrays, scalars, pointers that stand for a part of an array."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ class Scope:
     place: Place
     typedefs: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
+    views: list[View] = field(default_factory=list)
+    """Every local pointer of the function, whatever its block."""
 
     def inner(self) -> Scope:
         """Return a scope for a block: what it declares does not outlive it."""
@@ -45,7 +47,7 @@ class Scope:
         """Declare a name; one that hides another is refused, because the kernel is one flat scope."""
         before = self.entries.get(name)
         if before is not None and (not isinstance(before, (Array, Scalar)) or before.line != 0):
-            self.place.refuse(
+            raise self.place.refused(
                 f"{name!r} hides another variable (line {before.line})", line, "rename one of them"
             )
         self.entries[name] = entry
@@ -73,7 +75,8 @@ def declared(scope: Scope, node: Any, read: Callable[[Any], Expression], *, para
         For structures, pointers to pointers, and other types no loop nest of ours computes with.
     """
     line = line_of(node)
-    kind, extents, pointers, restricted = node.type, [], 0, False
+    extents: list[Expression | None] = []
+    kind, pointers, restricted = node.type, 0, False
     while isinstance(kind, (c_ast.ArrayDecl, c_ast.PtrDecl)):
         if isinstance(kind, c_ast.PtrDecl):
             pointers += 1
@@ -85,13 +88,15 @@ def declared(scope: Scope, node: Any, read: Callable[[Any], Expression], *, para
         kind = kind.type
     if pointers > 1 or (pointers and len(extents) > 1 and not isinstance(node.type, c_ast.PtrDecl)):
         hint = "use one block of memory: a[i * columns + j], or a pointer to rows: float (*a)[columns]"
-        scope.place.refuse(
+        raise scope.place.refused(
             f"{node.name!r} is an array of pointers: where its rows lie is unknown", line, hint
         )
     type_ = scope.scalar_type(kind)
     if type_ is None:
         hint = "use one array of a scalar type per member" if not isinstance(kind, c_ast.FuncDecl) else ""
-        scope.place.refuse(f"{node.name!r} is of a type that has no counterpart in a kernel", line, hint)
+        raise scope.place.refused(
+            f"{node.name!r} is of a type that has no counterpart in a kernel", line, hint
+        )
     if not extents:
         return Scalar(node.name, type_, line, parameter)
     const = "const" in (getattr(kind, "quals", None) or ())

@@ -73,7 +73,7 @@ _ARRAY = """\
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """How long the function takes on this machine; ``seconds`` None where ``note`` says why that is unknown."""
+    """How long the function takes on this machine; ``seconds`` None where ``note`` says why nobody knows."""
 
     seconds: float | None
     note: str
@@ -142,8 +142,9 @@ class Program:
         driver, program = folder / "driver.c", folder / "program"
         driver.write_text(driver_text(self.bound, str(path)), encoding="utf-8")
         command = [
-            cc, *FLAGS, *self.flags, *(f"-D{define}" for define in self.options.defines), f"-I{self.source.folder}",
-            *(f"-I{include}" for include in self.options.include), str(driver), "-o", str(program), *LINKING,
+            cc, *FLAGS, *self.flags, *(f"-D{define}" for define in self.options.defines),
+            f"-I{self.source.folder}", *(f"-I{include}" for include in self.options.include),
+            str(driver), "-o", str(program), *LINKING,
         ]  # fmt: skip
         outcome = run(command)
         if outcome.status:

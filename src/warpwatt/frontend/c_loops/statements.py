@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from pycparser import c_ast
 
-from warpwatt.frontend.c_loops import types
 from warpwatt.frontend.c_loops.expressions import Reader
 from warpwatt.frontend.c_loops.nest import (
-    Array, Assign, Binary, Declare, Element, If, Loop, Name, Number, Scalar, Unary, integer, walk, walk_expression,
+    Array,
+    Assign,
+    Binary,
+    Declare,
+    Element,
+    If,
+    Loop,
+    Name,
+    Number,
+    Scalar,
+    Unary,
+    integer,
+    walk,
+    walk_expression,
 )  # fmt: skip
 from warpwatt.frontend.c_loops.refuse import line_of
 from warpwatt.frontend.c_loops.scope import View, declared
@@ -84,10 +96,10 @@ class Body:
                     yield from self.statement(expr)
             case c_ast.FuncCall():
                 self._reader.read(node)
-                self.scope.place.refuse("a call whose result is not used", line)
+                raise self.scope.place.refused("a call whose result is not used", line)
             case _:
                 reason = _REFUSED.get(type(node), f"{type(node).__name__} is not supported")
-                self.scope.place.refuse(reason, line, _HINTS.get(type(node), ""))
+                raise self.scope.place.refused(reason, line, _HINTS.get(type(node), ""))
 
     @property
     def _reader(self) -> Reader:
@@ -100,7 +112,7 @@ class Body:
         entry = declared(self.scope, node, self._reader.read, parameter=False)
         if isinstance(entry, Array):
             hint = "declare it outside the function, or use scalars"
-            self.scope.place.refuse(f"array {node.name!r} is local to the computation", line, hint)
+            raise self.scope.place.refused(f"array {node.name!r} is local to the computation", line, hint)
         assert isinstance(entry, Scalar)
         value = None if node.init is None else self._reader.read(node.init)
         self.scope.add(node.name, entry, line)
@@ -110,18 +122,20 @@ class Body:
         """Remember a local pointer as a part of the array it points into."""
         if node.init is None:
             hint = "declare it where it is set"
-            self.scope.place.refuse(f"where pointer {node.name!r} points to changes", line, hint)
+            raise self.scope.place.refused(f"where pointer {node.name!r} points to changes", line, hint)
         array, offset = self._reader.address(node.init)
         if len(array.extents) > 1:
-            self.scope.place.refuse(
+            raise self.scope.place.refused(
                 f"{node.name!r} points to rows of {array.name!r}", line, "index the array itself"
             )
-        self.scope.add(node.name, View(array, offset or integer(0, line), line), line)
+        view = View(array, offset or integer(0, line), line)
+        self.scope.views.append(view)
+        self.scope.add(node.name, view, line)
 
     def _assignment(self, node: Any, line: int) -> Assign:
         if isinstance(node, c_ast.UnaryOp):
             if node.op not in _STEPS:
-                self.scope.place.refuse("a statement without effect", line)
+                raise self.scope.place.refused("a statement without effect", line)
             target, operator, value = node.expr, "+" if _STEPS[node.op] > 0 else "-", integer(1, line)
             return Assign(self._target(target, line), operator, value, line)
         value_ = self._reader.read(node.rvalue)
@@ -129,14 +143,16 @@ class Body:
 
     def _target(self, node: Any, line: int) -> Name | Element:
         if isinstance(node, c_ast.ID) and isinstance(self.scope.entries.get(node.name), View):
-            self.scope.place.refuse(
+            raise self.scope.place.refused(
                 f"where pointer {node.name!r} points to changes", line, "index the array itself"
             )
         target = self._reader.read(node)
         if isinstance(target, Element) and not target.array.writable:
-            self.scope.place.refuse(f"{target.array.name!r} points to const and is written", line)
+            raise self.scope.place.refused(f"{target.array.name!r} points to const and is written", line)
         if not isinstance(target, (Name, Element)):
-            self.scope.place.refuse("an assignment to what is neither a scalar nor an array element", line)
+            raise self.scope.place.refused(
+                "an assignment to what is neither a scalar nor an array element", line
+            )
         return target
 
     def _loop(self, node: Any, line: int) -> Loop:
@@ -146,11 +162,13 @@ class Body:
         relation, stop = inner._condition(node.cond, name, line)
         step = inner._step(node.next, name, line)
         if (step > 0) != (relation in ("<", "<=")):
-            self.scope.place.refuse(f"the loop over {name.name!r} runs away from its end", line)
+            raise self.scope.place.refused(f"the loop over {name.name!r} runs away from its end", line)
         body = inner.block(node.stmt)
         for inside in walk(body):
             if isinstance(inside, Assign) and inside.target == Name(name.name, name.type, inside.target.line):
-                self.scope.place.refuse(f"the loop over {name.name!r} changes its own variable", inside.line)
+                raise self.scope.place.refused(
+                    f"the loop over {name.name!r} changes its own variable", inside.line
+                )
         return Loop(name, start, stop, relation, step, body, line, own)
 
     def _start(self, node: Any, line: int) -> tuple[Name, Expression, bool]:
@@ -163,13 +181,13 @@ class Body:
             name = self._reader.read(node.lvalue)
             assert isinstance(name, Name)
             return self._integer(name), self._reader.read(node.rvalue), False
-        self.scope.place.refuse(
+        raise self.scope.place.refused(
             "a loop that does not start by setting one variable", line, "for (i = 0; ...)"
         )
 
     def _integer(self, name: Name) -> Name:
         if name.type.floating:
-            self.scope.place.refuse(f"loop variable {name.name!r} is not an integer", name.line)
+            raise self.scope.place.refused(f"loop variable {name.name!r} is not an integer", name.line)
         return name
 
     def _condition(self, node: Any, name: Name, line: int) -> tuple[str, Expression]:
@@ -180,7 +198,7 @@ class Body:
             if isinstance(right, Name) and right.name == name.name:
                 return _MIRRORED[node.op], left
         hint = f"compare {name.name} with a bound: {name.name} < stop"
-        self.scope.place.refuse("how often this loop runs is not known before it runs", line, hint)
+        raise self.scope.place.refused("how often this loop runs is not known before it runs", line, hint)
 
     def _step(self, node: Any, name: Name, line: int) -> int:
         if node is not None:
@@ -188,7 +206,7 @@ class Body:
             if step:
                 return step
         hint = f"step by a constant: {name.name}++ or {name.name} += 2"
-        self.scope.place.refuse(f"the loop over {name.name!r} does not step by a constant", line, hint)
+        raise self.scope.place.refused(f"the loop over {name.name!r} does not step by a constant", line, hint)
 
     def _increment(self, node: Any, name: Name) -> int | None:
         if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS and _is(node.expr, name):
@@ -231,7 +249,8 @@ def constant(expression: Expression) -> int | None:
 def names_in(expression: Expression) -> set[str]:
     """Return the scalars an expression reads.
 
-    >>> sorted(names_in(Binary("+", Name("i", types.INT, 1), Name("n", types.INT, 1), types.INT, 1)))
+    >>> from warpwatt.frontend.c_loops.types import INT
+    >>> sorted(names_in(Binary("+", Name("i", INT, 1), Name("n", INT, 1), INT, 1)))
     ['i', 'n']
     """
     return {part.name for part in walk_expression(expression) if isinstance(part, Name)}

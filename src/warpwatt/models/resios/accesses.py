@@ -1,4 +1,4 @@
-"""What a warp's accesses cost: requests by coalescing, bank conflicts (Algorithm 6.1), bytes a block reuses."""
+"""What a warp's accesses cost: requests, bank conflicts (Algorithm 6.1), bytes that a block reuses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from warpwatt.core.launch import WARP_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from warpwatt.core.launch import Dim3
     from warpwatt.frontend.c_loops.bound import Access, BoundFunction
@@ -121,7 +123,7 @@ def _opportunity(
     return Opportunity(name, min(elements, total) * size, frequency, reuse, elements >= total, conflicts)
 
 
-def _tile(access: Access, bound: BoundFunction, mapping: Mapping, block: Dim3) -> np.ndarray | None:  # type: ignore[type-arg]
+def _tile(access: Access, bound: BoundFunction, mapping: Mapping, block: Dim3) -> NDArray[np.int64] | None:
     """Return the elements one block touches, the block at the origin; None if unknown or too many."""
     form = flat(access, bound)
     if form is None:

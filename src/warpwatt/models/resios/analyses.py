@@ -1,4 +1,4 @@
-"""The supporting analyses of chapter 6: arithmetic intensity (Algorithm 6.3), spills by MIN (Algorithm 6.4)."""
+"""Supporting analyses of chapter 6: arithmetic intensity (Algorithm 6.3), spills by MIN (Algorithm 6.4)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def arithmetic_intensity(blocks: Iterable[Block], shared: frozenset[str] = froze
 
 @dataclass(slots=True)
 class Spilling:
-    """What MIN did to one block: operations before which it spilled and reloaded, and the registers it used."""
+    """What MIN did to one block: operations before which it spilled and reloaded, registers it used."""
 
     spills: list[int] = field(default_factory=list)
     reloads: list[int] = field(default_factory=list)
@@ -113,7 +113,7 @@ def _live(held: set[Value], number: int, nexts: dict[Value, list[int]]) -> set[V
 
 
 def pressure(blocks: Sequence[Block]) -> int:
-    """Return registers per thread: the most a block needs at once, and the scalars other blocks need after it."""
+    """Return registers per thread: the most a block needs at once, and scalars that others need after it."""
     names = {use for block in blocks for op in block.ops for use in op.uses if isinstance(use, str)}
     most = 1
     for block in blocks:

@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.frontend.c_loops.nest import (
-    Assign, Binary, Call, Cast, Declare, Element, If, Loop, Name, Number, Select, Unary,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Declare,
+    Element,
+    If,
+    Loop,
+    Name,
+    Number,
+    Select,
+    Unary,
 )  # fmt: skip
 from warpwatt.models.resios.equations import instruction_parallelism
 
@@ -51,8 +62,6 @@ class Block:
 
     ops: tuple[Op, ...]
     executions: float
-    live_out: frozenset[Value] = frozenset()
-    """Values that scalars hold at the end."""
 
     @property
     def longest(self) -> int:
@@ -91,7 +100,7 @@ class _Builder:
     def close(self, executions: float) -> None:
         """End the current block: what follows starts with every scalar in its own register."""
         if self.ops:
-            self.done.append(Block(tuple(self.ops), executions, frozenset(self.names.values())))
+            self.done.append(Block(tuple(self.ops), executions))
         self.ops, self.names = [], {}
 
     def statements(self, body: tuple[Statement, ...], executions: float) -> None:
@@ -150,7 +159,7 @@ class _Builder:
         return self.emit(LOAD, (target.array.name, *address), target.line, target)
 
     def converted(self, value: Expression, to: CType, line: int) -> Value:
-        """Return a value in the type it is kept in; between integer and floating types that is an operation."""
+        """Return a value in the type it is kept in; between integers and reals that is an operation."""
         found = self.expression(value)
         if isinstance(value, Number) or (value.type.floating == to.floating and not _narrows(value.type, to)):
             return found
@@ -164,7 +173,7 @@ class _Builder:
             place = self.emit("add", (scaled, self.expression(subscript)), element.line)
         return (place,)
 
-    def expression(self, expression: Expression) -> Value:
+    def expression(self, expression: Expression) -> Value:  # noqa: PLR0911 - one per kind of node
         """Return the value of an expression, its operations appended."""
         line = expression.line
         match expression:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
 
 _UNKNOWN_LATENCY_CYCLES = 4.5
-"""Distance of dependent instructions since Volta where nobody measured an opcode; older ones by OLD_FACTOR."""
+"""Distance of dependent instructions since Volta where nobody measured it; older ones by OLD_FACTOR."""
 
 
 @dataclass(frozen=True, slots=True)

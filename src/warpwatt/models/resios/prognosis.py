@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import WARP_SIZE, Dim3
 from warpwatt.models.resios.accesses import (
-    executions, greedy, lane_stride, opportunities, requests,
+    executions,
+    greedy,
+    lane_stride,
+    opportunities,
+    requests,
 )  # fmt: skip
 from warpwatt.models.resios.analyses import arithmetic_intensity, block_spills, pressure
 from warpwatt.models.resios.equations import even_warps, global_penalty, hiding_warps, shared_penalty

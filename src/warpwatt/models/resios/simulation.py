@@ -107,7 +107,7 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Cycles of the simulated warps; per label the cycles its instructions took and those with nothing else."""
+    """Cycles of the simulated warps; per label the cycles it took and those with nothing else at work."""
 
     cycles: float
     taken: Mapping[int, float]

@@ -49,6 +49,12 @@ def warp_latency_cycles(case: Case) -> tuple[float, ...]:
     return tuple(result)
 
 
+def _in_flight(case: Case) -> float:
+    """Return the share of the bytes read that arrive as late as the miss of another warp."""
+    work = case.workload
+    return sum(hits.in_flight * hits.l1.read for hits in work.hits.values()) / work.l1.read
+
+
 class Latencies:
     """Latency of an instruction under the hit rates of one case."""
 
@@ -61,7 +67,7 @@ class Latencies:
         dram = (memory.dram_latency or FALLBACK_CYCLES["dram"]) * case.clocks.sm / counted_at
         slower_memory = case.gpu.memory_clock / case.clocks.memory
         dram += max(0.0, dram - l2) * (slower_memory - 1.0)  # what lies beyond L2 is the memory's own
-        past_l1 = min(1.0, work.l2.read / work.l1.read) if work.l1.read else 1.0
+        past_l1 = min(1.0, work.l2.read / work.l1.read + _in_flight(case)) if work.l1.read else 1.0
         past_l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
         self.load = (1 - past_l1) * l1 + past_l1 * ((1 - past_l2) * l2 + past_l2 * dram)
         self.atomic = l2

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MODEL_SPREAD = 0.46
 """Standard deviation of log(measured / predicted): with it the interval holds 80 % of the times of
 docs/validation/peers.md, every program weighing the same."""
-NOT_IN_THE_MODEL = ("latency", "l2", "l1", "lsu", "atomics")
+NOT_IN_THE_MODEL = ("latency", "l2", "l1", "lsu", "atomics", "dispatch")
 """Roofs of ours that Volkov's model does not have: it knows DRAM alone and no caches."""
 
 

@@ -27,7 +27,8 @@ VERSION = 1
 class TrainedModel:
     """A trained model: the names of its features in order, what it predicts, and its card.
 
-    ``low`` and ``high`` are the features' range in training.
+    ``low`` and ``high`` are the features' range in training; ``estimator`` is the file's own description of
+    what ``predictor`` computes.
     """
 
     features: tuple[str, ...]
@@ -40,6 +41,7 @@ class TrainedModel:
     width: Floats
     logarithmic: bool
     predictor: Predictor
+    estimator: Mapping[str, Any]
 
     def predict(self, x: Floats) -> Floats:
         """Return predictions of shape (rows,) in ``unit`` for features of shape (rows, features).
@@ -136,4 +138,5 @@ def _model(card: Mapping[str, Any], model: Mapping[str, Any]) -> TrainedModel:
         **arrays,
         logarithmic=bool(model["logarithmic"]),
         predictor=predictor(model["estimator"], len(features)),
+        estimator=model["estimator"],
     )

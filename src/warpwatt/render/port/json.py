@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.document import prediction_document
@@ -111,3 +113,14 @@ def _nest(nest: PortedNest) -> dict[str, Any]:
         "prediction": None if nest.prediction is None else prediction_document(nest.prediction),
         "note": nest.note,
     }
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of the output.
+
+    >>> schema()["title"]
+    'WarpWatt ports'
+    """
+    text = resources.files("warpwatt.render").joinpath("schema", SCHEMA_FILE).read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded

@@ -191,6 +191,6 @@ def _provenance(port: Port, context: Context) -> str:
     own = "its own GTX 460" if machine.machine.thesis else "data-sheet and measured values"
     simulated = f"{machine.simulated} warps simulated ({machine.policy}), {own}"
     return (
-        f"Resios: {simulated}; overhead by {tables()['memory']['source']}. Data parallelism was proved for these "
-        f"sizes. WarpWatt {context.version}."
+        f"Resios: {simulated}; overhead by {tables()['memory']['source']}. Data parallelism was proved for "
+        f"these sizes. WarpWatt {context.version}."
     )

@@ -2,7 +2,7 @@
 
 Every cycle of every resident warp gets its reason in the cycle itself, by asking what holds the warp now.
 
-Covers one SM with memory that always hits; oldest warp first.
+Covers one SM with memory that always hits.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Warp:
     after: int = c.R_WAIT
     """Reason of the stall count."""
     stalled: int = 0
+    since: int = 0
+    """Behind its last issue, its start or its barrier."""
     barrier: tuple[int, int] = (0, 0)
     """The last barrier and when it let the warp go."""
     held: dict[int, bool] = field(default_factory=dict)
@@ -94,20 +96,28 @@ class Oracle:
             steps = self.x.steps[self.x.starts[stream] : self.x.starts[stream + 1]]
             todo = [i for first, behind, _ in steps for i in range(first, behind)]
             begin = time + self.n["BLOCK_CYCLES"]
-            warp = Warp(todo, slot, block, begin, begin)
+            warp = Warp(todo, slot, block, begin, begin, since=begin)
             self.cores[(slot * count + number) % len(self.cores)].warps.append(warp)
 
     def step(self, core: Core, time: int) -> None:
         """Issue at most one instruction; note what every warp does in this cycle."""
-        first = [core.last] if core.last in core.warps else []
-        waiting = [w for w in (*first, *core.warps) if w is not None]
-        chosen = next((w for w in waiting if self.can_issue(core, w, time)), None)
+        chosen = self.choose(core, time)
         for warp in core.warps:
             if time >= warp.begin:
                 self.note(warp, time, selected=warp is chosen)
         if chosen is not None:
             core.last = chosen
             self.issue(core, chosen, time)
+
+    def choose(self, core: Core, time: int) -> Warp | None:
+        """Go on with the last warp, else take the next one in order."""
+        if core.last in core.warps and core.last is not None and self.can_issue(core, core.last, time):
+            return core.last
+        if self.n["ISSUE_ORDER"] == c.LONGEST_WAITING:
+            ready = [warp for warp in core.warps if self.can_issue(core, warp, time)]
+            return min(ready, key=lambda warp: warp.since, default=None)
+        order = core.warps if self.n["ISSUE_ORDER"] == c.OLDEST else core.warps[::-1]
+        return next((warp for warp in order if self.can_issue(core, warp, time)), None)
 
     def note(self, warp: Warp, time: int, *, selected: bool) -> None:
         """Count this cycle of a warp under its reason."""
@@ -172,6 +182,7 @@ class Oracle:
             self.memory(core, warp, pc, time)
         warp.ready = time + max(2 if row[pc, c.YIELD] else 1, int(row[pc, c.STALL]))
         warp.stalled, warp.after, warp.held = warp.ready, int(row[pc, c.AFTER]), {}
+        warp.since = time + 1
         warp.parked = row[pc, c.KIND] == c.BARRIER and bool(warp.todo)
         if warp.parked:
             warp.barrier = (pc, 0)
@@ -213,9 +224,10 @@ class Oracle:
                 warp.parked = False
                 warp.barrier = (warp.barrier[0], time + self.n["BARRIER_CYCLES"])
                 warp.ready = max(warp.ready, warp.barrier[1])
+                warp.since = max(warp.since, warp.barrier[1])
 
 
 _SETTINGS = (
     "SUB_CORES", "RESIDENT", "WARPS_PER_BLOCK", "QUEUE_DEPTH", "ADDRESS_CYCLES", "BARRIER_CYCLES",
-    "BLOCK_CYCLES",
+    "BLOCK_CYCLES", "ISSUE_ORDER",
 )  # fmt: skip

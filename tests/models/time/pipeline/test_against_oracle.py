@@ -46,6 +46,7 @@ def random_inputs(seed: int) -> Inputs:
         blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)),
         block_cycles=int(rng.integers(1, 50)), barrier_cycles=int(rng.integers(1, 30)),
         sub_cores=int(rng.choice((1, 2, 4))),
+        issue_order=int(rng.choice((c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING))),
     )  # fmt: skip
     found.rates[c.DISPATCH] = rng.choice((0.0, 20.5, 300.0))
     return found
@@ -81,7 +82,11 @@ def test_the_compiled_simulator_agrees() -> None:
     """Every number that is counted, on forty programs."""
     for seed in range(40):
         given_ = random_inputs(seed)
+        loads = given_.ints[:, c.KIND] == c.MEMORY
+        given_.ints[loads, c.TRAFFIC] = c.READ
+        given_.floats[np.ix_(loads, (c.L1_MISS, c.L2_MISS, c.IN_FLIGHT))] = 0.6, 0.3, 0.5
+        given_.floats[np.ix_(loads, (c.L2_LATENCY, c.DRAM_LATENCY))] = 90.0, 200.0
         python, compiled = run(given_), new_state(given_)
         native.simulate(given_, compiled)
-        for name in ("results", "stalls", "producers", "awaited", "block_end", "pipe_busy"):
+        for name in ("debts", "results", "stalls", "producers", "awaited", "block_end", "pipe_busy"):
             assert np.array_equal(getattr(python, name), getattr(compiled, name)), (seed, name)

@@ -130,6 +130,19 @@ def test_misses_come_in_the_right_share(rate: float, missing: int) -> None:
     assert state.results[c.L2_BYTES_MOVED] == pytest.approx(128 * missing, abs=128)
 
 
+def test_a_warp_that_finds_its_line_in_flight_waits_for_it() -> None:
+    """Two warps follow one chain of 20 loads: a line takes its latency from L2, for whoever asks for it."""
+    ints, floats = table(1)
+    shared_load(ints, floats, 0)
+    ints[0, c.TRAFFIC], ints[0, c.WAIT_MASK] = c.READ, 1
+    floats[0, [c.L1_MISS, c.L2_LATENCY, c.IN_FLIGHT]] = 0.5, 200.0, 1.0
+    state = run(inputs(ints, floats, warps=2, repeats=20))
+    assert state.results[c.END] == pytest.approx(20 * 200, rel=0.1)
+    assert state.results[c.L2_BYTES_MOVED] == 20 * 128
+    floats[0, c.IN_FLIGHT] = 0.0
+    assert run(inputs(ints, floats, warps=2, repeats=20)).results[c.END] < 0.7 * 20 * 200
+
+
 @pytest.mark.parametrize("times", [1.0, 3.0])
 def test_dram_gives_no_more_than_its_rate(times: float) -> None:
     """Loads that all miss take the time of their bytes, longer where each opens a page for them."""
@@ -167,7 +180,7 @@ def test_jumps_out_of_the_cache_wait_for_instructions() -> None:
 
 
 def test_who_issues_next_can_be_chosen() -> None:
-    """Three warps of one sub-core, of which two keep its pipe busy; the order decides who waits in the end."""
+    """Three warps of one sub-core, of which two keep its pipe busy; the order decides who waits."""
     ints, floats = table(8, stall=5, pipe=c.ALU, interval=4)
     ends = {}
     for order in (c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING):

@@ -42,10 +42,13 @@ GOLDEN = (5**0.5 - 1) / 2
 """Its multiples modulo 1 fill every interval evenly, however many are taken."""
 IN_PART = 1.2
 """Work of a block over that in the streams from which on blocks were traced in part."""
+FEWEST_TRIPS, REPEATING = 3, 0.8
+"""Loops cut to so many iterations must leave less than this share of a block to be worth it."""
 LEAST = 0.05
 """Part of the work in which two simulations must differ for a slope."""
-MOST_WAVES = 16
-"""Waves of blocks simulated at most: enough for the memory system to settle."""
+LEAST_WAVES, MOST_WAVES = 4, 16
+"""Waves of blocks simulated: in the first ones blocks that started together are in step, some computing while
+others load only later; the most are enough for the memory system to settle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +127,17 @@ def simulate_launch(launched: Launched) -> Simulated:
     if launched.scale > IN_PART:
         launched = replace(launched, streams=evened(launched.streams))
     affordable = BUDGET / 2 / launched.streams.instructions_per_block
-    if affordable < min(on_sm, 2 * resident) or launched.scale > 1.0 / SMALLER:
+    cut_short = affordable < min(on_sm, 2 * resident) and _repeats(launched)
+    if cut_short or launched.scale > 1.0 / SMALLER:
         return _long_blocks(launched, on_sm, resident)
     found = _short_blocks(launched, on_sm, resident, affordable)
     return replace(found, cycles=found.cycles * launched.scale)
+
+
+def _repeats(launched: Launched) -> bool:
+    """Whether there are loops to cut short; of straight code whole waves have to be simulated."""
+    streams = launched.streams
+    return runs(streams).instructions(FEWEST_TRIPS) < REPEATING * streams.instructions_per_block
 
 
 def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
@@ -213,13 +223,13 @@ def _continued(large: State, small: State | None, times: float) -> State:
 def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
     """Return the blocks of a smaller and a larger simulation, both with the remainder of the last wave.
 
-    The larger has the ``affordable`` blocks, at least two full waves, at most :data:`MOST_WAVES`.
+    The larger has the ``affordable`` blocks, at least :data:`LEAST_WAVES`, at most :data:`MOST_WAVES`.
 
     >>> _waves(3, 4, 100), _waves(9, 4, 9), _waves(41, 4, 0), _waves(401, 4, 33)
-    ((3, 3), (9, 9), (5, 9), (17, 33))
+    ((3, 3), (9, 9), (9, 17), (17, 33))
     """
     rest = on_sm % resident
-    waves = min(MOST_WAVES, max(2, int((affordable - rest) / resident)))
+    waves = min(MOST_WAVES, max(LEAST_WAVES, int((affordable - rest) / resident)))
     many = rest + waves * resident
     if many >= on_sm:
         return on_sm, on_sm

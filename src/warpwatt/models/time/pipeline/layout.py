@@ -19,12 +19,13 @@ count; stall names for who waits for its result and for its unit; barrier number
 the instruction cache; stall name for its stall count, which holds the instruction behind it."""
 
 # -- InstructionTable.floats --------------------------------------------------------------------------
-LATENCY, READ_LATENCY, L2_LATENCY, DRAM_LATENCY, L1_MISS, L2_MISS, COST, ATOMIC, DRAM_TIMES = range(9)
-FLOAT_COLUMNS = 9
+(LATENCY, READ_LATENCY, L2_LATENCY, DRAM_LATENCY, L1_MISS, L2_MISS, COST, ATOMIC, DRAM_TIMES,
+ IN_FLIGHT) = range(10)  # fmt: skip
+FLOAT_COLUMNS = 10
 """Cycles from issue to the result (of an L1 hit), to the last operand read, to the result from L2 and from
 DRAM; shares of sectors that miss L1, and of those that miss L2; load-store cycles where the stream does not
 say; cycles that L2's atomic unit needs per request, seen from one SM; how much longer than its bytes say DRAM
-takes."""
+takes; share of L1's hits whose line is still on its way."""
 
 # -- kinds of instructions ----------------------------------------------------------------------------
 PLAIN, MEMORY, BARRIER, ARRIVE, DEPBAR, COPY_FENCE, GROUP_WAIT, ASYNC_WAIT, GROUP, QUEUED = range(10)

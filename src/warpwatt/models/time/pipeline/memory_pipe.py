@@ -72,7 +72,7 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
     if silent and (sends or x.floats[pc, c.COST] < 0):
         done = accepted + x.numbers[c.OFF_CYCLES]
     elif sends:
-        done = max(done, beyond(x, s, pc, accepted + extra, sectors, lines))
+        done = max(done, arrival(x, s, pc, accepted + extra, sectors, lines))
     when = math.ceil(done)
     traffic = x.ints[pc, c.TRAFFIC]
     slot = s.warps[w, W_BLOCK]
@@ -84,6 +84,28 @@ def access_memory(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> 
     read = math.ceil(accepted + extra + x.floats[pc, c.READ_LATENCY])
     complete(x, s, w, pc, x.ints[pc, c.READ_BARRIER], read)
     s.results[c.END] = max(s.results[c.END], float(when))
+
+
+def arrival(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: float) -> float:
+    """Return when the data arrives in L1, 0 if it is there: some hits wait for what another warp has missed.
+
+    That is the last miss of the same instruction, since warps that share a line ask for it in turn. Where it
+    has arrived, this access is the first of its turn: it misses, and a later one hits in its place.
+    """
+    debt = s.debts[pc, 0]
+    found = beyond(x, s, pc, time, sectors, lines)
+    if found == 0.0:
+        s.debts[pc, 2] += x.floats[pc, c.IN_FLIGHT]
+        if s.debts[pc, 2] < 1.0:
+            return 0.0
+        s.debts[pc, 2] -= 1.0
+        if s.debts[pc, 3] > time or debt < 0.0 or x.floats[pc, c.L1_MISS] <= 0.0:
+            return float(s.debts[pc, 3])
+        s.debts[pc, 0] = debt + 1.0
+        found = beyond(x, s, pc, time, sectors, lines)
+        s.debts[pc, 0] -= 1.0
+    s.debts[pc, 3] = found
+    return found
 
 
 def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:

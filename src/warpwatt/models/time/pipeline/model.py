@@ -89,7 +89,7 @@ def launched_of(case: Case) -> Launched:
             hint="predict with --level sass, for compute capability 7.5 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
-    table = instruction_table(execution.program, sm, misses(case), _slower(case))
+    table = instruction_table(execution.program, sm, misses(case), _slower(case), _in_flight(case))
     return Launched(
         execution.program, table, _piped(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
@@ -132,6 +132,11 @@ def _slower(case: Case) -> dict[int, float]:
     """Return, by instruction, how much longer DRAM takes for its bytes because it opens pages for them."""
     visit = visit_bytes(case.gpu, case.clocks)
     return {index: slowdown(hits.run, visit) for index, hits in case.workload.hits.items()}
+
+
+def _in_flight(case: Case) -> dict[int, float]:
+    """Return, by instruction, the share of its L1 hits that wait for a line another warp has missed."""
+    return {i: hits.in_flight / hits.l1_hits for i, hits in case.workload.hits.items() if hits.l1_hits > 0}
 
 
 def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:

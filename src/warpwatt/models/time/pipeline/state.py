@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LSU, PORT, WRITE_PORT, L2, DRAM, ATOMICS, LOAD, LOAD_TIME = range(8)
 """Entries of ``State.servers``: when each server is free; DRAM's recent load and when it was updated."""
 DEAD, LIVE, PARKED = range(3)
+DEBT_COLUMNS = 4
 BOARDS = c.SCOREBOARDS + 1
 (W_STATE, W_READY, W_PC, W_UNIT_END, W_HELD, W_BANKED, W_MARK, W_STALL_END, W_BOARD_END, W_BOARD_REASON,
  W_FETCH_END, W_AFTER, W_FROM, W_STREAM, W_STEP, W_ACCESS, W_BLOCK, W_BARRIER_AT, W_COPIED, W_COPIER,
@@ -82,7 +83,8 @@ class State(NamedTuple):
     lines of code fetched so far."""
     servers: Floats
     debts: Floats
-    """Per instruction: accesses that should have missed L1, and L2, but have not yet."""
+    """Per instruction: accesses that should have missed L1, L2, or hit a line in flight, but have not yet;
+    and when its last miss arrives."""
     results: Floats
     """See ``layout.END`` and following."""
     stalls: Floats
@@ -114,7 +116,7 @@ def new_state(inputs: Inputs) -> State:
         slots=np.zeros((resident, SLOT_COLUMNS), np.int64),
         shared_free=np.zeros(c.SHARED_PIPES + 2, np.int64),
         servers=np.zeros(8),
-        debts=np.full((instructions, 2), 0.5),
+        debts=np.tile((0.5, 0.5, 0.5, 0.0), (instructions, 1)),
         results=np.zeros(c.RESULTS),
         stalls=np.zeros((instructions, len(c.REASONS))),
         producers=np.zeros((instructions, c.PRODUCERS), np.int64),

@@ -44,11 +44,13 @@ def instruction_table(
     machine: Machine,
     misses: Mapping[int, tuple[float, float]] | None = None,
     slower: Mapping[int, float] | None = None,
+    in_flight: Mapping[int, float] | None = None,
 ) -> InstructionTable:
     """Return the table of ``program`` on ``machine``.
 
     ``misses``: by instruction index, shares of its sectors that miss L1, and of those that miss L2.
     ``slower``: by instruction index, how much longer DRAM takes than the bytes say, 1 where absent.
+    ``in_flight``: by instruction index, share of its L1 hits whose line is still on its way, 0 where absent.
     """
     ints, kept = _at_any_clock(program, Board(machine.name, machine))
     floats = kept.copy()
@@ -60,6 +62,8 @@ def instruction_table(
         floats[index, c.L1_MISS], floats[index, c.L2_MISS] = l1, l2
     for index, times in (slower or {}).items():
         floats[index, c.DRAM_TIMES] = times
+    for index, share in (in_flight or {}).items():
+        floats[index, c.IN_FLIGHT] = share
     return InstructionTable(ints, floats)
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case
     from warpwatt.core.gpu import Gpu
 
-NOT_ON_THE_SM = ("dram", "l2", "atomics", "latency")
-"""Roofs that are not the compute server's."""
+NOT_ON_THE_SM = ("dram", "l2", "atomics", "latency", "dispatch")
+"""Roofs that are not the compute server's; the paper knows nothing of block dispatch."""
 LOADED, STORED = "l2_read_transactions", "l2_write_transactions"
 READ, WRITTEN = "dram_read_transactions", "dram_write_transactions"
 L2_COUNTERS, DRAM_COUNTERS = (LOADED, STORED), (READ, WRITTEN)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warpwatt.models.time.wang_chu.memory import MemoryParameters
     from warpwatt.models.time.wang_chu.rounds import Answer
 
-MODEL_SPREAD = 0.5
+MODEL_SPREAD = 0.45
 """Standard deviation of log(measured / predicted) without a profile: docs/validation/wang_chu.md."""
 PROFILED_SPREAD = 0.06
 """The same at other clocks than those of a profile of the very launch."""
