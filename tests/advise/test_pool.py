@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +44,8 @@ def test_two_processes_do_what_one_does_and_leave_out_what_is_done():
 
 def test_a_worker_that_is_killed_costs_nothing(tmp_path):
     killing = Killing((("WIDTH", "2"),), once=str(tmp_path / "killed"))
-    sweep = small_sweep(configurations=(PLAIN, killing, Configuration((("WIDTH", "2"),), block="64")))
+    before = [replace(PLAIN, block=block) for block in ("32", "64", "96", "128", "160", "192")]
+    sweep = small_sweep(configurations=(*before, killing, Configuration((("WIDTH", "2"),), block="64")))
     rows = collected(sweep)
     assert (tmp_path / "killed").exists()
     assert [row.number for row in rows] == list(range(len(sweep)))
