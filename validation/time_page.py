@@ -40,7 +40,7 @@ kernels on RTX 3080 and GTX 1650 and their scans, the tuned kernels on A4000, RT
   off. Between the launches of a reduction the host copies vectors: the intercept of time against elements,
   97-106 µs, is taken off. The RTX 2060 of these data streams at 60 % of its bandwidth, the other boards at
   91-95 %: it stands as it is.
-- *Tuned kernels*: seeded samples (seed {seed}) of {sample} configurations of each of nine brute-force searches,
+- *Tuned kernels*: seeded samples (seed {seed}) of {sample} configurations of each of nine public searches,
   the beginning of those of time_tuned.md, where protocol and causes stand.
 - *Thesis, Table 4.8*: our kernels in place of the benchmark's, launches inferred, caches left out: orders of
   magnitude, not accuracy (see alavani_time.md). They do not enter the choices.
