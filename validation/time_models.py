@@ -2,8 +2,8 @@
 
 Run ``python -m validation.time_models --data FOLDER --hub FOLDER`` from the repository root: ``FOLDER`` holds
 the public data sets (default ``../shared/data``), ``hub`` is a checkout of
-github.com/AutoTuningAssociation/benchmark_hub, whose kernels are compiled (left out where absent). Writes
-``docs/validation/time_models.md``.
+github.com/AutoTuningAssociation/benchmark_hub, ``--ktt`` one of github.com/HiPerCoRe/KTT, whose kernels are
+compiled (left out where absent). Writes ``docs/validation/time_models.md``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from validation import time_pmpp, time_tuning
 from validation.thesis_cases import ROOT
 from validation.time_cases import compare
-from validation.time_page import page
+from validation.time_page import SAMPLE_OF_TUNED, page
 from validation.time_thesis import compare_thesis
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PAGE = ROOT / "docs" / "validation" / "time_models.md"
 def main(arguments: Sequence[str] = ()) -> None:
     """Print the page and write it."""
     options = _options(arguments)
-    runs, left_out = _runs(options.data, options.hub)
+    runs, left_out = _runs(options.data, {"hub": options.hub, "ktt": options.ktt})
     compared = compare(runs) + compare_thesis()
     if options.dump:
         options.dump.write_bytes(pickle.dumps(compared))
@@ -44,22 +44,23 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--hub", type=Path, default=ROOT.parent / "fetched" / "benchmark_hub")
+    parser.add_argument("--ktt", type=Path, default=ROOT.parent / "fetched" / "ktt")
     parser.add_argument("--dump", type=Path, help="also pickle every comparison there")
     return parser.parse_args(list(arguments))
 
 
-def _runs(data: Path, hub: Path) -> tuple[list[Measured], dict[str, Counter[str]]]:
+def _runs(data: Path, checkouts: dict[str, Path]) -> tuple[list[Measured], dict[str, Counter[str]]]:
     found: list[Measured] = []
     left_out: dict[str, Counter[str]] = {}
     if (data / time_pmpp.FILE).exists():
         found, left_out[time_pmpp.NAME] = time_pmpp.runs(data)
     else:
         left_out[time_pmpp.NAME] = Counter(["the data set is absent"])
-    if hub.exists() and (data / "autotuning_hub").exists():
-        more, left_out["tuned kernels"] = time_tuning.runs(data, hub)
+    if (data / "autotuning_hub").exists():
+        more, left_out["tuned kernels"] = time_tuning.runs(data, checkouts, SAMPLE_OF_TUNED)
         found = [*found, *more]
     else:
-        left_out["tuned kernels"] = Counter(["the data set or the checkout of its kernels is absent"])
+        left_out["tuned kernels"] = Counter(["the data set is absent"])
     return found, left_out
 
 
