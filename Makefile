@@ -54,7 +54,8 @@ lock: ## refresh requirements.lock from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-header --no-annotate --extra learn --group dev --group validation pyproject.toml requirements-build.in -o requirements.lock
+		--no-header --no-annotate --extra learn --extra server --extra cluster --extra notebook --extra tuner --extra triton \
+		--group dev --group docs --group validation pyproject.toml requirements-build.in -o requirements.lock
 	rm -rf $(VENV)-lock
 
 clean:

@@ -17,11 +17,11 @@ from warpwatt.advise.clocks import Asked
 from warpwatt.advise.configurations import Configuration
 from warpwatt.advise.run import run
 from warpwatt.advise.sweep import Sweep
+from warpwatt.compose import Choice
 from warpwatt.frontend.directives import read_directives
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find_many
-from warpwatt.predict import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable

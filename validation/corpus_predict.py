@@ -12,13 +12,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from warpwatt.compose import predict
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
 from warpwatt.measure.corpus import Corpus, launches
-from warpwatt.predict import predict
 
 ROOT = Path(__file__).parents[1]
 PTX_ONLY = CompileOptions(levels=frozenset({Level.PTX}))

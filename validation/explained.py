@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from validation.thesis_cases import ROOT
 from validation.time_page import stamp
+from warpwatt.compose import advised, predict
 from warpwatt.core.program import Level
 from warpwatt.core.units import si
 from warpwatt.frontend.directives import read_directives
@@ -24,7 +25,6 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
 from warpwatt.models.advice.whatif import CHANGE_SPREAD
-from warpwatt.predict import advised, predict
 from warpwatt.render.annotated import advice_table, annotated
 from warpwatt.render.console import to_text
 from warpwatt.render.context import Context

@@ -21,13 +21,13 @@ from plotly.subplots import make_subplots
 
 from validation.power_judge import judge_calibrated
 from validation.thesis_cases import ROOT
+from warpwatt.compose import predict
 from warpwatt.core.units import si
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
 from warpwatt.measure.corpus import load_program
 from warpwatt.models.power.component.parameters import STATIC
-from warpwatt.predict import predict
 from warpwatt.render.words import unit_name
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.compose import Choice
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.units import si
 from warpwatt.frontend.c_loops import read_function
@@ -12,7 +13,6 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
 from warpwatt.port import Request, check, port
-from warpwatt.predict import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

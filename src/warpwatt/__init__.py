@@ -4,6 +4,25 @@ The user brings a kernel and a launch; the package brings everything else::
 
     source or binary -> frontend -> Kernel -> program analysis -> Execution
         -> (GPU) -> Workload -> time model <-> power model -> Prediction -> renderers
+
+``warpwatt.predict`` and ``warpwatt.predict_all`` are the Python interface (:mod:`warpwatt.api`); importing
+the package loads nothing until one of them is named.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warpwatt.api import predict, predict_all
+
 __version__ = "0.1.0"
+__all__ = ["__version__", "predict", "predict_all"]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("predict", "predict_all"):
+        from warpwatt import api  # noqa: PLC0415 - the command line starts without what this loads
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,9 +8,9 @@ from tests.advise.sweeps import small_sweep
 from warpwatt.advise.configurations import configurations
 from warpwatt.advise.journal import Journal, fingerprint, partial
 from warpwatt.advise.rows import Range, Row
+from warpwatt.compose import Choice
 from warpwatt.core.errors import InputError, OutputExistsError
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.predict import Choice
 
 ROWS = [Row(n, 0, "GPU", time=Range(1.0, 1.0, 1.0), warnings=("a\nb",)) for n in range(4)]
 

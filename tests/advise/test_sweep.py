@@ -11,11 +11,11 @@ from warpwatt.advise.clocks import Asked
 from warpwatt.advise.configurations import Configuration, configurations
 from warpwatt.advise.rows import Range
 from warpwatt.advise.run import run
+from warpwatt.compose import Choice, predict
 from warpwatt.core.gpu import Clocks
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find_many
-from warpwatt.predict import Choice, predict
 
 pytestmark = pytest.mark.toolchain
 

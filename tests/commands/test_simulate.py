@@ -216,6 +216,6 @@ def test_help_loads_nothing_heavy():
     check = (
         "import sys; from warpwatt.commands.main import app; "
         "app(['simulate', '--help'], standalone_mode=False); "
-        "sys.exit('numpy' in sys.modules or 'warpwatt.predict' in sys.modules)"
+        "sys.exit('numpy' in sys.modules or 'warpwatt.compose' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", check], capture_output=True, check=False).returncode == 0

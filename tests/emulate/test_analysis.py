@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from warpwatt.compose import Choice, predict
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
@@ -15,7 +16,6 @@ from warpwatt.emulate.analysis import STAND_IN, analysed
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import find
 from warpwatt.models.registry import DEFAULT_TIME
-from warpwatt.predict import Choice, predict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,6 +10,7 @@ import pytest
 from validation.resios_programs import PROGRAMS
 
 from tests.commands.conftest import file, run  # noqa: F401 - fixtures
+from warpwatt.compose import Choice
 from warpwatt.core.errors import ParseError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import Level
@@ -21,7 +22,6 @@ from warpwatt.gpus import find
 from warpwatt.models.overhead import context_initialisation
 from warpwatt.port import Request, Verdict, check, port
 from warpwatt.port.result import Costs
-from warpwatt.predict import Choice
 from warpwatt.render.port.json import schema
 
 needs_cc = pytest.mark.skipif(preprocess.compiler() is None, reason="no C compiler to compare with")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Sweep
+    from warpwatt.compose import Settled
     from warpwatt.core.estimate import Estimate
-    from warpwatt.predict import Settled
 
 MEGA = 1e6
 TOLERANCE = 1e-9

@@ -2,7 +2,7 @@
 
 Neighbours in a sweep share most: a kernel is compiled once per configuration and target, executed once per
 launch, put on each GPU once, and then taken through the clocks. A row is what
-:func:`warpwatt.predict.predict` says, because it is made of the same stages; only with ``Sweep.curve`` the
+:func:`warpwatt.compose.predict` says, because it is made of the same stages; only with ``Sweep.curve`` the
 time is read off a :class:`~warpwatt.advise.clock_curve.ClockCurve`.
 """
 
@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.rows import Range
+from warpwatt.compose import POWER_TOLERANCE, analyse, settle
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.gpu import Clocks
@@ -20,19 +21,18 @@ from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model
-from warpwatt.predict import POWER_TOLERANCE, analyse, settle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Group, Sweep
+    from warpwatt.compose import Settled
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.launches import Request
     from warpwatt.frontend.options import CompileOptions
-    from warpwatt.predict import Settled
 
 
 def run(sweep: Sweep, done: Collection[int] = ()) -> Iterator[Row]:

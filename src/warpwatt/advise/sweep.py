@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from warpwatt.advise.clock_curve import ClockCurve
 from warpwatt.advise.configurations import Configuration
 from warpwatt.advise.rows import Row
+from warpwatt.compose import Choice
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.registry import time_model
-from warpwatt.predict import Choice
 
 if TYPE_CHECKING:
     from warpwatt.advise.clocks import Asked

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.application import predict_application
-from warpwatt.commands.session import complete_gpus
 from warpwatt.frontend.applications import load_application
 from warpwatt.frontend.launches import Request
 from warpwatt.frontend.load import load_kernel
+from warpwatt.session.choices import complete_gpus
 
 if TYPE_CHECKING:
     from warpwatt.advise.application import Predictor
-    from warpwatt.commands.session import Session
     from warpwatt.core.application import KernelNode
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import ApplicationPrediction, Prediction
+    from warpwatt.session.session import Session
 
 
 def run_application(session: Session) -> tuple[ApplicationPrediction, ...]:
     """Return one result per GPU of the session."""
-    application = load_application(Path(session.source))
+    application = load_application(session.file)
     predict_node = predictor(session)
     return tuple(predict_application(application, gpu, predict_node) for gpu in complete_gpus(session.gpus))
 

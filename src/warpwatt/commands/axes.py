@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warpwatt.commands.options import (
-    CompilationOptions,
-    EnumChoice,
-    LaunchOptions,
-    ModelOptions,
-    group,
-)
+from warpwatt.commands.options import EnumChoice, group
 from warpwatt.core.program import Unknown
+from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 if TYPE_CHECKING:
     from warpwatt.advise.clocks import Asked
@@ -122,13 +117,10 @@ def sweep_of(source: str, gpu: str, axes: Axes, *, curve: bool = False) -> Sweep
         If something cannot be read or is not known.
     """
     from warpwatt.advise.sweep import Sweep  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.commands.session import (  # noqa: PLC0415
-        Session,
-        complete_gpus,
-        launch_texts,
-        model_choice,
-    )
     from warpwatt.frontend.source import read_source  # noqa: PLC0415
+    from warpwatt.session.choices import complete_gpus, model_choice  # noqa: PLC0415
+    from warpwatt.session.launches import launch_texts  # noqa: PLC0415
+    from warpwatt.session.session import Session  # noqa: PLC0415
 
     opened = read_source(source)
     compilation = CompilationOptions(include=axes.include, toolkit=axes.toolkit, flags=axes.flags)

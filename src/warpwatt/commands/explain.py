@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from warpwatt.commands import options as o
+
+if TYPE_CHECKING:
+    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 
 @click.command()
@@ -16,17 +21,17 @@ from warpwatt.commands import options as o
 def explain(
     source: str,
     gpu: str,
-    launch: o.LaunchOptions,
-    compilation: o.CompilationOptions,
-    modelling: o.ModelOptions,
+    launch: LaunchOptions,
+    compilation: CompilationOptions,
+    modelling: ModelOptions,
 ) -> None:
     """Say in sentences what limits a kernel and which numbers were assumed.
 
     INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
     """
     from warpwatt.commands.output import prediction_context  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.commands.session import Session  # noqa: PLC0415
     from warpwatt.render.explain import render  # noqa: PLC0415
+    from warpwatt.session.session import Session  # noqa: PLC0415
 
     predictions = Session(source, gpu, compilation, modelling, advice=True).run(launch)
     click.echo(render(predictions, prediction_context(predictions)), nl=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warpwatt.core.program import Unknown
+from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,43 +28,6 @@ class Format(StrEnum):
     JSON = "json"
     HTML = "html"
     CSV = "csv"
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchOptions:
-    """The launch as typed; None where the command line does not say."""
-
-    kernel: str | None = None
-    grid: str | None = None
-    block: str | None = None
-    cluster: str | None = None
-    shared: int | None = None
-    arg: tuple[str, ...] = ()
-    loop: tuple[str, ...] = ()
-    args: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CompilationOptions:
-    """How to compile, as typed."""
-
-    define: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    toolkit: str = ""
-    maxrregcount: int | None = None
-    flags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Which models and clocks, as typed."""
-
-    model: tuple[str, ...] = ()
-    clock: str | None = None
-    level: str | None = None
-    unknown: Unknown = Unknown.ESTIMATE
-    profile: Path | None = None
-    profile_arg: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

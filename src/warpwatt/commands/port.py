@@ -11,6 +11,7 @@ import click
 
 from warpwatt.commands import options as o
 from warpwatt.core.errors import ArgumentError, InputError, OutputExistsError
+from warpwatt.session.options import ModelOptions
 
 if TYPE_CHECKING:
     from warpwatt.port import Agreement, Port, Request
@@ -122,13 +123,13 @@ def port(
     \b
     warpwatt port blur.c --arg width=4096 --arg height=4096 --gpu h200,t4 --emit blur.cu
     """
-    from warpwatt.commands.session import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
     from warpwatt.frontend.source import read_source  # noqa: PLC0415
     from warpwatt.port import check as checked  # noqa: PLC0415
     from warpwatt.port import port as ported  # noqa: PLC0415
+    from warpwatt.session.choices import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
 
     shape, text, request = writing.checked(), read_source(source), _request(asked)
-    choice = model_choice(o.ModelOptions(model=model))
+    choice = model_choice(ModelOptions(model=model))
     found: list[Port] = []
     for device in complete_gpus(gpu):
         wanted = request if not found else replace(request, run=False)

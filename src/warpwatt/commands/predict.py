@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from warpwatt.commands import options as o
 from warpwatt.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 
 @click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
@@ -23,9 +28,9 @@ from warpwatt.core.errors import UsageError
 def predict(
     source: str,
     gpu: str,
-    launch: o.LaunchOptions,
-    compilation: o.CompilationOptions,
-    modelling: o.ModelOptions,
+    launch: LaunchOptions,
+    compilation: CompilationOptions,
+    modelling: ModelOptions,
     writing: o.OutputOptions,
     advice: bool | None,
 ) -> None:
@@ -34,7 +39,7 @@ def predict(
     INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
     """
     from warpwatt.commands.output import Writer  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.commands.session import Session  # noqa: PLC0415
+    from warpwatt.session.session import Session  # noqa: PLC0415
 
     if source.endswith(".c") and any(model.endswith("resios") for model in modelling.model):
         raise UsageError(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from warpwatt.commands import options as o
+
+if TYPE_CHECKING:
+    from warpwatt.session.options import CompilationOptions, ModelOptions
 
 
 @click.command(
@@ -45,14 +49,14 @@ def simulate(  # noqa: PLR0913, PLR0917 - one argument for each option
     place: str,
     engine: str,
     write_platform: Path | None,
-    compilation: o.CompilationOptions,
-    modelling: o.ModelOptions,
+    compilation: CompilationOptions,
+    modelling: ModelOptions,
     writing: o.OutputOptions,
 ) -> None:
     """Simulate a list of jobs on nodes of GPUs: makespan and energy, idle energy included."""
     from warpwatt.commands import simulations as run  # noqa: PLC0415 - verbs load lazily
     from warpwatt.commands.output import Writer  # noqa: PLC0415
-    from warpwatt.commands.session import Session  # noqa: PLC0415
+    from warpwatt.session.session import Session  # noqa: PLC0415
 
     writer = Writer.prepare(writing)
     session = Session(str(jobs), gpu, compilation, modelling)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.advise.simulate.platform import one_node, read_platform
@@ -14,21 +13,22 @@ from warpwatt.advise.simulate.simgrid import run as run_simgrid
 from warpwatt.advise.simulate.simulation import hosts, simulate, tasks
 from warpwatt.advise.simulate.xml import platform_xml
 from warpwatt.commands.applications import predictor, run_application
-from warpwatt.commands.session import complete_gpus
 from warpwatt.core.errors import UsageError
 from warpwatt.frontend.applications import load_application
 from warpwatt.frontend.launches import read_toml
 from warpwatt.render.simulation import render_json, render_shared_json, render_shared_text, render_text
+from warpwatt.session.choices import complete_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from warpwatt.advise.application import Predictor
     from warpwatt.advise.simulate.jobs import Job
     from warpwatt.advise.simulate.simgrid import Outcome
     from warpwatt.advise.simulate.simulation import Simulation
     from warpwatt.commands.output import Writer
-    from warpwatt.commands.session import Session
+    from warpwatt.session.session import Session
 
     Renderer = Callable[..., Any]
 
@@ -40,7 +40,7 @@ def is_application(path: Path) -> bool:
 
 def simulated(session: Session, platform: Path | None, place: str) -> Simulation:
     """Return the job list of the session simulated on a platform file, or on one node with its GPUs."""
-    jobs = read_jobs(Path(session.source))
+    jobs = read_jobs(session.file)
     where = read_platform(platform) if platform else one_node(complete_gpus(session.gpus))
 
     def predictors(job: Job) -> Predictor:
@@ -73,7 +73,7 @@ def write_xml(simulation: Simulation, path: Path) -> None:
 
 def write_shared(session: Session, writer: Writer) -> None:
     """Write an application with its kernels one at a time and side by side, for every GPU."""
-    application = load_application(Path(session.source))
+    application = load_application(session.file)
     gpus = complete_gpus(session.gpus)
     alone = run_application(session)
     pairs = [(a, share_application(application, a, gpu)) for a, gpu in zip(alone, gpus, strict=True)]

@@ -2,7 +2,7 @@
 
 Public names: :func:`port`, which takes a :class:`Request` and returns a :class:`Port`; :func:`check`, which
 emulates the generated kernels and compares them with the compiled C. This is the second composition beside
-:mod:`warpwatt.predict`, on which it builds: Resios' prognosis and the default model stand side by side.
+:mod:`warpwatt.compose`, on which it builds: Resios' prognosis and the default model stand side by side.
 """
 
 from warpwatt.port.check import Agreement, check

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from warpwatt.compose import Choice, predict
 from warpwatt.core.errors import LaunchError, ToolchainError, UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.frontend.c_loops.bound import bound as bind
@@ -22,7 +23,6 @@ from warpwatt.models.resios import prognose
 from warpwatt.models.resios.equations import transfer_seconds
 from warpwatt.models.resios.machine import tables
 from warpwatt.port.result import Costs, Port, PortedNest
-from warpwatt.predict import Choice, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,13 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpwatt.compose import advised, predict
 from warpwatt.core.program import Level
 from warpwatt.frontend.directives import read_directives
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
-from warpwatt.predict import advised, predict
 
 if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction

@@ -51,7 +51,7 @@ class Specification:
     def predict(self, case: Case, timing: Timing) -> Power:
         """Return the mean power while the kernel runs.
 
-        Not clipped at the power limit: the clock fixed point of :func:`warpwatt.predict.predict` lowers the
+        Not clipped at the power limit: the clock fixed point of :func:`warpwatt.compose.predict` lowers the
         clock instead.
 
         Raises

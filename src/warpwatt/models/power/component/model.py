@@ -36,7 +36,7 @@ class Component:
         """Return the mean power while the kernel runs.
 
         A profile's time and counters replace predicted ones. Not clipped at the power limit: the clock fixed
-        point of :func:`warpwatt.predict.predict` lowers the clock instead.
+        point of :func:`warpwatt.compose.predict` lowers the clock instead.
 
         Raises
         ------

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from warpwatt.compose import CLOCK_TOLERANCE, Choice, predict
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.errors import LaunchError, UsageError
 from warpwatt.core.gpu import Clocks
@@ -17,7 +18,6 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models import registry
 from warpwatt.models.time.roofline import Roofline
-from warpwatt.predict import CLOCK_TOLERANCE, Choice, predict
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 N = 2048

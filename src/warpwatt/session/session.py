@@ -1,36 +1,34 @@
-"""What ``predict`` and ``explain`` share: from command-line values to predictions."""
+"""A session: from what a user asks for, in words, to predictions; every place where users work shares it."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpwatt.compose import advised, predict
 from warpwatt.core.arguments import parse_arguments
-from warpwatt.core.errors import InputError, LaunchError, UnsupportedGpuError, UsageError
-from warpwatt.core.gpu import Clocks
+from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.core.program import Level
-from warpwatt.frontend.directives import read_directives
-from warpwatt.frontend.launches import LaunchText, from_table, merged, read_toml
+from warpwatt.frontend.compiled import Source
+from warpwatt.frontend.launches import merged
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import default_clocks, find, find_many, missing
-from warpwatt.models.registry import split_choice, time_model
-from warpwatt.predict import Choice, advised, predict
+from warpwatt.gpus import find
+from warpwatt.models.registry import time_model
+from warpwatt.session.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
+from warpwatt.session.launches import requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from warpwatt.commands.options import CompilationOptions, LaunchOptions, ModelOptions
     from warpwatt.core.case import Profile
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
-    from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.launches import Request
-
-MEGA = 1e6
+    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +36,26 @@ class Session:
     """Everything that stays the same over the kernels and GPUs of one command.
 
     ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
-    the kernel, each of which costs a prediction.
+    the kernel, each of which costs a prediction. ``tell`` hears remarks, such as which GPU was left out.
     """
 
-    source: str
+    source: str | Source
+    """A file's name, ``-`` for standard input, or what was read already."""
     gpus: str
     compilation: CompilationOptions
     modelling: ModelOptions
     machine_code: bool = False
     advice: bool = False
+    tell: Callable[[str], None] = note
 
     def run(self, launch: LaunchOptions) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
 
-        A GPU that cannot run a launch is an error when it was named, and a note on stderr under ``all``.
+        A GPU that cannot run a launch is an error when it was named, and told under ``all``.
         """
-        source = read_source(self.source)
+        source = self.opened()
         wanted = requests(source, launch)
-        gpus = complete_gpus(self.gpus)
+        gpus = complete_gpus(self.gpus, self.tell)
         predictions = []
         for request in wanted:
             kernels = self._kernels(source, request.kernel or "", gpus)
@@ -65,8 +65,17 @@ class Session:
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise
-                    note(f"{gpu.name} left out: {error}")
+                    self.tell(f"{gpu.name} left out: {error}")
         return tuple(predictions)
+
+    @property
+    def file(self) -> Path:
+        """The file that the source names."""
+        return Path(self.source.name if isinstance(self.source, Source) else self.source)
+
+    def opened(self) -> Source:
+        """Return the source, read; raises :class:`~warpwatt.core.errors.InputError` as reading does."""
+        return self.source if isinstance(self.source, Source) else read_source(self.source)
 
     def _kernels(self, source: Source, name: str, gpus: Iterable[Gpu]) -> Mapping[str, Kernel]:
         """Compile a kernel once per target, several targets at a time."""
@@ -112,7 +121,7 @@ class Session:
 
         profile = choose(measured, kernel, request.launch, gpu)
         if find(profile.gpu).target != gpu.target:
-            note(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
+            self.tell(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
         return with_arguments(profile, request.arguments, self.modelling.profile_arg)
 
     def compile_options(self) -> CompileOptions:
@@ -141,89 +150,3 @@ def with_arguments(profile: Profile, asked: tuple[str, ...], typed: tuple[str, .
         return profile
     arguments = parse_arguments(merged(asked, differing))
     return replace(profile, launch=replace(profile.launch, arguments=arguments))
-
-
-def complete_gpus(names: str) -> tuple[Gpu, ...]:
-    """Return the GPUs named; one that lacks data a prediction needs is an error, under ``all`` a note."""
-    found = find_many(names)
-    complete = []
-    for gpu in found:
-        lacking = missing(gpu)
-        if not lacking:
-            complete.append(gpu)
-        elif names == "all":
-            note(f"{gpu.name} left out: {', '.join(lacking)} not known")
-        else:
-            hint = "put a user file with these fields into the folder that `warpwatt gpus check` names"
-            raise UnsupportedGpuError(f"{gpu.name} lacks {', '.join(lacking)}", hint=hint)
-    return tuple(complete)
-
-
-def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
-    """Return the launches to predict, read (see :func:`launch_texts`)."""
-    return tuple(text.read() for text in launch_texts(source, launch))
-
-
-def launch_texts(source: Source, launch: LaunchOptions) -> tuple[LaunchText, ...]:
-    """Return the launches to predict in words: the command line's over a file's over the source's own.
-
-    A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
-    line names a kernel or a whole launch.
-    """
-    typed = LaunchText(
-        launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared, launch.arg, launch.loop
-    )
-    if launch.args is not None:
-        typed = typed.over(from_table(read_toml(launch.args), launch.args))
-    written = [text for text in _directives(source) if _same_kernel(text.kernel, typed.kernel)]
-    if not written:
-        return (typed,)
-    if typed.complete:
-        written = written[:1]
-    return tuple(typed.over(text) for text in written)
-
-
-def _directives(source: Source) -> tuple[LaunchText, ...]:
-    if b"\0" in source.data:  # a binary
-        return ()
-    return read_directives(source.data.decode("utf-8", errors="replace"), source.name)
-
-
-def _same_kernel(written: str | None, wanted: str | None) -> bool:
-    return written is None or wanted is None or wanted in written or written in wanted
-
-
-def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
-    """Read ``SM[,MEM]`` in MHz; None for the default."""
-    if text is None:
-        return None
-    sm, _, memory = text.partition(",")
-    try:
-        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else default_clocks(gpu).memory)
-    except ValueError:
-        raise InputError(
-            f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"
-        ) from None
-    if not 50 * MEGA <= clocks.sm <= 5000 * MEGA or not 50 * MEGA <= clocks.memory <= 30000 * MEGA:
-        boost = round(gpu.boost_clock / MEGA)
-        raise InputError(f"impossible clock: {text} MHz", hint=f"{gpu.name} runs up to {boost} MHz")
-    return clocks
-
-
-def chosen_level(modelling: ModelOptions) -> Level | None:
-    """Return the level that was asked for, None for the model's own choice."""
-    return None if modelling.level is None else Level(modelling.level)
-
-
-def model_choice(modelling: ModelOptions, loop_counts: tuple[tuple[int, float], ...] = ()) -> Choice:
-    """Return the models named by ``--model`` options, defaults for the rest."""
-    choice = Choice(loop_counts=loop_counts, unknown=modelling.unknown, level=chosen_level(modelling))
-    for text in modelling.model:
-        time, power = split_choice(text)
-        choice = replace(choice, time=time or choice.time, power=power or choice.power)
-    return choice
-
-
-def note(text: str) -> None:
-    """Write a remark to stderr."""
-    print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr
