@@ -19,6 +19,7 @@ from warpwatt.models.time.pipeline.state import (
     R_SETTERS,
     R_TIMES,
     S_ADDRESS_FREE,
+    S_PIPES,
     S_QUEUE,
     S_QUEUED,
     W_ACCESS,
@@ -109,13 +110,18 @@ def arrival(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: fl
 
 
 def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:
-    """Send an instruction of an SM-wide pipe down the queue; the pipe takes them as they come."""
-    shared, interval = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.SHARED_INTERVAL]
-    addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
-    s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
-    accepted = max(addressed, s.shared_free[shared])
-    s.shared_free[shared] = accepted + interval
-    s.pipe_busy[c.PIPES + shared] += interval
+    """Send an instruction of a pipe behind the queue down it; the pipe takes them as they come."""
+    shared, pipe = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.PIPE]
+    accepted = max(time, s.subs[sub, S_ADDRESS_FREE])
+    if shared >= 0:
+        accepted = max(accepted, s.shared_free[shared])
+        s.shared_free[shared] = accepted + x.ints[pc, c.SHARED_INTERVAL]
+        s.pipe_busy[c.PIPES + shared] += x.ints[pc, c.SHARED_INTERVAL]
+    else:
+        accepted = max(accepted, s.subs[sub, S_PIPES + pipe])
+        s.subs[sub, S_PIPES + pipe] = accepted + x.ints[pc, c.INTERVAL]
+        s.pipe_busy[pipe] += x.ints[pc, c.INTERVAL]
+    s.subs[sub, S_ADDRESS_FREE] = accepted + 1
     s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = accepted
     s.subs[sub, S_QUEUED] += 1
     done = accepted + int(x.floats[pc, c.LATENCY])

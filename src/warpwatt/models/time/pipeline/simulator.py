@@ -251,13 +251,13 @@ def hold(s: State, sub: int, w: int, time: int, free: int) -> None:
 def unit_free(x: Inputs, s: State, sub: int, pc: int) -> int:
     """Return when the units and register banks that an instruction needs can take it."""
     free = 0
-    pipe = x.ints[pc, c.PIPE]
-    if pipe >= 0:
+    pipe, kind = x.ints[pc, c.PIPE], x.ints[pc, c.KIND]
+    if pipe >= 0 and kind != c.QUEUED:
         free = s.subs[sub, S_PIPES + pipe]
         other = x.ints[pc, c.OTHER_PIPE]
         if other >= 0:
             free = min(free, s.subs[sub, S_PIPES + other])
-    shared, kind = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.KIND]
+    shared = x.ints[pc, c.SHARED_PIPE]
     if shared >= 0 and kind != c.QUEUED:
         free = max(free, s.shared_free[shared])
     if kind in (c.MEMORY, c.QUEUED) and s.subs[sub, S_QUEUED] >= x.numbers[c.QUEUE_DEPTH]:
@@ -306,7 +306,7 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
 def take_units(x: Inputs, s: State, sub: int, pc: int, time: int) -> None:
     """Occupy pipes and register banks."""
     pipe = x.ints[pc, c.PIPE]
-    if pipe >= 0:
+    if pipe >= 0 and x.ints[pc, c.KIND] != c.QUEUED:
         other = x.ints[pc, c.OTHER_PIPE]
         if other >= 0 and s.subs[sub, S_PIPES + other] <= time:
             pipe = other
