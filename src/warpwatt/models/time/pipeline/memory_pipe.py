@@ -114,14 +114,15 @@ def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> Non
     shared, pipe = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.PIPE]
     accepted = max(time, s.subs[sub, S_ADDRESS_FREE])
     if shared >= 0:
+        s.subs[sub, S_ADDRESS_FREE] = accepted + x.numbers[c.ADDRESS_CYCLES]
         accepted = max(accepted, s.shared_free[shared])
         s.shared_free[shared] = accepted + x.ints[pc, c.SHARED_INTERVAL]
         s.pipe_busy[c.PIPES + shared] += x.ints[pc, c.SHARED_INTERVAL]
     else:
         accepted = max(accepted, s.subs[sub, S_PIPES + pipe])
+        s.subs[sub, S_ADDRESS_FREE] = accepted + 1
         s.subs[sub, S_PIPES + pipe] = accepted + x.ints[pc, c.INTERVAL]
         s.pipe_busy[pipe] += x.ints[pc, c.INTERVAL]
-    s.subs[sub, S_ADDRESS_FREE] = accepted + 1
     s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = accepted
     s.subs[sub, S_QUEUED] += 1
     done = accepted + int(x.floats[pc, c.LATENCY])
