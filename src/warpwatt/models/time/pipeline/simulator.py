@@ -209,6 +209,8 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
     asked, free = -1, 0  # warps often stand at the same instruction
     for position in range(length):
         seat = first + (length - 1 - position if policy == c.YOUNGEST else position)
+        if best >= 0 and s.warps[s.seats[seat, T_WARP], W_BLOCK] != s.warps[best, W_BLOCK]:
+            return int(best)
         due = s.seats[seat, T_DUE]
         if due > time:
             again = min(again, due)
