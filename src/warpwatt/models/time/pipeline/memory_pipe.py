@@ -119,8 +119,8 @@ def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> Non
         s.shared_free[shared] = accepted + x.ints[pc, c.SHARED_INTERVAL]
         s.pipe_busy[c.PIPES + shared] += x.ints[pc, c.SHARED_INTERVAL]
     else:
+        s.subs[sub, S_ADDRESS_FREE] = max(accepted, s.subs[sub, S_PIPES + pipe] - x.ints[pc, c.INTERVAL]) + 1
         accepted = max(accepted, s.subs[sub, S_PIPES + pipe])
-        s.subs[sub, S_ADDRESS_FREE] = accepted + 1
         s.subs[sub, S_PIPES + pipe] = accepted + x.ints[pc, c.INTERVAL]
         s.pipe_busy[pipe] += x.ints[pc, c.INTERVAL]
     s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = accepted
