@@ -71,6 +71,15 @@ class Roofline:
         return min(self.compute.peak, self.memory.peak * intensity)
 
     @property
+    def nearest(self) -> Roof:
+        """The roof that the kernel comes nearest to at any level of memory: there it has least to gain."""
+        allowed = [(min(self.compute.peak, one.roof.peak * one.intensity), one) for one in self.levels]
+        if not allowed:
+            return self.binding
+        least, level = min(allowed, key=lambda pair: pair[0])
+        return self.compute if least == self.compute.peak else level.roof
+
+    @property
     def ridge(self) -> float:
         """Intensity at which the two binding roofs meet, FLOP/B."""
         return self.compute.peak / self.memory.peak

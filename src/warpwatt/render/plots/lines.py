@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WIDTH, HEIGHT = 420, 270
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 16, 44
+LEFT, RIGHT, TOP, BOTTOM = 62, 30, 16, 44
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def x_axis(values: Sequence[float], unit: str) -> LinearAxis:
     """Return an axis with little room around the values."""
     low, high = min(values), max(values)
     room = 0.02 * (high - low) or 0.1 * abs(high) or 1.0
-    return LinearAxis(max(0.0, low - room), high + room, LEFT, WIDTH - RIGHT, unit)
+    return LinearAxis(low - room, high + room, LEFT, WIDTH - RIGHT, unit)
 
 
 def y_axis(high: float, unit: str) -> LinearAxis:

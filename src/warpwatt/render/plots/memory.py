@@ -49,6 +49,8 @@ class MemoryChart:
     height: int = HEIGHT
 
 
+LOW = 150
+"""Height of the picture where shared memory is not used."""
 PLACES = {
     "sm": (8, 16, 118, 260),
     "l1": (300, 16, 138, 118),

@@ -93,7 +93,7 @@ def roofline_plot(named: Sequence[tuple[str, Roofline]]) -> RooflinePlot:
     roofs = _highest(rooflines)
     x = _x_axis(rooflines, roofs)
     y = _y_axis(rooflines, roofs, x)
-    binding = {name for roof in rooflines for name in (roof.compute.name, roof.memory.name)}
+    binding = {roof.nearest.name for roof in rooflines}
     slopes = [roof for roof in roofs if roof.kind == "memory"]
     flats = [roof for roof in roofs if roof.kind == "compute"]
     return RooflinePlot(

@@ -16,7 +16,15 @@ from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.report.clocks import ClockCharts, clock_charts, clock_data
 from warpwatt.render.report.columns import Column, Library, columns, heat_names
 from warpwatt.render.report.data import Dataset, bars_data
-from warpwatt.render.report.lines import AccessRow, HotLine, access_rows, hot_lines, lines_data, loop_rows
+from warpwatt.render.report.lines import (
+    SMALL,
+    AccessRow,
+    HotLine,
+    access_rows,
+    hot_lines,
+    lines_data,
+    loop_rows,
+)
 from warpwatt.render.report.memory import memory_chart, memory_data, memory_rows
 from warpwatt.render.report.occupancy import occupancy_charts, occupancy_data, occupancy_hints
 from warpwatt.render.report.provenance import Origin, origins, provenance, sources
@@ -188,7 +196,7 @@ def _bars(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:
     components = prediction.energy_components
     return {
         "speed-of-light": tuple(bar(name, x) for name, x in speed_of_light_order(timing.utilisation)),
-        "time": parts(timing.breakdown, prediction.time.value, "s"),
+        "time": () if _same_names(prediction) else parts(timing.breakdown, prediction.time.value, "s"),
         "energy": parts(components, sum(components.values()), "J"),
         "stalls": _stalls(prediction),
     }
@@ -199,12 +207,20 @@ def _stalls(prediction: Prediction) -> tuple[Bar, ...]:
     timing = prediction.timing
     cycles = timing.warps.per_issue() if timing.warps else {}
     ordered = sorted(timing.stalls.items(), key=lambda pair: -pair[1])
-    return tuple(_stall(stall, share, cycles.get(stall)) for stall, share in ordered if share)
+    seconds = timing.breakdown if _same_names(prediction) else {}
+    return tuple(_stall(s, share, cycles.get(s), seconds.get(str(s))) for s, share in ordered if share)
 
 
-def _stall(stall: Stall, share: float, cycles: float | None) -> Bar:
-    note = "" if cycles is None else f"{cycles:.2f} cycles"
-    return bar(str(stall), share, note, cycles, STALL_REASONS.get(stall, ""))
+def _stall(stall: Stall, share: float, cycles: float | None, seconds: float | None) -> Bar:
+    notes = (f"{cycles:.2f} cycles" if cycles is not None else "", si(seconds, "s") if seconds else "")
+    hint = STALL_REASONS.get(stall, "") if share >= SMALL else ""
+    return bar(str(stall), share, ", ".join(note for note in notes if note), cycles, hint)
+
+
+def _same_names(prediction: Prediction) -> bool:
+    """Return whether the time model divides the time by warp states, so that one chart shows both."""
+    timing = prediction.timing
+    return bool(timing.stalls) and set(timing.breakdown) <= {str(stall) for stall in timing.stalls}
 
 
 def _levels(roof: Roofline) -> tuple[tuple[str, ...], ...]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Access, Space
 from warpwatt.core.units import si
 from warpwatt.render.figures import count, percent
-from warpwatt.render.plots.memory import PLACES, Arrow, Box, MemoryChart, arrow, thickness
+from warpwatt.render.plots.memory import HEIGHT, LOW, PLACES, Arrow, Box, MemoryChart, arrow, thickness
 from warpwatt.render.report.data import Dataset
 from warpwatt.render.roofline import dram_peak, l1_peak, l2_peak
 from warpwatt.render.words import unit_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from warpwatt.core.execution import Traffic, Workload
     from warpwatt.core.prediction import Prediction
 
@@ -100,7 +102,9 @@ def memory_chart(prediction: Prediction) -> MemoryChart:
     found = crossings(prediction)
     most = max((max(one.read, one.written) for one in found), default=0.0)
     arrows = tuple(a for one in found for a in _arrows(one, most))
-    return MemoryChart(_boxes(prediction), arrows, _description(found))
+    used = any("shared" in one.ends for one in found)
+    boxes = tuple(_boxes(prediction, shared=used))
+    return MemoryChart(boxes, arrows, _description(found), height=HEIGHT if used else LOW)
 
 
 def memory_data(prediction: Prediction) -> Dataset:
@@ -132,23 +136,26 @@ def _percent(share: float | None) -> str:
     return "" if share is None else percent(share)
 
 
-def _boxes(prediction: Prediction) -> tuple[Box, ...]:
+def _boxes(prediction: Prediction, *, shared: bool) -> Iterator[Box]:
+    """Yield the boxes; that of shared memory only where it is used."""
     workload, busy = prediction.case.workload, prediction.timing.utilisation
     found, off_chip = hits(workload), requests(workload, _OFF_CHIP)
-    shared = requests(workload, frozenset({Space.SHARED}))
+    asked = requests(workload, frozenset({Space.SHARED}))
     texts = {
         "sm": ("SMs", (f"{workload.active_sms} active", "requests:", f"{count(off_chip.number)} global,",
-                       f"{count(shared.number)} shared")),
+                       f"{count(asked.number)} shared")),
         "l1": ("L1 cache", _hit_lines(found.l1)),
-        "shared": ("Shared memory", _shared_lines(workload, shared)),
+        "shared": ("Shared memory", _shared_lines(workload, asked)),
         "l2": ("L2 cache", _hit_lines(found.l2)),
         "dram": ("DRAM", (f"{percent(busy['dram'])} busy",) if "dram" in busy else ()),
     }  # fmt: skip
-    heats = {"sm": busy.get("issue", 0.0)}
-    return tuple(
-        Box(name, lines, min(1.0, heats.get(key, busy.get(key, 0.0))), *PLACES[key])
-        for key, (name, lines) in texts.items()
-    )
+    heats = {**busy, "sm": busy.get("issue", 0.0)}
+    for key, (name, lines) in texts.items():
+        x, y, width, height = PLACES[key]
+        if key == "sm" and not shared:
+            height = PLACES["l1"][3]
+        if key != "shared" or shared:
+            yield Box(name, lines, min(1.0, heats.get(key, 0.0)), x, y, width, height)
 
 
 def _hit_lines(share: float | None) -> tuple[str, ...]:
@@ -157,7 +164,7 @@ def _hit_lines(share: float | None) -> tuple[str, ...]:
 
 def _shared_lines(workload: Workload, asked: Requests) -> tuple[str, ...]:
     if not asked.number:
-        return ("not used",)
+        return ()
     return (
         f"{count(workload.shared_wavefronts)} wavefronts",
         f"{workload.shared_wavefronts / asked.number:.3g} per request",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from warpwatt.advise.occupancy_curves import OccupancyCurve, OccupancyPoint
 
 BYTES = "B per block"
+X_TITLES = {BYTES: "Shared memory per block", "threads": "Threads per block"}
 
 
 def occupancy_charts(curves: Sequence[OccupancyCurve]) -> tuple[LineChart, ...]:
@@ -55,11 +56,10 @@ def _chart(curve: OccupancyCurve) -> LineChart:
     pixels = [(x(point.value), y(point.warps)) for point in curve.points]
     own = curve.own
     mark = Mark(x(own.value), y(own.warps), "own", f"this launch: {_note(curve, own)}")
-    unit = curve.unit.removeprefix("B ") if curve.unit == BYTES else curve.unit
     return LineChart(
         name=curve.name.lower().replace(" ", "-"),
         title=f"Warps per SM against {curve.name.lower()}",
-        x_title=f"{curve.name}, {unit}" if curve.unit != "threads" else "Threads per block",
+        x_title=X_TITLES.get(curve.unit, f"{curve.name} {curve.unit}"),
         x_ticks=binary_ticks(x, lambda value: _amount(curve, round(value))),
         y_ticks=binary_ticks(y, lambda value: f"{value:.0f}"),
         path=steps(pixels),

@@ -30,6 +30,7 @@ class Listing {
     this.shares = new Map(rows.map((row, i) => [row, shares[i]]));
     this.most = shares.reduce((most, share) => Math.max(most, share), 0);
     this.kind = heatClass(name);
+    this.host.classList.toggle("cold", !this.most);
     this.draw();
   }
 
