@@ -95,7 +95,14 @@ def _cursors(shown: Page) -> dict[str, Any]:
 
 def _roof_cursor(plot: RooflinePlot) -> dict[str, Any]:
     axis = plot.x_axis
-    return {"low": axis.low, "high": axis.high, "start": axis.start, "end": axis.end, "peaks": plot.peaks}
+    return {
+        "low": axis.low,
+        "high": axis.high,
+        "start": axis.start,
+        "end": axis.end,
+        "peaks": plot.peaks,
+        "unit": plot.unit,
+    }
 
 
 def _curve_cursor(chart: LineChart) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The roofline of one prediction: the GPU's roofs at the predicted clocks and the kernel's points under them.
 
 Williams, Waterman, Patterson: "Roofline: an insightful visual performance model", CACM 52(4), 2009. One point
-for each level of memory: Yang et al., "Hierarchical Roofline analysis for GPUs", CCPE 32(20), 2020.
+for each level of memory: Yang et al., "Hierarchical Roofline analysis for GPUs", CCPE 32(20), 2020. Kernels
+without FLOP: Ding, Williams, "An Instruction Roofline Model for GPUs", PMBS 2019.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class Roofline:
     low: float
     high: float
     levels: tuple[Level, ...] = ()
+    unit: str = "FLOP"
+    """What is counted: ``"FLOP"``, or ``"inst"`` for warp instructions."""
 
     def ceiling(self, intensity: float) -> float:
         """Return the FLOP/s that the two binding roofs allow at ``intensity``."""
@@ -106,11 +109,29 @@ def roofline(prediction: Prediction) -> Roofline | None:
     return Roofline(roofs, binding, memory[0], *point, levels=_levels(case, memory, flops))
 
 
-def _levels(case: Case, memory: tuple[Roof, ...], flops: float) -> tuple[Level, ...]:
+def instruction_roofline(prediction: Prediction) -> Roofline | None:
+    """Return the same for warp instructions under the issue rate, None without DRAM traffic or time.
+
+    Bytes are counted instead of transactions of 32 bytes, so that both pictures have the same memory roofs.
+    """
+    case, time = prediction.case, prediction.time
+    work, traffic = case.workload.execution.warp_instructions, case.workload.dram.total
+    schedulers = case.gpu.sm_count * case.gpu.capability.warp_schedulers
+    issue = Roof("Issue", "compute", schedulers * case.clocks.sm)
+    if not (work > 0 and traffic > 0 and time.low > 0):
+        return None
+    memory = memory_roofs(case)
+    point = (work / traffic, work / time.value, work / time.high, work / time.low)
+    return Roofline(
+        (issue, *memory), issue, memory[0], *point, levels=_levels(case, memory, work), unit="inst"
+    )
+
+
+def _levels(case: Case, memory: tuple[Roof, ...], done: float) -> tuple[Level, ...]:
     work = case.workload
     crossing = (work.dram.total, work.l2.total, work.l1.total)
     pairs = zip(memory, crossing, strict=True)
-    return tuple(Level(roof, moved, flops / moved) for roof, moved in pairs if moved > 0)
+    return tuple(Level(roof, moved, done / moved) for roof, moved in pairs if moved > 0)
 
 
 def _least_time(flops: float, roof: Roof | None) -> float:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
+from warpwatt.render.figures import percent
 from warpwatt.render.plots.axes import LogAxis, Tick
 
 if TYPE_CHECKING:
@@ -22,13 +23,18 @@ ROOM = 3.0
 LABEL_HEIGHT = 14
 LABEL_LENGTH = 104
 """Pixels that a label takes, about."""
+ORDER = ("L1", "L2", "DRAM")
+"""Of levels that share a label."""
 NEAR = 34
 """Pixels below which two points of a kernel share one label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One roof as drawn, with its label at ``(label_x, label_y)`` turned by ``angle`` degrees."""
+    """One roof as drawn, with its label at ``(label_x, label_y)`` turned by ``angle`` degrees.
+
+    ``rise`` lifts the label off a sloping line: negative above it, positive below.
+    """
 
     name: str
     label: str
@@ -42,6 +48,7 @@ class Line:
     label_x: float
     label_y: float
     angle: float = 0.0
+    rise: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class RooflinePlot:
     description: str
     x_axis: LogAxis
     y_axis: LogAxis
+    unit: str = "FLOP"
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -90,6 +98,7 @@ class RooflinePlot:
 def roofline_plot(named: Sequence[tuple[str, Roofline]]) -> RooflinePlot:
     """Return the picture of one or several kernels on one GPU; of roofs that differ, the highest."""
     rooflines = [roof for _, roof in named]
+    unit = rooflines[0].unit
     roofs = _highest(rooflines)
     x = _x_axis(rooflines, roofs)
     y = _y_axis(rooflines, roofs, x)
@@ -97,19 +106,23 @@ def roofline_plot(named: Sequence[tuple[str, Roofline]]) -> RooflinePlot:
     slopes = [roof for roof in roofs if roof.kind == "memory"]
     flats = [roof for roof in roofs if roof.kind == "compute"]
     return RooflinePlot(
-        lines=(*_slopes(slopes, flats, x, y, binding), *_flats(flats, slopes, x, y, binding)),
+        lines=(
+            *_slopes(slopes, flats, x, y, binding),
+            *_flats(flats, slopes, x, y, binding, unit),
+        ),
         marks=tuple(_mark(name, roof, x, y) for name, roof in named),
         x_ticks=tuple(Tick(x(v), f"{v:g}") for v in _decades(x)),
-        y_ticks=tuple(Tick(y(v), si(v, "FLOP/s", 1)) for v in _decades(y)),
+        y_ticks=tuple(Tick(y(v), si(v, f"{unit}/s", 1)) for v in _decades(y)),
         description=" ".join(_sentence(name if len(named) > 1 else "The kernel", r) for name, r in named),
         x_axis=x,
         y_axis=y,
+        unit=unit,
         peaks=tuple((roof.name, roof.kind, roof.peak) for roof in roofs),
     )
 
 
 def _sentence(name: str, roof: Roofline) -> str:
-    point = f"{si(roof.performance, 'FLOP/s')} at {roof.intensity:.3g} FLOP/B"
+    point = f"{si(roof.performance, f'{roof.unit}/s')} at {roof.intensity:.3g} {roof.unit}/B"
     return f"{name} reaches {point}; the {roof.binding.name} roof lies above it."
 
 
@@ -147,7 +160,7 @@ def _decades(axis: LogAxis) -> list[float]:
 
 
 def _flats(
-    flats: Sequence[Roof], slopes: Sequence[Roof], x: LogAxis, y: LogAxis, binding: set[str]
+    flats: Sequence[Roof], slopes: Sequence[Roof], x: LogAxis, y: LogAxis, binding: set[str], unit: str
 ) -> list[Line]:
     """Return the compute roofs: level, from the steepest memory roof to the right edge; equal ones as one."""
     steepest = max(roof.peak for roof in slopes)
@@ -160,7 +173,7 @@ def _flats(
         start = x(max(x.low, peak / steepest))
         label_at = max(height - 5, label_at + LABEL_HEIGHT)
         bound = any(roof.name in binding for roof in same)
-        label = f"{name} {si(peak, 'FLOP/s')}"
+        label = f"{name} {si(peak, f'{unit}/s')}"
         place = (start, height, x.end, height, x.end - 4, round(label_at, 1))
         lines.append(Line(name, label, "compute", bound, peak, *place))
     return lines
@@ -172,9 +185,9 @@ def _slopes(
     """Return the memory roofs: rising from the left or lower edge to the highest compute roof."""
     top = max(roof.peak for roof in flats)
     ordered = sorted(slopes, key=lambda roof: roof.peak)
-    shifts = _label_shifts([y(roof.peak * x.low * ROOM) for roof in ordered])
+    shifts = [0.0, *_label_shifts([y(roof.peak * x.low * ROOM) for roof in ordered[1:]])]
     lines = []
-    for roof, shift in zip(ordered, shifts, strict=True):
+    for number, (roof, shift) in enumerate(zip(ordered, shifts, strict=True)):
         left, right = max(x.low, y.low / roof.peak), top / roof.peak
         x1, y1, x2, y2 = x(left), y(left * roof.peak), x(right), y(top)
         angle = math.atan2(y2 - y1, x2 - x1)
@@ -182,8 +195,8 @@ def _slopes(
         place = (round(x1 + along * math.cos(angle), 1), round(y1 + along * math.sin(angle), 1))
         label = f"{roof.name} {si(roof.peak, 'B/s')}"
         turned = round(math.degrees(angle), 1)
-        bound = roof.name in binding
-        lines.append(Line(roof.name, label, "memory", bound, roof.peak, x1, y1, x2, y2, *place, turned))
+        bound, rise = roof.name in binding, -6.0 if number else 15.0
+        lines.append(Line(roof.name, label, "memory", bound, roof.peak, x1, y1, x2, y2, *place, turned, rise))
     return lines
 
 
@@ -208,10 +221,10 @@ def _mark(name: str, roof: Roofline, x: LogAxis, y: LogAxis) -> Mark:
 
 def _point(level: Level, label: str, roof: Roofline, x: LogAxis, y: LogAxis) -> Point:
     allowed = min(roof.compute.peak, level.roof.peak * level.intensity)
-    share = f"{roof.performance / allowed:.0%}".replace("%", " %")
+    unit = f"{roof.unit}/s"
     text = (
-        f"{level.roof.name}: {si(roof.performance, 'FLOP/s')} ({si(roof.low, 'FLOP/s')} to "
-        f"{si(roof.high, 'FLOP/s')}) at {level.intensity:.3g} FLOP/B, {share} of what the roofs allow"
+        f"{level.roof.name}: {si(roof.performance, unit)} ({si(roof.low, unit)} to {si(roof.high, unit)}) at "
+        f"{level.intensity:.3g} {roof.unit}/B, {percent(roof.performance / allowed)} of what the roofs allow"
     )
     return Point(level.roof.name, x(level.intensity), y(allowed), text, label)
 
@@ -219,7 +232,7 @@ def _point(level: Level, label: str, roof: Roofline, x: LogAxis, y: LogAxis) -> 
 def _labels(places: Sequence[tuple[str, float]]) -> list[str]:
     """Return a label for each point, those of close points together at the first.
 
-    >>> _labels([("L1", 10.0), ("L2", 20.0), ("DRAM", 90.0)])
+    >>> _labels([("L2", 10.0), ("L1", 20.0), ("DRAM", 90.0)])
     ['L1, L2', '', 'DRAM']
     """
     labels: list[str] = []
@@ -231,4 +244,4 @@ def _labels(places: Sequence[tuple[str, float]]) -> list[str]:
         else:
             first, at = number, position
             labels.append(name)
-    return labels
+    return [", ".join(sorted(label.split(", "), key=ORDER.index)) if label else "" for label in labels]

@@ -10,9 +10,10 @@ from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.figures import percent
 from warpwatt.render.plots.roofline import roofline_plot
-from warpwatt.render.report.account import account, kernel_name, roofline_data, shape
+from warpwatt.render.report.account import account
 from warpwatt.render.report.columns import Library
-from warpwatt.render.report.values import figures
+from warpwatt.render.report.tables import roofline_data
+from warpwatt.render.report.values import figures, kernel_name, shape
 from warpwatt.render.roofline import roofline
 
 if TYPE_CHECKING:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
-from warpwatt.render.figures import bounds, percent, quantity
+from warpwatt.render.console import plain
+from warpwatt.render.figures import bounds, dimensions, percent, quantity
 from warpwatt.render.words import unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from warpwatt.core.estimate import Estimate
+    from warpwatt.core.prediction import Prediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +73,14 @@ def parts(amounts: Mapping[str, float], whole: float, unit: str) -> tuple[Bar, .
         return ()
     ordered = sorted(amounts.items(), key=lambda part: -part[1])
     return tuple(bar(unit_name(name), x / whole, si(x, unit), x) for name, x in ordered if x)
+
+
+def kernel_name(prediction: Prediction) -> str:
+    """Return the kernel's name as people write it."""
+    return plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
+
+
+def shape(prediction: Prediction) -> str:
+    """Return blocks and threads of the launch."""
+    launch = prediction.case.launch
+    return f"{dimensions(launch.grid)} blocks × {dimensions(launch.block)} threads"

@@ -9,8 +9,8 @@ const si = (value, unit) => {
 const roofReading = (axis) => (x) => {
   const share = Math.min(1, Math.max(0, (x - axis.start) / (axis.end - axis.start)));
   const intensity = axis.low * (axis.high / axis.low) ** share;
-  const parts = axis.peaks.map(([name, kind, peak]) => `${name} ${si(kind === "memory" ? peak * intensity : peak, "FLOP/s")}`);
-  return { x: axis.start + share * (axis.end - axis.start), text: `At ${Number(intensity.toPrecision(3))} FLOP/B: ${parts.join(", ")}` };
+  const parts = axis.peaks.map(([name, kind, peak]) => `${name} ${si(kind === "memory" ? peak * intensity : peak, `${axis.unit}/s`)}`);
+  return { x: axis.start + share * (axis.end - axis.start), text: `At ${Number(intensity.toPrecision(3))} ${axis.unit}/B: ${parts.join(", ")}` };
 };
 const curveReading = (curve) => (x) => {
   let best = 0;
