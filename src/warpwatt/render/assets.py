@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
+from markupsafe import Markup
+
+from warpwatt.render.console import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +23,15 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
+        finalize=_visible,
     )
+
+
+def _visible(value: Any) -> Any:
+    """Return what a template places, control characters of hostile names and sources made visible."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return value if value.isprintable() else "\n".join(plain(line) for line in value.split("\n"))
 
 
 def joined(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from warpwatt.render.report.values import Bar
 
 Cell = str | float | int | bool | None
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
-"""What could end a script element or a line of JavaScript; JSON may write all of it as escapes."""
+_UNSAFE = re.compile(r"[<>&]|[^\x20-\x7e]")
+"""What could end a script element, or may not be printable; JSON may write all of it as escapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +48,11 @@ def embedded(document: Any) -> Markup:
     {"name":"\u003c/script\u003e"}
     """
     text = json.dumps(finite(document), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(text.translate(_UNSAFE))  # noqa: S704 - nothing in it can end the element
+    return Markup(_UNSAFE.sub(_escape, text))  # noqa: S704 - nothing in it can end the element
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found[0]
+    if character.isprintable() and character not in "<>&":
+        return character
+    return json.dumps(character)[1:-1] if ord(character) > 0x7E else f"\\u{ord(character):04x}"

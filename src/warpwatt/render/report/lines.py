@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
@@ -22,6 +23,8 @@ SMALL = 0.005
 """Lines below this share of time and of energy stand only in the source column."""
 LONGEST = 240
 """Characters of a line that a table shows."""
+MOST_LINES, MOST_ACCESSES = 40, 100
+"""Rows of a table; the data that the page hands out has every line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,9 @@ class AccessRow:
 def hot_lines(prediction: Prediction) -> tuple[HotLine, ...]:
     """Return the lines that cost something, hottest first."""
     short, lanes = _short(prediction), active_lanes(prediction.case.workload.execution)
+    costly = [line for line in hottest(prediction) if max(line.time_share, line.energy_share) >= SMALL]
     return tuple(
-        _line(line, short[line.file], lanes.get((line.file, line.line)))
-        for line in hottest(prediction)
-        if max(line.time_share, line.energy_share) >= SMALL
+        _line(line, short[line.file], lanes.get((line.file, line.line))) for line in costly[:MOST_LINES]
     )
 
 
@@ -92,11 +94,12 @@ def lines_data(prediction: Prediction) -> Dataset:
 def access_rows(prediction: Prediction) -> tuple[AccessRow, ...]:
     """Return what each line does to each buffer, hottest line first."""
     found, short = reaches(prediction.case.workload), _short(prediction)
-    return tuple(
+    rows = (
         _access(reach, f"{short[line.file]}:{line.line}")
         for line in hottest(prediction)
         for reach in found.get((line.file, line.line), ())
     )
+    return tuple(islice(rows, MOST_ACCESSES))
 
 
 def loop_rows(prediction: Prediction) -> tuple[tuple[str, ...], ...]:

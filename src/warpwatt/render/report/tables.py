@@ -33,7 +33,7 @@ def plot_data(
         "time": bars_data("Time by component", "component", "time_s", bars["time"]),
         "energy": bars_data("Energy by component", "component", "energy_J", bars["energy"]),
         "occupancy": occupancy_data(report.occupancy),
-        "lines": lines_data(prediction),
+        "source": lines_data(prediction),
     }
     if roof is not None:
         found["roofline"] = roofline_data([(kernel_name(prediction), roof)])

@@ -64,7 +64,7 @@ def figure(name: str, estimate: Estimate, full: float, *, marked: bool = False) 
 def bar(label: str, share: float, note: str = "", amount: float | None = None, hint: str = "") -> Bar:
     """Return a bar of a share, 0 to 1."""
     width = 0.0 if math.isnan(share) else round(100 * min(1.0, max(0.0, share)), 1)
-    return Bar(label, width, percent(share), note, amount, hint, share)
+    return Bar(plain(label), width, percent(share), note, amount, hint, share)
 
 
 def parts(amounts: Mapping[str, float], whole: float, unit: str) -> tuple[Bar, ...]:
