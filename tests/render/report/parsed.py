@@ -6,17 +6,45 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = frozenset({"meta", "link", "br", "img", "hr", "input"})
-PHRASING = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "span", "button", "label", "code", "strong", "b", "a"})
+PHRASING = frozenset(
+    {"p", "h1", "h2", "h3", "h4", "h5", "h6", "span", "button", "label", "code", "strong", "b", "a"}
+)
 """Elements that hold text and other phrases only."""
-BLOCKS = frozenset({"p", "div", "section", "ul", "ol", "dl", "table", "nav", "header", "footer", "main", "details",
-                    "h1", "h2", "h3", "h4", "form"})  # fmt: skip
+BLOCKS = frozenset(
+    [
+        "p",
+        "div",
+        "section",
+        "ul",
+        "ol",
+        "dl",
+        "table",
+        "nav",
+        "header",
+        "footer",
+        "main",
+        "details",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "form",
+    ]
+)
 INTERACTIVE = frozenset({"a", "button", "select", "details"})
 PARENTS = {
-    "li": {"ul", "ol"}, "dt": {"dl"}, "dd": {"dl"}, "tr": {"thead", "tbody", "tfoot"}, "td": {"tr"}, "th": {"tr"},
-    "thead": {"table"}, "tbody": {"table"}, "caption": {"table"}, "summary": {"details"}, "option": {"select"},
+    "li": {"ul", "ol"}, "dt": {"dl"}, "dd": {"dl"}, "tr": {"thead", "tbody"}, "td": {"tr"}, "th": {"tr"},
+    "thead": {"table"}, "tbody": {"table"}, "caption": {"table"}, "summary": {"details"},
+    "option": {"select"},
 }  # fmt: skip
 """Elements to those that may hold them."""
-CHILDREN = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}, "table": {"caption", "thead", "tbody"}, "tr": {"td", "th"}}
+CHILDREN = {
+    "ul": {"li"},
+    "ol": {"li"},
+    "dl": {"dt", "dd"},
+    "table": {"caption", "thead", "tbody"},
+    "tr": {"td", "th"},
+}
 
 
 @dataclass

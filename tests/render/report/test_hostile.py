@@ -19,7 +19,9 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"
 
 def hostile(prediction):
     case = prediction.case
-    kernel = dataclasses.replace(case.kernel, demangled=HOSTILE, name=HOSTILE, toolkit=HOSTILE, warnings=(HOSTILE,))
+    kernel = dataclasses.replace(
+        case.kernel, demangled=HOSTILE, name=HOSTILE, toolkit=HOSTILE, warnings=(HOSTILE,)
+    )
     gpu = dataclasses.replace(case.gpu, name=HOSTILE, sources={HOSTILE: HOSTILE})
     line = dataclasses.replace(prediction.lines[2], text=HOSTILE, file=HOSTILE)
     program = case.workload.execution.program
@@ -33,7 +35,11 @@ def hostile(prediction):
         prediction,
         case=dataclasses.replace(case, kernel=kernel, gpu=gpu, workload=workload),
         timing=dataclasses.replace(
-            prediction.timing, bottleneck=HOSTILE, breakdown={HOSTILE: 1e-6}, utilisation={HOSTILE: 0.5}, model=HOSTILE
+            prediction.timing,
+            bottleneck=HOSTILE,
+            breakdown={HOSTILE: 1e-6},
+            utilisation={HOSTILE: 0.5},
+            model=HOSTILE,
         ),
         energy_components={HOSTILE: 1.0},
         lines=(line,),
@@ -73,7 +79,8 @@ def huge(prediction, instructions):
     program = dataclasses.replace(
         case.workload.execution.program,
         instructions=tuple(
-            Instruction(i, "FFMA.FTZ", (), line=SourceLine("big.cu", 1 + i // 10)) for i in range(instructions)
+            Instruction(i, "FFMA.FTZ", (), line=SourceLine("big.cu", 1 + i // 10))
+            for i in range(instructions)
         ),
         labels={},
     )

@@ -1,8 +1,9 @@
-"""The page's structure: one file, valid, offline, accessible, with every section in Nsight Compute's order."""
+"""The page's structure: one file, valid, offline, accessible, sections in Nsight Compute's order."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 
 from tests.render.report.conftest import CONTEXT, SOURCES
@@ -10,11 +11,14 @@ from tests.render.report.parsed import parse
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import SourceLine
 from warpwatt.render import html
+from warpwatt.render.assets import asset
 from warpwatt.render.code import listings
 from warpwatt.render.context import Context
 
-ORDER = ["Speed of Light", "Roofline", "Memory", "Scheduler and Warp State", "Energy by component", "Occupancy",
-         "Clock sweep", "Source", "What would help", "Where the numbers come from"]  # fmt: skip
+ORDER = [
+    "Speed of Light", "Roofline", "Memory", "Scheduler and Warp State", "Energy by component", "Occupancy",
+    "Clock sweep", "Source", "What would help", "Where the numbers come from",
+]  # fmt: skip
 
 
 def test_ids_are_unique_and_what_refers_to_them_finds_them(tree):
@@ -36,7 +40,7 @@ def test_sections_stand_in_order_in_every_account(tree, predictions):
 
 
 def test_nothing_refers_to_the_network(page, tree):
-    shown = page.replace(f'xmlns: SVG', "").replace('"http://www.w3.org/2000/svg"', "")
+    shown = page.replace("xmlns: SVG", "").replace('"http://www.w3.org/2000/svg"', "")
     assert re.findall(r"(?:https?:)//", shown) == []
     assert "@import" not in page
     assert "url(" not in page
@@ -63,7 +67,7 @@ def test_landmarks_headings_and_tables(tree, predictions):
     assert len(tree.all("h1")) == 1
     assert tree.one("html").attributes["lang"] == "en"
     levels = [int(n.tag[1]) for n in tree.all() if re.fullmatch("h[1-6]", n.tag)]
-    assert all(deeper - level <= 1 for level, deeper in zip(levels, levels[1:], strict=False))
+    assert all(deeper - level <= 1 for level, deeper in itertools.pairwise(levels))
     assert all("scope" in n.attributes for n in tree.all("th"))
     assert all(table.all("caption") for table in tree.all("table"))
     regions = [n.attributes["aria-label"] for n in tree.all("nav")]
@@ -96,6 +100,16 @@ def test_every_picture_has_data_to_save_and_a_table_or_cursor(tree, data):
             assert len(tree.all("p", data_readout=name)) == 1
     for table in data["plots"].values():
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
+
+
+def test_styles_balance():
+    """Browsers drop everything after a brace that is missing."""
+    for name in html.STYLES:
+        depth = 0
+        for character in re.sub(r"/\*.*?\*/", "", asset(name), flags=re.DOTALL):
+            depth += {"{": 1, "}": -1}.get(character, 0)
+            assert depth >= 0, name
+        assert depth == 0, name
 
 
 def test_page_is_small(page):

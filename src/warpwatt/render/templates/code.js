@@ -7,7 +7,7 @@ const heatClass = (name) => ({ Time: "time", Energy: "energy" })[name] || "stall
 
 class Listing {
   constructor(host, text, heats) {
-    Object.assign(this, { host, text, heats, shares: new Map(), most: 0, linked: new Set(), picked: -1, active: -1, kind: "time" });
+    Object.assign(this, { host, text, heats, shown: new Map(), shares: new Map(), most: 0, linked: new Set(), picked: -1, kind: "time" });
     this.keys = text.keys.map((keys) => (keys ? keys.split(" ") : []));
     this.byKey = new Map();
     this.keys.forEach((keys, row) => {
@@ -31,16 +31,36 @@ class Listing {
     this.most = shares.reduce((most, share) => Math.max(most, share), 0);
     this.kind = heatClass(name);
     this.host.classList.toggle("cold", !this.most);
+    this.sheet.replaceChildren();
+    this.shown.clear();
     this.draw();
   }
 
+  // Rows that stay in sight stay the same elements: one that went away under the pointer could not be clicked.
   draw() {
     const first = Math.max(0, Math.floor(this.host.scrollTop / ROW) - SPARE);
     const last = Math.min(this.length, Math.ceil((this.host.scrollTop + this.host.clientHeight) / ROW) + SPARE);
-    const rows = [];
-    for (let row = first; row < last; row++) rows.push(this.row(row));
-    this.sheet.replaceChildren(...rows);
-    if (this.active >= first && this.active < last) this.host.setAttribute("aria-activedescendant", `${this.host.id}-${this.active}`);
+    for (const [row, made] of this.shown) {
+      if (row >= first && row < last) continue;
+      made.remove();
+      this.shown.delete(row);
+    }
+    for (let row = last - 1; row >= first; row--) {
+      if (this.shown.has(row)) continue;
+      const made = this.row(row);
+      this.sheet.insertBefore(made, this.shown.get(row + 1) || null);
+      this.shown.set(row, made);
+    }
+    this.mark();
+  }
+
+  mark() {
+    for (const [row, made] of this.shown) {
+      made.classList.toggle("linked", this.linked.has(row));
+      made.classList.toggle("picked", row === this.picked);
+      made.setAttribute("aria-selected", String(row === this.picked));
+    }
+    if (this.shown.has(this.picked)) this.host.setAttribute("aria-activedescendant", `${this.host.id}-${this.picked}`);
     else this.host.removeAttribute("aria-activedescendant");
   }
 
@@ -49,15 +69,11 @@ class Listing {
     const share = this.shares.get(row);
     const made = document.createElement("div");
     made.className = `row ${kind} ${this.kind}`;
-    made.classList.toggle("linked", this.linked.has(row));
-    made.classList.toggle("picked", row === this.picked);
-    made.classList.toggle("active", row === this.active);
     made.id = `${this.host.id}-${row}`;
     made.dataset.row = row;
     made.setAttribute("role", "option");
     made.setAttribute("aria-setsize", this.length);
     made.setAttribute("aria-posinset", row + 1);
-    made.setAttribute("aria-selected", String(row === this.picked));
     made.style.top = `${row * ROW}px`;
     if (share) made.style.setProperty("--heat", (share / this.most).toFixed(3));
     for (const [name, text] of [["number", this.text.numbers[row]], ["share", share ? percent(share) : ""], ["text", this.text.texts[row]]]) {
@@ -71,7 +87,7 @@ class Listing {
 
   link(keys) {
     this.linked = new Set(keys.flatMap((key) => this.byKey.get(key) || []));
-    this.draw();
+    this.mark();
   }
 
   reveal(row) {
@@ -106,8 +122,8 @@ const connect = (section) => {
     said.textContent = row < 0 ? "\u00a0" : `${listing.text.title}, ${listing.text.numbers[row]}${own}: ${parts.join(", ")}`;
   };
   const pick = (listing, row) => {
-    for (const other of listings) other.picked = other.active = -1;
-    listing.picked = listing.active = row;
+    for (const other of listings) other.picked = -1;
+    listing.picked = row;
     light(listing, row);
     tell(listing, row);
     if (row < 0) return;
@@ -118,7 +134,7 @@ const connect = (section) => {
   const step = (listing, row, way) => {
     let at = row;
     while (at >= 0 && at < listing.length && listing.text.kinds[at]) at += way;
-    return at >= 0 && at < listing.length ? at : listing.active;
+    return at >= 0 && at < listing.length ? at : listing.picked;
   };
   const picked = () => listings.find((listing) => listing.picked >= 0);
 
@@ -138,7 +154,7 @@ const connect = (section) => {
     listing.host.addEventListener("pointerleave", () => { if (!picked()) light(listing, -1); });
     listing.host.addEventListener("keydown", (event) => {
       const page = Math.floor(listing.host.clientHeight / ROW) - 2;
-      const from = Math.max(listing.active, -1);
+      const from = listing.picked;
       const goal = {
         ArrowDown: [from + 1, 1], ArrowUp: [Math.max(0, from - 1), -1],
         PageDown: [Math.min(listing.length - 1, from + page), -1], PageUp: [Math.max(0, from - page), 1],
