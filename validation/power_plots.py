@@ -153,8 +153,11 @@ def by_component(prediction: Prediction) -> Any:
     )
     figure = go.Figure(bars)
     figure.update_xaxes(
-        title=f"energy of a launch (together {si(whole, 'J')})", exponentformat="SI", minexponent=0, ticksuffix="J"
-    )  # fmt: skip
+        title=f"energy of a launch (together {si(whole, 'J')})",
+        exponentformat="SI",
+        minexponent=0,
+        ticksuffix="J",
+    )
     return _styled(figure, 120 + 26 * len(parts))
 
 

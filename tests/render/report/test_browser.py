@@ -133,6 +133,10 @@ def test_data_can_be_saved_as_csv_and_json(opened, data):
     rows = list(csv.reader(io.StringIO(raw.decode())))
     assert rows[0] == wanted["columns"]
     assert [float(row[1]) for row in rows[1:]] == [row[1] for row in wanted["rows"]]
+    _, raw = saved(page, page.locator("#prediction-1-roofline button[data-save=csv]"))
+    names = [row["name"] for row in csv.DictReader(io.StringIO(raw.decode()))]
+    assert names == [row[1] for row in data["plots"]["prediction-1-roofline"]["rows"]]
+    assert names[-1] == "saxpy(int, float, const float*, float*)"
     _, raw = saved(page, section.get_by_role("button", name="Clock sweep as JSON"))
     found = json.loads(raw)
     assert found["gpu"] == "NVIDIA H200"

@@ -78,8 +78,11 @@ def columns(prediction: Prediction, context: Context, library: Library) -> tuple
 
 
 def heat_names(found: Sequence[Column]) -> tuple[str, ...]:
-    """Return the kinds of heat that a reader can choose from, time and energy first."""
-    return tuple(dict.fromkeys(name for column in found for name in column.heats))
+    """Return the kinds of heat that a reader can choose from: time, energy, then stalls, most frequent first."""
+    total: dict[str, float] = {}
+    for name, (_, shares) in (pair for column in found for pair in column.heats.items()):
+        total[name] = max(total.get(name, 0.0), sum(shares))
+    return tuple(sorted(total, key=lambda name: (name != TIME, name != ENERGY, -total[name])))
 
 
 def _ordered(found: Sequence[Listing]) -> list[Listing]:
