@@ -78,7 +78,7 @@ def columns(prediction: Prediction, context: Context, library: Library) -> tuple
 
 
 def heat_names(found: Sequence[Column]) -> tuple[str, ...]:
-    """Return the kinds of heat that a reader can choose from: time, energy, then stalls, most frequent first."""
+    """Return the kinds of heat to choose from: time, energy, then stalls, most frequent first."""
     total: dict[str, float] = {}
     for name, (_, shares) in (pair for column in found for pair in column.heats.items()):
         total[name] = max(total.get(name, 0.0), sum(shares))
