@@ -114,6 +114,8 @@ def test_heat_can_be_switched(opened, explained, data):
     select.select_option("MIO Throttle")
     row = account.locator("#prediction-5-rows-0 .row.stall", has_text="sum += as")
     assert row.locator(".share").inner_text() == "30 %"
+    row.click()
+    assert ", 30 % of warp time in MIO Throttle: " in account.locator(".code-said").inner_text()
     head = account.locator(".listing-head").first.inner_text()
     assert "MIO Throttle, hottest 30 %" in head.replace("\n", " ")
 

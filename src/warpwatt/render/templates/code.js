@@ -3,6 +3,7 @@
 const ROW = 20;
 const SPARE = 12;
 const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : `${(100 * share).toFixed(0)} %`);
+const whole = (name) => ({ Time: "the time", Energy: "the energy" })[name] || `warp time in ${name}`;
 const heatClass = (name) => ({ Time: "time", Energy: "energy" })[name] || "stall";
 
 class Listing {
@@ -118,7 +119,7 @@ const connect = (section) => {
   const tell = (listing, row) => {
     const parts = listings.filter((other) => other !== listing).map((other) => `${other.linked.size} of ${other.text.title}`);
     const share = listing.shares.get(row);
-    const own = share ? `, ${percent(share)} of ${select.value}` : "";
+    const own = share ? `, ${percent(share)} of ${whole(select.value)}` : "";
     said.textContent = row < 0 ? "\u00a0" : `${listing.text.title}, ${listing.text.numbers[row]}${own}: ${parts.join(", ")}`;
   };
   const pick = (listing, row) => {
