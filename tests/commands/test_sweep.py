@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from tests.advise.sweeps import STREAM
-from warpwatt.render.sweep.tables import schema
+from warpwatt.render.sweep.columns import schema
 
 pytestmark = pytest.mark.toolchain
 ARRAYS = ("--arg", "x=f32[n]", "--arg", "y=f32[n]:zeros")
@@ -124,10 +124,10 @@ def test_a_file_of_configurations(run, stream, file):
 
 
 def test_parquet_without_its_library_is_refused_before_any_work(run, stream, tmp_path, monkeypatch):
-    monkeypatch.setattr("warpwatt.render.sweep.tables.find_spec", lambda _: None)
+    monkeypatch.setattr("warpwatt.render.sweep.parquet.find_spec", lambda _: None)
     code, _, err = run("sweep", stream, *GPU, *LAUNCH, "-o", tmp_path / "out.parquet")
     assert code == 3
-    assert "pip install polars" in err
+    assert "warpwatt[cluster]" in err
     assert list(tmp_path.glob("*.partial")) == []
 
 

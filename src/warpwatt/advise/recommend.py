@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from warpwatt.advise.clocks import candidates
 from warpwatt.advise.rows import least, objective
-from warpwatt.advise.run import evaluated, with_result
+from warpwatt.advise.outcome import with_outcome
+from warpwatt.advise.run import evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from warpwatt.advise.outcome import Outcome
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Sweep
-    from warpwatt.compose import Settled
     from warpwatt.core.estimate import Estimate
 
 MEGA = 1e6
@@ -95,8 +96,8 @@ def recommend(
     for row in rows:
         groups.setdefault((row.launch, row.gpu), []).append(row)
     pairs = [pair for own in groups.values() if (pair := _best(own, goal, max_slowdown)) is not None]
-    settled = _settled(sweep, {row.number for pair in pairs for row in pair})
-    found = [_compared(goal, *(settled[row.number] for row in pair)) for pair in pairs]
+    known = settled(sweep, {row.number for pair in pairs for row in pair})
+    found = [_compared(goal, *(known[row.number] for row in pair)) for pair in pairs]
     return tuple(sorted(found, key=lambda one: (one.chosen.launch, objective(one.chosen, goal))))
 
 
@@ -117,22 +118,21 @@ def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None) -> tuple[R
     return baseline, least([baseline, *allowed], goal)
 
 
-def _settled(sweep: Sweep, numbers: set[int]) -> dict[int, tuple[Row, Settled]]:
+def settled(sweep: Sweep, numbers: set[int]) -> dict[int, tuple[Row, Outcome]]:
     """Evaluate some points once more, now keeping their draws."""
     found = {}
     for group in sweep.groups():
-        rows = [row for row in sweep.rows(group) if row.number in numbers]
-        for row, settled in evaluated(sweep, group, rows):
-            if settled is not None:
-                found[row.number] = (with_result(row, settled), settled)
+        for row, outcome in evaluated(sweep, group, sweep.rows(group, numbers)):
+            if outcome is not None:
+                found[row.number] = (with_outcome(row, outcome), outcome)
     return found
 
 
-def _compared(goal: str, before: tuple[Row, Settled], after: tuple[Row, Settled]) -> Recommendation:
+def _compared(goal: str, before: tuple[Row, Outcome], after: tuple[Row, Outcome]) -> Recommendation:
     (baseline, old), (chosen, new) = before, after
-    slowdown = new.timing.time.combine(old.timing.time, lambda a, b: a / b - 1.0, "")
+    slowdown = new.time.combine(old.time, lambda a, b: a / b - 1.0, "")
     energy = new.energy.combine(old.energy, lambda a, b: 1.0 - a / b, "")
-    longer = new.timing.time.combine(old.timing.time, lambda a, b: a / b, "")
+    longer = new.time.combine(old.time, lambda a, b: a / b, "")
     saving = {
         "time": slowdown.scaled(-1.0),
         "energy": energy,

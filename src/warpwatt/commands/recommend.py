@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.commands.axes import Axes, axes_options, default_jobs, jobs_option
+from warpwatt.commands.axes import Axes, InputsThenFlags, axes_options
+from warpwatt.commands.workers import Workers, run_all, workers_options
 from warpwatt.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ class _Share(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generi
         return share
 
 
-@click.command()
-@o.input_argument
+@click.command(cls=InputsThenFlags)
 @o.gpu_option
 @axes_options
 @click.option(
@@ -43,15 +43,14 @@ class _Share(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generi
     help="What to make small; edp is energy times time.",
 )
 @click.option("--max-slowdown", type=_Share(), metavar="SHARE", help="How much longer it may take: 5%.")
-@jobs_option
+@workers_options
 @click.option("--format", "shape", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 def recommend(
-    source: str,
     gpu: str,
     axes: Axes,
     objective: str,
     max_slowdown: float | None,
-    jobs: int | None,
+    workers: Workers,
     shape: str,
 ) -> None:
     r"""Name the clocks, the configuration and the GPU that make time or energy small.
@@ -68,8 +67,8 @@ def recommend(
     from warpwatt.commands.output import table_context  # noqa: PLC0415
     from warpwatt.render.sweep import advice as pages  # noqa: PLC0415
 
-    sweep = advice.choices(sweep_of(source, gpu, axes))
-    rows = _rows(sweep, default_jobs(jobs))
+    sweep = advice.choices(sweep_of(gpu, axes))
+    rows = _rows(sweep, workers)
     found = advice.recommend(sweep, rows, objective, max_slowdown)
     if not found:
         reasons = list(dict.fromkeys(row.error for row in rows if row.error))
@@ -81,7 +80,7 @@ def recommend(
     click.echo(text, nl=False)
 
 
-def _rows(sweep: Sweep, jobs: int) -> list[Row]:
-    from warpwatt.advise.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
-
-    return [row for batch in run_pooled(sweep, (), jobs) for row in batch]
+def _rows(sweep: Sweep, workers: Workers) -> list[Row]:
+    kept: list[Row] = []
+    run_all(sweep, workers, (), kept.extend)
+    return kept

@@ -12,7 +12,8 @@ from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.json import dump, header
 from warpwatt.render.sweep.points import name, varying
-from warpwatt.render.sweep.tables import SCHEMA_URL, SCHEMA_VERSION, records
+from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION
+from warpwatt.render.sweep.tables import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
