@@ -9,6 +9,7 @@ rows that say so.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -33,6 +34,11 @@ GREETING_SECONDS = 15.0
 """How long a scheduler may take to answer."""
 POLL_SECONDS = 1.0
 RESUME = "finished points are kept beside the -o FILE: the same command goes on where this one ended"
+
+
+def _dask() -> Any:
+    """Return dask.distributed, whose functions have no types; only who wants it pays for it."""
+    return import_module("distributed")
 
 
 def check() -> None:
@@ -82,8 +88,7 @@ def _window(
     client: Any, todo: Iterator[Unit], payload: Any, suspect: Callable[[Unit], None]
 ) -> Iterator[list[Row]]:
     """Yield the rows of units, a bounded number of which is handed out at any time."""
-    from distributed import KilledWorker  # noqa: PLC0415 - only who wants dask pays for it
-
+    killed_worker = _dask().KilledWorker
     waiting: dict[Any, Unit] = {}
     try:
         while True:
@@ -96,7 +101,7 @@ def _window(
                 unit = waiting.pop(future)
                 try:
                     rows = unpacked(future.result(timeout=GREETING_SECONDS))
-                except KilledWorker:
+                except killed_worker:
                     suspect(unit)
                 except Exception as error:
                     raise explained(client, error) from error
@@ -109,13 +114,11 @@ def _window(
 
 def _finished(client: Any, waiting: Mapping[Any, Unit]) -> list[Any]:
     """Wait until some futures are finished; raise ClusterError where nobody is left to finish them."""
-    from distributed import wait  # noqa: PLC0415 - as above
-
     idle = 0.0
     while True:
         try:
             with client.as_current():
-                done = wait(list(waiting), timeout=POLL_SECONDS, return_when="FIRST_COMPLETED").done
+                done = _dask().wait(list(waiting), timeout=POLL_SECONDS, return_when="FIRST_COMPLETED").done
         except TimeoutError:
             done = set()
         except Exception as error:
@@ -133,12 +136,10 @@ def _finished(client: Any, waiting: Mapping[Any, Unit]) -> list[Any]:
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
     """Yield a client of the scheduler at an address, or in a scheduler file."""
-    from distributed import Client  # noqa: PLC0415 - as above
-
     file = Path(address)
     where = {"scheduler_file": address} if file.suffix == ".json" else {"address": address}
     try:
-        client = Client(**where, timeout=GREETING_SECONDS, set_as_default=False)
+        client = _dask().Client(**where, timeout=GREETING_SECONDS, set_as_default=False)
     except Exception as error:
         hint = "start one with `dask scheduler`, workers with `dask worker ADDRESS --nthreads 1`"
         raise ClusterError(f"no dask scheduler answers at {address}: {_said(error)}", hint=hint) from error
@@ -177,7 +178,7 @@ def check_workers(client: Any) -> None:
 
 
 def explained(client: Any, error: Exception) -> ClusterError:
-    """Return why a unit has no result, though no point of it may fail: the worker's WarpWatt, or the network."""
+    """Return why a unit has no result, though points cannot fail: the worker's WarpWatt, or the network."""
     if isinstance(error, ClusterError):
         return error
     if client.status != "running":

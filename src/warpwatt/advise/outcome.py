@@ -65,7 +65,8 @@ def of_application(whole: ApplicationPrediction, gpu: Gpu) -> Outcome:
         energy=whole.energy,
         clocks=None,
         limited_by=limit,
-        at_power_limit=any(kernel.limited_by_power for kernel in kernels) or _beyond(max(needed, default=0), gpu),
+        at_power_limit=any(kernel.limited_by_power for kernel in kernels)
+        or _beyond(max(needed, default=0), gpu),
         occupancy=None,
         warnings=tuple(dict.fromkeys(warnings)),
         toolkit=", ".join(dict.fromkeys(kernel.case.kernel.toolkit for kernel in kernels)),

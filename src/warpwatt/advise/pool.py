@@ -5,19 +5,21 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Container
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.units import given_up, units, work
+from warpwatt.advise.units import given_up, units, with_draws, work
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Sweep
-    from warpwatt.advise.units import Unit
+    from warpwatt.advise.units import Known, Unit
 
 AHEAD = 2
 """Units handed out beyond those that are worked on, for each process: no worker waits, no queue grows."""
@@ -55,7 +57,7 @@ def _together(
     numbered = enumerate(todo)
     with _executor(sweep, jobs) as executor:
         try:
-            waiting = {}
+            waiting: dict[Future[list[Row]], int] = {}
             while True:
                 for number, unit in islice(numbered, jobs * (1 + AHEAD) - len(waiting)):
                     handed_out[number] = unit
@@ -76,6 +78,40 @@ def _alone(sweep: Sweep, unit: Unit) -> list[Row]:
             return executor.submit(_rows, unit).result()
         except BrokenProcessPool:
             return given_up(sweep, unit)
+
+
+def outcomes(
+    sweep: Sweep, numbers: Container[int], jobs: int = 1, tell: Callable[[Sequence[Known]], object] = len
+) -> dict[int, Known]:
+    """Return numbered points with their draws, by number; rows without a result say why.
+
+    ``tell`` hears of every batch that is done. Where a process dies this one does what is left.
+    """
+    todo = list(units(sweep, _Others(numbers), jobs))
+    known: dict[int, Known] = {}
+
+    def take(found: dict[int, Known]) -> None:
+        known.update(found)
+        tell(list(found.values()))
+
+    if jobs > 1 and len(todo) > 1:
+        with _executor(sweep, min(jobs, len(todo))) as executor, suppress(BrokenProcessPool):
+            for future in as_completed([executor.submit(_outcomes, unit) for unit in todo]):
+                take(future.result())
+    for unit in todo:
+        if unit[0].numbers[0] not in known:
+            take(with_draws(sweep, unit))
+    return known
+
+
+class _Others(Container[int]):
+    """Every number but some."""
+
+    def __init__(self, numbers: Container[int]) -> None:
+        self._numbers = numbers
+
+    def __contains__(self, number: object) -> bool:
+        return number not in self._numbers
 
 
 def _executor(sweep: Sweep, jobs: int) -> ProcessPoolExecutor:
@@ -103,3 +139,7 @@ def _start(sweep: Sweep) -> None:
 
 def _rows(unit: Unit) -> list[Row]:
     return list(work(_given[0], unit))
+
+
+def _outcomes(unit: Unit) -> dict[int, Known]:
+    return with_draws(_given[0], unit)

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.clocks import candidates
+from warpwatt.advise.pool import outcomes
 from warpwatt.advise.rows import least, objective
-from warpwatt.advise.outcome import with_outcome
-from warpwatt.advise.run import evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warpwatt.advise.outcome import Outcome
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Sweep
+    from warpwatt.advise.units import Known
     from warpwatt.core.estimate import Estimate
 
 MEGA = 1e6
@@ -75,7 +74,7 @@ def choices(sweep: Sweep) -> Sweep:
 
 
 def recommend(
-    sweep: Sweep, rows: Iterable[Row], goal: str, max_slowdown: float | None = None
+    sweep: Sweep, rows: Iterable[Row], goal: str, max_slowdown: float | None = None, jobs: int = 1
 ) -> tuple[Recommendation, ...]:
     """Return the best point of every launch on every GPU, the best GPU of a launch first.
 
@@ -89,6 +88,8 @@ def recommend(
         One of :data:`~warpwatt.advise.rows.OBJECTIVES`.
     max_slowdown
         How much longer than the baseline a point may take: 0.05 is 5 %; None for no limit.
+    jobs
+        Processes that evaluate the best points once more.
 
     A pair of launch and GPU whose baseline failed is left out.
     """
@@ -96,7 +97,7 @@ def recommend(
     for row in rows:
         groups.setdefault((row.launch, row.gpu), []).append(row)
     pairs = [pair for own in groups.values() if (pair := _best(own, goal, max_slowdown)) is not None]
-    known = settled(sweep, {row.number for pair in pairs for row in pair})
+    known = outcomes(sweep, {row.number for pair in pairs for row in pair}, jobs)
     found = [_compared(goal, *(known[row.number] for row in pair)) for pair in pairs]
     return tuple(sorted(found, key=lambda one: (one.chosen.launch, objective(one.chosen, goal))))
 
@@ -118,18 +119,10 @@ def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None) -> tuple[R
     return baseline, least([baseline, *allowed], goal)
 
 
-def settled(sweep: Sweep, numbers: set[int]) -> dict[int, tuple[Row, Outcome]]:
-    """Evaluate some points once more, now keeping their draws."""
-    found = {}
-    for group in sweep.groups():
-        for row, outcome in evaluated(sweep, group, sweep.rows(group, numbers)):
-            if outcome is not None:
-                found[row.number] = (with_outcome(row, outcome), outcome)
-    return found
-
-
-def _compared(goal: str, before: tuple[Row, Outcome], after: tuple[Row, Outcome]) -> Recommendation:
+def _compared(goal: str, before: Known, after: Known) -> Recommendation:
     (baseline, old), (chosen, new) = before, after
+    assert old is not None
+    assert new is not None
     slowdown = new.time.combine(old.time, lambda a, b: a / b - 1.0, "")
     energy = new.energy.combine(old.energy, lambda a, b: 1.0 - a / b, "")
     longer = new.time.combine(old.time, lambda a, b: a / b, "")

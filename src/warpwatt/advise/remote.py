@@ -24,7 +24,7 @@ Packed = tuple[str, bytes]
 """Who made it, and a pickled sweep."""
 
 _one_at_a_time = Lock()
-"""Compiled code is not made by two threads at once; a second unit in a process would not be quicker anyway."""
+"""Compiled code is not made by two threads at once; a second unit in a process would be no quicker anyway."""
 
 
 class ClusterError(WarpWattError):

@@ -10,7 +10,7 @@ time is read off a :class:`~warpwatt.advise.clock_curve.ClockCurve`. A row of an
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.outcome import of_application, of_kernel, with_outcome
@@ -95,7 +95,7 @@ def _application(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
     task, options = sweep.tasks[group.launch], _options(sweep, group)
     for gpu in sweep.gpus:
         own = [row for row in rows if row.gpu == gpu.name]
-        whole = Whole(task, gpu, sweep.choice, options, lambda gpu=gpu: sweep.time_model(gpu), _compiled)
+        whole = Whole(task, gpu, sweep.choice, options, partial(sweep.time_model, gpu), _compiled)
         for row in own:
             clocks = clocks_of(row, default_clocks(gpu)) if row.clocks_fixed else None
             try:

@@ -1,4 +1,4 @@
-"""Arguments with several values, as a sweep takes them: ``n=1024/2048``, ``n=1024:8192:1024``, ``n=1024:65536:*2``."""
+"""Arguments with several values: ``n=1024/2048``, ``n=1024:8192:1024``, ``n=1024:65536:*2``."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.sizes import expanded, is_number
@@ -28,7 +28,7 @@ class Task:
     """
 
     source: Source
-    launch: LaunchText = LaunchText()
+    launch: LaunchText = field(default_factory=LaunchText)
     application: Application | None = None
     files: tuple[tuple[str, Source], ...] = ()
 
@@ -63,5 +63,3 @@ def _with_children(node: KernelNode) -> Iterator[KernelNode]:
     yield node
     for child in node.children:
         yield from _with_children(child)
-
-

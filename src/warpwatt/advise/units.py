@@ -6,12 +6,13 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.run import run_group
+from warpwatt.advise.outcome import Outcome, with_outcome
+from warpwatt.advise.rows import Row
+from warpwatt.advise.run import evaluated, run_group
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Group, Sweep
     from warpwatt.frontend.compiled import Source
 
@@ -35,6 +36,8 @@ class Part:
 
 Unit = tuple[Part, ...]
 """Parts that share a compiled kernel."""
+Known = tuple[Row, Outcome | None]
+"""A point and what the models say of it, None where it has no result."""
 
 
 def units(sweep: Sweep, done: Container[int], workers: int) -> Iterator[Unit]:
@@ -57,6 +60,15 @@ def work(sweep: Sweep, unit: Unit) -> Iterator[Row]:
     """Yield the rows of a unit."""
     for part in unit:
         yield from run_group(sweep, part.group, frozenset(part.numbers))
+
+
+def with_draws(sweep: Sweep, unit: Unit) -> dict[int, Known]:
+    """Return the points of a unit with what the models say of each, draws and all."""
+    found = {}
+    for part in unit:
+        for row, outcome in evaluated(sweep, part.group, sweep.rows(part.group, frozenset(part.numbers))):
+            found[row.number] = (row if outcome is None else with_outcome(row, outcome), outcome)
+    return found
 
 
 def given_up(sweep: Sweep, unit: Unit) -> list[Row]:
@@ -101,5 +113,3 @@ def _bundled(parts: Iterator[Part], together: int) -> Iterator[Unit]:
             bundle, points = [], 0
     if bundle:
         yield tuple(bundle)
-
-

@@ -63,7 +63,8 @@ class Whole:
         """
         assert self._task.application is not None
 
-        def step(node: KernelNode, _: Gpu) -> Prediction:
+        def step(node: KernelNode, gpu: Gpu) -> Prediction:
+            assert gpu is self._gpu
             case, model = self._case(node)
             own = case if clocks is None else replace(case, clocks=clocks)
             return finish(settle(own, model, power_model(self._choice.power), fixed=clocks is not None))

@@ -14,6 +14,8 @@ from warpwatt.core.program import Unknown
 from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warpwatt.advise.clocks import Asked
     from warpwatt.advise.configurations import Configuration
     from warpwatt.advise.sweep import Sweep
@@ -126,8 +128,10 @@ axes_options = group(
 )
 
 
-def sweep_of(gpu: str, axes: Axes, *, curve: bool = False) -> Sweep:
-    """Return the sweep that the options describe.
+def sweep_of(
+    gpu: str, axes: Axes, *, curve: bool = False, tell: Callable[[str], None] | None = None
+) -> Sweep:
+    """Return the sweep that the options describe; ``tell`` hears which GPUs are left out, else stderr.
 
     Raises
     ------
@@ -135,14 +139,14 @@ def sweep_of(gpu: str, axes: Axes, *, curve: bool = False) -> Sweep:
         If something cannot be read or is not known.
     """
     from warpwatt.advise.sweep import Sweep  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.session.choices import complete_gpus, model_choice  # noqa: PLC0415
+    from warpwatt.session.choices import complete_gpus, model_choice, note  # noqa: PLC0415
     from warpwatt.session.session import Session  # noqa: PLC0415
 
     compilation = CompilationOptions(include=axes.include, toolkit=axes.toolkit, flags=axes.flags)
     modelling = ModelOptions(axes.model, level=axes.level, unknown=axes.unknown)
     return Sweep(
         tasks_of(axes),
-        complete_gpus(gpu),
+        complete_gpus(gpu, tell or note),
         configurations_of(axes),
         clocks_of(axes.clock),
         Session("", gpu, compilation, modelling).compile_options(),
@@ -165,7 +169,9 @@ def tasks_of(axes: Axes) -> tuple[Task, ...]:
 
     launch = LaunchOptions(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
     if launch != LaunchOptions() and all(_is_application(name) for name in axes.sources):
-        hint = "leave out --kernel, --grid, --cluster, --arg, --args and --loop: the steps of the file say them"
+        hint = (
+            "leave out --kernel, --grid, --cluster, --arg, --args and --loop: the steps of the file say them"
+        )
         raise UsageError("an application has its own launches", hint=hint)
     found: list[Task] = []
     for name in axes.sources:

@@ -34,7 +34,9 @@ class Workers:
         if self.dask is None:
             return
         if self.jobs is not None:
-            raise UsageError("--jobs and --dask exclude each other", hint="the cluster's workers do the points")
+            raise UsageError(
+                "--jobs and --dask exclude each other", hint="the cluster's workers do the points"
+            )
         from warpwatt.advise.cluster import check  # noqa: PLC0415 - only who wants dask pays for it
 
         check()

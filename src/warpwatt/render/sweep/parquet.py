@@ -50,7 +50,7 @@ def write(rows: Sequence[Row], context: Context, file: BinaryIO) -> None:
         If pyarrow is not installed.
     """
     check()
-    import pyarrow  # noqa: ICN001, PLC0415 - only who wants Parquet pays for it
+    import pyarrow  # noqa: PLC0415 - only who wants Parquet pays for it
     from pyarrow import parquet  # noqa: PLC0415
 
     survey = Survey.of(rows)
@@ -63,7 +63,7 @@ def write(rows: Sequence[Row], context: Context, file: BinaryIO) -> None:
 
 def _schema(survey: Survey, context: Context) -> Any:
     """Return names, types, units and descriptions of the columns, and where the file comes from."""
-    import pyarrow  # noqa: ICN001, PLC0415 - as above
+    import pyarrow  # noqa: PLC0415 - as above
 
     types = {
         "integer": pyarrow.int64(),

@@ -11,7 +11,7 @@ from warpwatt.render.json import dump, header
 from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION, Survey, names, record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
     from warpwatt.advise.rows import Row
@@ -35,9 +35,22 @@ def write_csv(rows: Sequence[Row], _: Context, file: BinaryIO) -> None:
     if len(rows):
         writer.writeheader()
     for row in rows:
-        found = record(row, survey).items()
-        writer.writerow({k: cell(int(v) if isinstance(v, bool) else v) for k, v in found})
+        writer.writerow(_cells(record(row, survey)))
     text.detach()
+
+
+def csv_of(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return records as CSV; the columns are those of all of them, in order."""
+    columns = list(dict.fromkeys(column for line in lines for column in line))
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(_cells(line) for line in lines)
+    return buffer.getvalue()
+
+
+def _cells(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: cell(int(v) if isinstance(v, bool) else v) for k, v in record.items()}
 
 
 def render_json(rows: Sequence[Row], context: Context) -> str:
