@@ -159,15 +159,18 @@ def non_negative_least_squares(matrix: Floats, wanted: Floats) -> Floats:
         if gradient.max() <= TOLERANCE:
             break
         chosen[gradient.argmax()] = True
-        while True:
+        while chosen.any():  # rounding may take out what was just put in
             tried = np.zeros(size)
             tried[chosen] = np.linalg.lstsq(matrix[:, chosen], wanted, rcond=None)[0]
             if tried[chosen].min() > 0.0:
                 break
             down = chosen & (tried <= 0.0)
-            step = (x[down] / (x[down] - tried[down])).min()
+            back = x[down] - tried[down]
+            step = np.divide(x[down], back, out=np.zeros_like(back), where=back > 0.0).min()
             x += step * (tried - x)
             chosen &= x > TOLERANCE * x.max()
             x[~chosen] = 0.0
+        else:
+            break
         x = tried
     return x

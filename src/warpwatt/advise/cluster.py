@@ -98,14 +98,16 @@ def _window(
             if not waiting:
                 return
             for future in _finished(client, waiting):
-                unit = waiting.pop(future)
                 try:
                     rows = unpacked(future.result(timeout=GREETING_SECONDS))
                 except killed_worker:
-                    suspect(unit)
+                    suspect(waiting.pop(future))
                 except Exception as error:
-                    raise explained(client, error) from error
+                    if future.status == "error" or client.status != "running":
+                        raise explained(client, error) from error
+                    # else who held the result died before we had it, and it is being made again
                 else:
+                    del waiting[future]
                     yield rows
     finally:
         if client.status == "running":
@@ -123,7 +125,7 @@ def _finished(client: Any, waiting: Mapping[Any, Unit]) -> list[Any]:
             done = set()
         except Exception as error:
             raise explained(client, error) from error
-        if client.status != "running" or any(future.status in ("lost", "cancelled") for future in done):
+        if client.status != "running" or any(future.status == "cancelled" for future in done):
             raise lost(client)
         if done:
             return list(done)

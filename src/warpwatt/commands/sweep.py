@@ -61,7 +61,7 @@ output_options = o.group(
 
 @click.command(
     cls=InputsThenFlags,
-    epilog="An INPUT ending in .toml is an application: launches and copies on streams. More: docs/tuning.md, "
+    epilog="An INPUT ending in .toml is an application: launches, copies, streams. More: docs/tuning.md, "
     "docs/how-to/cluster.md.",
 )
 @o.gpu_option

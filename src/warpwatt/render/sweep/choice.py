@@ -54,7 +54,7 @@ def _parts(found: GpuChoice, context: Context) -> Iterator[RenderableType]:
     limit = (
         ""
         if question.max_slowdown is None
-        else f", at most {100 * question.max_slowdown:.3g} % slower than the fastest"
+        else f", at most {100 * question.max_slowdown:.3g} % longer than the fastest"
     )
     yield Text(f"{title(found)}: {GOALS[question.goal]}{limit}", style=HEADING)
     shown = found.candidates if context.verbosity > 0 else found.candidates[:MOST]
@@ -65,8 +65,8 @@ def _parts(found: GpuChoice, context: Context) -> Iterator[RenderableType]:
         yield Text(f"{hidden} more: -v shows all, -o FILE.csv|.json|.html keeps all.", style=QUIET)
     power = " * at the power limit." if any(one.at_power_limit for one in shown) else ""
     yield Text(
-        f"{BEST} best. Intervals hold 80 %. best: how likely no other is better. × best: draw by draw, so that "
-        f"what is uncertain about all alike cancels.{power}",
+        f"{BEST} best. Intervals hold 80 %. best: how likely no other is better. × best: draw by draw, so "
+        f"that what is uncertain about all alike cancels.{power}",
         style=QUIET,
     )
     for line in remarks(found):
@@ -182,7 +182,12 @@ def _columns(name: str, unit: str, value: Estimate | None) -> dict[str, float | 
 def render_csv(found: GpuChoice, _: Context) -> str:
     """Return a header line and one line per GPU; those left out have no rank, and say why."""
     none = [
-        {"gpu": one.gpu, "objective": found.question.goal, "left_out": one.reason} for one in found.left_out
+        {
+            "gpu": one.gpu,
+            "objective": found.question.goal,
+            "left_out": "; ".join(filter(None, (one.reason, one.detail))),
+        }
+        for one in found.left_out
     ]
     return csv_of([*records(found), *none])
 
@@ -199,7 +204,7 @@ def render_json(found: GpuChoice, context: Context) -> str:
         "carbon_kg_per_kwh": question.carbon.per_kwh if question.carbon is not None else None,
         "carbon_source": question.carbon.source if question.carbon is not None else None,
         "candidates": [{k: v for k, v in line.items() if k != "left_out"} for line in records(found)],
-        "left_out": [{"gpu": one.gpu, "reason": one.reason} for one in found.left_out],
+        "left_out": [{"gpu": one.gpu, "reason": one.reason, "detail": one.detail} for one in found.left_out],
         "assumptions": list(found.assumptions),
     }
     return dump({**said, "gpu_choice": choice})
