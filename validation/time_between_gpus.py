@@ -37,18 +37,19 @@ Written by `python -m validation.time_between_gpus`; do not edit.
 
 `recommend` compares GPUs draw by draw: what is wrong on all alike cancels. What does not cancel is measured
 here, on the rows of [time_unseen.md](time_unseen.md): programs that were measured on every GPU of a data set,
-log(predicted / measured) averaged over their configurations and clocks, taken apart into a part of the program,
-a part of the GPU and the rest (two-way analysis of variance). The last columns compare every program on every
-pair of GPUs: half of the errors of a predicted ratio are below the first number, 80 % below the second.
+log(predicted / measured) averaged over their configurations and clocks, taken apart into a part of the
+program, a part of the GPU and the rest (two-way analysis of variance). The last columns compare every program
+on every pair of GPUs: half of the errors of a predicted ratio are below the first number, 80 % below the
+second.
 
 | data | programs | GPUs | program | GPU | program on a GPU | median error | 80 % |
 |---|---|---|---|---|---|---|---|
 {rows}
 
 The columns *program*, *GPU*, *program on a GPU* are standard deviations of the logarithm.
-`advise/gpu_choice.py` takes {gpu:.2f} for a GPU, and {own:.2f} for a kernel on a GPU: the root mean square over
-the three data sets of what the 80 % column implies beyond the GPU's own part, which a few programs that are far
-off do not decide.
+`advise/gpu_choice.py` takes {gpu:.2f} for a GPU, and {own:.2f} for a kernel on a GPU: the root mean square
+over the three data sets of what the 80 % column implies beyond the GPU's own part, which a few programs that
+are far off do not decide.
 """
 
 

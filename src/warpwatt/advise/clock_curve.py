@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.estimate import Estimate
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -112,7 +114,16 @@ class _Curve:
         nearest = self.asked[int(np.abs(np.log(self.clocks / clock)).argmin())]
         seconds = sum(weight * max(knee, clock) for knee, weight in self.phases) / clock
         factor = seconds / nearest.time.value
-        time = replace(nearest.time.scaled(factor), value=seconds)  # no rounding twice
+        own = nearest.time
+        time = Estimate(
+            seconds,  # not scaled: no rounding twice
+            own.unit,
+            own.low * factor,
+            own.high * factor,
+            own.source,
+            own.warnings,
+            tuple([draw * factor for draw in own.draws]),
+        )
         spent = {part: own * factor for part, own in nearest.breakdown.items()}
         return replace(nearest, time=time, breakdown=spent)
 

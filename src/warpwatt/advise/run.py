@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.outcome import of_application, of_kernel, with_outcome
+from warpwatt.advise.sources import present
 from warpwatt.advise.whole import Whole
 from warpwatt.compose import analyse, settle
 from warpwatt.core.case import Case
@@ -135,6 +136,7 @@ def _options(sweep: Sweep, group: Group) -> CompileOptions:
 @lru_cache(maxsize=16)
 def _compiled(source: Source, target: str, options: CompileOptions, name: str) -> Kernel:
     """Compile a kernel; launches of one configuration follow each other."""
+    source, options = present(source, options)
     return load_kernel(source, target, options, name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.sizes import expanded, is_number
@@ -47,6 +47,7 @@ class Task:
 
 def kernel_tasks(source: Source, launches: Iterable[LaunchText]) -> tuple[Task, ...]:
     """Return a task for every launch and every value of its arguments (see :func:`.sizes.expanded`)."""
+    source = anywhere(source)
     return tuple(Task(source, one) for launch in launches for one in expanded(launch))
 
 
@@ -55,8 +56,13 @@ def application_task(path: Path) -> Task:
     application = load_application(path)
     nodes = [node for one in application.nodes if isinstance(one, KernelNode) for node in _with_children(one)]
     files = {str(node.source): node.source for node in nodes}
-    read = tuple((name, read_source(file)) for name, file in files.items())
+    read = tuple((name, anywhere(read_source(file))) for name, file in files.items())
     return Task(read_source(path), application=application, files=read)
+
+
+def anywhere(source: Source) -> Source:
+    """Return a source whose path means the same in every folder."""
+    return source if source.path is None else replace(source, path=source.path.resolve())
 
 
 def _with_children(node: KernelNode) -> Iterator[KernelNode]:

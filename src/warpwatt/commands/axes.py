@@ -142,7 +142,8 @@ def sweep_of(
     from warpwatt.session.choices import complete_gpus, model_choice, note  # noqa: PLC0415
     from warpwatt.session.session import Session  # noqa: PLC0415
 
-    compilation = CompilationOptions(include=axes.include, toolkit=axes.toolkit, flags=axes.flags)
+    include = tuple(str(Path(folder).resolve()) for folder in axes.include)  # workers are elsewhere
+    compilation = CompilationOptions(include=include, toolkit=axes.toolkit, flags=axes.flags)
     modelling = ModelOptions(axes.model, level=axes.level, unknown=axes.unknown)
     return Sweep(
         tasks_of(axes),
