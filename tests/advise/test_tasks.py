@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.advise.sweeps import LAUNCH, SOURCE, STREAM, small_sweep
@@ -87,6 +87,7 @@ def test_every_value_is_a_task_and_its_scalars_are_said():
     assert [task.scalars for task in tasks] == [(("n", "8"), ("a", "0.5")), (("n", "16"), ("a", "0.5"))]
 
 
+@settings(max_examples=30)
 @given(
     launches=st.integers(1, 40),
     clocks=st.integers(1, 5),

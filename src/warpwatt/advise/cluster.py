@@ -70,7 +70,7 @@ def run_on_cluster(sweep: Sweep, done: Container[int], address: str) -> Iterator
         check_workers(client)
         # a task and not scattered data: it is done again where the worker that holds it dies
         payload = client.submit(held, packed(sweep), pure=False)
-        yield from _all_units(client, sweep, units(sweep, done, _workers(client)), payload)
+        yield from _all_units(client, sweep, units(sweep, done, max(1, _workers(client))), payload)
 
 
 def _all_units(client: Any, sweep: Sweep, todo: Iterator[Unit], payload: Any) -> Iterator[list[Row]]:
@@ -205,8 +205,10 @@ def _said(error: Exception) -> str:
 
 def _workers(client: Any) -> int:
     """Return how many workers there are now."""
+    if client.status != "running":
+        return 0
     try:
-        return len(client.scheduler_info(n_workers=-1)["workers"])
+        return len(client.nthreads())
     except Exception:  # noqa: BLE001 - whatever dask raises when its scheduler goes: none that we know of
         return 0
 

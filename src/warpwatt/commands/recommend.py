@@ -115,7 +115,7 @@ output_options = o.group(
 @workers_options
 @output_options
 def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOutput) -> None:
-    r"""Name the clocks and the configuration, or the GPU, that make time, energy, cost or carbon small.
+    """Name the clocks and the configuration, or the GPU, that make time, energy, cost or carbon small.
 
     Without values to choose from, the clocks that each GPU offers are compared. Commands that set clocks are
     printed, never run. With --gpu all, --prices or --carbon the question is which GPU: all inputs together
@@ -125,7 +125,7 @@ def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceO
     warpwatt recommend kernel.cu --gpu h200 --objective energy --max-slowdown 5%
     warpwatt recommend kernel.cu --gpu h200,a100 -D TILE=8,16,32 --objective edp
     warpwatt recommend a.cu app.toml --gpu all --objective cost --prices prices.toml --carbon 0.35kg/kWh
-    """
+    """  # noqa: D301 - click keeps the lines behind this mark as they are
     from warpwatt.commands import advising  # noqa: PLC0415 - verbs load lazily
     from warpwatt.commands.output import Writer  # noqa: PLC0415
 

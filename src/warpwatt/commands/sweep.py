@@ -70,7 +70,7 @@ output_options = o.group(
 @workers_options
 @output_options
 def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepOutput) -> None:
-    r"""Predict kernels and applications in many configurations, launches, GPUs and clocks.
+    """Predict kernels and applications in many configurations, launches, GPUs and clocks.
 
     Every combination of the values given is a point; one that fails becomes a row with the reason.
 
@@ -78,7 +78,7 @@ def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepOut
     warpwatt sweep matmul.cu -D TILE=8,16,32 --block TILE,TILE --grid n/TILE,n/TILE --arg n=1024/4096 ...
     warpwatt sweep kernel.cu --gpu h200 --clock 510:1980:15 -o clocks.html
     warpwatt sweep *.cu app.toml --gpu all --dask tcp://scheduler:8786 -o all.parquet
-    """
+    """  # noqa: D301 - click keeps the lines behind this mark as they are
     from warpwatt.commands.axes import sweep_of  # noqa: PLC0415 - verbs load lazily
 
     shape = _checked(writing)
