@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from warpwatt.core.estimate import Estimate
     from warpwatt.render.context import Context
 
+STYLES = ("base.css", "print.css")
 MOST = 20
 """Candidates shown unless everything is asked for."""
 MILLION = 1e6
@@ -212,18 +212,12 @@ def render_json(found: GpuChoice, context: Context) -> str:
 
 def render_html(found: GpuChoice, context: Context) -> str:
     """Return a page: the ranking as bars with intervals, the table, what was left out. No scripts."""
-    import jinja2  # noqa: PLC0415 - text needs none
-    from markupsafe import Markup  # noqa: PLC0415
+    from markupsafe import Markup  # noqa: PLC0415 - text needs none
 
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("choice.html").render(
+    from warpwatt.render.assets import environment, joined  # noqa: PLC0415
+
+    page = environment().get_template("choice.html")
+    return page.render(
         title=title(found),
         goal=GOALS[found.question.goal],
         heads=heads(found),
@@ -235,7 +229,7 @@ def render_html(found: GpuChoice, context: Context) -> str:
             for why, names in left_out(found.left_out).items()
         ],
         context=context,
-        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
+        style=Markup(joined(STYLES)),  # noqa: S704 - our own file
     )
 
 
@@ -257,7 +251,3 @@ def bars(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         }
         for one in shown
     ]
-
-
-def _asset(name: str) -> str:
-    return resources.files("warpwatt.render").joinpath("templates", name).read_text(encoding="utf-8")
