@@ -13,7 +13,7 @@ from warpwatt.core.units import si
 from warpwatt.render.assets import environment, joined
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.sweep import plots
-from warpwatt.render.sweep.points import name, varying
+from warpwatt.render.sweep.points import name, title, varying
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def render(rows: Sequence[Row], context: Context) -> str:
         .get_template("sweep.html")
         .render(
             title=", ".join(dict.fromkeys(row.kernel for row in results)) or "no result",
-            launches=[_part(own) for own in by_launch],
+            launches=[_part(own, results) for own in by_launch],
             failures=_failures(rows),
             warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
             plots=plots,
@@ -63,11 +63,11 @@ def render(rows: Sequence[Row], context: Context) -> str:
     )
 
 
-def _part(rows: Sequence[Row]) -> Part:
+def _part(rows: Sequence[Row], everything: Sequence[Row]) -> Part:
     heads, front = varying(rows), pareto(rows)
     said = [f"{_OBJECTIVE_NAMES[goal]}: {name(least(rows, goal), heads)}" for goal in OBJECTIVES]
     return Part(
-        title=f"{rows[0].kernel}: {plural(len(rows), 'point')}",
+        title=f"{title(rows[0], everything)}: {plural(len(rows), 'point')}",
         summary="; ".join(said),
         heads=tuple(heads),
         rows=tuple(
@@ -84,7 +84,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         power,
         _quantity(row.energy, "J"),
         si(row.energy_delay or 0.0, "Js"),
-        percent(row.occupancy or 0.0),
+        percent(row.occupancy) if row.occupancy is not None else "",
         row.limited_by,
     )
 
