@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from warpwatt.core.streams import WarpStreams
 
 MODEL_SPREAD = 0.15
-"""Standard deviation of log(measured / predicted) beyond what rates and assumptions explain. Chosen on the
-textbook kernels of docs/validation/time_models.md, where 0.12 holds 80 % with every program weighing the same,
-and widened for the tuned kernels; how much it holds of programs not used is in time_unseen.md."""
+"""Standard deviation of log(measured / predicted) beyond what rates and assumptions explain. On the textbook
+kernels of docs/validation/time_models.md 0.12 holds 80 %, every program weighing the same; tuned kernels need
+more. How much it holds of programs not used is in time_unseen.md."""
 
 
 class Pipeline:
