@@ -27,6 +27,7 @@ VERBS: Mapping[str, str] = {
     "sweep": "warpwatt.commands.sweep:sweep",
     "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
+    "compare": "warpwatt.commands.compare:compare",
     "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
