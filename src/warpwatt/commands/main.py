@@ -28,6 +28,7 @@ VERBS: Mapping[str, str] = {
     "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
     "compare": "warpwatt.commands.compare:compare",
+    "check": "warpwatt.commands.check:check",
     "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 SIMILAR = 0.5
 """Likeness (difflib's ratio) from which a line counts as changed instead of replaced."""
-REACH = 30
-"""Lines of a replaced passage further apart than this are not looked at: the work stays linear."""
+MOST_PAIRS = 2500
+"""A passage with more pairs of lines than this has been rewritten: nothing in it is looked for."""
 
 Match = tuple[int, int, Fate]
 """Old line, new line (from 1), what became of it."""
@@ -71,10 +71,12 @@ def _alike(
     before: Sequence[str], after: Sequence[str], olds: Sequence[int], news: Sequence[int]
 ) -> list[tuple[int, int]]:
     """Return pairs of lines in one place that are alike, in order, the most alike first served."""
+    if len(olds) * len(news) > MOST_PAIRS:
+        return []
     likeness = [
         (ratio, i, j)
-        for place, i in enumerate(olds)
-        for j in news[max(0, place - REACH) : place + REACH]
+        for i in olds
+        for j in news
         if (ratio := _ratio(before[i], after[j])) >= SIMILAR
     ]
     chosen: list[tuple[int, int]] = []
