@@ -52,6 +52,8 @@ class _LazyGroup(click.Group):
             return None
         module, _, attribute = path.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
+        if command.help:  # click's mark of lines to keep is a control character; docstrings are raw
+            command.help = command.help.replace("\\b\n", "\b\n")
         return command
 
 

@@ -74,10 +74,7 @@ def _alike(
     if len(olds) * len(news) > MOST_PAIRS:
         return []
     likeness = [
-        (ratio, i, j)
-        for i in olds
-        for j in news
-        if (ratio := _ratio(before[i], after[j])) >= SIMILAR
+        (ratio, i, j) for i in olds for j in news if (ratio := _ratio(before[i], after[j])) >= SIMILAR
     ]
     chosen: list[tuple[int, int]] = []
     for _, i, j in sorted(likeness, key=lambda one: (-one[0], one[1], one[2])):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -83,6 +84,6 @@ def _table(result: CheckResult, verdicts: Sequence[Verdict]) -> Table:
             Text(glued(found_text(verdict))),
             Text(glued(allowed_text(verdict) + (f", {judged}" if judged else ""))),
             Text(overshoot(verdict) if bad else "", style="bold red"),
-            f"{result.file}:{verdict.limit.line}" if bad else "",
+            f"{Path(result.file).name}:{verdict.limit.line}" if bad else "",
         )
     return table

@@ -55,7 +55,8 @@ def render(comparisons: ComparisonSet, context: Context) -> str:
 
 
 def _parts(comparisons: ComparisonSet, context: Context) -> Iterator[RenderableType]:
-    yield Text.assemble(("old ", QUIET), plain(comparisons.old), ("   new ", QUIET), plain(comparisons.new))
+    yield Text.assemble(("old ", QUIET), plain(comparisons.old))
+    yield Text.assemble(("new ", QUIET), plain(comparisons.new))
     for comparison in comparisons.comparisons:
         yield Text("")
         yield Text(plain(title(comparison)), style="bold")

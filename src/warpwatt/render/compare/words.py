@@ -130,13 +130,16 @@ def topics(figures: Iterable[Figure]) -> dict[Topic, list[Figure]]:
 
 
 def told_lines(comparison: Comparison, *, everything: bool = False) -> list[LineChange]:
-    """Return the lines worth showing: those that change time or energy, or that are not the same."""
+    """Return the lines worth showing: those that change time or energy, or whose text changed."""
     time = max(comparison.old.time.value, comparison.new.time.value)
     energy = max(comparison.old.energy.value, comparison.new.energy.value)
     return [
         line
         for line in comparison.lines
-        if everything or abs(line.time.value) >= SMALL * time or abs(line.energy.value) >= SMALL * energy
+        if everything
+        or line.fate is Fate.CHANGED
+        or abs(line.time.value) >= SMALL * time
+        or abs(line.energy.value) >= SMALL * energy
     ]
 
 
