@@ -174,7 +174,7 @@ def verdict(shift: Shift) -> str:
     less, more = words.get(shift.name, ("less energy", "more energy"))
     if shift.clear:
         return less if shift.ratio.value < 1 else more
-    unmoved = shift.ratio.low == shift.ratio.high or abs(shift.ratio.value - 1) < SMALL
+    unmoved = max(abs(shift.ratio.low - 1), abs(shift.ratio.high - 1)) < 2 * SMALL
     return "as before" if unmoved else "not clear"
 
 
