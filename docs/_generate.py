@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ REPOSITORY = "https://github.com/warpwatt/warpwatt/blob/main"
 _MARK = re.compile(r"^<!-- generated: ([a-z_]+) -->$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^<!-- example.*-->\n", re.MULTILINE)
 _OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:src|validation|corpus|data|examples|benchmarks|tests)/[^)\s]*)\)")
+_LOADED = re.compile(
+    r"""<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=["']?((?:https?:)?//[^"'\s>]+)"""
+)
 LATER = {
     f"how-to/{name}.md"
     for name in ("report", "editor", "browser", "notebook", "autotuners", "cluster", "choosing-a-gpu")
@@ -68,6 +72,14 @@ def _whole(nav: Any, known: set[str]) -> Any:
         else:
             found.append(_whole(item, known))
     return found
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Refuse a site that would load anything from elsewhere."""
+    for page in Path(config.site_dir).rglob("*.html"):
+        found = _LOADED.search(page.read_text(encoding="utf-8"))
+        if found is not None:
+            raise PluginError(f"{page.relative_to(config.site_dir)} loads {found[1]}")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

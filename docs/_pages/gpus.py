@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
     from warpwatt.core.gpu import Gpu
 
-_HEAD = """# GPUs
+_HEAD = """---
+hide: [toc]
+---
+
+# GPUs
 
 `warpwatt gpus` lists them, `warpwatt gpus show NAME` shows every number with its source,
 `--gpu all` means all that are complete.
@@ -25,7 +29,7 @@ A name is the beginning of a device's name, as far as only one begins so, or an 
 
 def pages() -> Mapping[str, str]:
     """Return the page."""
-    heads = ("GPU", "alias", "CC", "SMs", "boost", "memory", "bandwidth", "L2", "power limit", "calibrated")
+    heads = ("GPU", "alias", "CC", "SMs", "boost", "memory", "bandwidth", "L2", "power limit")
     found = sorted(find_many("all"), key=lambda gpu: (_version(gpu), gpu.name), reverse=True)
     parts, lacking = [_HEAD], [gpu for gpu in found if missing(gpu)]
     for arch in dict.fromkeys(gpu.arch for gpu in found):
@@ -46,7 +50,7 @@ def _version(gpu: Gpu) -> float:
 def _row(gpu: Gpu) -> tuple[str, ...]:
     return (
         gpu.name,
-        ", ".join(f"`{alias.lower()}`" for alias in gpu.aliases),
+        ", ".join(alias.lower() for alias in gpu.aliases),
         gpu.capability.version,
         str(gpu.sm_count),
         si(gpu.boost_clock, "Hz"),
@@ -54,5 +58,4 @@ def _row(gpu: Gpu) -> tuple[str, ...]:
         si(gpu.memory_bandwidth, "B/s"),
         binary_bytes(gpu.l2_size or 0),
         "" if gpu.power_limit is None else si(gpu.power_limit, "W"),
-        "yes" if gpu.calibration is not None else "",
     )

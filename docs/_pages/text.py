@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: object) -> str:
-    """Return a text that fits into one cell."""
-    return " ".join(str(text).split()).replace("|", "\\|")
+    """Return a text that fits into one cell: a bar would end it, even in code.
+
+    >>> cell("`a|b` or c|d")
+    '<code>a&#124;b</code> or c&#124;d'
+    """
+    line = " ".join(str(text).split())
+    with_bars = re.compile(r"`([^`]*\|[^`]*)`")
+    line = with_bars.sub(lambda found: f"<code>{html.escape(found[1], quote=False)}</code>", line)
+    return line.replace("|", "&#124;")
 
 
 def _row(cells: Iterable[str]) -> str:
