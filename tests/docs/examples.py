@@ -24,7 +24,7 @@ _BLOCK = re.compile(
     r"^<!-- example(?P<options>[^>]*)-->\n+```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_NUMBER = re.compile(r"(?:[<×±+−-] ?)?\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?(?:[–:]\d[\d.]*)*")
+_NUMBER = re.compile(r"(?<!\w)(?:[<×±+−-] ?)?\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?(?:[–:]\d[\d.]*)*")
 _UNIT = re.compile(r"# ?(?:[npuµmkMGT]|[KMG]i)?(s|W|J|Hz|B|FLOP)\b")
 _LIMIT = re.compile(
     r"(?:DRAM|L1|L2) (?:bandwidth|throughput)|block dispatch|shared memory|L2 atomics|latency|"
@@ -89,6 +89,18 @@ def shape(line: str) -> str:
     """
     text = _UNIT.sub(r"# \1", _NUMBER.sub("#", _LIMIT.sub("limit", _DRAWN.sub(" ", line))))
     return " ".join(text.split())
+
+
+def refreshed(shown: str, actual: str) -> str:
+    """Return what a page shows with the numbers of now; lines that are elided stay."""
+    now: dict[str, list[str]] = {}
+    for line in actual.splitlines():
+        now.setdefault(shape(line), []).append(line)
+    lines = []
+    for line in shown.splitlines():
+        same = now.get(shape(line), []) if line.strip() and not line.endswith("...") else []
+        lines.append(same.pop(0) if same else line)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def missing(shown: str, actual: str) -> str | None:

@@ -57,6 +57,8 @@ def test_docstrings_become_markdown():
     text = markdown("See :func:`~a.b`::\n\n    x\n\nRaises\n------\nE\n    If so.\n\n>>> 1 + 1\n2")
     assert text.startswith("See `b`:\n\n    x")
     assert text.endswith("Examples\n--------\n>>> 1 + 1\n2")
+    moved = markdown("One.\n\nRaises\n------\nE\n    If so.\n\nAnd this.")
+    assert moved == "One.\n\nAnd this.\n\nRaises\n------\nE\n    If so."
     assert markdown("One.\n\n>>> 1\n1") == "One.\n\n```pycon\n>>> 1\n1\n```"
 
 

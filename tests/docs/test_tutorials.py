@@ -1,6 +1,6 @@
 """Every example of the tutorials runs and shows what the page says.
 
-``WARPWATT_DOCS_UPDATE=1 pytest tests/docs`` writes what they show now into the pages, but for what is elided.
+``WARPWATT_DOCS_UPDATE=1 pytest tests/docs`` writes what they show now into the pages; elided lines stay so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples import commands, examples, missing, shape
+from tests.docs.examples import commands, examples, missing, refreshed, shape
 from warpwatt.commands.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,8 @@ def _console(example, command, where):
         if not UPDATE or elided:
             gone = missing(one.shown, out)
             assert gone is None, f"{where}: {one.line} no longer shows\n  {gone}\nbut\n{out}"
-        lines.append(f"$ {one.line}\n{one.shown if elided else out.rstrip() + chr(10) if out else ''}")
+        whole = f"{out.rstrip()}\n" if out else ""
+        lines.append(f"$ {one.line}\n{refreshed(one.shown, out) if elided else whole}")
     return "".join(lines) if UPDATE else example.body
 
 

@@ -78,8 +78,6 @@ def recommend(
 ) -> tuple[Recommendation, ...]:
     """Return the best point of every launch on every GPU, the best GPU of a launch first.
 
-    A pair of launch and GPU whose baseline failed is left out.
-
     Parameters
     ----------
     sweep
@@ -90,6 +88,8 @@ def recommend(
         One of :data:`~warpwatt.advise.rows.OBJECTIVES`.
     max_slowdown
         How much longer than the baseline a point may take: 0.05 is 5 %; None for no limit.
+
+    A pair of launch and GPU whose baseline failed is left out.
     """
     groups: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
