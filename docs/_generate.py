@@ -7,6 +7,7 @@ that they cannot be out of date. ``<!-- generated: NAME -->`` in a page stands f
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
 from pathlib import Path
@@ -55,7 +56,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
-    config.nav = _whole(config.nav, {file.src_uri for file in files.documentation_pages()})
+    known = {file.src_uri for file in files.documentation_pages()}
+    config.nav = _whole(config.nav, known)
+    _gather(config.nav, known)
     return files
 
 
@@ -72,6 +75,27 @@ def _whole(nav: Any, known: set[str]) -> Any:
         else:
             found.append(_whole(item, known))
     return found
+
+
+def _gather(nav: Any, known: set[str]) -> None:
+    """Put guides that no entry names at the end of theirs, and list all on the guides' first page."""
+    guides = next(item["How-to"] for item in nav if isinstance(item, dict) and "How-to" in item)
+    others = sorted(name for name in known if name.startswith("how-to/") and name not in str(nav))
+    if others:
+        guides.append({"More": others})
+    lines = []
+    for section in guides:
+        if isinstance(section, dict):
+            ((title, pages),) = section.items()
+            links = (f"[{_title(page)}]({os.path.relpath(page, 'how-to')})" for page in pages)
+            lines.append(f"## {title}\n\n" + "\n".join(f"- {link}" for link in links) + "\n")
+    TABLES["guides"] = lambda: "\n".join(lines)
+
+
+def _title(page: str) -> str:
+    """Return the first heading of a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return next((line[2:] for line in text.splitlines() if line.startswith("# ")), page)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
