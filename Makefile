@@ -13,12 +13,12 @@ TARGET ?= sm_90
 BUDGET ?= 520
 MEASURE ?=
 
-.PHONY: demo test lint types unit lock validate bench prepare measure clean
+.PHONY: demo test lint types unit docs lock validate bench prepare measure clean
 
 demo: $(STAMP) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
 
-test: lint types unit ## everything CI runs
+test: lint types unit docs ## everything CI runs
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -29,6 +29,9 @@ types: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/pytest -n 2
+
+docs: $(STAMP) ## the documentation site in build/site; a broken link or anchor, or anything from outside, is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 validate: $(STAMP) ## the published tables and public data sets (minutes; see validation/README.md)
 	$(BIN)/python -m validation

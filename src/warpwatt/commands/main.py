@@ -27,6 +27,8 @@ VERBS: Mapping[str, str] = {
     "sweep": "warpwatt.commands.sweep:sweep",
     "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
+    "compare": "warpwatt.commands.compare:compare",
+    "check": "warpwatt.commands.check:check",
     "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
@@ -50,6 +52,8 @@ class _LazyGroup(click.Group):
             return None
         module, _, attribute = path.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
+        if command.help:  # click's mark of lines to keep is a control character; docstrings are raw
+            command.help = command.help.replace("\\b\n", "\b\n")
         return command
 
 

@@ -13,23 +13,26 @@ if TYPE_CHECKING:
     from warpwatt.session.options import LaunchOptions
 
 
-def requests(source: Source, launch: LaunchOptions) -> tuple[Request, ...]:
+def requests(source: Source, launch: LaunchOptions, beside: Source | None = None) -> tuple[Request, ...]:
     """Return the launches to predict, read (see :func:`launch_texts`)."""
-    return tuple(text.read() for text in launch_texts(source, launch))
+    return tuple(text.read() for text in launch_texts(source, launch, beside))
 
 
-def launch_texts(source: Source, launch: LaunchOptions) -> tuple[LaunchText, ...]:
+def launch_texts(
+    source: Source, launch: LaunchOptions, beside: Source | None = None
+) -> tuple[LaunchText, ...]:
     """Return the launches to predict in words: the command line's over a file's over the source's own.
 
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
-    line names a kernel or a whole launch.
+    line names a kernel or a whole launch. A source that describes none has those of the one ``beside`` it.
     """
     typed = LaunchText(
         launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared, launch.arg, launch.loop
     )
     if launch.args is not None:
         typed = typed.over(from_table(read_toml(launch.args), launch.args))
-    written = [text for text in _directives(source) if _same_kernel(text.kernel, typed.kernel)]
+    directives = _directives(source) or (_directives(beside) if beside is not None else ())
+    written = [text for text in directives if _same_kernel(text.kernel, typed.kernel)]
     if not written:
         return (typed,)
     if typed.complete:

@@ -18,6 +18,7 @@ from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
 from warpwatt.session.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
+from warpwatt.session.first_run import announce
 from warpwatt.session.launches import requests
 
 if TYPE_CHECKING:
@@ -48,14 +49,16 @@ class Session:
     advice: bool = False
     tell: Callable[[str], None] = note
 
-    def run(self, launch: LaunchOptions) -> tuple[Prediction, ...]:
+    def run(self, launch: LaunchOptions, beside: Source | None = None) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
 
-        A GPU that cannot run a launch is an error when it was named, and told under ``all``.
+        A source that describes no launch has those of the one ``beside`` it. A GPU that cannot run a launch
+        is an error when it was named, and told under ``all``.
         """
         source = self.opened()
-        wanted = requests(source, launch)
+        wanted = requests(source, launch, beside)
         gpus = complete_gpus(self.gpus, self.tell)
+        announce(self.tell)
         predictions = []
         for request in wanted:
             kernels = self._kernels(source, request.kernel or "", gpus)

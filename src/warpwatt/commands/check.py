@@ -1,0 +1,111 @@
+"""``warpwatt check``: hold kernels against a file of budgets, in CI or by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands import options as o
+from warpwatt.core.errors import BudgetExceededError, WarpWattError
+
+if TYPE_CHECKING:
+    from warpwatt.core.budget import CheckResult
+
+
+class CheckFormat(StrEnum):
+    """Output formats of a check."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    JUNIT = "junit"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutput:
+    """Where the verdicts go and how they look; ``format`` None means by the file's name, else text."""
+
+    format: CheckFormat | None = None
+    output: Path | None = None
+    force: bool = False
+    quiet: bool = False
+
+
+output_options = o.group(
+    "writing",
+    CheckOutput,
+    click.option("--format", type=o.EnumChoice(CheckFormat), help="Default: by the file's name, else text."),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
+    click.option("--force", is_flag=True, help="Overwrite the file."),
+    click.option("-q", "--quiet", is_flag=True, help="Text: show only what is exceeded."),
+)
+
+
+@click.command(epilog="Exit code 4 if a budget is exceeded.")
+@click.argument("budgets", metavar="BUDGET.toml", type=click.Path(path_type=Path))
+@click.option("--record", is_flag=True, help="Write the baseline that relative limits refer to, and end.")
+@output_options
+def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
+    r"""Hold kernels against budgets of time, power, energy, registers, occupancy and more.
+
+    \b
+    gpu = "h200"
+    [[budget]]
+    source = "saxpy.cu"
+    max.time = "60 us"
+    max.energy = "+5 %"      # over the file that `baseline = "..."` names
+    min.occupancy = "75 %"
+    """
+    from warpwatt.advise.check import judge  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.advise.check.budgets import read_budgets  # noqa: PLC0415
+    from warpwatt.commands.output import Writer, table_context  # noqa: PLC0415
+    from warpwatt.render.check import renderer  # noqa: PLC0415
+    from warpwatt.session.choices import note  # noqa: PLC0415
+
+    if writing.output is not None:
+        Writer.check(writing.output, force=writing.force)
+    read = read_budgets(budgets)
+    if record:
+        number = judge.record(read, note)
+        click.echo(f"{read.baseline}: {number} predictions recorded")
+        return
+    result = judge.judge(read, note)
+    context = table_context(colour=writing.output is None)
+    shown = replace(context, verbosity=-1) if writing.quiet else context
+    text = renderer(_format(writing))(result, shown)
+    if writing.output is None:
+        click.echo(text, nl=False)
+    else:
+        writing.output.write_text(text, encoding="utf-8")
+    _end(result, told=writing.output is None and _format(writing) is CheckFormat.TEXT)
+
+
+def _end(result: CheckResult, *, told: bool) -> None:
+    """Raise what failed, else that a budget is exceeded, else nothing; ``told``: people have read which."""
+    if result.failures:
+        first = result.failures[0]
+        raise _of(first.error, f"budget {first.budget!r} ({result.file}:{first.line}): {first.error.message}")
+    if result.exceeded:
+        from warpwatt.render.check.words import hottest_text, sentence  # noqa: PLC0415 - verbs load lazily
+
+        details = "\n".join(
+            f"  {sentence(result, verdict)}\n    costs most: {hottest_text(verdict)}"
+            for verdict in ([] if told else result.exceeded)
+        )
+        message = f"{len(result.exceeded)} of {len(result.verdicts)} limits exceeded"
+        raise BudgetExceededError(message, file=result.file, details=details)
+
+
+def _of(error: WarpWattError, message: str) -> WarpWattError:
+    """Return an error of the same kind that names the budget, too."""
+    return type(error)(message, hint=error.hint, file=error.file, line=error.line, details=error.details)
+
+
+def _format(writing: CheckOutput) -> CheckFormat:
+    suffix = writing.output.suffix.lstrip(".").lower() if writing.output is not None else ""
+    known = {"json": CheckFormat.JSON, "xml": CheckFormat.JUNIT}
+    return writing.format or known.get(suffix, CheckFormat.TEXT)

@@ -1,0 +1,100 @@
+"""``warpwatt compare``: what changed between two sources, commits, GPUs, clocks or options, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands import options as o
+
+if TYPE_CHECKING:
+    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+
+
+class CompareFormat(StrEnum):
+    """Output formats of a comparison."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+    GITHUB = "github"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOutput:
+    """Where the comparison goes and how it looks; ``format`` None means by the file's name, else text."""
+
+    format: CompareFormat | None = None
+    output: Path | None = None
+    force: bool = False
+    verbose: bool = False
+
+
+output_options = o.group(
+    "writing",
+    CompareOutput,
+    click.option(
+        "--format", type=o.EnumChoice(CompareFormat), help="Default: by the file's name, else text."
+    ),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
+    click.option("--force", is_flag=True, help="Overwrite the file."),
+    click.option("-v", "--verbose", is_flag=True, help="Show every line and every figure."),
+)
+
+
+@click.command(epilog="Intervals of differences: what the models get wrong on both sides alike cancels.")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="[NEW]", required=False)
+@o.gpu_option
+@click.option("--commits", metavar="A..B", help="OLD at two commits; A.. is commit A and the file as it is.")
+@o.launch_options
+@o.compilation_options
+@o.model_options
+@output_options
+def compare(
+    old: str,
+    new: str | None,
+    gpu: str,
+    commits: str | None,
+    launch: LaunchOptions,
+    compilation: CompilationOptions,
+    modelling: ModelOptions,
+    writing: CompareOutput,
+) -> None:
+    r"""Say what changed between two predictions, and why: in sum, in traffic and stalls, line by line.
+
+    Two files; or one file at two commits, on two GPUs, or with two values of an option, written OLD/NEW.
+
+    \b
+    warpwatt compare old.cu new.cu --gpu h200,a100
+    warpwatt compare kernel.cu --commits HEAD~3..HEAD
+    warpwatt compare kernel.cu --gpu a100,h200
+    warpwatt compare kernel.cu --clock 1410/1200
+    warpwatt compare kernel.cu -D TILE=16/32 --block 16,16/32,32 --grid 64,64/32,32
+    warpwatt compare kernel.cu --kernel naive/tiled
+    """
+    from warpwatt.commands.output import Writer, table_context  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.render.compare import renderer  # noqa: PLC0415
+    from warpwatt.session.sides import Asked, compared  # noqa: PLC0415
+
+    if new is not None and new.startswith("-") and new != "-":  # a compiler's flag behind --
+        compilation, new = replace(compilation, flags=(new, *compilation.flags)), None
+    if writing.output is not None:
+        Writer.check(writing.output, force=writing.force)
+    found = compared(Asked(old, new, commits, gpu, launch, compilation, modelling))
+    context = table_context(verbose=writing.verbose, colour=writing.output is None)
+    text = renderer(_format(writing))(found, context)
+    if writing.output is None:
+        click.echo(text, nl=False)
+    else:
+        writing.output.write_text(text, encoding="utf-8")
+
+
+def _format(writing: CompareOutput) -> CompareFormat:
+    suffix = writing.output.suffix.lstrip(".").lower() if writing.output is not None else ""
+    known = {"json": CompareFormat.JSON, "html": CompareFormat.HTML, "htm": CompareFormat.HTML}
+    return writing.format or known.get(suffix, CompareFormat.TEXT)

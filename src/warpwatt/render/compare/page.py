@@ -1,0 +1,200 @@
+"""A comparison as one HTML page: offline, no scripts at all, in the look of the report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import jinja2
+from markupsafe import Markup
+
+from warpwatt.core.units import si
+from warpwatt.render.compare.text import note
+from warpwatt.render.compare.words import (
+    LEGEND,
+    MARKS,
+    TITLES,
+    figure_change,
+    figure_name,
+    kernel_name,
+    numbers,
+    relative,
+    relative_bounds,
+    signed,
+    title,
+    told_lines,
+    topics,
+    value_text,
+    verdict,
+)
+from warpwatt.render.console import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, Shift
+    from warpwatt.core.estimate import Estimate
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.render.context import Context
+
+WIDEST = math.log(4.0)
+"""The scale of ratios reaches from a quarter to four times, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One of time, power and energy; positions in percent on a logarithmic scale of ratios."""
+
+    name: str
+    change: str
+    verdict: str
+    kind: str
+    old: str
+    new: str
+    difference: str
+    interval: str
+    low: float
+    middle: float
+    high: float
+    none: float = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the table of source lines."""
+
+    where: str
+    fate: str
+    mark: str
+    time: str
+    time_kind: str
+    time_heat: float
+    energy: str
+    energy_kind: str
+    energy_heat: float
+    text: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRows:
+    """The figures of one topic: name, old, new, change."""
+
+    title: str
+    rows: tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the page says of one kernel."""
+
+    title: str
+    tiles: tuple[Tile, ...]
+    lines: tuple[Line, ...]
+    topics: tuple[TopicRows, ...]
+    assumptions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A kernel that is on one side only."""
+
+    name: str
+    facts: str
+
+
+def render(comparisons: ComparisonSet, context: Context) -> str:
+    """Return the page as one HTML document."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("compare.html").render(
+        old=plain(comparisons.old),
+        new=plain(comparisons.new),
+        parts=[_part(one) for one in comparisons.comparisons],
+        removed=_alone(comparisons.removed),
+        added=_alone(comparisons.added),
+        remarks=[plain(remark) for remark in comparisons.remarks],
+        legend=LEGEND,
+        context=context,
+        style=Markup(_asset("page.css") + _asset("compare.css")),  # noqa: S704 - our own files
+    )
+
+
+def _part(comparison: Comparison) -> Part:
+    pairs = (("old", comparison.old_assumptions), ("new", comparison.new_assumptions))
+    return Part(
+        plain(title(comparison)),
+        tuple(map(_tile, comparison.shifts)),
+        tuple(_line(comparison, line) for line in told_lines(comparison)),
+        tuple(
+            TopicRows(
+                TITLES[topic],
+                tuple(
+                    (plain(figure_name(f)), value_text(f, f.old), value_text(f, f.new), figure_change(f))
+                    for f in figures
+                ),
+            )
+            for topic, figures in topics(comparison.figures).items()
+        ),
+        tuple((side, plain(message)) for side, messages in pairs for message in messages),
+    )
+
+
+def _tile(shift: Shift) -> Tile:
+    ratio = shift.ratio
+    widest = max([WIDEST, *(abs(math.log(r)) for r in (ratio.low, ratio.high) if 0 < r < math.inf)])
+
+    def position(value: float) -> float:
+        return round(50.0 + 50.0 * math.log(value) / widest, 1) if 0 < value < math.inf else 50.0
+
+    kind = ("better" if ratio.value < 1 else "worse") if shift.clear else ""
+    return Tile(
+        shift.name,
+        relative(ratio.value),
+        verdict(shift),
+        kind,
+        si(shift.old.value, shift.old.unit),
+        si(shift.new.value, shift.new.unit),
+        signed(shift.difference),
+        relative_bounds(ratio),
+        *(position(value) for value in (ratio.low, ratio.value, ratio.high)),
+    )
+
+
+def _line(comparison: Comparison, line: LineChange) -> Line:
+    return Line(
+        numbers(line),
+        str(line.fate),
+        MARKS[line.fate],
+        signed(line.time),
+        *_heat(line.time, max(comparison.old.time.value, comparison.new.time.value)),
+        signed(line.energy),
+        *_heat(line.energy, max(comparison.old.energy.value, comparison.new.energy.value)),
+        plain(line.text.strip()),
+        plain(note(line)),
+    )
+
+
+def _heat(change: Estimate, whole: float) -> tuple[str, float]:
+    """Return whether a line costs more or less, and by which share of the whole."""
+    share = min(1.0, abs(change.value) / whole) if whole > 0 else 0.0
+    return ("rise" if change.value > 0 else "fall"), round(share, 3)
+
+
+def _alone(predictions: Iterable[Prediction]) -> list[Alone]:
+    return [
+        Alone(plain(kernel_name(p)), f"{p.case.gpu.name}: {si(p.time.value, 's')}, {si(p.energy.value, 'J')}")
+        for p in predictions
+    ]
+
+
+def _asset(name: str) -> str:
+    return resources.files("warpwatt.render").joinpath("templates", name).read_text(encoding="utf-8")
