@@ -30,7 +30,7 @@ from warpwatt.session.session import Session
 Dimensions = int | str | Iterable[int]
 """Of a grid, block or cluster: ``256``, ``(16, 16)`` or ``"16,16"``."""
 Grid = Dimensions | Callable[[Mapping[str, Any]], Dimensions]
-"""A grid may also be a function of the arguments and macros, as in Triton: ``lambda p: p["n"] // p["TILE"]``."""
+"""A grid may also be a function of arguments and macros, as in Triton: ``lambda p: p["n"] // p["TILE"]``."""
 Input = str | os.PathLike[str] | Source | object
 """A file by name, CUDA or PTX text of several lines, a source that was read, or a kernel of Triton, Numba
 CUDA or CuPy."""
@@ -208,4 +208,3 @@ def _dimensions(value: Dimensions | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) else ",".join(str(int(extent)) for extent in value)
-

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FORMATS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv", ".txt": "text"}
 """Suffix of a file to the format it is written in."""
+SCRATCH = "stdin.cu"
+"""Name of the file that a compiler sees in place of a text; see ``frontend/cuda.py``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,7 +44,7 @@ class Result(Prediction):
 
     def _repr_html_(self) -> str:
         """Return a card (IPython's protocol, which other notebooks follow)."""
-        return card(self)
+        return card(self, _sources([self]))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the full result to a file and return its path.
@@ -71,7 +73,7 @@ class Results(tuple[Result, ...]):
 
     def _repr_html_(self) -> str:
         """Return a table (a card where there is one prediction alone)."""
-        return card(self[0]) if len(self) == 1 else table(self)
+        return self[0]._repr_html_() if len(self) == 1 else table(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all of them to one file and return its path; as :meth:`Result.save`."""
@@ -116,6 +118,9 @@ def _sources(found: Iterable[Result]) -> dict[str, str]:
     for prediction in found:
         texts |= prediction.sources
         for name in {cost.file for cost in prediction.lines} - texts.keys():
+            if Path(name).name == SCRATCH and len(prediction.sources) == 1:
+                (texts[name],) = prediction.sources.values()
+                continue
             try:
                 texts[name] = Path(name).read_text(encoding="utf-8", errors="replace")
             except OSError:

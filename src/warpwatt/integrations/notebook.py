@@ -15,7 +15,8 @@ import ast
 import os
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,7 +26,7 @@ from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.compiled import Source
 from warpwatt.render.card import card
 from warpwatt.render.card import line as one_line
-from warpwatt.results import Result, Results, results
+from warpwatt.results import SCRATCH, Result, Results, results
 from warpwatt.session.objects import run_object
 from warpwatt.session.session import Session
 
@@ -60,7 +61,8 @@ def register(shell: InteractiveShell) -> None:
         """Predict CUDA C++ with the options of ``warpwatt predict``; ``%warpwatt --help`` lists them."""
         return _predict(shell, line, cell)
 
-    shell.register_magic_function(warpwatt, "line_cell", MAGIC)
+    magics: Any = shell.magics_manager  # its decorated methods have lost their types
+    magics.register_function(warpwatt, "line_cell", MAGIC)
     formatter = getattr(shell, "display_formatter", None)
     if formatter is not None:
         formatter.formatters["text/html"].for_type(Prediction, card)
@@ -166,7 +168,10 @@ def _values(texts: Sequence[str]) -> dict[str, object]:
 def explained(error: WarpWattError, cell: Source | None = None) -> str:
     """Return an error as text: what and where, the line itself, the compiler's own words, the fix."""
     parts = [f"error: {error}"]
-    lines = cell.text.splitlines() if cell is not None and error.file == cell.name else []
+    lines: list[str] = []
+    if cell is not None and error.file is not None and Path(error.file).name in (cell.name, SCRATCH):
+        parts = [f"error: {str(error).replace(error.file, cell.name)}"]
+        lines = cell.text.splitlines()
     if error.line is not None and 0 < error.line <= len(lines):
         parts.append(f"{error.line:5} | {lines[error.line - 1]}")
     parts += [error.details.rstrip()] if error.details else []

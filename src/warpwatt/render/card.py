@@ -16,7 +16,7 @@ from warpwatt.render.comparison import BEST, best, by_launch, shared_warnings
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, dimensions, interval, percent, quantity
 from warpwatt.render.method import method_text
-from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order
+from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ def line(prediction: Prediction) -> str:
     )
 
 
-def card(prediction: Prediction) -> str:
-    """Return one prediction as a fragment of HTML."""
+def card(prediction: Prediction, sources: Mapping[str, str] | None = None) -> str:
+    """Return one prediction as a fragment of HTML; ``sources`` are texts by the names that lines have."""
     case, timing = prediction.case, prediction.timing
     units = {k: share for k, share in timing.utilisation.items() if k not in SCHEDULER_UNITS}
     stalls = {str(s): share for s, share in timing.stalls.items() if s is not Stall.SELECTED}
@@ -58,7 +58,7 @@ def card(prediction: Prediction) -> str:
         numbers=_numbers(prediction),
         facts=_facts(prediction),
         bars=[(title, rows) for title, rows in bars if rows],
-        lines=_hottest(prediction.lines),
+        lines=_hottest(prediction.lines, sources or {}),
         warnings=all_warnings(prediction),
         assumptions=[a.message + (f" ({a.fix} removes it)" if a.fix else "") for a in prediction.assumptions],
         provenance=_provenance(prediction),
@@ -83,7 +83,7 @@ def _group(group: Sequence[Prediction]) -> dict[str, object]:
     return {"name": first.kernel.demangled or first.kernel.name, "shape": _shape(group[0]), "rows": rows}
 
 
-def _row(prediction: Prediction, fastest: bool, thriftiest: bool) -> dict[str, object]:  # noqa: FBT001
+def _row(prediction: Prediction, fastest: bool, thriftiest: bool) -> dict[str, object]:
     case = prediction.case
     return {
         "gpu": case.gpu.name,
@@ -129,14 +129,22 @@ def _largest(shares: Mapping[str, float]) -> list[tuple[str, float, str]]:
 
 def _shares(parts: Mapping[str, float]) -> dict[str, float]:
     total = sum(parts.values())
-    return {name.replace("_", " "): part / total for name, part in parts.items()} if total > 0 else {}
+    return {unit_name(name).replace("_", " "): part / total for name, part in parts.items()} if total else {}
 
 
-def _hottest(lines: Sequence[LineCost]) -> list[tuple[int, str, str, str]]:
+def _hottest(lines: Sequence[LineCost], sources: Mapping[str, str]) -> list[tuple[int, str, str, str]]:
     """Return number, text, share of time and of energy of the lines that cost most, in source order."""
     hottest = sorted(lines, key=lambda cost: -cost.time_share)[:SHOWN]
     shown = sorted((c for c in hottest if c.time_share > SMALL), key=lambda cost: (cost.file, cost.line))
-    return [(c.line, c.text.strip(), percent(c.time_share), percent(c.energy_share)) for c in shown]
+    texts = {file: text.splitlines() for file, text in sources.items()}
+    return [
+        (c.line, _text(c, texts.get(c.file, ())), percent(c.time_share), percent(c.energy_share))
+        for c in shown
+    ]
+
+
+def _text(cost: LineCost, lines: Sequence[str]) -> str:
+    return (lines[cost.line - 1] if 0 < cost.line <= len(lines) else cost.text).strip()
 
 
 def _provenance(prediction: Prediction) -> str:

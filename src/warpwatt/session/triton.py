@@ -60,7 +60,8 @@ def compiled(kernel: Any, arguments: Mapping[str, object], target: str) -> Any:
     if target_number(target) < OLDEST:
         raise UnsupportedGpuError(f"Triton does not compile for {target}", hint=f"sm_{OLDEST} is its oldest")
     function, values = unwrapped(kernel, arguments)
-    options = {name: values.pop(name) for name in OPTIONS if name in values and name not in function.arg_names}
+    said = [name for name in OPTIONS if name in values and name not in function.arg_names]
+    options = {name: values.pop(name) for name in said}
     signature, constants, attributes = specialised(function, values)
     triton = _package()
     source = triton.compiler.ASTSource(function, signature, constants, attributes)
