@@ -26,6 +26,7 @@ from warpwatt.advise.ranking import Candidate, Ranking, rank
 from warpwatt.api import predict
 from warpwatt.core.errors import InputError, ToolchainError, UsageError, WarpWattError
 from warpwatt.frontend.compiled import Source
+from warpwatt.gpus import find
 
 if TYPE_CHECKING:
     import os
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     Predictor = Callable[[Parameters], Prediction | Candidate]
 
 LANGUAGES = ("CUDA", "CUPY", "NVCUDA")
+TRIED = 25
+"""So many configurations without any prediction are a mistake, and the rest is not waited for."""
 LARGEST_FILE = 2**28
 """Bytes of an argument whose contents are looked at; a larger one is taken to hold random numbers."""
 
@@ -103,6 +106,8 @@ class Pruner:
 
         Raises
         ------
+        UnknownGpuError
+            If no GPU of that name is known.
         WarpWattError
             If no configuration can be predicted, or the report cannot be written.
         """
@@ -110,12 +115,12 @@ class Pruner:
         configurations = searchspace.sorted_list()
         with tempfile.TemporaryDirectory(prefix="warpwatt-") as folder:
             predictor = self.predictor or self._predictor(runner, Path(folder))
-            found = [
-                _candidate(dict(zip(names, chosen, strict=True)), predictor)
-                for chosen in self._watched(configurations)
-            ]
+            found: list[Candidate] = []
+            for chosen in self._watched(configurations):
+                found.append(_candidate(dict(zip(names, chosen, strict=True)), predictor))
+                if len(found) in (TRIED, len(configurations)):
+                    _require_predictions(found)
         self.ranking = rank(found, self._objective(tuning_options), keep=self.keep, within=self.within)
-        _require_predictions(self.ranking)
         if self.report is not None:
             self.ranking.save(self.report)
         if not self.quiet:
@@ -139,9 +144,7 @@ class Pruner:
         return "energy" if "energy" in wanted or "joule" in wanted else "time"
 
     def _predictor(self, runner: Any, folder: Path) -> Predictor:
-        gpu = self.gpu or str(runner.get_device_info().name)
-        if gpu == "Simulation":
-            raise UsageError("a simulation does not know its GPU", hint="Pruner('a100', ...)")
+        gpu = find(self.gpu or str(runner.get_device_info().name)).name
         return KernelTunerKernel(runner, gpu, folder, self.args, self.options)
 
     def _run(
@@ -252,13 +255,13 @@ def _candidate(parameters: Parameters, predictor: Predictor) -> Candidate:
     return found if isinstance(found, Candidate) else Candidate.of(parameters, found)
 
 
-def _require_predictions(ranking: Ranking) -> None:
+def _require_predictions(found: Sequence[Candidate]) -> None:
     """Raise the reason where nothing could be predicted: a ranking of nothing would hide a mistake."""
-    if not ranking.decisions or any(d.candidate.time is not None for d in ranking.decisions):
+    unknown = [candidate for candidate in found if candidate.time is None and not candidate.impossible]
+    if not unknown or any(candidate.time is not None for candidate in found):
         return
-    first = ranking.decisions[0].candidate
     raise WarpWattError(
-        f"no configuration could be predicted; {first.name}: {first.error}",
+        f"none of {len(found)} configurations could be predicted; {unknown[0].name}: {unknown[0].error}",
         hint="see that warpwatt.predict can predict one of them",
     )
 
