@@ -31,12 +31,12 @@ The space of a search is here a seeded sample of its usable rows, at most {sampl
 is ranked by predicted time, and the first of the ranking are run: their measured times are looked up. *Loss*:
 by how many per cent the fastest of those run is slower than the fastest of the space. *Random*: the loss
 expected of as many blind draws without repetition, exact. *Roofline*: our roofline model, which knows the
-caches; *classic*: operations at the peak or DRAM bytes at the bandwidth. *Sample*: by how much the fastest of
-the sample is slower than the fastest of the whole search, which no ranking of the sample can mend. Nothing was
-fitted to these rows; what was chosen on some of them stands in time_tuned.md.
+caches; *classic*: operations at the peak or DRAM bytes at the bandwidth. *Sample*: by how much the fastest
+of the sample is slower than the fastest of the whole search, which no ranking of the sample can mend. Nothing
+was fitted to these rows; what was chosen on some of them stands in time_tuned.md.
 
-Rows that failed in the measurement are not in the space: in a real search those that cannot launch are pruned,
-too, which saves more runs.
+Rows that failed in the measurement are not in the space: in a real search those that cannot launch are
+pruned, too, which saves more runs.
 """
 NAMES = {"pipeline": "ours", "roofline": "roofline", "classic roofline": "classic"}
 

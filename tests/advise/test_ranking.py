@@ -19,7 +19,7 @@ def candidate(number: int, time: float | None, **said: object) -> Candidate:
 
 @given(st.lists(times, max_size=30), st.one_of(st.floats(0.01, 1.0), st.integers(1, 40)), st.floats(1, 100))
 def test_what_is_kept_is_the_best(found, keep, within):
-    """Nothing pruned is better than anything kept; limits hold; all that is unknown is kept; nothing is lost."""
+    """Nothing pruned is better than anything kept; limits hold; what is unknown is kept; nothing is lost."""
     ranking = rank([candidate(i, time) for i, time in enumerate(found)], keep=keep, within=within)
     kept = [c.time for c in ranking.kept if c.time is not None]
     pruned = [c.time for c in ranking.pruned]

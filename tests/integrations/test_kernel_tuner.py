@@ -9,14 +9,12 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed")
-pytestmark = pytest.mark.toolchain
-
-from kernel_tuner import tune_kernel
-
 from warpwatt.advise.ranking import Candidate
 from warpwatt.core.errors import InputError, UnknownGpuError, UsageError, WarpWattError
 from warpwatt.integrations.kernel_tuner import Pruner, described
+
+tune_kernel = pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed").tune_kernel
+pytestmark = pytest.mark.toolchain
 
 N = 2**20
 SPACE = {"block_size_x": [32, 256], "tile_size": [1, 4], "PAD": [0, 9000, 50000]}
@@ -47,8 +45,9 @@ def cache(tmp_path):
     for values in itertools.product(*SPACE.values()):
         chosen = dict(zip(SPACE, values, strict=True))
         spent = dict.fromkeys(("compile_time", "verification_time", "benchmark_time", "strategy_time"), 1.0)
+        told = {"time": measured(chosen), "energy": 100 - measured(chosen)}
         entries[",".join(map(str, values))] = {
-            **chosen, "time": measured(chosen), "energy": 100 - measured(chosen), **spent, "framework_time": 0.0, "timestamp": ""
+            **chosen, **told, **spent, "framework_time": 0.0, "timestamp": ""
         }  # fmt: skip
     head = {"device_name": "a GPU", "kernel_name": "pairs", "problem_size": [N], "objective": "time"}
     file = tmp_path / "cache.json"
@@ -124,7 +123,7 @@ def test_unpredictable_configurations_run(cache):
 
 
 def test_nothing_predicted_is_an_error(cache):
-    with pytest.raises(WarpWattError, match='none of 2 configurations could be predicted; .*"nonsense"'):
+    with pytest.raises(WarpWattError, match=r'none of 2 configurations could be predicted; .*"nonsense"'):
         tuned(
             cache,
             Pruner("a100", quiet=True),

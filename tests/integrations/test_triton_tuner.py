@@ -6,15 +6,13 @@ import math
 
 import pytest
 
-pytest.importorskip("triton", reason="Triton is not installed")
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-pytestmark = [pytest.mark.toolchain, pytest.mark.filterwarnings("ignore:.*FP_FUSION.*")]
-
-import triton
-
-from tests.integrations import triton_kernels as kernels
 from warpwatt.core.errors import InputError, UsageError
 from warpwatt.integrations.triton import Model, pruned, rank, warpwatt_model, warpwatt_prune
+
+triton = pytest.importorskip("triton", reason="Triton is not installed")
+kernels = pytest.importorskip("tests.integrations.triton_kernels", reason="Triton is not installed")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = [pytest.mark.toolchain, pytest.mark.filterwarnings("ignore:.*FP_FUSION.*")]
 
 ARGS = {"a": "f16[M*K]", "b": "f16[K*N]", "c": "f16[M*N]", "M": 1024, "N": 1024, "K": 1024}
 USUAL, SMALL, TOO_LARGE = kernels.CONFIGURATIONS

@@ -41,7 +41,7 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     left = a + rows[:, None] * K + deep[None, :]
     right = b + deep[:, None] * N + columns[None, :]
     total = tl.zeros((BM, BN), tl.float32)
-    for _ in range(0, tl.cdiv(K, BK)):
+    for _ in range(tl.cdiv(K, BK)):
         total = tl.dot(tl.load(left), tl.load(right), total)
         left += BK
         right += BK * N
@@ -49,7 +49,9 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
 
 
 @triton.jit(do_not_specialize=["plain"], do_not_specialize_on_alignment=["odd", "near"])
-def specialised(pointer, near, whole, odd, plain, share, flag, wide: tl.int64, half: tl.float16, none, C: tl.constexpr):
+def specialised(
+    pointer, near, whole, odd, plain, share, flag, wide: tl.int64, half: tl.float16, none, C: tl.constexpr
+):
     pass
 
 
@@ -61,4 +63,5 @@ CONFIGURATIONS = [
 """Of the matrix multiplication: a usual one, one far too small, one that no A100 has shared memory for."""
 
 tuned_matmul = triton.autotune(CONFIGURATIONS, key=["M", "N", "K"])(matmul)
-with_heuristics = triton.heuristics({"BLOCK": lambda values: triton.next_power_of_2(values["columns"])})(softmax)
+enough = {"BLOCK": lambda values: triton.next_power_of_2(values["columns"])}
+with_heuristics = triton.heuristics(enough)(softmax)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("triton", reason="Triton is not installed")
-pytestmark = [pytest.mark.toolchain, pytest.mark.filterwarnings("ignore:.*FP_FUSION.*")]
-
 import warpwatt
-from tests.integrations import triton_kernels as kernels
 from warpwatt.core.errors import ArgumentError, CompileError, UnsupportedGpuError, UsageError
 from warpwatt.session.triton import compiled, is_function, specialised, unwrapped
 
+kernels = pytest.importorskip("tests.integrations.triton_kernels", reason="Triton is not installed")
+pytestmark = [pytest.mark.toolchain, pytest.mark.filterwarnings("ignore:.*FP_FUSION.*")]
+
 ADD = {"x": "f32[n]", "y": "f32[n]", "out": "f32[n]", "n": 2**20, "BLOCK": 1024}
 MATMUL = {"a": "f16[M*K]", "b": "f16[K*N]", "c": "f16[M*N]", "M": 1024, "N": 1024, "K": 1024}
+TILED = {**MATMUL, "BM": 64, "BN": 64, "BK": 32}
+WORDS = dict.fromkeys(("x", "y", "out"), "f32[64]")
 
 
 def test_functions_are_recognised_without_importing_triton():
@@ -30,19 +32,14 @@ def test_functions_are_recognised_without_importing_triton():
 @pytest.mark.parametrize("share", [0.5, 1.0, 16])
 def test_specialisation_is_tritons_own(whole, share):
     """The same types, constants and alignments as Triton's binder finds for a real launch."""
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler.compiler import make_backend
-    from triton.runtime.jit import MockTensor, create_function_from_signature
-
+    jit, compiler = import_module("triton.runtime.jit"), import_module("triton.compiler.compiler")
+    backend = compiler.make_backend(import_module("triton.backends.compiler").GPUTarget("cuda", 80, 32))
     function = kernels.specialised
     values = {"whole": whole, "odd": whole, "plain": whole, "share": share, "flag": False}
     values |= {"wide": 32, "half": 1.0, "none": None, "C": 7}
-    binder = create_function_from_signature(
-        function.signature, function.params, make_backend(GPUTarget("cuda", 80, 32))
-    )
-    tensor = MockTensor("fp32")
+    binder = jit.create_function_from_signature(function.signature, function.params, backend)
+    tensor = jit.MockTensor("fp32")
     _, found, _ = binder(pointer=tensor, near=tensor, **values)
-    backend = make_backend(GPUTarget("cuda", 80, 32))
     expected = {p.name: (kind, key) for p, (kind, key) in zip(function.params, found, strict=True)}
     signature, constants, attributes = specialised(
         function, {**values, "pointer": "f32[64]", "near": "f32[64]"}
@@ -59,7 +56,8 @@ def test_specialisation_is_tritons_own(whole, share):
 @pytest.mark.parametrize("gpu", ["a100", "t4", "v100", "rtx4090"])
 def test_addition_streams(gpu):
     """Three buffers through DRAM, once: never faster than its bandwidth, nowhere near twice as slow."""
-    p = warpwatt.predict(kernels.add, gpu=gpu, grid=lambda v: -(-v["n"] // v["BLOCK"]), args={**ADD, "n": 2**24})
+    args = {**ADD, "n": 2**24}
+    p = warpwatt.predict(kernels.add, gpu=gpu, grid=lambda v: v["n"] // v["BLOCK"], args=args)
     floor = 12 * 2**24 / p.case.gpu.memory_bandwidth
     assert floor < p.time.value < 1.7 * floor
     assert p.case.workload.dram.total == pytest.approx(12 * 2**24, rel=0.05)
@@ -81,8 +79,7 @@ def test_row_kernels_stream(name):
 
 
 def test_matrix_multiplication_by_the_tensor_cores():
-    args = {**MATMUL, "BM": 64, "BN": 64, "BK": 32}
-    p = warpwatt.predict(kernels.matmul, gpu="a100", grid=(16, 16), args=args)
+    p = warpwatt.predict(kernels.matmul, gpu="a100", grid=(16, 16), args=TILED)
     assert p.case.workload.execution.flops == pytest.approx(2 * 1024**3, rel=0.05)
     peak = 312e12  # A100's data sheet: dense FP16 with FP32 accumulation
     assert p.time.value > 2 * 1024**3 / peak
@@ -92,7 +89,7 @@ def test_matrix_multiplication_by_the_tensor_cores():
 
 def test_what_cannot_be_traced_says_so():
     """On sm_90 Triton uses wgmma: no machine code is traced, the time is the roofline's."""
-    p = warpwatt.predict(kernels.matmul, gpu="h200", grid=(16, 16), args={**MATMUL, "BM": 64, "BN": 64, "BK": 32})
+    p = warpwatt.predict(kernels.matmul, gpu="h200", grid=(16, 16), args=TILED)
     assert any("roofline" in warning for warning in p.warnings)
     assert p.case.workload.execution.program.level == "ptx"
 
@@ -120,7 +117,7 @@ def test_a_compiled_kernel_and_its_ptx_give_the_same():
     [
         ({**ADD, "BLOK": 3}, ArgumentError, "no parameter 'BLOK'"),
         ({k: v for k, v in ADD.items() if k != "BLOCK"}, ArgumentError, "needs 'BLOCK'"),
-        ({**ADD, "n": "many", **dict.fromkeys(("x", "y", "out"), "f32[64]")}, ArgumentError, "no type for 'many'"),
+        ({**ADD, "n": "many", **WORDS}, ArgumentError, "no type for 'many'"),
         ({**ADD, "x": "f32[m]"}, ArgumentError, "'m' is not given"),
         ({**ADD, "BLOCK": 1000}, CompileError, "Triton refuses add"),
         ({**ADD, "x": SimpleNamespace(dtype="torch.float8_e5m2", shape=(4,))}, ArgumentError, "float8"),
@@ -139,11 +136,9 @@ def test_gpus_that_triton_does_not_know():
 def test_a_tuned_function_needs_its_parameters():
     with pytest.raises(UsageError, match="BM is tuned: 3 configurations"):
         warpwatt.predict(kernels.tuned_matmul, gpu="a100", grid=(16, 16), args=MATMUL)
-    p = warpwatt.predict(kernels.tuned_matmul, gpu="a100", grid=(16, 16), args={**MATMUL, "BM": 64, "BN": 64, "BK": 32})
-    assert p.time.value > 0
+    assert warpwatt.predict(kernels.tuned_matmul, gpu="a100", grid=(16, 16), args=TILED).time.value > 0
 
 
 def test_no_grid():
     with pytest.raises(UsageError, match="grid is not known"):
         warpwatt.predict(kernels.add, gpu="a100", args=ADD)
-

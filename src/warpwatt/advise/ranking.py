@@ -80,7 +80,7 @@ class Candidate:
 
     @classmethod
     def failed(cls, parameters: Mapping[str, object], error: Exception) -> Candidate:
-        """Return a configuration without prediction: one that the GPU refuses, or that nothing is known of."""
+        """Return a configuration without prediction: the GPU refuses it, or nothing is known of it."""
         text = str(error) if isinstance(error, WarpWattError) else f"internal error: {error!r}"
         refused = isinstance(error, LaunchError) or (isinstance(error, CompileError) and TOO_MUCH in text)
         return cls(parameters, error=" ".join(text.split()), impossible=refused)
@@ -144,10 +144,8 @@ class Ranking:
         if not self.decisions:
             return "no configurations"
         best, unknown = self.decisions[0], sum(1 for c in self.kept if c.time is None)
-        lines = [
-            f"{len(self.decisions)} configurations ranked by predicted {self.objective}: "
-            f"{len(self.kept)} to run, {len(self.pruned)} pruned"
-        ]
+        numbers = f"{len(self.kept)} to run, {len(self.pruned)} pruned"
+        lines = [f"{len(self.decisions)} configurations ranked by predicted {self.objective}: {numbers}"]
         if best.candidate.time is not None:
             lines.append(f"  best predicted: {best.candidate.name} ({best.reason})")
         lines += [f"  pruned {count:>6}  {cause}" for cause, count in self.causes().items()]
@@ -209,14 +207,15 @@ def rank(
     InputError
         If there is no such objective, or ``keep`` or ``within`` is out of range.
 
-    >>> found = rank([Candidate({"t": t}, time=t, energy=t, limited_by="LSU") for t in (3.0, 1.0, 2.0)], keep=1)
+    >>> three = [Candidate({"t": t}, time=t, energy=t, limited_by="LSU") for t in (3.0, 1.0, 2.0)]
+    >>> found = rank(three, keep=1)
     >>> [c.name for c in found.kept], found.causes()
     (['t=1.0'], {'LSU': 2})
     """
     if objective not in OBJECTIVES:
         raise InputError(f"no objective {objective!r}", hint=f"objectives: {' '.join(OBJECTIVES)}")
     if keep is not None and not 0 < keep < math.inf:
-        raise InputError(f"cannot keep {keep}", hint="keep a share between 0 and 1, or a number of configurations")
+        raise InputError(f"cannot keep {keep}", hint="keep a share up to 1.0, or a number")
     if within is not None and not within >= 1:
         raise InputError(f"nothing is within {within} of the best", hint="give a factor of at least 1")
     everything = list(candidates)

@@ -77,7 +77,7 @@ class Pruner:
         What was decided, after tuning.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords of one user-facing call
         self,
         gpu: str | None = None,
         *,
@@ -157,7 +157,8 @@ class Pruner:
             if strategy is None:
                 known = " ".join(sorted(interface.strategy_map))
                 raise UsageError(f"Kernel Tuner has no strategy {self.then!r}", hint=f"it has: {known}")
-            found: list[dict[str, Any]] = strategy.tune(_only(kept, searchspace, space), runner, tuning_options)
+            left = _only(kept, searchspace, space)
+            found: list[dict[str, Any]] = strategy.tune(left, runner, tuning_options)
             return found
         tuning_options.strategy_options = tuning_options.strategy_options or {}
         cost = common.CostFunc(searchspace, tuning_options, runner, scaling=False, snap=False)
@@ -193,7 +194,8 @@ class KernelTunerKernel:
         _, _, _, util = _package()
         kernel, own = self.runner.kernel_options, self.runner.kernel_source
         if str(own.lang).upper() not in LANGUAGES:
-            raise InputError(f"kernels in {own.lang} cannot be predicted", hint=f"lang: {' '.join(LANGUAGES)}")
+            hint = f"lang: {' '.join(LANGUAGES)}"
+            raise InputError(f"kernels in {own.lang} cannot be predicted", hint=hint)
         divisors = (kernel.grid_div_x, kernel.grid_div_y, kernel.grid_div_z)
         block, grid = util.setup_block_and_grid(
             kernel.problem_size, divisors, dict(parameters), kernel.block_size_names
@@ -204,7 +206,7 @@ class KernelTunerKernel:
         try:
             return predict(
                 Source("kernel.cu", text.encode()),
-                **{**self.options, "gpu": self.gpu, "kernel": name, "grid": grid, "block": block},  # type: ignore[typeddict-item]
+                **{**self.options, "gpu": self.gpu, "kernel": name, "grid": grid, "block": block},
                 shared=_shared(kernel.smem_args, dict(parameters), util),
                 args=self._arguments(kernel),
             )
@@ -269,9 +271,7 @@ def _require_predictions(found: Sequence[Candidate]) -> None:
 def _only(kept: Sequence[tuple[Any, ...]], searchspace: Any, space: Any) -> Any:
     """Return the space of these configurations alone."""
     names = list(searchspace.tune_params)
-    entries = {
-        ",".join(map(str, chosen)): dict(zip(names, chosen, strict=True)) for chosen in sorted(kept)
-    }
+    entries = {",".join(map(str, chosen)): dict(zip(names, chosen, strict=True)) for chosen in sorted(kept)}
     return space.Searchspace(
         None, None, None, from_cache={"tune_params": searchspace.tune_params, "cache": entries}
     )

@@ -65,10 +65,16 @@ def register(shell: InteractiveShell) -> None:
     magics.register_function(warpwatt, "line_cell", MAGIC)
     formatter = getattr(shell, "display_formatter", None)
     if formatter is not None:
-        formatter.formatters["text/html"].for_type(Prediction, card)
-        formatter.formatters["text/plain"].for_type(
-            Prediction, lambda p, printer, _cycle: printer.text(f"<{one_line(p)}>")
-        )
+        formatter.formatters["text/html"].for_type(Prediction, _html)
+        formatter.formatters["text/plain"].for_type(Prediction, _print)
+
+
+def _html(prediction: Prediction) -> str:
+    return prediction._repr_html_() if isinstance(prediction, Result) else card(prediction)
+
+
+def _print(prediction: Prediction, printer: Any, _cycle: bool) -> None:
+    printer.text(repr(prediction) if isinstance(prediction, Result) else f"<{one_line(prediction)}>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@
     @triton.jit
     def matmul(...): ...
 
-``lambda: matmul`` because the function does not exist yet where its decorator is made. :func:`pruned` says the
-same of a function that is tuned already, :func:`rank` returns the ranking itself, on a machine without a GPU.
+``lambda: matmul`` because the function does not exist yet where its decorator is made. :func:`pruned` says
+the same of a function that is tuned already, :func:`rank` returns the ranking itself, without a GPU.
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ class Model:
         return {name: value for name, value in values.items() if name in constants or name in OPTIONS}
 
 
-def warpwatt_model(
-    kernel: Any, gpu: str | None = None, *, objective: str = "time", **options: Any
-) -> Model:
+def warpwatt_model(kernel: Any, gpu: str | None = None, *, objective: str = "time", **options: Any) -> Model:
     """Return a ``perf_model`` for ``prune_configs_by``; see :class:`Model`."""
     return Model(kernel, gpu, objective, options)
 
@@ -172,8 +170,7 @@ def pruned(tuned: Any, gpu: str | None = None, *, top_k: float = 0.1, **options:
     UsageError
         If it is not tuned.
     """
-    if not (is_function(tuned) and hasattr(tuned, "configs")):
-        raise UsageError("this function is not tuned", hint="decorate it with @triton.autotune(configs, key=...)")
+    _require_tuned(tuned)
     tuned.perf_model = warpwatt_model(tuned, gpu, **options)
     tuned.configs_top_k = top_k
     return tuned
@@ -197,10 +194,15 @@ def rank(
     UsageError
         If the function is not tuned.
     """
-    if not (is_function(tuned) and hasattr(tuned, "configs")):
-        raise UsageError("this function is not tuned", hint="decorate it with @triton.autotune(configs, key=...)")
+    _require_tuned(tuned)
     model = Model(tuned, gpu, objective, options)
     return _ranking(model, tuned.configs, {"grid": grid, **args}, keep, within)[0]
+
+
+def _require_tuned(function: Any) -> None:
+    if not (is_function(function) and hasattr(function, "configs")):
+        hint = "decorate it with @triton.autotune(configs, key=...)"
+        raise UsageError("this function is not tuned", hint=hint)
 
 
 def _ranking(
