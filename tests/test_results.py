@@ -53,7 +53,7 @@ def test_files(both, tmp_path):
     assert [row["time_s"] for row in rows] == [str(row["time_s"]) for row in both.rows()]
     assert "x[blockIdx.x" in both[0].save(tmp_path / "a.html").read_text()
     assert "fill" in both[0].save(tmp_path / "a.txt").read_text()
-    with pytest.raises(InputError, match="no format for '.docx'"):
+    with pytest.raises(InputError, match=r"no format for '\.docx'"):
         both.save(tmp_path / "a.docx")
     with pytest.raises(InputError, match="cannot write"):
         both.save(tmp_path / "absent" / "a.csv")

@@ -34,7 +34,7 @@ class Result(Prediction):
     >>> code = '''
     ... __global__ void fill(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1.0f; }'''
     >>> warpwatt.predict(code, gpu="a100", grid=4096, block=256, args={"x": "f32[4096*256]"})
-    <fill(float*) on NVIDIA A100-SXM4-40GB: ... (...), ... W, ... mJ, limited by ...>
+    <fill(float*) on NVIDIA A100-SXM4-40GB: ... µs (...), ... W, ...J, limited by ...>
     """
 
     sources: Mapping[str, str] = field(default_factory=dict)

@@ -28,7 +28,7 @@ def test_functions_are_recognised_without_importing_triton():
     assert not is_function(len)
 
 
-@pytest.mark.parametrize("whole", [1, 0, 15, 16, -16, 2**31 - 1, 2**31, 2**40, 2**63, True])
+@pytest.mark.parametrize("whole", [1, 0, 8, 15, 16, -16, 2**31 - 1, 2**31, 2**40, 2**63, True])
 @pytest.mark.parametrize("share", [0.5, 1.0, 16])
 def test_specialisation_is_tritons_own(whole, share):
     """The same types, constants and alignments as Triton's binder finds for a real launch."""
