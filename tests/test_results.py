@@ -6,10 +6,12 @@ import csv
 import dataclasses
 import json
 import pickle
+from types import SimpleNamespace
 
 import pytest
 
 import warpwatt
+from tests.frontend.test_objects import FakeOverload
 from warpwatt.core.errors import ArgumentError, CompileError, InputError
 from warpwatt.core.prediction import Prediction
 from warpwatt.results import Result, Results
@@ -93,3 +95,21 @@ def test_errors_carry_the_fix_as_notes():
 def test_what_is_no_kernel():
     with pytest.raises(InputError, match="int is no kernel"):
         warpwatt.predict(3, gpu="a100", grid=1)
+
+
+def test_a_numba_dispatcher():
+    """By its attributes alone, as tests/frontend/test_objects.py has them; arrays go by their fields."""
+
+    def scale(x, factor):
+        local = x[0] * factor
+        x[0] = local
+
+    overload = FakeOverload()
+    dispatcher = SimpleNamespace(overloads={("array(float32, 1d, C)", "float32"): overload}, py_func=scale)
+    args = {"x": "f32[n]", "x.shape0": 1024, "factor": 2.0}
+    with pytest.raises(ArgumentError, match="'n' is not given"):
+        warpwatt.predict(dispatcher, gpu="a100", grid=4, block=256, args=args)
+    args["x"] = "f32[1024]"
+    found = warpwatt.predict_all(dispatcher, gpu="a100,t4", grid=4, block=256, args=args)
+    assert overload.asked[-2:] == [(8, 0), (7, 5)]  # compiled for each GPU's own target
+    assert [p.case.launch.block.count for p in found] == [256, 256]

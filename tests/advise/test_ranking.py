@@ -37,7 +37,7 @@ def test_causes():
     best = Candidate({"n": 0}, 1.0, 1.0, 1.0, "DRAM bandwidth", occupancy=1.0)
     others = [
         Candidate({"n": 1}, 2.0, 1.0, 2.0, "latency (Wait)", {"Wait": 0.5}, 0.25, "registers"),
-        Candidate({"n": 2}, 3.0, 1.0, 3.0, "LSU", {"LG Throttle": 0.4}, 1.0, "warps", spills=64),
+        Candidate({"n": 2}, 3.0, 1.0, 3.0, "LSU", {"LG Throttle": 0.4}, 1.0, "warps", local=64),
         Candidate({"n": 3}, 4.0, 1.0, 4.0, "LSU", {"LG Throttle": 0.4}, 0.25, "warps"),
         Candidate.failed({"n": 4}, LaunchError("too many threads")),
         Candidate.failed({"n": 5}, CompileError("ptxas: uses too much shared data")),
@@ -47,7 +47,7 @@ def test_causes():
     assert ranking.causes() == {
         "cannot launch": 2,
         "too few warps to hide latency: registers limits occupancy": 1,
-        "spilled registers": 1,
+        "local memory: spilled registers or a stack": 1,
         "LSU": 1,
     }
     assert [c.parameters["n"] for c in ranking.kept] == [0, 6]

@@ -41,8 +41,8 @@ class Candidate:
         Nsight's names to shares of warp time, largest first, without issuing.
     limiter
         What limits the occupancy.
-    spills
-        Bytes per thread that registers spill.
+    local
+        Bytes per thread of local memory: spilled registers, stack.
     impossible
         Whether the GPU would refuse the launch; then ``error`` says what it asks too much of.
     """
@@ -56,7 +56,7 @@ class Candidate:
     occupancy: float | None = None
     limiter: str = ""
     registers: int | None = None
-    spills: int = 0
+    local: int = 0
     error: str = ""
     impossible: bool = False
 
@@ -75,7 +75,7 @@ class Candidate:
             held.theoretical,
             held.limiter,
             resources.registers,
-            resources.spill_stores + resources.spill_loads,
+            max(resources.local, resources.spill_stores),
         )
 
     @classmethod
@@ -179,7 +179,7 @@ class Ranking:
 
 COLUMNS = (
     *("rank", "decision", "ratio", "time_s", "power_w", "energy_j", "limited_by", "occupancy"),
-    *("occupancy_limiter", "registers", "spill_bytes", "reason"),
+    *("occupancy_limiter", "registers", "local_bytes", "reason"),
 )
 """Columns of the CSV after the parameters."""
 
@@ -258,9 +258,9 @@ def _decided(known: Sequence[Candidate], objective: str, allowed: int, within: f
 
 
 def _cause(candidate: Candidate, best: Candidate) -> str:
-    """Return in a word what holds a candidate back beside the best: spills, occupancy, what limits it."""
-    if candidate.spills > best.spills:
-        return "spilled registers"
+    """Return in a word what holds a candidate back beside the best."""
+    if candidate.local > best.local:
+        return "local memory: spilled registers or a stack"
     waits = candidate.limited_by.startswith("latency")
     if waits and (candidate.occupancy or 0) < LOWER * (best.occupancy or 0):
         return f"too few warps to hide latency: {candidate.limiter} limits occupancy"
@@ -276,14 +276,14 @@ def _reason(candidate: Candidate, ratio: float, best: Candidate) -> str:
     parts += [f"{stall} {share:.0%}" for stall, share in waits if share > 0.1]
     if candidate.occupancy is not None:
         parts.append(f"occupancy {candidate.occupancy:.0%}")
-    parts += [f"{candidate.spills} bytes spilled"] if candidate.spills else []
+    parts += [f"{candidate.local} bytes of local memory"] if candidate.local else []
     return "; ".join(parts)
 
 
 def _row(rank: int, decision: Decision) -> dict[str, object]:
     c = decision.candidate
     ratio = f"{decision.ratio:.4g}" if math.isfinite(decision.ratio) else ""
-    values = (c.time, c.power, c.energy, c.limited_by, c.occupancy, c.limiter, c.registers, c.spills)
+    values = (c.time, c.power, c.energy, c.limited_by, c.occupancy, c.limiter, c.registers, c.local)
     told = ("" if c.time is None else value for value in values)
     return dict(
         zip(COLUMNS, (rank, "run" if decision.kept else "pruned", ratio, *told, decision.reason), strict=True)
