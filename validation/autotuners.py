@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Kernel
 
 PAGE = ROOT / "docs" / "validation" / "autotuners.md"
-FEWEST = int(__import__("os").environ.get("FEW", "100"))
+FEWEST = 60
 """Configurations of a search below which nothing is said about it."""
 _UPPER = ("models", "gpus")
 

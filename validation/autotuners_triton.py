@@ -118,6 +118,9 @@ def _predicted(choice: Choice) -> tuple[Candidate, ...]:
         "b_scale": "f32[(N + 127)//128*(K//128)]", "M": choice.m, "N": choice.n, "K": choice.k,
     }  # fmt: skip
     found = rank(tuned, GPU, grid=_grid, args=arguments, keep=None)
+    failed = [d.reason for d in found.decisions if d.cause == "not predicted"]
+    if failed:
+        raise RuntimeError(f"{len(failed)} configurations were not predicted: {failed[0]}")
     return tuple(decision.candidate for decision in found.decisions)
 
 

@@ -46,7 +46,7 @@ def test_causes():
     ranking = rank([*others, best], keep=1)
     assert ranking.causes() == {
         "cannot launch": 2,
-        "too few warps to hide latency: registers limits occupancy": 1,
+        "too few warps to hide latency, limited by registers": 1,
         "local memory: spilled registers or a stack": 1,
         "LSU": 1,
     }

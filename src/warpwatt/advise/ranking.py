@@ -263,7 +263,7 @@ def _cause(candidate: Candidate, best: Candidate) -> str:
         return "local memory: spilled registers or a stack"
     waits = candidate.limited_by.startswith("latency")
     if waits and (candidate.occupancy or 0) < LOWER * (best.occupancy or 0):
-        return f"too few warps to hide latency: {candidate.limiter} limits occupancy"
+        return f"too few warps to hide latency, limited by {candidate.limiter}"
     return candidate.limited_by
 
 
