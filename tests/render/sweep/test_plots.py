@@ -23,7 +23,7 @@ def row(number: int, clock: float | None, time: float, gpu: str = "GPU") -> Row:
 
 @given(st.floats(1e-9, 1e3), st.floats(1.001, 1e4))
 def test_ticks_have_labels_of_their_own_and_lie_on_the_axis(low: float, ratio: float) -> None:
-    axis = Axis(TIME, low, low * ratio, 10.0, 500.0)
+    axis = Axis(low, low * ratio, 10.0, 500.0, TIME.unit, TIME)
     ticks = axis.ticks
     assert 2 <= len(ticks) <= 8
     assert all(9.9 <= tick.position <= 500.1 for tick in ticks)
