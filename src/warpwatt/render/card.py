@@ -13,6 +13,7 @@ from warpwatt import __version__
 from warpwatt.core.case import Stall
 from warpwatt.core.units import si
 from warpwatt.render.comparison import BEST, best, by_launch, shared_warnings
+from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, dimensions, interval, percent, quantity
 from warpwatt.render.method import method_text
@@ -35,7 +36,7 @@ def line(prediction: Prediction) -> str:
     case = prediction.case
     name = case.kernel.demangled or case.kernel.name
     at_limit = " (power limit)" if prediction.limited_by_power else ""
-    return (
+    return plain(
         f"{name} on {case.gpu.name}: {interval(prediction.time)}, {quantity(prediction.power)}{at_limit}, "
         f"{quantity(prediction.energy)}, limited by {prediction.timing.bottleneck}"
     )
@@ -166,6 +167,7 @@ def _render(template: str, **values: object) -> str:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: plain(value) if isinstance(value, str) else value,
         undefined=jinja2.StrictUndefined,
     )
     return environment.get_template(template).render(**values)
