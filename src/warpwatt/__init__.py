@@ -14,6 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from warpwatt.api import predict, predict_all
 
 __version__ = "0.1.0"
@@ -26,3 +28,10 @@ def __getattr__(name: str) -> object:
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Register ``%%warpwatt``: what ``%load_ext warpwatt`` calls."""
+    from warpwatt.integrations.notebook import register  # noqa: PLC0415 - as above
+
+    register(shell)

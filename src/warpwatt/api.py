@@ -5,7 +5,9 @@
     import warpwatt
 
     p = warpwatt.predict("my.cu", grid=4096, block=256, args={"n": 2**20, "x": "f32[n]", "y": "f32[n]"})
-    print(p.time, p.energy)
+    print(p)                   # one line; in a notebook, p alone shows a card
+    p.time.value, p.energy     # seconds; joules with their interval
+    p.save("report.html")
 """
 
 from __future__ import annotations
@@ -13,22 +15,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
-from warpwatt.core.errors import UsageError
+from warpwatt.core.errors import UsageError, WarpWattError
 from warpwatt.core.program import Unknown
 from warpwatt.frontend.compiled import Source
+from warpwatt.results import Result, Results, results
+from warpwatt.session.arguments import texts
 from warpwatt.session.choices import note
+from warpwatt.session.objects import run_object
 from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 from warpwatt.session.session import Session
 
-if TYPE_CHECKING:
-    from warpwatt.core.prediction import Prediction
-
 Dimensions = int | str | Iterable[int]
 """Of a grid, block or cluster: ``256``, ``(16, 16)`` or ``"16,16"``."""
-Input = str | os.PathLike[str] | Source
-"""A file by name, CUDA or PTX text of several lines, or a source that was read."""
+Grid = Dimensions | Callable[[Mapping[str, Any]], Dimensions]
+"""A grid may also be a function of arguments and macros, as in Triton: ``lambda p: p["n"] // p["TILE"]``."""
+Input = str | os.PathLike[str] | Source | object
+"""A file by name, CUDA or PTX text of several lines, a source that was read, or a kernel of Triton, Numba
+CUDA or CuPy."""
 
 
 class Options(TypedDict, total=False):
@@ -40,13 +45,16 @@ class Options(TypedDict, total=False):
     gpu: str
     """Names, comma-separated, or ``all``."""
     kernel: str | None
-    grid: Dimensions | None
+    grid: Grid | None
     block: Dimensions | None
     cluster: Dimensions | None
     shared: int | None
     """Dynamic shared memory in bytes per block."""
     args: Mapping[str, object] | str | os.PathLike[str] | None
-    """Arguments by name, numbers or texts such as ``"f32[n]:zeros"``; or the name of a TOML file."""
+    """Arguments by name, numbers or texts such as ``"f32[n]:zeros"``; or the name of a TOML file.
+
+    For a function of Triton's also its constants and ``num_warps``, ``num_stages``, ``num_ctas``.
+    """
     loops: Mapping[int, float]
     """Iterations by source line, of loops that depend on data."""
     define: Mapping[str, object]
@@ -69,8 +77,16 @@ class Options(TypedDict, total=False):
     """Hears remarks, such as which GPU was left out; default: standard error."""
 
 
-def predict(source: Input, **options: Unpack[Options]) -> Prediction:
+def predict(source: Input, **options: Unpack[Options]) -> Result:
     """Return time, power and energy of one launch of one kernel on one GPU, by default the H200.
+
+    Parameters
+    ----------
+    source
+        A file by name, CUDA or PTX text of several lines, or a kernel of Triton (a ``@triton.jit`` function
+        or a ``CompiledKernel``), Numba CUDA or CuPy.
+    options
+        See :class:`Options`.
 
     Raises
     ------
@@ -95,13 +111,30 @@ def predict(source: Input, **options: Unpack[Options]) -> Prediction:
     return found[0]
 
 
-def predict_all(source: Input, **options: Unpack[Options]) -> tuple[Prediction, ...]:
+def predict_all(source: Input, **options: Unpack[Options]) -> Results:
     """Return predictions of every launch that the source or the caller describes, on every GPU named.
 
     Launches come first, then GPUs; errors as :func:`predict`.
+
+    >>> scale = '''
+    ... __global__ void scale(float a, float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= a; }'''
+    >>> found = predict_all(scale, gpu="a100,t4", grid=4096, block=256, args={"a": 2, "x": "f32[4096*256]"})
+    >>> [p.case.gpu.name for p in found], found[0].time.value < found[1].time.value
+    (['NVIDIA A100-SXM4-40GB', 'Tesla T4'], True)
     """
+    try:
+        return _predicted(source, options)
+    except WarpWattError as error:
+        for text in (error.details, f"fix: {error.hint}" if error.hint else ""):
+            if text:
+                error.add_note(text)  # the traceback shows what str() leaves out
+        raise
+
+
+def _predicted(source: Input, options: Options) -> Results:
+    opened = source_of(source)
     session = Session(
-        source_of(source),
+        Source("", b"") if opened is None else opened,
         options.get("gpu", "h200"),
         _compilation(options),
         _modelling(options),
@@ -109,34 +142,50 @@ def predict_all(source: Input, **options: Unpack[Options]) -> tuple[Prediction, 
         options.get("advice", False),
         options.get("tell", note),
     )
-    return session.run(_launch(options))
+    launch = _launch(options)
+    if opened is None:
+        return results(run_object(session, source, launch, _values(options)), {})
+    text = {opened.name: opened.text} if isinstance(opened, Source) and b"\0" not in opened.data else {}
+    return results(session.run(launch), text)
 
 
-def source_of(source: Input) -> str | Source:
-    """Return what a session reads: texts of several lines as they are, the rest as names of files."""
+def source_of(source: Input) -> str | Source | None:
+    """Return what a session reads: texts of several lines as they are, names of files; None for objects."""
     if isinstance(source, str) and "\n" in source:
         return Source("kernel.cu", source.encode())
-    return source if isinstance(source, Source) else os.fspath(source)
+    if isinstance(source, str | Source):
+        return source
+    return os.fspath(source) if isinstance(source, os.PathLike) else None
 
 
 def _launch(options: Options) -> LaunchOptions:
     args = options.get("args")
-    typed = args if isinstance(args, Mapping) else {}
     return LaunchOptions(
         options.get("kernel"),
-        _dimensions(options.get("grid")),
+        _dimensions(_grid(options)),
         _dimensions(options.get("block")),
         _dimensions(options.get("cluster")),
         options.get("shared"),
-        _texts(typed),
-        _texts(options.get("loops", {})),
+        texts(_values(options)),
+        texts(options.get("loops", {})),
         None if args is None or isinstance(args, Mapping) else Path(args),
     )
 
 
+def _values(options: Options) -> Mapping[str, object]:
+    """Return the arguments that were given by name."""
+    args = options.get("args")
+    return args if isinstance(args, Mapping) else {}
+
+
+def _grid(options: Options) -> Dimensions | None:
+    grid = options.get("grid")
+    return grid({**options.get("define", {}), **_values(options)}) if callable(grid) else grid
+
+
 def _compilation(options: Options) -> CompilationOptions:
     return CompilationOptions(
-        _texts(options.get("define", {})),
+        texts(options.get("define", {})),
         tuple(options.get("include", ())),
         options.get("toolkit", ""),
         options.get("maxrregcount"),
@@ -159,12 +208,3 @@ def _dimensions(value: Dimensions | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) else ",".join(str(int(extent)) for extent in value)
-
-
-def _texts(values: Mapping[str, object] | Mapping[int, float]) -> tuple[str, ...]:
-    """Return ``NAME=VALUE`` texts; booleans as C writes them, None for a name alone."""
-    return tuple(str(name) if value is None else f"{name}={_word(value)}" for name, value in values.items())
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -26,11 +26,7 @@ def launch_texts(
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
     line names a kernel or a whole launch. A source that describes none has those of the one ``beside`` it.
     """
-    typed = LaunchText(
-        launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared, launch.arg, launch.loop
-    )
-    if launch.args is not None:
-        typed = typed.over(from_table(read_toml(launch.args), launch.args))
+    typed = typed_text(launch)
     directives = _directives(source) or (_directives(beside) if beside is not None else ())
     written = [text for text in directives if _same_kernel(text.kernel, typed.kernel)]
     if not written:
@@ -38,6 +34,16 @@ def launch_texts(
     if typed.complete:
         written = written[:1]
     return tuple(typed.over(text) for text in written)
+
+
+def typed_text(launch: LaunchOptions) -> LaunchText:
+    """Return what was typed, laid over the file of arguments."""
+    typed = LaunchText(
+        launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared, launch.arg, launch.loop
+    )
+    if launch.args is None:
+        return typed
+    return typed.over(from_table(read_toml(launch.args), launch.args))
 
 
 def _directives(source: Source) -> tuple[LaunchText, ...]:

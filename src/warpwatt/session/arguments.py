@@ -1,0 +1,55 @@
+"""Python values as the argument grammar has them: numbers, booleans, arrays by their type and shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.arguments import DType
+from warpwatt.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DTYPES = {
+    "float16": DType.F16, "bfloat16": DType.BF16, "float32": DType.F32, "float64": DType.F64,
+    "int8": DType.I8, "int16": DType.I16, "int32": DType.I32, "int64": DType.I64,
+    "uint8": DType.U8, "uint16": DType.U16, "uint32": DType.U32, "uint64": DType.U64, "bool": DType.U8,
+}  # fmt: skip
+"""Names of element types in NumPy, PyTorch and CuPy."""
+
+
+def texts(values: Mapping[str, object] | Mapping[int, float]) -> tuple[str, ...]:
+    """Return ``NAME=VALUE`` texts; a name alone for None.
+
+    Raises
+    ------
+    ArgumentError
+        If an array's elements are of no type that a buffer can have.
+
+    >>> import numpy as np
+    >>> texts({"n": 4, "flag": True, "x": "f32[n]", "y": np.zeros((2, 3), np.uint8), "FAST": None})
+    ('n=4', 'flag=true', 'x=f32[n]', 'y=u8[2,3]', 'FAST')
+    """
+    return tuple(
+        str(name) if value is None else f"{name}={_word(str(name), value)}" for name, value in values.items()
+    )
+
+
+def is_array(value: object) -> bool:
+    """Whether a value has elements of a type, as arrays and tensors have."""
+    return hasattr(value, "dtype") and hasattr(value, "shape") and getattr(value, "shape", ()) != ()
+
+
+def _word(name: str, value: Any) -> str:
+    if is_array(value):
+        return _array(name, value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _array(name: str, array: Any) -> str:
+    """Return the type and shape; contents are not looked at, an array may live on a GPU."""
+    kind = str(getattr(array.dtype, "name", array.dtype)).removeprefix("torch.")
+    if kind not in _DTYPES:
+        hint = f"types: {' '.join(_DTYPES)}"
+        raise ArgumentError(f"argument {name!r}: no buffer has elements of type {kind}", hint=hint)
+    return f"{_DTYPES[kind]}[{','.join(str(int(extent)) for extent in array.shape)}]"

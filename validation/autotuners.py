@@ -1,0 +1,115 @@
+"""How many runs of an autotuner a ranking by prediction saves, and what it costs.
+
+Run ``python -m validation.autotuners --data FOLDER --hub FOLDER --ktt FOLDER`` from the repository root (the
+folders of ``time_tuned.py``, whose executions it uses; what those lack is not computed). ``--tuner`` adds a
+real run of Kernel Tuner (``autotuners_tuner.py``), ``--choices FOLDER`` the published choices of a Triton
+kernel (``autotuners_triton.py``). Writes ``docs/validation/autotuners.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from validation import time_store
+from validation.autotuners_figures import MODELS, Tuned
+from validation.autotuners_page import page
+from validation.thesis_cases import ROOT
+from validation.time_cases import Compared, answer
+from validation.time_searches import SEARCHES
+from validation.time_tuned import _executions, _key
+from validation.time_tuning import SAMPLE, sampled
+from warpwatt.core.case import Case
+from warpwatt.core.errors import WarpWattError
+from warpwatt.core.program import Level
+from warpwatt.emulate.workload import workload
+from warpwatt.gpus import default_clocks, find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from validation.time_cases import Answer, Measured
+    from validation.time_searches import Search
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.program import Kernel
+
+PAGE = ROOT / "docs" / "validation" / "autotuners.md"
+FEWEST = 60
+"""Configurations of a search below which nothing is said about it."""
+_UPPER = ("models", "gpus")
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Compute everything and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--hub", type=Path, default=ROOT.parent / "fetched" / "benchmark_hub")
+    parser.add_argument("--ktt", type=Path, default=ROOT.parent / "fetched" / "ktt")
+    parser.add_argument("--choices", type=Path, help="folder of published choices of a Triton kernel")
+    parser.add_argument("--tuner", action="store_true", help="run Kernel Tuner itself, too")
+    options = parser.parse_args(list(arguments))
+    checkouts = {"hub": options.hub, "ktt": options.ktt}
+    found = [tuned(search, options.data, checkouts[search.checkout]) for search in SEARCHES]
+    text = page([f for f in found if len(f.measured) >= FEWEST], _extra(options))
+    PAGE.write_text(text)
+    print(text)
+
+
+def _extra(options: argparse.Namespace) -> list[str]:
+    """Return the sections that take minutes, where they were asked for."""
+    sections = []
+    if options.tuner:
+        from validation.autotuners_tuner import section  # noqa: PLC0415 - needs Kernel Tuner
+
+        sections.append(section(options.data, options.hub))
+    if options.choices:
+        from validation.autotuners_triton import section as choices  # noqa: PLC0415 - needs Triton
+
+        sections.append(choices(options.choices))
+    return sections
+
+
+def tuned(search: Search, folder: Path, checkout: Path) -> Tuned:
+    """Return measured and predicted times of the configurations whose executions are kept."""
+    every, _ = sampled(search, folder, checkout, sys.maxsize)
+    kept = [run for run in every[:SAMPLE] if time_store.has(_executions(), _key(run, Level.SASS))]
+    compared = [Compared(run, _answers(run)) for run in kept]
+    compared = [c for c in compared if all(model in c.answers for model in MODELS)]
+    return Tuned(
+        search,
+        tuple(c.measured.seconds for c in compared),
+        {model: tuple(c.answers[model].seconds for c in compared) for model in MODELS},
+        min(run.seconds for run in every),
+        len(every),
+    )
+
+
+def _answers(run: Measured) -> dict[str, Answer]:
+    """Return what the models say, kept as long as neither executions nor models change."""
+    kind = f"autotuners-{time_store.version(*time_store.LOWER_FLOORS, *_UPPER)}"
+    return time_store.kept(kind, (*_key(run, Level.SASS), run.gpu), lambda: _ask(run))
+
+
+def _ask(run: Measured) -> dict[str, Answer]:
+    kernel, execution = _kept(run)
+    gpu = find(run.gpu)
+    try:
+        work = workload(execution, gpu, kernel.resources)
+        case = Case(kernel, work, run.launches[0], gpu, default_clocks(gpu))
+        return {model: answer(model, [case]) for model in MODELS}
+    except WarpWattError as error:
+        print(f"{run.program} {run.configuration} on {run.gpu}: {error}", file=sys.stderr)
+        return {}
+
+
+def _kept(run: Measured) -> tuple[Kernel, Execution]:
+    def absent() -> tuple[Kernel, Execution]:
+        raise KeyError(run.configuration)
+
+    return time_store.kept(_executions(), _key(run, Level.SASS), absent)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
