@@ -7,11 +7,13 @@ import contextlib
 import logging
 import shutil
 import tempfile
+import threading
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.uris import from_fs_path
@@ -313,6 +315,29 @@ class Server(LanguageServer):
             (self.reports if request.job.report else self.analyses).cancel(request.owner)
 
     # The end
+
+    def start_tcp(self, host: str, port: int) -> None:
+        """Serve the one client that connects first, until it leaves."""
+        self._stop_event = threading.Event()
+
+        async def serve() -> None:
+            connected: asyncio.Future[tuple[Any, Any]] = asyncio.get_running_loop().create_future()
+
+            def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                if connected.done():
+                    writer.close()
+                else:
+                    connected.set_result((reader, writer))
+
+            listener = await asyncio.start_server(connect, host, port)
+            reader, writer = await connected
+            listener.close()
+            self.protocol.set_writer(writer)
+            with contextlib.suppress(ConnectionError):
+                await run_async(self._stop_event, reader, self.protocol, logger, self.report_server_error)
+
+        with contextlib.suppress(SystemExit, KeyboardInterrupt):
+            asyncio.run(serve())
 
     def end(self) -> None:
         """End every process and remove what was written."""

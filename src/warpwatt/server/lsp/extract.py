@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Stall
@@ -26,6 +27,8 @@ LOW_OCCUPANCY = 0.5
 """Occupancy below which its cause is worth a remark."""
 LEAST_WAIT = 0.01
 """Share of warp time from which a wait is told."""
+LEAST_SHARE = 0.005
+"""Share of the time below which a line's troubles are not worth a remark."""
 KERNEL = 0
 """Line of a remark that concerns the whole kernel."""
 
@@ -109,7 +112,8 @@ def _access(reach: Reach) -> str:
 
 
 def _remarks(prediction: Prediction, own: str) -> Iterator[Remark]:
-    costs = {cost.line: cost for cost in prediction.lines if cost.file == own}
+    least = LEAST_SHARE if prediction.timing.shares else 0.0
+    costs = {c.line: c for c in prediction.lines if c.file == own and c.time_share >= least}
     yield from _access_remarks(prediction, costs, own)
     yield from _divergence(prediction, costs, own)
     for finding in spill_findings(prediction):
@@ -141,16 +145,15 @@ def _access_remarks(prediction: Prediction, costs: dict[int, LineCost], own: str
 
 
 def _waiters(costs: dict[int, LineCost], own: str) -> dict[int, tuple[Related, ...]]:
-    """Return line to the lines that wait for its results, longest first."""
-    found: dict[int, list[tuple[float, Related]]] = {}
+    """Return line to the lines that wait for its results, each with what it waits, in order of lines."""
+    found: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for cost in costs.values():
         for wait in cost.waits:
             if wait.producer.file == own and wait.share >= LEAST_WAIT:
-                text = f"waits here for it: {wait.stall} {percent(wait.share)} of the warps' time"
-                found.setdefault(wait.producer.line, []).append((wait.share, Related(cost.line, text)))
+                found[wait.producer.line][cost.line].append(f"{wait.stall} {percent(wait.share)}")
     return {
-        line: tuple(one for _, one in sorted(several, key=lambda pair: -pair[0]))
-        for line, several in found.items()
+        line: tuple(Related(at, f"waits for it: {', '.join(stalls)} of the warps' time") for at, stalls in of.items())
+        for line, of in found.items()
     }
 
 
@@ -164,7 +167,7 @@ def _divergence(prediction: Prediction, costs: dict[int, LineCost], own: str) ->
 def _branch(cost: LineCost) -> tuple[Related, ...]:
     """Return that the line itself waits for another, where it does: often the condition's operand."""
     return tuple(
-        Related(wait.producer.line, "the line above waits for a result of this one")
+        Related(wait.producer.line, f"line {cost.line} waits for a result of this one")
         for wait in cost.waits[:1]
         if wait.producer.file == cost.file and wait.share >= LEAST_WAIT and wait.producer.line != cost.line
     )

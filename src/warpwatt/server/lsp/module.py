@@ -78,8 +78,13 @@ def is_own(file: str, name: str) -> bool:
 
 
 def session_of(path: str, text: str, query: Query, *, report: bool = False) -> Session:
-    """Return the session that predicts this text as the query says; comments do not reach the compiler."""
-    source = Source(path, without_comments(text).encode("utf-8", "replace"))
+    """Return the session that predicts this text as the query says; comments do not reach the compiler.
+
+    Only for a report, whose readers see them, do files have their true names: a compilation that depends on
+    the document's file could not be used again after it is saved.
+    """
+    head = '#line 1 "{}"\n'.format(path.replace("\\", "\\\\").replace('"', '\\"')) if report else ""
+    source = Source(path, (head + without_comments(text)).encode("utf-8", "replace"))
     compilation = CompilationOptions(
         query.define, query.include, query.toolkit, query.maxrregcount, query.flags
     )

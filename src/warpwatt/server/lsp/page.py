@@ -11,7 +11,7 @@ from warpwatt.render.context import Context
 from warpwatt.render.html import render
 from warpwatt.server.lsp.analysis import CancelledError, in_folder_of
 from warpwatt.server.lsp.facts import Page, Progress
-from warpwatt.server.lsp.module import is_own, session_of
+from warpwatt.server.lsp.module import session_of
 from warpwatt.session.options import LaunchOptions
 
 if TYPE_CHECKING:
@@ -46,17 +46,14 @@ def _predictions(job: Job, tell: Tell, cancelled: Callable[[], bool]) -> Iterato
 
 
 def _written(job: Job, predictions: list[Prediction]) -> str:
-    """Write the page; the name under which the compiler was given the text becomes the document's own."""
-    names = {line.file for p in predictions for line in p.lines if is_own(line.file, job.path)}
+    """Write the page and return its file."""
     toolkits = dict.fromkeys(p.case.kernel.toolkit for p in predictions if p.case.kernel.toolkit)
     context = Context(
         command=f"warpwatt predict {job.path}",
         toolkits={"CUDA": ", ".join(toolkits)},
-        sources=dict.fromkeys(names, job.text),
+        sources={job.path: job.text},
     )
     text = render(predictions, context)
-    for name in names:
-        text = text.replace(name, job.path)
     stem = Path(job.path).stem or "report"
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=job.report, prefix=f"{stem}-", suffix=".html", delete=False
