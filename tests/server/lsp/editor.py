@@ -30,7 +30,9 @@ def everything() -> types.ClientCapabilities:
             code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
             inlay_hint=types.InlayHintWorkspaceClientCapabilities(refresh_support=True),
             did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True),
-            did_change_configuration=types.DidChangeConfigurationClientCapabilities(dynamic_registration=True),
+            did_change_configuration=types.DidChangeConfigurationClientCapabilities(
+                dynamic_registration=True
+            ),
         ),
         window=types.WindowClientCapabilities(
             work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)
@@ -183,7 +185,9 @@ class Editor:
     def lenses(self, uri: str) -> list[str]:
         """Return the titles of a document's lenses."""
         params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
-        return [lens.command.title for lens in self.request(self.client.text_document_code_lens_async, params)]
+        return [
+            lens.command.title for lens in self.request(self.client.text_document_code_lens_async, params)
+        ]
 
     def answered(self, uri: str) -> list[str]:
         """Return the lenses of the newest version once it has been answered."""

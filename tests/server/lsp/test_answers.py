@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from lsprotocol import types
@@ -23,7 +24,9 @@ def test_the_server_says_what_it_can(editor):
     found = editor.initialized
     assert found.server_info.name == "warpwatt"
     can = found.capabilities
-    assert can.code_lens_provider and can.inlay_hint_provider and can.hover_provider
+    assert can.code_lens_provider
+    assert can.inlay_hint_provider
+    assert can.hover_provider
     assert set(can.execute_command_provider.commands) == {"warpwatt.showReport", "warpwatt.insertLaunch"}
     assert can.position_encoding == types.PositionEncodingKind.Utf16
     assert set(editor.wait(lambda: editor.registered)) == {
@@ -37,12 +40,16 @@ def test_lens_hints_and_hover(editor, uri):
     (lens,) = editor.answered(uri)
     assert LENS.match(lens), lens
     hints = editor.hints(uri)
-    assert 4 in hints and re.match(r"\d+ % time · \d+ % energy", hints[4])
+    assert 4 in hints
+    assert re.match(r"\d+ % time · \d+ % energy", hints[4])
     assert 4 not in editor.hints(uri, 2)
     line = editor.hover(uri, 4)
-    assert "of the time" in line and "x" in line and "4 sectors per request" in line
+    assert "of the time" in line
+    assert "x" in line
+    assert "4 sectors per request" in line
     kernel = editor.hover(uri, 2)
-    assert "| time |" in kernel and "limited by" in kernel
+    assert "| time |" in kernel
+    assert "limited by" in kernel
     assert "| time |" in editor.hover(uri, 1), "the comment tells of its launch"
     assert editor.hover(uri, 5000) == ""
 
@@ -71,8 +78,8 @@ def test_a_launch_on_two_gpus_has_two_lenses_and_on_many_the_best(editor, uri):
 
 
 def test_a_kernel_without_launch_says_so_and_offers_one(editor, uri):
-    text = "\n  template <class T>\n  __global__ void f(const T *x, float *y, int n, float a) {\n    y[0] = a;\n  }\n"
-    text = text.replace("template <class T>\n  ", "").replace("const T *x", "const double *__restrict__ x")
+    head = "__global__ void f(const double *__restrict__ x, float *y, int n, float a)"
+    text = f"\n  {head} {{\n    y[0] = a;\n  }}\n"
     editor.open(uri, text)
     assert editor.answered(uri) == ["no launch is known: add a // warpwatt: line"]
     (action,) = editor.actions(uri, 3)
@@ -136,7 +143,8 @@ def test_uncoalesced_access_is_diagnosed_explained_and_silenced(editor, uri):
     assert found.severity == types.DiagnosticSeverity.Warning
     assert found.code_description.href.endswith("#uncoalesced-access")
     (related,) = found.related_information
-    assert related.location.range.start.line == 3 and "Long Scoreboard" in related.message
+    assert related.location.range.start.line == 3
+    assert "Long Scoreboard" in related.message
     (action,) = editor.actions(uri, 4, [found])
     (edit,) = action.edit.changes[uri]
     editor.change(uri, edit.new_text, edit.range)
@@ -181,11 +189,13 @@ __global__ void __launch_bounds__(1024) spilled(float *x, int n) {
     assert found["spills"].range == types.Range(types.Position(16, 40), types.Position(16, 47))
     assert found["idle-sms"].severity == types.DiagnosticSeverity.Information
     low = [d for d in editor.diagnostics(uri) if d.code == "low-occupancy" and "grid" in d.message]
-    assert low and low[0].range.start.line == 9
+    assert low
+    assert low[0].range.start.line == 9
 
 
 def test_compile_errors_stand_where_the_compiler_sees_them(editor, uri):
-    text = "// \U0001f600\n__global__ void f(float *x) {\n    /* \U0001f600\U0001f600 */ x[0] = wrong_name;\n    x[1] = also;\n}\n"
+    body = "    /* \U0001f600\U0001f600 */ x[0] = wrong_name;\n    x[1] = also;\n"
+    text = "// \U0001f600\n__global__ void f(float *x) {\n" + body + "}\n"
     editor.open(uri, text)
     editor.answered(uri)
     found = editor.diagnostics(uri)
@@ -219,7 +229,8 @@ def test_a_wrong_name_in_a_comment_can_be_put_right(editor, uri, wrong, right, s
     editor.open(uri, SCALE.replace(right, wrong).replace("f32[n]", "f32[8192]"))
     editor.answered(uri)
     (found,) = [d for d in editor.diagnostics(uri) if d.code == "launch"]
-    assert said in found.message and found.range.start.line == 0
+    assert said in found.message
+    assert found.range.start.line == 0
     if words:
         assert (found.range.start.character, found.range.end.character) == words
     action = next(a for a in editor.actions(uri, 1, [found]) if a.title.startswith("Write "))
@@ -251,7 +262,9 @@ def test_the_report_is_shown(editor, uri):
     editor.open(uri, SCALE)
     file = editor.command("warpwatt.showReport", uri, "scale")
     assert editor.shown.pop().uri.endswith(".html")
-    text = open(file, encoding="utf-8").read()
-    assert text.startswith("<!DOCTYPE html>") and "scale" in text and "stdin.cu" not in text
+    text = Path(file).read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "scale" in text
+    assert "stdin.cu" not in text
     assert editor.command("warpwatt.showReport", uri, "no such kernel") is None
     assert "no report" in editor.messages.pop().message

@@ -40,21 +40,6 @@ __global__ void slow(float *x) {{
 """
 
 
-def long_run() -> str:
-    """Return a kernel that compiles at once and takes minutes to emulate."""
-    return f"""// warpwatt: --grid 4096 --block 256 --arg n=1048576 --arg x=u32[n]
-__global__ void slow(int n, unsigned *x) {{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned v = x[i] * {uuid.uuid4().int % 10**6}u + 5u;
-    for (int k = 0; k < 3000000; ++k) {{
-        v = v * 1664525u + 1013904223u;
-        if (v & 0x10000u) {{ x[v % n] = v; }} else if (v & 0x20000u) {{ v ^= x[(v >> 3) % n]; }}
-    }}
-    x[i] = v;
-}}
-"""
-
-
 def workers(editor: Editor) -> list[psutil.Process]:
     """Return the processes that analyse: the fork server's children."""
     family = psutil.Process(editor.process.pid).children(recursive=True)
@@ -68,13 +53,6 @@ def compilers(worker: psutil.Process) -> list[psutil.Process]:
     with suppress(psutil.Error):
         return worker.children(recursive=True)
     return []
-
-
-def used(process: psutil.Process) -> float:
-    """Return the seconds of computing of a process."""
-    with suppress(psutil.Error):
-        return process.cpu_times().user
-    return 0.0
 
 
 def test_a_storm_of_edits_has_one_answer_for_the_last(editor, uri):
@@ -100,11 +78,9 @@ def test_saving_does_not_wait_for_typing_to_pause(editor, uri):
     editor.wait(lambda: LENS.match(editor.lenses(uri)[0]), 30)
 
 
-@pytest.mark.parametrize("slow", [slow_kernel, long_run])
-def test_a_newer_text_ends_the_work_on_the_older(editor, uri, slow):
-    editor.open(uri, slow())
-    compiling = slow is slow_kernel
-    editor.wait(lambda: any(compilers(p) if compiling else used(p) > 1 for p in workers(editor)))
+def test_a_newer_text_ends_the_work_on_the_older(editor, uri):
+    editor.open(uri, slow_kernel())
+    editor.wait(lambda: any(compilers(p) for p in workers(editor)))
     busy = {p.pid for worker in workers(editor) for p in (worker, *compilers(worker))}
     assert any("predicting" in title for title in editor.lenses(uri)), "the server answers meanwhile"
     editor.change(uri, SCALE)
@@ -129,34 +105,36 @@ def test_closing_ends_the_work_and_clears_what_was_said(editor, uri):
 def test_work_that_takes_long_has_a_bar_that_cancels_it(editor, uri):
     editor.progress.clear()
     editor.open(uri, slow_kernel())
-    editor.wait(lambda: any(isinstance(p.value, types.WorkDoneProgressBegin) for p in editor.progress))
-    begun = next(p for p in editor.progress if isinstance(p.value, types.WorkDoneProgressBegin))
+    (begun,) = editor.wait(lambda: kinds(editor, "begin"))
     assert begun.token in editor.created
     editor._call(
         editor.client.window_work_done_progress_cancel, types.WorkDoneProgressCancelParams(begun.token)
     )
-    editor.wait(
-        lambda: any(
-            isinstance(p.value, types.WorkDoneProgressEnd) and p.token == begun.token
-            for p in editor.progress
-        ),
-        5,
-    )
+    editor.wait(lambda: [p.token for p in kinds(editor, "end")] == [begun.token])
     editor.close(uri)
+
+
+def kinds(editor: Editor, kind: str) -> list[types.ProgressParams]:
+    """Return what was heard of one kind of progress."""
+    return [p for p in editor.progress if p.value["kind"] == kind]
 
 
 def test_a_killed_process_is_replaced_and_the_work_done(editor, uri):
     editor.open(uri, slow_kernel())
-    time.sleep(0.5)
+    editor.wait(lambda: any(compilers(p) for p in workers(editor)))
     editor.change(uri, SCALE.replace("2.0f", "7.5f"))
-    for process in workers(editor):
-        process.kill()
+    kill_all(editor)
     assert LENS.match(editor.answered(uri)[0])
-    for process in workers(editor):
-        process.kill()
-    time.sleep(0.1)
+    kill_all(editor)
     editor.change(uri, SCALE.replace("2.0f", "8.5f"))
     assert LENS.match(editor.answered(uri)[0])
+
+
+def kill_all(editor: Editor) -> None:
+    """Kill the processes that analyse, as a machine without memory would, and their compilers."""
+    for process in [p for worker in workers(editor) for p in (*compilers(worker), worker)]:
+        with suppress(psutil.Error):
+            process.kill()
 
 
 def test_settings_change(editor, uri):
@@ -167,7 +145,8 @@ def test_settings_change(editor, uri):
     editor.configure({**editor.settings, "gpu": "h2oo"})
     editor.wait(lambda: editor.lenses(uri)[0] == "not predicted: see the problems")
     (found,) = editor.diagnostics(uri)
-    assert found.code == "gpu" and "h2oo" in found.message
+    assert found.code == "gpu"
+    assert "h2oo" in found.message
     editor.configure({**editor.settings, "gpu": 7})
     editor.wait(lambda: any(d.code == "settings" for d in editor.diagnostics(uri)))
 
@@ -185,7 +164,8 @@ def test_the_file_of_settings_is_read_watched_and_diagnosed(editor, uri, tmp_pat
     editor.touched(file)
     editor.wait(lambda: editor.diagnosed[file.as_uri()] and editor.diagnosed[file.as_uri()][-1].diagnostics)
     (found,) = editor.diagnosed[file.as_uri()][-1].diagnostics
-    assert found.range.start.line == 4 and "unknown key 'gird'" in found.message
+    assert found.range.start.line == 4
+    assert "unknown key 'gird'" in found.message
     file.write_text('gpu = "a1oo"\ndefine = { FACTOR = 3 }\n')
     editor.touched(file)
     editor.wait(lambda: [d.code for d in editor.diagnosed[file.as_uri()][-1].diagnostics] == ["gpu"])
@@ -218,8 +198,8 @@ def test_lines_end_where_the_protocol_says(editor, uri):
         "// warpwatt: --kernel 'open",
         "",
         '#include "/etc/passwd"\n__global__ void f() {}\n',
-        "template <int N> struct A { static const int v = A<N + 1>::v; };\n"
-        "__global__ void f(int *x) { *x = A<0>::v; }\n",
+        "template <int N> struct A { static const int v = A<N + 1>::v; };"
+        + "__global__ void f(int *x) { *x = A<0>::v; }\n",
     ],
     ids=["nul", "surrogates", "many", "braces", "quote", "empty", "include", "recursion"],
 )
@@ -234,7 +214,8 @@ def test_what_is_no_kernel_at_all_is_survived(editor, uri, text):
 def test_a_huge_text_is_left_alone(editor, uri):
     editor.open(uri, SCALE + "// filler\n" * 500_000)
     (found,) = editor.diagnostics(uri)
-    assert found.code == "too-large" and editor.lenses(uri) == []
+    assert found.code == "too-large"
+    assert editor.lenses(uri) == []
     position = types.Position(0, 0)
     start = time.monotonic()
     for _ in range(5):
@@ -246,11 +227,16 @@ def test_a_huge_text_is_left_alone(editor, uri):
 
 def test_broken_messages_are_survived(plain, uri):
     editor = plain
-    for body in (b"{not json", b"[]", b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":7}', b"\xff"):
+    for body in (
+        b"{not json",
+        b"[]",
+        b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":7}',
+        b"\xff",
+    ):
         editor.raw(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
     editor.raw(b"garbage\r\n")
     protocol = editor.client.protocol
-    with pytest.raises(Exception, match="Method Not Found|not found"):
+    with pytest.raises(Exception, match=r"(?i)not found"):
         editor.request(lambda: protocol.send_request_async("warpwatt/none", {}))
     with pytest.raises(Exception, match=r".+"):
         editor.command("warpwatt.none")
@@ -333,17 +319,20 @@ def test_a_server_ends_when_its_editor_has_gone_and_listens_on_loopback():
     try:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})
         end = time.monotonic() + 60
-        while time.monotonic() < end:
-            try:
-                connection = socket.create_connection(("127.0.0.1", port), 30)
-                break
-            except ConnectionRefusedError:
-                time.sleep(0.1)
+        while not (addresses := listening(server.pid)):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert addresses == {"127.0.0.1"}
+        connection = socket.create_connection(("127.0.0.1", port), 30)
         connection.sendall(f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
         assert b"Content-Length" in connection.recv(100)
-        addresses = {c.laddr.ip for c in psutil.Process(server.pid).net_connections() if c.status == "LISTEN"}
-        assert addresses == {"127.0.0.1"}
+        assert not listening(server.pid), "one editor, and nobody else"
         connection.close()
         assert server.wait(20) == 1
     finally:
         server.kill()
+
+
+def listening(pid: int) -> set[str]:
+    """Return the addresses a process listens on."""
+    return {c.laddr.ip for c in psutil.Process(pid).net_connections() if c.status == psutil.CONN_LISTEN}

@@ -212,7 +212,9 @@ class _Question:
         """Return the facts with advice, and remember them."""
         if self.prediction is None:
             self.predict(session)
-        assert self.prediction is not None and self.facts is not None and self.key is not None
+        assert self.prediction is not None
+        assert self.facts is not None
+        assert self.key is not None
         choice = model_choice(session.modelling, self.request.loop_counts)
         advice = advised(self.prediction, choice).advice or ()
         self.facts = replace(self.facts, advice=advice_facts(advice, self.key.own))
@@ -227,7 +229,7 @@ def launch_text(words: Words) -> LaunchText:
 
 
 def launch_problem(error: WarpWattError, words: Words, path: str) -> Problem:
-    """Return why a launch cannot be predicted: at the source line that fails, else where the launch stands."""
+    """Return why a launch cannot be predicted: at the line that fails, else where the launch stands."""
     if error.line is not None and error.file is not None and is_own(error.file, path):
         return Problem("execution", error.message, error.line, "", error.hint, error.details)
     return Problem("launch", error.message, words.line, words.file, error.hint, error.details)

@@ -145,7 +145,13 @@ class Server(LanguageServer):
         job = Job(0, document.name, document.text.text, query, launches)
         self.analyses.submit(
             Request(
-                document.uri, document.version, job, self._answered, self._reporter.report, _ignore, self._ended
+                document.uri,
+                document.version,
+                job,
+                self._answered,
+                self._reporter.report,
+                _ignore,
+                self._ended,
             )
         )
 
@@ -229,7 +235,7 @@ class Server(LanguageServer):
         )
 
     async def show_report(self, uri: str, kernel: str = "") -> str | None:
-        """Render the page of a document's launches (of one kernel), have the client show it, return its file."""
+        """Render the page of a document's launches (or one kernel's), have it shown, return its file."""
         document = self.documents.get(uri)
         if document is None:
             self._say(types.MessageType.Warning, "the document is not open, or not CUDA")
@@ -298,9 +304,7 @@ class Server(LanguageServer):
         if watched and watched.dynamic_registration:
             globs = [types.FileSystemWatcher(f"**/{name}") for name in (NAME, "*.{cuh,h,hpp,hxx,inl}")]
             options = types.DidChangeWatchedFilesRegistrationOptions(globs)
-            wanted.append(
-                types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            )
+            wanted.append(types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
         changed = workspace.did_change_configuration if workspace else None
         if changed and changed.dynamic_registration:
             section = types.DidChangeConfigurationRegistrationOptions(section=SECTION)
@@ -318,7 +322,7 @@ class Server(LanguageServer):
 
     def start_tcp(self, host: str, port: int) -> None:
         """Serve the one client that connects first, until it leaves."""
-        self._stop_event = threading.Event()
+        self._stop_event = stop = threading.Event()
 
         async def serve() -> None:
             connected: asyncio.Future[tuple[Any, Any]] = asyncio.get_running_loop().create_future()
@@ -334,7 +338,7 @@ class Server(LanguageServer):
             listener.close()
             self.protocol.set_writer(writer)
             with contextlib.suppress(ConnectionError):
-                await run_async(self._stop_event, reader, self.protocol, logger, self.report_server_error)
+                await run_async(stop, reader, self.protocol, logger, self.report_server_error)
 
         with contextlib.suppress(SystemExit, KeyboardInterrupt):
             asyncio.run(serve())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -17,6 +16,7 @@ from warpwatt.server.lsp.lenses import gpu_name
 from warpwatt.server.lsp.source import ignored
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from warpwatt.server.lsp.document import Document
     from warpwatt.server.lsp.facts import Facts, Remark
 
@@ -109,10 +109,7 @@ def _of_group(
     names = list(dict.fromkeys(gpu_name(f.gpu) for _, f in group))
     if gpus > 1:
         text += f" ({names[0] if len(names) == 1 else f'{len(names)} GPUs, here {gpu_name(facts.gpu)}'})"
-    if remark.line:
-        where = document.text.whole(line)
-    else:
-        where = document.text.word(line, facts.kernel)
+    where = document.text.whole(line) if remark.line else document.text.word(line, facts.kernel)
     related = [
         types.DiagnosticRelatedInformation(
             types.Location(document.uri, document.text.whole(one.line)), one.text

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pygls.uris import to_fs_path
 
-from warpwatt.server.lsp.facts import Answer
 from warpwatt.server.lsp.settings import Settings
 from warpwatt.server.lsp.source import KernelPlace, kernels, said_launches
 from warpwatt.server.lsp.text import Text, still
 
 if TYPE_CHECKING:
+    from warpwatt.server.lsp.facts import Answer
     from warpwatt.server.lsp.facts import Facts, Problem, Shown, Words
 
 SUFFIXES = (".cu", ".cuh")

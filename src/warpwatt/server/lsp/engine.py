@@ -13,9 +13,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from warpwatt.server.lsp import worker
+from warpwatt.server.lsp.processes import kill_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,6 +92,7 @@ class Engine:
                 break
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._hear, connection, message)
+        connection.close()
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._end, connection)
 
@@ -107,27 +107,14 @@ class Engine:
             self._died()
 
     def send(self, job: Job | None) -> None:
-        """Give the process a job, or ask it to stop with None; a process that has ended is told by ``died``."""
+        """Give the process a job, or ask it to stop with None; ``died`` tells of one that has ended."""
         if self._connection is not None:
             with suppress(OSError):
                 self._connection.send(job)
 
     def kill(self) -> None:
         """End the process and the compilers it has started; what it was doing is lost."""
-        process, connection = self._process, self._connection
+        process = self._process
         self._process = self._connection = None
         if process is not None and process.pid is not None:
-            _kill_tree(process.pid)
-        if connection is not None:
-            connection.close()
-
-
-def _kill_tree(pid: int) -> None:
-    """Kill a process and its descendants: it is stopped first, so that it starts no more of them."""
-    with suppress(psutil.Error):
-        root = psutil.Process(pid)
-        with suppress(psutil.Error, AttributeError):
-            root.suspend()
-        for process in [*root.children(recursive=True), root]:
-            with suppress(psutil.Error):
-                process.kill()
+            kill_tree(process.pid)

@@ -96,9 +96,7 @@ def _lines(prediction: Prediction, own: str) -> Iterator[LineFact]:
             for wait in cost.waits
             if wait.share >= LEAST_WAIT and wait.producer.file == own
         )
-        yield LineFact(
-            cost.line, cost.time_share, cost.energy_share, stall_text(cost), accesses, waits
-        )
+        yield LineFact(cost.line, cost.time_share, cost.energy_share, stall_text(cost), accesses, waits)
 
 
 def _access(reach: Reach) -> str:
@@ -152,7 +150,9 @@ def _waiters(costs: dict[int, LineCost], own: str) -> dict[int, tuple[Related, .
             if wait.producer.file == own and wait.share >= LEAST_WAIT:
                 found[wait.producer.line][cost.line].append(f"{wait.stall} {percent(wait.share)}")
     return {
-        line: tuple(Related(at, f"waits for it: {', '.join(stalls)} of the warps' time") for at, stalls in of.items())
+        line: tuple(
+            Related(at, f"waits for it: {', '.join(stalls)} of the warps' time") for at, stalls in of.items()
+        )
         for line, of in found.items()
     }
 

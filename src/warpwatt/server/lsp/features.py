@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-
-
 from lsprotocol import types
 
 from warpwatt.server.lsp.actions import actions

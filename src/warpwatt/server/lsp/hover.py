@@ -59,8 +59,11 @@ def _head(facts: Facts) -> str:
 
 
 def _line_text(facts: Facts, fact: LineFact) -> str:
-    rows = [_head(facts), "", f"- **{percent(fact.time_share)}** of the time, "
-            f"**{percent(fact.energy_share)}** of the energy"]
+    rows = [
+        _head(facts),
+        "",
+        f"- **{percent(fact.time_share)}** of the time, **{percent(fact.energy_share)}** of the energy",
+    ]
     if fact.stalls:
         rows.append(f"- warps: {escaped(fact.stalls)}")
     rows += [f"- {escaped(access)}" for access in fact.accesses]
@@ -99,10 +102,10 @@ def _kernel_text(facts: Facts) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text that Markdown shows as it is; what stands in backticks stays code.
+    r"""Return text that Markdown shows as it is; what stands in backticks stays code.
 
     >>> escaped("a*b `x*y` <i>")
-    'a\\\\*b `x*y` \\\\<i>'
+    'a\\*b `x*y` \\<i\\>'
     """
     parts = text.split("`")
     return "`".join(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from warpwatt.server.lsp.document import Document
-    from warpwatt.server.lsp.facts import Facts, Shown
+    from warpwatt.server.lsp.facts import Facts
     from warpwatt.server.lsp.source import KernelPlace
 
 SHOW_REPORT = "warpwatt.showReport"

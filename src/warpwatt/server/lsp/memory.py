@@ -39,7 +39,7 @@ class Key:
 def key_of(module: Module, name: str, request: Request, gpu: Gpu, query: Query) -> Key:
     """Return the key of one launch of one kernel (by its linker's name) on one GPU.
 
-    Where a loop count names a line, or the kernel does not lie in the document, its lines are part of the key.
+    Where a loop count names a line, or the kernel lies in another file, its lines are part of the key.
     """
     code, compiled = module.codes[name], module.compiled
     own = module.own
@@ -59,7 +59,7 @@ def key_of(module: Module, name: str, request: Request, gpu: Gpu, query: Query) 
 
 
 def recall(key: Key) -> Facts | None:
-    """Return the facts remembered under a key with their lines where they are now, None where there are none."""
+    """Return the facts remembered under a key, their lines where they are now; None where there are none."""
     payload = _cache().get(key.text)
     if payload is None:
         return None

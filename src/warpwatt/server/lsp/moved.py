@@ -39,13 +39,13 @@ class Code:
 
 @lru_cache(maxsize=8)
 def entry_codes(ptx: str) -> Mapping[str, Code]:
-    """Return linker name to code of every kernel of a module; what they share belongs to each.
+    r"""Return linker name to code of every kernel of a module; what they share belongs to each.
 
-    >>> ptx = '.version 8.0\\n.visible .entry f(\\n)\\n{\\n\\t.loc\\t1 7 3\\n\\tret;\\n}\\n.file\\t1 "a.cu"\\n'
+    >>> ptx = '.visible .entry f(\n)\n{\n\t.loc\t1 7 3\n\tret;\n}\n.file\t1 "a.cu"\n'
     >>> entry_codes(ptx)["f"].places
     (('a.cu', 7),)
     """
-    files = {number: name for number, name in _FILE.findall(ptx)}
+    files = dict(_FILE.findall(ptx))
     end = _TAIL.search(ptx)
     body = ptx[: end.start()] if end else ptx
     starts = [match.start() for match in _ENTRY.finditer(body)]
@@ -131,6 +131,4 @@ def _said(text: str, lines: Mapping[int, int]) -> str:
     >>> _said("lines 3 and 4 wait for the load of line 2", {2: 5, 3: 6, 4: 7})
     'lines 6 and 7 wait for the load of line 5'
     """
-    return _LINES_SAID.sub(
-        lambda m: f"{m[1]} " + re.sub(r"\d+", lambda n: str(lines[int(n[0])]), m[2]), text
-    )
+    return _LINES_SAID.sub(lambda m: f"{m[1]} " + re.sub(r"\d+", lambda n: str(lines[int(n[0])]), m[2]), text)

@@ -24,7 +24,7 @@ The editor sends the keys of the first part under ``warpwatt``; what it sets win
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 class Settings:
     """What holds for one document; ``problems`` lie in ``file``."""
 
-    query: Query = Query()
+    query: Query = field(default_factory=Query)
     launches: tuple[Words, ...] = ()
     file: Path | None = None
     problems: tuple[Problem, ...] = ()

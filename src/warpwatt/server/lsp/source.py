@@ -81,7 +81,8 @@ def _stripped(line: str) -> str:
 def kernels(text: str) -> tuple[KernelPlace, ...]:
     r"""Return the kernels that a text defines, in order.
 
-    >>> found, = kernels("template <int N>\n__global__ void __launch_bounds__(256)\nf(int n, float *x) {\n}\n")
+    >>> text = "template <int N>\n__global__ void __launch_bounds__(256)\nf(int n, float *x) {\n}\n"
+    >>> found, = kernels(text)
     >>> found.name, found.first, found.line, found.column, found.last, found.parameters, found.template
     ('f', 1, 3, 0, 4, ('int n', 'float *x'), True)
     """
@@ -153,9 +154,9 @@ def _parameters(text: str) -> tuple[str, ...]:
 
 
 def said_launches(text: str) -> tuple[tuple[Words, ...], tuple[Problem, ...]]:
-    """Return the launches in ``// warpwatt:`` lines, and what is wrong with lines that cannot be read.
+    r"""Return the launches in ``// warpwatt:`` lines, and what is wrong with lines that cannot be read.
 
-    >>> launches, problems = said_launches("// warpwatt: --grid 8 --block 64\\n// warpwatt: --gird 8")
+    >>> launches, problems = said_launches("// warpwatt: --grid 8 --block 64\n// warpwatt: --gird 8")
     >>> launches[0].line, problems[0].line, problems[0].text
     (1, 2, "cannot read the launch: no option '--gird'")
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,12 +10,16 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
 from warpwatt.server.lsp.source import plain_lines
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 class PlainDocument(TextDocument):
-    """A document whose lines end where the protocol says: at ``\\n``, ``\\r\\n`` and ``\\r``, nowhere else.
+    r"""A document whose lines end where the protocol says: at ``\n``, ``\r\n`` and ``\r``, nowhere else.
 
     Python's own idea of lines includes form feeds and Unicode separators; edits would go astray.
     """
@@ -44,7 +47,7 @@ class PlainWorkspace(Workspace):
 
 @dataclass(frozen=True)
 class Text:
-    """A text with ``\\n`` line ends, and ranges in it in the client's units. Lines count from 1."""
+    r"""A text with ``\n`` line ends, and ranges in it in the client's units. Lines count from 1."""
 
     text: str
     codec: PositionCodec
@@ -94,9 +97,9 @@ class Text:
 
 
 def still(before: str, now: str) -> dict[int, int]:
-    """Return the lines of ``before`` that an edit left as they are, and where they are now.
+    r"""Return the lines of ``before`` that an edit left as they are, and where they are now.
 
-    >>> still("a\\nb\\nc", "a\\nx\\ny\\nc")
+    >>> still("a\nb\nc", "a\nx\ny\nc")
     {1: 1, 3: 4}
     """
     old, new = before.split("\n"), now.split("\n")

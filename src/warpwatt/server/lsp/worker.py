@@ -14,9 +14,8 @@ from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from warpwatt.server.lsp.facts import Answer, Done, Page, Problem, Result
+from warpwatt.server.lsp.processes import end_with_descendants
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -77,7 +76,4 @@ def _end_with_server() -> None:
     if server is None:
         return
     wait([server.sentinel])
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            process.kill()
-    os._exit(1)
+    end_with_descendants(1)
