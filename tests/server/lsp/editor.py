@@ -44,8 +44,13 @@ class Editor:
     """Open documents and what the server said; every call blocks until it is done."""
 
     def __init__(
-        self, capabilities: types.ClientCapabilities | None = None, settings: dict[str, Any] | None = None
+        self,
+        capabilities: types.ClientCapabilities | None = None,
+        settings: dict[str, Any] | None = None,
+        flags: tuple[str, ...] = (),
+        tap: Callable[[LanguageClient], object] | None = None,
     ) -> None:
+        self._flags = flags
         self.settings: dict[str, Any] = settings or {}
         self.diagnosed: dict[str, list[types.PublishDiagnosticsParams]] = defaultdict(list)
         self.refreshed = 0
@@ -56,11 +61,12 @@ class Editor:
         self.messages: list[types.ShowMessageParams] = []
         self.registered: list[str] = []
         self.stderr: list[str] = []
-        self.log: Callable[[str, str, Any], None] | None = None
         self._versions: dict[str, int] = {}
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self.client = self._client()
+        if tap is not None:
+            tap(self.client)
         self._run(self._start())
         self.initialized = self.request(
             self.client.initialize_async,
@@ -105,7 +111,9 @@ class Editor:
 
     async def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-        await self.client.start_io(sys.executable, "-m", "warpwatt", "lsp", env=environment, limit=2**26)
+        await self.client.start_io(
+            sys.executable, "-m", "warpwatt", "lsp", *self._flags, env=environment, limit=2**26
+        )
         self._errors = asyncio.create_task(self._read_errors())
 
     async def _read_errors(self) -> None:
@@ -194,11 +202,14 @@ class Editor:
         self.diagnostics(uri)
         end = time.monotonic() + TIMEOUT
         while True:
+            seen = self.refreshed
             found = self.lenses(uri)
             if not any("…" in title for title in found):
                 return found
             assert time.monotonic() < end, found
-            time.sleep(0.02)
+            soon = time.monotonic() + 1.0
+            while self.refreshed == seen and time.monotonic() < soon:
+                time.sleep(0.005)
 
     def hints(self, uri: str, last: int = 10_000) -> dict[int, str]:
         """Return line (from 1) to inlay hint."""

@@ -205,6 +205,13 @@ def test_compile_errors_stand_where_the_compiler_sees_them(editor, uri):
     assert editor.lenses(uri) == ["not predicted: see the problems"]
 
 
+def test_a_slip_while_typing_leaves_what_was_known(editor, uri):
+    editor.open(uri, SCALE)
+    (lens,) = editor.answered(uri)
+    editor.change(uri, SCALE.replace("2.0f;", "2.0f"))
+    assert editor.answered(uri) == [f"{lens} · before the error"]
+
+
 def test_compile_errors_of_a_header_stand_in_the_header(editor, uri, tmp_path):
     header = tmp_path / "helper.cuh"
     header.write_text("#pragma once\n__device__ float helper() { return nothing; }\n")

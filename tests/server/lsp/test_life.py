@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.toolchain
 
-RADII = "x[i] = x[i] * {:.6f}f;"
-
 
 def slow_kernel() -> str:
     """Return a kernel that compilers take minutes for, and that no cache has seen."""
@@ -46,6 +44,11 @@ def workers(editor: Editor) -> list[psutil.Process]:
     servers = [p for p in family if "forkserver" in " ".join(p.cmdline())]
     parents = {p.pid for p in servers} - {p.ppid() for p in servers}
     return [p for p in servers if p.pid in parents]
+
+
+RECURSION = """template <int N> struct A { static const int v = A<N + 1>::v; };
+__global__ void f(int *x) { *x = A<0>::v; }
+"""
 
 
 def compilers(worker: psutil.Process) -> list[psutil.Process]:
@@ -198,8 +201,7 @@ def test_lines_end_where_the_protocol_says(editor, uri):
         "// warpwatt: --kernel 'open",
         "",
         '#include "/etc/passwd"\n__global__ void f() {}\n',
-        "template <int N> struct A { static const int v = A<N + 1>::v; };"
-        + "__global__ void f(int *x) { *x = A<0>::v; }\n",
+        RECURSION,
     ],
     ids=["nul", "surrogates", "many", "braces", "quote", "empty", "include", "recursion"],
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +16,7 @@ from pygls.workspace import PositionCodec
 
 from warpwatt.server.lsp.facts import Facts, LineFact, Query, Related, Remark
 from warpwatt.server.lsp.moved import entry_codes, line_map, moved
-from warpwatt.server.lsp.settings import settings_for
+from warpwatt.server.lsp.settings import KEYS, settings_for
 from warpwatt.server.lsp.source import ignored, kernels, said_launches, without_comments
 from warpwatt.server.lsp.text import PlainDocument, Text, still
 
@@ -94,6 +98,17 @@ def test_lines_of_a_document_are_those_of_its_text(source):
     assert "".join(document.lines) == source
     ends = [line.rstrip("\r\n") for line in document.lines]
     assert ends == Text.of(source, PositionCodec()).lines[: len(ends)]
+
+
+def test_the_extension_offers_every_setting_and_is_javascript():
+    folder = Path(__file__).parents[3] / "editors" / "vscode"
+    said = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    offered = {name.removeprefix("warpwatt.") for name in said["contributes"]["configuration"]["properties"]}
+    assert offered == {*KEYS, "command", "debounce"}
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node on PATH: the extension's syntax is not checked")
+    subprocess.run([node, "--check", folder / said["main"]], check=True)
 
 
 def test_settings_are_laid_over_one_another(tmp_path):

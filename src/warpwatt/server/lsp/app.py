@@ -160,7 +160,11 @@ class Server(LanguageServer):
         if document is None or document.text.text != request.job.text:
             return
         document.answer, document.answered = self._placed(document, answer), request.job.text
+        if answer.shown:
+            document.good = answer.shown
         if answer.complete:
+            stages = ", ".join(f"{name} {1000 * seconds:.0f}" for name, seconds in answer.timings.items())
+            logger.info("version %d answered; ms: %s", request.version, stages or "nothing to do")
             document.pending = False
             self._reporter.end(request)
             self._settle(document)

@@ -17,6 +17,7 @@ from warpwatt.server.lsp.source import ignored
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from warpwatt.server.lsp.document import Document
     from warpwatt.server.lsp.facts import Facts, Remark
 

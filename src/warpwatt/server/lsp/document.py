@@ -14,8 +14,7 @@ from warpwatt.server.lsp.source import KernelPlace, kernels, said_launches
 from warpwatt.server.lsp.text import Text, still
 
 if TYPE_CHECKING:
-    from warpwatt.server.lsp.facts import Answer
-    from warpwatt.server.lsp.facts import Facts, Problem, Shown, Words
+    from warpwatt.server.lsp.facts import Answer, Facts, Problem, Shown, Words
 
 SUFFIXES = (".cu", ".cuh")
 LANGUAGES = ("cuda", "cuda-cpp", "cu")
@@ -34,6 +33,8 @@ class Document:
     launch_problems: tuple[Problem, ...] = ()
     answer: Answer | None = None
     answered: str = ""
+    good: tuple[Shown, ...] = ()
+    """What was known when the text compiled last."""
     asked: object = None
     """What the last request was made of; the same again is not asked twice while it runs."""
     pending: bool = False

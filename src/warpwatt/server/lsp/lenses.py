@@ -48,7 +48,11 @@ def _titles(document: Document, place: KernelPlace) -> Iterator[tuple[str, str]]
     elif not document.current or (document.answer is not None and not document.answer.complete):
         yield "predicting …", ""
     elif (reason := _reason(document, place)) is not None:
-        yield reason, ""
+        before = [shown for shown in document.good if shown.facts.kernel == place.name]
+        for one in before[:MOST_GPUS]:
+            yield f"{lens_text(one.facts)} · before the error", SHOW_REPORT
+        if not before:
+            yield reason, ""
     else:
         missing = " (and an instance: a template)" if place.template else ""
         yield f"no launch is known{missing}: add a // warpwatt: line", INSERT_LAUNCH

@@ -46,7 +46,9 @@ class Request:
     attempts: int = 0
     started: float = 0.0
     answered: bool = False
-    """Whether what is left of it is only advice."""
+    """Whether what is left of it is at most advice."""
+    finished: bool = False
+    """Whether nothing is left of it: only the process has not said so yet."""
 
 
 class Scheduler:
@@ -85,7 +87,7 @@ class Scheduler:
         if running is None:
             return
         age = asyncio.get_running_loop().time() - running.started
-        if running.answered or age > PATIENCE_SECONDS:
+        if (running.answered and not running.finished) or age > PATIENCE_SECONDS:
             running.answered = False
             self._stop()
             self._waiting.insert(0, running)
@@ -102,11 +104,12 @@ class Scheduler:
 
     def _stop(self) -> None:
         """Ask the running job to stop, and see to it that it does."""
+        finished = self._running is not None and self._running.finished
         self._running = None
         self._clear_timers()
         self._stopping = True
         self._engine.send(None)
-        self._later(GRACE_SECONDS, self._kill)
+        self._later(LIMIT_SECONDS if finished else GRACE_SECONDS, self._kill)
 
     def _kill(self) -> None:
         self._clear_timers()
@@ -168,7 +171,10 @@ class Scheduler:
         elif request is None or not current:
             return
         elif isinstance(message, Result):
-            request.answered = message.answer.complete
+            answer = message.answer
+            request.answered = answer.complete
+            more = request.job.query.advice and not answer.advised and not answer.problems
+            request.finished = answer.complete and not more
             request.on_answer(request, message.answer)
         elif isinstance(message, Page):
             request.on_page(request, message)

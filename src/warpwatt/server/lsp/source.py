@@ -166,12 +166,14 @@ def said_launches(text: str) -> tuple[tuple[Words, ...], tuple[Problem, ...]]:
         if MARK not in line:
             continue
         try:
-            for one in read_directives(line.replace("\f", " "), ""):
-                found.append(
-                    Words(one.kernel, one.grid, one.block, one.cluster, one.shared, one.arg, one.loop, number)
-                )
+            said = read_directives(line.replace("\f", " "), "")
         except InputError as error:
             problems.append(Problem("launch", error.message, number, hint=error.hint))
+            continue
+        found += [
+            Words(one.kernel, one.grid, one.block, one.cluster, one.shared, one.arg, one.loop, number)
+            for one in said
+        ]
     return tuple(found), tuple(problems)
 
 

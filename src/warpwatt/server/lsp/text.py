@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
 from warpwatt.server.lsp.source import plain_lines
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
