@@ -73,9 +73,8 @@ class Wire:
         name = method or f"answer to {self._asked.get(identity, identity)}"
         body = plain.get("params", plain.get("result", plain.get("error")))
         text = json.dumps(shortened(body), ensure_ascii=False)
-        print(
-            f"{time.perf_counter() - self.start:7.3f} {arrow} {name}  {text if text != 'null' else ''}".rstrip()
-        )
+        seconds = time.perf_counter() - self.start
+        print(f"{seconds:7.3f} {arrow} {name}  {text if text != 'null' else ''}".rstrip())
 
 
 def main() -> None:

@@ -51,6 +51,11 @@ __global__ void f(int *x) { *x = A<0>::v; }
 """
 
 
+def running() -> set[int]:
+    """Return the numbers of all processes that are not dead, whether or not somebody has noticed."""
+    return {p.pid for p in psutil.process_iter() if p.status() != psutil.STATUS_ZOMBIE}
+
+
 def compilers(worker: psutil.Process) -> list[psutil.Process]:
     """Return what a process has started."""
     with suppress(psutil.Error):
@@ -88,7 +93,7 @@ def test_a_newer_text_ends_the_work_on_the_older(editor, uri):
     assert any("predicting" in title for title in editor.lenses(uri)), "the server answers meanwhile"
     editor.change(uri, SCALE)
     assert LENS.match(editor.answered(uri)[0])
-    assert not busy & {p.pid for p in psutil.process_iter() if p.status() != psutil.STATUS_ZOMBIE}
+    editor.wait(lambda: not busy & running(), 5)
 
 
 def test_closing_ends_the_work_and_clears_what_was_said(editor, uri):
