@@ -51,9 +51,11 @@ __global__ void f(int *x) { *x = A<0>::v; }
 """
 
 
-def running() -> set[int]:
-    """Return the numbers of all processes that are not dead, whether or not somebody has noticed."""
-    return {p.pid for p in psutil.process_iter() if p.status() != psutil.STATUS_ZOMBIE}
+def alive(process: psutil.Process) -> bool:
+    """Whether a process is not dead, though nobody may have noticed yet."""
+    with suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def compilers(worker: psutil.Process) -> list[psutil.Process]:
@@ -89,11 +91,12 @@ def test_saving_does_not_wait_for_typing_to_pause(editor, uri):
 def test_a_newer_text_ends_the_work_on_the_older(editor, uri):
     editor.open(uri, slow_kernel())
     editor.wait(lambda: any(compilers(p) for p in workers(editor)))
-    busy = {p.pid for worker in workers(editor) for p in (worker, *compilers(worker))}
+    busy = [p for w in workers(editor) if (started := compilers(w)) for p in (w, *started)]
+    assert busy
     assert any("predicting" in title for title in editor.lenses(uri)), "the server answers meanwhile"
     editor.change(uri, SCALE)
     assert LENS.match(editor.answered(uri)[0])
-    editor.wait(lambda: not busy & running(), 5)
+    editor.wait(lambda: not any(map(alive, busy)), 5)
 
 
 def test_closing_ends_the_work_and_clears_what_was_said(editor, uri):

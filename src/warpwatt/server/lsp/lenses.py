@@ -48,7 +48,8 @@ def _titles(document: Document, place: KernelPlace) -> Iterator[tuple[str, str]]
     elif not document.current or (document.answer is not None and not document.answer.complete):
         yield "predicting …", ""
     elif (reason := _reason(document, place)) is not None:
-        before = [shown for shown in document.good if shown.facts.kernel == place.name]
+        slip = any(p.code == "compile" for p in document.answer.problems) if document.answer else False
+        before = [shown for shown in document.good if slip and shown.facts.kernel == place.name]
         for one in before[:MOST_GPUS]:
             yield f"{lens_text(one.facts)} · before the error", SHOW_REPORT
         if not before:
