@@ -33,6 +33,7 @@ VERBS: Mapping[str, str] = {
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",
+    "lsp": "warpwatt.commands.lsp:lsp",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
     "simulate": "warpwatt.commands.simulate:simulate",

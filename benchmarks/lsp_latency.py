@@ -1,0 +1,112 @@
+"""How soon the language server answers a save: ``python -m benchmarks.lsp_latency [FILE.cu]``.
+
+A real client speaks to a real server through stdin and stdout. Every sample is one edit and a save, until the
+diagnostics of that version arrive. CPU is that of the server and all it starts, in the same time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import psutil
+from tests.server.lsp.editor import Editor
+
+EDITS = 20
+
+
+def comment(text: str, number: int) -> str:
+    """Change a comment."""
+    return f"// edit {number}\n" + text
+
+
+def known(text: str, number: int) -> str:
+    """Go back and forth between versions of the code that were there before."""
+    return text.replace("sum +=", ("sum +=", "sum += 2.0f *", "sum -=")[number % 3])
+
+
+def launch(text: str, number: int) -> str:
+    """Change the launch to one never asked for: compiled before, but what it does is new."""
+    return re.sub(r"n=1024", f"n={1024 - number - SALT}", text)
+
+
+def moved(text: str, number: int) -> str:
+    """Insert lines above the kernels: compiled anew to the same machine code."""
+    return f"constexpr int edit_{SALT} = {number};\n" * (number + 1 + SALT % 50) + text if number else text
+
+
+def code(text: str, number: int) -> str:
+    """Change the code to something never seen: everything is new."""
+    return text.replace("sum = 0.0f", f"sum = {number}.{SALT}f")
+
+
+SALT = os.getpid() % 300
+SCENES = {
+    "comment": comment,
+    "known code": known,
+    "moved code": moved,
+    "new launch": launch,
+    "new code": code,
+}
+
+
+def sample(editor: Editor, uri: str, text: str) -> tuple[float, float]:
+    """Return the seconds to the answer and those of computing."""
+    before, start = computing(editor), time.perf_counter()
+    editor.change(uri, text)
+    editor.save(uri)
+    editor.diagnostics(uri)
+    return time.perf_counter() - start, computing(editor) - before
+
+
+def computing(editor: Editor) -> float:
+    """Return the seconds of computing of the server and its processes so far."""
+    total = 0.0
+    root = psutil.Process(editor.process.pid)
+    for process in [root, *root.children(recursive=True)]:
+        times = process.cpu_times()
+        total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def medians(said: list[str]) -> str:
+    """Return the median of every stage in lines such as ``compile 9, recall 1``."""
+    found: dict[str, list[int]] = {}
+    for name, number in (match for line in said for match in re.findall(r"(\w+) (\d+)", line)):
+        found.setdefault(name, []).append(int(number))
+    return ", ".join(f"{name} {statistics.median(numbers):.0f}" for name, numbers in found.items())
+
+
+def main() -> None:
+    """Measure and print a table."""
+    path = Path(sys.argv[1] if len(sys.argv) > 1 else "examples/matmul.cu").resolve()
+    text, uri = path.read_text(encoding="utf-8"), path.as_uri()
+    editor = Editor(settings={"advice": False, "debounce": 10_000}, flags=("--log",))
+    start = time.perf_counter()
+    editor.open(uri, text)
+    editor.answered(uri)
+    print(
+        f"{path.name}: {EDITS} saves each, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; ", end=""
+    )
+    print(f"first answer {time.perf_counter() - start:.2f} s after opening")
+    for number in range(3):
+        sample(editor, uri, known(text, number))
+    print(f"{'edit':12s} {'p50':>9s} {'p95':>9s} {'worst':>9s} {'CPU p50':>9s}   stages, medians in ms")
+    for name, scene in SCENES.items():
+        editor.stderr.clear()
+        samples = [sample(editor, uri, scene(text, number)) for number in range(EDITS)]
+        wall = sorted(1000 * seconds for seconds, _ in samples)
+        cpu = statistics.median(1000 * seconds for _, seconds in samples)
+        time.sleep(0.1)
+        stages = medians([line.partition("ms: ")[2] for line in editor.stderr if "answered; ms" in line])
+        p50, p95 = wall[len(wall) // 2], wall[int(0.95 * (len(wall) - 1))]
+        print(f"{name:12s} {p50:6.0f} ms {p95:6.0f} ms {wall[-1]:6.0f} ms {cpu:6.0f} ms   {stages}")
+    editor.quit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""``warpwatt lsp``: the language server, for editors."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+from warpwatt.core.errors import ToolchainError
+
+LOOPBACK = "127.0.0.1"
+
+
+@click.command()
+@click.option("--tcp", type=click.IntRange(1, 65535), metavar="PORT", help="Listen there on 127.0.0.1.")
+@click.option("--log", "verbose", is_flag=True, help="Say on stderr what is going on.")
+def lsp(tcp: int | None, verbose: bool) -> None:
+    """Serve editors: what each kernel costs, above it, as you type.
+
+    An editor starts this and speaks the Language Server Protocol through stdin and stdout;
+    --tcp is for debugging.
+    """
+    try:
+        from warpwatt.server.lsp.features import make_server  # noqa: PLC0415 - verbs load lazily
+    except ModuleNotFoundError as error:
+        hint = "pip install 'warpwatt[server]'"
+        raise ToolchainError(f"the language server needs {error.name}", hint=hint) from None
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO if verbose else logging.ERROR)
+    server = make_server()
+    try:
+        if tcp is None:
+            server.start_io()
+        else:
+            server.start_tcp(LOOPBACK, tcp)
+    finally:
+        server.end()
+    sys.exit(0 if server.protocol.shut_down else 1)

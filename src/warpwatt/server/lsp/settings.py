@@ -1,0 +1,207 @@
+"""Settings: ``warpwatt.toml`` found upwards of a document, and the editor's own on top.
+
+::
+
+    gpu = ["h200", "a100"]          # also "all"; default h200
+    define = ["TILE=16"]
+    include = ["include"]           # relative to this file
+    clock = "1410,1215"             # MHz; also: flags, toolkit, maxrregcount, model, level, advice
+
+    [[launch]]                      # for documents whose comments say no launch of this kernel
+    kernel = "saxpy"
+    file = "src/*.cu"               # optional
+    grid = 4096
+    block = 256
+    args = { n = 1048576, x = "f32[n]", y = "f32[n]" }
+
+    [[file]]                        # other settings for some documents
+    path = "tests/*.cu"
+    define = ["TILE=8"]
+
+The editor sends the keys of the first part under ``warpwatt``; what it sets wins over the file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import InputError
+from warpwatt.frontend.launches import from_table, read_toml
+from warpwatt.server.lsp.facts import Problem, Query, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "warpwatt.toml"
+_LISTS = ("define", "include", "flags", "model")
+_TEXTS = ("toolkit", "clock", "level")
+KEYS = ("gpu", *_LISTS, *_TEXTS, "maxrregcount", "advice")
+"""Keys that both the file and the editor may set."""
+_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for one document; ``problems`` lie in ``file``."""
+
+    query: Query = field(default_factory=Query)
+    launches: tuple[Words, ...] = ()
+    file: Path | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def find_file(document: Path) -> Path | None:
+    """Return the nearest ``warpwatt.toml`` in the document's folder or above it."""
+    for folder in document.parents:
+        file = folder / NAME
+        try:
+            if file.is_file():
+                return file
+        except OSError:
+            return None
+    return None
+
+
+def settings_for(document: Path | None, editor: Mapping[str, Any]) -> Settings:
+    """Return the settings of a document; what is wrong with its file is among them, never raised.
+
+    A file that cannot be used as a whole leaves the editor's settings and the defaults.
+    """
+    file = find_file(document) if document is not None else None
+    found = Settings(file=file)
+    if file is not None and document is not None:
+        try:
+            found = _read(file, document)
+        except InputError as error:
+            found = replace(found, problems=(_problem(error, file),))
+    try:
+        said = {key: value for key, value in editor.items() if key in KEYS and value not in (None, "", [])}
+        base = document.parent if document is not None else Path.cwd()
+        query = _query(said, found.query, base, "the editor's settings")
+    except InputError as error:
+        problem = Problem("settings", f"{error.message} (editor settings)", hint=error.hint, severity="error")
+        return replace(found, problems=(*found.problems, problem))
+    return replace(found, query=query)
+
+
+def _read(file: Path, document: Path) -> Settings:
+    table = read_toml(file)
+    unknown = sorted(set(table) - {*KEYS, "launch", "file"})
+    if unknown:
+        keys = " ".join((*KEYS, "launch", "file"))
+        raise InputError(f"unknown key {unknown[0]!r}", file=file, hint=f"keys: {keys}")
+    query = _query({k: v for k, v in table.items() if k in KEYS}, Query(), file.parent, file)
+    for part in _tables(table, "file", file):
+        pattern = part.get("path")
+        if not isinstance(pattern, str):
+            raise InputError("a [[file]] has no path", file=file, hint='write path = "src/*.cu"')
+        unknown = sorted(set(part) - {*KEYS, "path"})
+        if unknown:
+            raise InputError(f"unknown key {unknown[0]!r}", file=file, hint=f"keys: path {' '.join(KEYS)}")
+        if _fits(document, pattern, file):
+            query = _query({k: v for k, v in part.items() if k in KEYS}, query, file.parent, file)
+    launches: list[Words] = []
+    problems: list[Problem] = []
+    for part in _tables(table, "launch", file):
+        try:
+            launches += _launch(part, document, file)
+        except InputError as error:
+            problems.append(_problem(error, file))
+    return Settings(query, tuple(launches), file, tuple(problems))
+
+
+def _tables(table: Mapping[str, Any], key: str, file: Path) -> list[dict[str, Any]]:
+    parts = table.get(key, [])
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise InputError(f"{key} is not an array of tables", file=file, hint=f"write [[{key}]]")
+    return parts
+
+
+def _fits(document: Path, pattern: str, file: Path) -> bool:
+    try:
+        relative = document.relative_to(file.parent).as_posix()
+    except ValueError:
+        return False
+    return fnmatch(relative, pattern)
+
+
+def _launch(part: dict[str, Any], document: Path, file: Path) -> list[Words]:
+    pattern = part.get("file", "*")
+    if not isinstance(pattern, str):
+        raise InputError(f"file is not a text: {pattern!r}", file=file)
+    said = from_table({key: value for key, value in part.items() if key != "file"}, file)
+    if said.kernel is None:
+        raise InputError("a [[launch]] names no kernel", file=file, hint='write kernel = "NAME"')
+    if not said.complete:
+        raise InputError(f"the launch of {said.kernel} needs grid and block", file=file)
+    if not _fits(document, pattern, file):
+        return []
+    shape = said.kernel, said.grid, said.block, said.cluster
+    return [Words(*shape, said.shared, said.arg, said.loop, file=str(file))]
+
+
+def _query(said: Mapping[str, Any], base: Query, folder: Path, where: Path | str) -> Query:
+    """Lay what is said over ``base``; raise InputError where a value is of the wrong type."""
+    values: dict[str, Any] = {}
+    for key, value in said.items():
+        if key in _LISTS:
+            values[key] = _texts(key, value, where)
+        elif key == "gpu":
+            values[key] = ",".join(_texts(key, value, where))
+        elif key in _TEXTS:
+            values[key] = _text(key, value, where)
+        else:
+            wanted = bool if key == "advice" else int
+            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+                raise InputError(f"{key} is not {_KIND[wanted]}: {value!r}", file=where)
+            values[key] = value
+    if "include" in values:
+        values["include"] = tuple(str((folder / part).resolve()) for part in values["include"])
+    return replace(base, **values)
+
+
+_KIND = {bool: "true or false", int: "a number"}
+
+
+def _texts(key: str, value: Any, where: Path | str) -> tuple[str, ...]:
+    """Read a text, an array of texts, or (definitions) a table of names and values."""
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, dict) and key == "define":
+        return tuple(f"{name}={_word(part)}" for name, part in value.items())
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    raise InputError(f"{key} is not a text or an array of texts: {value!r}", file=where)
+
+
+def _text(key: str, value: Any, where: Path | str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{key} is not a text: {value!r}", file=where)
+    return str(value)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _problem(error: InputError, file: Path) -> Problem:
+    """Return the error with its line: TOML's own, else that of the word it quotes."""
+    said = _AT_LINE.search(error.message)
+    line = int(said[1]) if said else error.line
+    quoted = re.search(r"'(\w+)'|launch of ([\w<>:, ]+) needs", error.message)
+    if line is None and quoted:
+        line = _line_of(quoted[1] or quoted[2], file)
+    return Problem("settings", error.message, line, str(file), error.hint, error.details)
+
+
+def _line_of(word: str, file: Path) -> int | None:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return None
+    pattern = re.compile(rf"\b{re.escape(word)}\b")
+    return next((n for n, line in enumerate(lines, start=1) if pattern.search(line)), None)

@@ -1,0 +1,79 @@
+"""The analysing process: takes one job at a time from a pipe and answers through it.
+
+It may be killed at any moment; what it has found out that is worth keeping lies in the cache.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import threading
+import traceback
+from contextlib import suppress
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.server.lsp.facts import Answer, Done, Page, Problem, Result
+from warpwatt.server.lsp.processes import end_with_descendants
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from warpwatt.server.lsp.facts import Job
+
+GARBAGE_THRESHOLD = 200_000
+NICENESS = 5
+"""Editors come first."""
+
+
+def main(connection: Connection[Any, Any]) -> None:
+    """Serve jobs until the other end is closed."""
+    from warpwatt.server.lsp.warm import silence  # noqa: PLC0415 - loads everything, in this process only
+
+    silence()
+    with suppress(OSError, AttributeError):
+        os.nice(NICENESS)
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    gc.freeze()  # what was loaded before stays shared with the other processes
+    gc.set_threshold(GARBAGE_THRESHOLD)
+    while True:
+        try:
+            job: Job | None = connection.recv()
+        except (EOFError, OSError):
+            return
+        if job is not None:
+            _do(job, connection)
+            with suppress(OSError):
+                connection.send(Done(job.number))
+
+
+def _do(job: Job, connection: Connection[Any, Any]) -> None:
+    """Do one job; a message that arrives meanwhile means: stop."""
+    from warpwatt.server.lsp.analysis import Analysis, CancelledError  # noqa: PLC0415 - as above
+    from warpwatt.server.lsp.page import make_page  # noqa: PLC0415
+
+    try:
+        if job.report:
+            make_page(job, connection.send, connection.poll)
+        else:
+            Analysis(job, connection.send, connection.poll).run()
+    except CancelledError:
+        return
+    except Exception as error:  # noqa: BLE001 - a bug in a model must not take the editor's server with it
+        traceback.print_exc()
+        text = f"{type(error).__name__}: {error} (a bug of WarpWatt; the server's log has the traceback)"
+        if job.report:
+            connection.send(Page(job.number, problem=text))
+        else:
+            answer = Answer(job.launches, problems=(Problem("internal", text),))
+            connection.send(Result(job.number, answer))
+
+
+def _end_with_server() -> None:
+    """End this process and the compilers it has started when the server has gone, whatever it is doing."""
+    server = multiprocessing.parent_process()
+    if server is None:
+        return
+    wait([server.sentinel])
+    end_with_descendants(1)
