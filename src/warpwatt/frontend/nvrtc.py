@@ -6,12 +6,12 @@ import json
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
-from warpwatt.frontend import hostcode, process
+from warpwatt.frontend import hostcode, process, sealed
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS
@@ -59,6 +59,8 @@ class _Texts:
     texts: dict[str, str]
     headers: dict[str, str]
     missing: list[str]
+    given: dict[str, str] = field(default_factory=lambda: HOST_HEADERS)
+    """Headers that are ours, by the names they are included by."""
 
     def blank(self, messages: Sequence[Message]) -> bool:
         """Blank the host declarations the messages point at; return whether anything changed."""
@@ -73,7 +75,7 @@ class _Texts:
     def virtual_headers(self) -> dict[str, str]:
         """Return the text of every header under the name it is included by; ``#line`` keeps its path."""
         own = {name: f'#line 1 "{path}"\n{self.texts[path]}' for name, path in self.headers.items()}
-        return {**HOST_HEADERS, **dict.fromkeys(self.missing, ""), **own}
+        return {**self.given, **dict.fromkeys(self.missing, ""), **own}
 
     def add_missing(self, log: str) -> bool:
         """Take a header that does not exist for an empty one; return whether there was one."""
@@ -94,7 +96,7 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     ToolchainError
         If NVRTC or ptxas is missing, crashes or runs out of time.
     """
-    texts = _read(source, options)
+    texts = _sealed(source, options, toolkit) if options.sealed else _read(source, options)
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
     made = assemble(answer["ptx"], target, toolkit, options)
     ignored = ignored_flags(options)
@@ -144,8 +146,17 @@ def _compile_blanking(
 
 def _looked_for(names: Sequence[str], source: Source, options: CompileOptions) -> list[str]:
     """Return where missing headers may turn up later, which must undo the result."""
+    if options.sealed:
+        return []
     folders = [source.folder, *(Path(folder) for folder in options.include)]
     return [str((folder / name).resolve()) for name in names for folder in folders]
+
+
+def _sealed(source: Source, options: CompileOptions, toolkit: Toolkit) -> _Texts:
+    """Check a stranger's source and give it the headers it names as texts; no file of his is looked for."""
+    given = sealed.headers(sealed.check(source, options, toolkit), toolkit)
+    text = hostcode.without_host_functions(sealed.normalised(source.text))
+    return _Texts(source.name, {source.name: text}, {}, [], given)
 
 
 def _read(source: Source, options: CompileOptions) -> _Texts:
@@ -211,8 +222,11 @@ def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileO
     """Return NVRTC's flags for these options; those it does not know (``-Xcompiler``) are left out."""
     result = [f"--gpu-architecture={target.replace('sm_', 'compute_')}", "-lineinfo", "-default-device"]
     result += [f"-D{define}" for define in options.defines]
-    folders = [Path(folder).resolve() for folder in options.include]
-    result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
+    if options.sealed:
+        result += ["--no-source-include", f"-D{sealed.MACRO}(...)=0"]
+    else:
+        folders = [Path(folder).resolve() for folder in options.include]
+        result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
     result += [] if options.max_registers is None else [f"--maxrregcount={options.max_registers}"]
     known = [flag for flag in options.flags if _NVRTC_FLAGS.match(flag)]
     result += [] if any("std=" in flag for flag in known) else ["-std=c++17"]
