@@ -33,6 +33,7 @@ VERBS: Mapping[str, str] = {
     "calibrate": "warpwatt.commands.calibrate:calibrate",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
+    "serve": "warpwatt.commands.serve:serve",
     "simulate": "warpwatt.commands.simulate:simulate",
     "train": "warpwatt.commands.train:train",
 }

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 def main(pipe: Connection, task: str, request: dict[str, Any], folder: str, limits: Limits) -> None:
     """Confine this process to ``folder``, do a task of :mod:`~warpwatt.server.worker.tasks`, send its answer."""
     try:
-        walled = _enter(folder, limits)
-        from warpwatt.server.worker import tasks  # noqa: PLC0415 - loaded before the fork; spelt out for others
-
-        answer = {"good": tasks.TASKS[task](request, limits, walled)}
+        answer = _done(task, request, limits, confined=_enter(folder, limits))
     except WarpWattError as error:
         answer = {"error": described(error)}
     except MemoryError:
@@ -43,6 +40,15 @@ def main(pipe: Connection, task: str, request: dict[str, Any], folder: str, limi
     pipe.close()
     sys.stdout.flush()
     os._exit(0)  # nothing to tidy up: the folder is the parent's, and threads may still hold locks
+
+
+def _done(task: str, request: dict[str, Any], limits: Limits, *, confined: bool) -> dict[str, Any]:
+    from warpwatt.server.worker import tasks  # noqa: PLC0415 - loaded before the fork
+
+    try:
+        return {"good": tasks.TASKS[task](request, limits, confined)}
+    except tasks.SideError as error:
+        return {"error": {**described(error.error), "side": error.side}}
 
 
 LESS = "send less: fewer GPUs, a smaller launch or a simpler kernel"

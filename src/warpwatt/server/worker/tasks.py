@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Buffer, Fill
-from warpwatt.core.errors import ArgumentError, InputError, UsageError
+from warpwatt.core.errors import ArgumentError, InputError, UsageError, WarpWattError
 from warpwatt.core.program import Unknown
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from warpwatt.frontend.launches import Request
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.server.worker.limits import Limits
+
+class SideError(Exception):
+    """An error of one of two kernels."""
+
+    def __init__(self, side: str, error: WarpWattError) -> None:
+        super().__init__(side)
+        self.side = side
+        self.error = error
+
 
 DEFAULT_NAME = "kernel.cu"
 DEFAULT_GPUS = ("h200",)
@@ -86,7 +95,7 @@ def predict(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     source = _source(request)
     notes: list[str] = []
     found = _predictions(request, source, limits, notes, confined=confined)
-    return {"document": _document(found, notes), "report": html.render(found, _context(found, (source,)))}
+    return {"document": json_format.dump(_document(found, notes)), "report": html.render(found, _context(found, (source,)))}
 
 
 def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: FBT001 - as TASKS
@@ -96,15 +105,18 @@ def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     sides, sources = {}, []
     for side in ("before", "after"):
         own = {**shared, **request[side]}
-        source = _source(own)
-        sides[side] = _predictions(own, source, limits, notes, confined=confined)
+        try:
+            source = _source(own)
+            sides[side] = _predictions(own, source, limits, notes, confined=confined)
+        except WarpWattError as error:
+            raise SideError(side, error) from error
         sources.append(source)
     both = [*sides["before"], *sides["after"]]
     document = {
         "changes": [_change(*pair) for pair in _pairs(sides["before"], sides["after"])],
         **{side: _document(found, notes) for side, found in sides.items()},
     }
-    return {"document": document, "report": html.render(both, _context(both, sources))}
+    return {"document": json_format.dump(document), "report": html.render(both, _context(both, sources))}
 
 
 def walls(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: ARG001, FBT001 - as TASKS
@@ -216,13 +228,11 @@ def _check_launch(request: Request, limits: Limits) -> None:
 
 def _document(found: Sequence[Prediction], notes: Sequence[str]) -> dict[str, Any]:
     """Return what ``--format json`` writes, with the remarks that the command line writes to stderr."""
-    document = {
+    return {
         **json_format.header(_context(found, ())),
         "predictions": [prediction_document(prediction) for prediction in found],
         "notes": list(dict.fromkeys(notes)),
     }
-    finite: dict[str, Any] = json_format.finite(document)
-    return finite
 
 
 def _context(found: Sequence[Prediction], sources: Iterable[Source]) -> Context:
@@ -260,7 +270,4 @@ def _change(before: Prediction, after: Prediction) -> dict[str, Any]:
 def _ratio(before: Estimate, after: Estimate) -> dict[str, Any]:
     """Return both values in SI units and after over before, draw by draw: what both share cancels."""
     ratio = after.combine(before, truediv, "")
-    finite: dict[str, Any] = json_format.finite(
-        {"before": before.value, "after": after.value, "ratio": ratio.value, "low": ratio.low, "high": ratio.high}
-    )
-    return finite
+    return {"before": before.value, "after": after.value, "ratio": ratio.value, "low": ratio.low, "high": ratio.high}
