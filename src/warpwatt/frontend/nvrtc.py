@@ -98,6 +98,7 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     """
     texts = _sealed(source, options, toolkit) if options.sealed else _read(source, options)
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
+    whole = options.sealed and texts.texts[texts.name] == sealed.normalised(source.text)
     made = assemble(answer["ptx"], target, toolkit, options)
     ignored = ignored_flags(options)
     notes = [f"NVRTC does not know {' '.join(ignored)}: left out"] if ignored else []
@@ -111,7 +112,7 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
         resources=made.resources,
         parameters=source_parameters(source, included, toolkit),
         dependencies=(*included, *_looked_for(texts.missing, source, options)),
-        warnings=("compiled with NVRTC: host code left out", *notes, *made.warnings),
+        warnings=(*([] if whole else ["compiled with NVRTC: host code left out"]), *notes, *made.warnings),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -58,5 +59,6 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host.strip("[]"), port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        number = getattr(error, "errno", None)
+        reason = (os.strerror(number) if number and number > 0 else str(error)).lower()
         raise InputError(f"cannot listen on {host}:{port}: {reason}", hint="name another --port, or 0 for any") from None

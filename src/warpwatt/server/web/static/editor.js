@@ -2,6 +2,7 @@
 
 const LINE = 20;
 const TOP = 8;
+const LEFT = 9;
 const LARGEST = 512 * 1024;
 
 export class Editor {
@@ -103,9 +104,21 @@ export class Editor {
     const y = TOP + (this.marked - 1) * LINE - this.area.scrollTop;
     const bubble = this.markBox.querySelector(".bubble");
     this.markBox.querySelector(".band").style.top = `${y}px`;
-    const above = y + LINE + bubble.offsetHeight > this.area.clientHeight;
+    this.markBox.classList.add("beside");
+    const end = this.width(this.text.split("\n")[this.marked - 1]) - this.area.scrollLeft + 3 * LEFT;
+    const beside = end + bubble.offsetWidth < this.area.clientWidth;
+    this.markBox.classList.toggle("beside", beside);
+    const above = !beside && y + LINE + bubble.offsetHeight > this.area.clientHeight;
     this.markBox.classList.toggle("above", above);
-    bubble.style.top = above ? `${y - bubble.offsetHeight}px` : `${y + LINE}px`;
+    bubble.style.left = `${beside ? end : LEFT}px`;
+    bubble.style.top = `${beside ? y : above ? y - bubble.offsetHeight : y + LINE}px`;
+  }
+
+  // Pixels that a line takes in the area's font.
+  width(line) {
+    const context = document.createElement("canvas").getContext("2d");
+    context.font = getComputedStyle(this.area).font;
+    return context.measureText(line.replaceAll("\t", "    ")).width;
   }
 
   go(line) {

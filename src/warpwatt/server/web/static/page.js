@@ -255,6 +255,7 @@ function recall() {
 async function fill() {
   const [found, models, shown] = await Promise.all(["/gpus", "/models", "/examples"].map(async (path) => (await ask(path)).json()));
   gpus = found.gpus.map((gpu) => ({ ...gpu, searched: [gpu.name, ...gpu.aliases, gpu.architecture, gpu.capability].join(" ").toLowerCase() }));
+  gpus.sort((a, b) => b.capability.localeCompare(a.capability, "en", { numeric: true }));
   examples = shown.examples;
   for (const [id, kind] of [["time-model", "time"], ["power-model", "power"]]) {
     const own = models.models.filter((model) => model.kind === kind);
