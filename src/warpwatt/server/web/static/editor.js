@@ -67,8 +67,9 @@ export class Editor {
 
   // Show what is wrong: below the source, and at its line where there is one.
   say(problem) {
-    const line = problem.line && problem.line <= this.lines ? problem.line : null;
-    const parts = [element("p", line ? `Line ${line}: ${problem.detail}` : problem.detail)];
+    const line = this.owns(problem) ? problem.line : null;
+    const elsewhere = problem.file && problem.file !== this.name ? `${problem.file}${problem.line ? `:${problem.line}` : ""}: ` : "";
+    const parts = [element("p", (line ? `Line ${line}: ` : elsewhere) + problem.detail)];
     if (problem.hint) parts.push(element("p", problem.hint, "fix"));
     if (line) {
       const button = element("button", `Go to line ${line}`);
@@ -86,6 +87,11 @@ export class Editor {
     this.area.setAttribute("aria-invalid", "true");
     this.state.textContent = "";
     if (line) this.mark(line, problem);
+  }
+
+  // Whether a problem is at one of these lines, not in a header or in what the compiler made.
+  owns(problem) {
+    return Boolean(problem.line) && problem.file === this.name && problem.line <= this.lines;
   }
 
   mark(line, problem) {

@@ -186,7 +186,7 @@ async function predict() {
 function report(error) {
   const problem = error.problem || { detail: "the server does not answer", hint: "is warpwatt serve still running?" };
   const side = problem.side === "after" ? sides[1] : sides[0];
-  if (problem.line) {
+  if (side.editor.owns(problem)) {
     side.editor.say(problem);
     side.editor.area.focus();
   } else {
