@@ -7,7 +7,9 @@ from typing import Any
 
 LAUNCH = {"grid": 64, "block": 64, "args": {"p": "i32[65536]:zeros"}}
 KERNEL = "__global__ void f(int *p) { p[threadIdx.x] = 1; }\n"
-REFUSED = frozenset({"compile", "input", "parse", "argument", "launch", "request", "usage", "kernel-selection"})
+REFUSED = frozenset(
+    {"compile", "input", "parse", "argument", "launch", "request", "usage", "kernel-selection"}
+)
 STOPPED = frozenset({"limit", "toolchain", "endless-loop", "compile", "memory-fault", "argument", "launch"})
 
 
@@ -71,7 +73,13 @@ def inclusions(canary: str) -> list[Attack]:
         "`#line` names it": f'#line 1 "{canary}"\n',
     }
     attacks = [
-        Attack("inclusion", name, text + KERNEL, more={"compilation": {"define": {"P": f'"{canary}"'}}} if name == "by -D" else {}, good=True)
+        Attack(
+            "inclusion",
+            name,
+            text + KERNEL,
+            more={"compilation": {"define": {"P": f'"{canary}"'}}} if name == "by -D" else {},
+            good=True,
+        )
         for name, text in tricks.items()
     ]
     asm = {
@@ -79,7 +87,10 @@ def inclusions(canary: str) -> list[Attack]:
         "inline assembly `.include`": f'asm volatile(".include \\"{canary}\\"");',
         "inline assembly `.incbin`": f'asm volatile(".incbin \\"{canary}\\"");',
     }
-    attacks += [Attack("inclusion", name, f"__global__ void f(int *p) {{ {text} p[0] = 1; }}\n", good=True) for name, text in asm.items()]
+    attacks += [
+        Attack("inclusion", name, f"__global__ void f(int *p) {{ {text} p[0] = 1; }}\n", good=True)
+        for name, text in asm.items()
+    ]
     ptx = {
         "PTX `.file`": f'.file 1 "{canary}"\n',
         "PTX `.include`": f'.include "{canary}"\n',
@@ -87,16 +98,43 @@ def inclusions(canary: str) -> list[Attack]:
         "PTX `#include`": f'#include "{canary}"\n',
         "PTX `.pragma`": f'.pragma "include {canary}";\n',
     }
-    attacks += [Attack("inclusion", name, PTX.format(text), {"grid": 1, "block": 32, "args": {"0": "i32[64]"}}, good=True) for name, text in ptx.items()]
+    attacks += [
+        Attack(
+            "inclusion", name, PTX.format(text), {"grid": 1, "block": 32, "args": {"0": "i32[64]"}}, good=True
+        )
+        for name, text in ptx.items()
+    ]
     attacks += [
         Attack("files", "buffer from a file", KERNEL, {**LAUNCH, "args": {"p": f"i32[64]:{canary}.npy"}}),
-        Attack("files", "buffer from a file, by comment", f"// warpwatt: --grid 1 --block 32 --arg p=i32[64]:{canary}.npy\n{KERNEL}", {}),
-        Attack("files", "arguments from a file, by comment", f"// warpwatt: --grid 1 --block 32 --args {canary}\n{KERNEL}", {}),
-        Attack("files", "`@file` for compilers", KERNEL, more={"compilation": {"define": {"X": f"@{canary}"}}}, good=True),
+        Attack(
+            "files",
+            "buffer from a file, by comment",
+            f"// warpwatt: --grid 1 --block 32 --arg p=i32[64]:{canary}.npy\n{KERNEL}",
+            {},
+        ),
+        Attack(
+            "files",
+            "arguments from a file, by comment",
+            f"// warpwatt: --grid 1 --block 32 --args {canary}\n{KERNEL}",
+            {},
+        ),
+        Attack(
+            "files",
+            "`@file` for compilers",
+            KERNEL,
+            more={"compilation": {"define": {"X": f"@{canary}"}}},
+            good=True,
+        ),
         Attack("files", "name of the source", KERNEL, more={"name": canary}),
         Attack("files", "name of the source, relative", KERNEL, more={"name": "../x.cu"}),
         Attack("files", "flag for compilers", KERNEL, more={"compilation": {"flags": ["-I/etc"]}}),
-        Attack("files", "flag inside a macro", KERNEL, more={"compilation": {"define": {"X": f" --pre-include={canary}"}}}, good=True),
+        Attack(
+            "files",
+            "flag inside a macro",
+            KERNEL,
+            more={"compilation": {"define": {"X": f" --pre-include={canary}"}}},
+            good=True,
+        ),
     ]
     return attacks
 
@@ -135,14 +173,19 @@ def compile_bombs() -> list[Attack]:
         "preprocessor lines": "#if 1\n" * 60000 + KERNEL,
         "self-including header": "#include <cuda_fp16.h>\n" * 15000 + KERNEL,
     }
-    found = [Attack("compile bomb", name, text, kinds=STOPPED | REFUSED, good=True) for name, text in texts.items()]
+    found = [
+        Attack("compile bomb", name, text, kinds=STOPPED | REFUSED, good=True) for name, text in texts.items()
+    ]
     lines = "\n".join("add.s32 %r1, %r1, %r1;" for _ in range(18000))
     long = PTX.format("").replace("ret;", lines + "\nret;")
     jumps = "".join(f"L{i}: setp.eq.s32 %q, %r1, {i}; @%q bra L{(i * 7919) % 9000};\n" for i in range(9000))
     tangled = PTX.format("").replace(".loc 1 1 1", ".reg .pred %q;").replace("ret;", jumps + "ret;")
     ptx = {"PTX of 18,000 instructions": long, "PTX of 9,000 tangled jumps": tangled}
     launch = {"grid": 1, "block": 32, "args": {"0": "i32[64]:zeros"}}
-    return found + [Attack("compile bomb", name, text, launch, kinds=STOPPED | REFUSED, good=True) for name, text in ptx.items()]
+    return found + [
+        Attack("compile bomb", name, text, launch, kinds=STOPPED | REFUSED, good=True)
+        for name, text in ptx.items()
+    ]
 
 
 def _use(expression: str) -> str:
@@ -155,24 +198,90 @@ def emulation_bombs() -> list[Attack]:
     big = {"grid": 1, "block": 1024, "args": {"n": 12 * 2**30, "p": "f64[n]"}}
     return [
         _run("endless loop", "__global__ void f(volatile int *p) { while (p[0] == 0); }\n"),
-        _run("endless loop without memory", "__global__ void f(int *p) { unsigned x = p[0]; while (x != 7 || p == 0) x = x * 2; p[1] = x; }\n"),
-        _run("waiting for another block", "__global__ void f(volatile int *p) { if (blockIdx.x == 0) while (p[1] == 0); else p[1] = 1; }\n"),
-        _run("barrier that not all reach", "__global__ void f(int *p) { if (threadIdx.x < 7) __syncthreads(); p[0] = 1; }\n"),
-        _run("10^12 iterations", "__global__ void f(int *p) { int s = p[0]; for (long i = 0; i < 1000000000000l; ++i) s = s * 3 + (int)i; p[0] = s; }\n"),
-        _run("nested loops over data", "__global__ void f(int *p) { for (int i = 0; i < 1 << 30; ++i) for (int j = 0; j < p[i & 1023] + 9999; ++j) atomicAdd(p, j); }\n"),
-        _run("recursion", "__device__ int r(int *p, int n) { return n > 1000000000 ? p[n & 7] : r(p, n + 1) + r(p, n + 2) + p[n & 3]; }\n__global__ void f(int *p) { p[0] = r(p, p[1]); }\n"),
-        _run("printf flood", '#include <stdio.h>\n__global__ void f(int *p) { for (int i = 0; i < 1000000; ++i) printf("%d\\n", p[i & 7]); }\n'),
+        _run(
+            "endless loop without memory",
+            "__global__ void f(int *p) { unsigned x = p[0]; while (x != 7 || p == 0) x = x * 2; p[1] = x; }\n",
+        ),
+        _run(
+            "waiting for another block",
+            "__global__ void f(volatile int *p) { if (blockIdx.x == 0) while (p[1] == 0); else p[1] = 1; }\n",
+        ),
+        _run(
+            "barrier that not all reach",
+            "__global__ void f(int *p) { if (threadIdx.x < 7) __syncthreads(); p[0] = 1; }\n",
+        ),
+        _run(
+            "10^12 iterations",
+            "__global__ void f(int *p) { int s = p[0]; for (long i = 0; i < 1000000000000l; ++i) s = s * 3 + (int)i; p[0] = s; }\n",
+        ),
+        _run(
+            "nested loops over data",
+            "__global__ void f(int *p) { for (int i = 0; i < 1 << 30; ++i) for (int j = 0; j < p[i & 1023] + 9999; ++j) atomicAdd(p, j); }\n",
+        ),
+        _run(
+            "recursion",
+            "__device__ int r(int *p, int n) { return n > 1000000000 ? p[n & 7] : r(p, n + 1) + r(p, n + 2) + p[n & 3]; }\n__global__ void f(int *p) { p[0] = r(p, p[1]); }\n",
+        ),
+        _run(
+            "printf flood",
+            '#include <stdio.h>\n__global__ void f(int *p) { for (int i = 0; i < 1000000; ++i) printf("%d\\n", p[i & 7]); }\n',
+        ),
         _run("far out of bounds", "__global__ void f(int *p) { p[1l << 37] = 1; }\n"),
         _run("writing to address 0", "__global__ void f(int *p) { *(volatile int *)0 = p[0]; }\n"),
-        _run("reading the host's memory by address", "__global__ void f(int *p) { p[0] = *(volatile int *)0x7fff00000000ull; }\n"),
-        _run("jumping into data", "__global__ void f(int *p) { void (*g)(int) = (void (*)(int))(unsigned long)p; g(1); }\n"),
+        _run(
+            "reading the host's memory by address",
+            "__global__ void f(int *p) { p[0] = *(volatile int *)0x7fff00000000ull; }\n",
+        ),
+        _run(
+            "jumping into data",
+            "__global__ void f(int *p) { void (*g)(int) = (void (*)(int))(unsigned long)p; g(1); }\n",
+        ),
         Attack("emulation bomb", "touching 96 GiB", touch, big, kinds=STOPPED, good=True),
-        Attack("emulation bomb", "grid of 2^31-1 blocks", KERNEL, {"grid": 2147483647, "block": 1024, "args": {"p": "i32[1024]"}}, kinds=STOPPED, good=True),
-        Attack("emulation bomb", "buffer of 2^48 bytes", KERNEL, {"grid": 1, "block": 32, "args": {"p": f"u8[{2**48}]"}}, kinds=STOPPED),
-        Attack("emulation bomb", "shape that overflows", KERNEL, {"grid": 1, "block": 32, "args": {"n": 2**40, "p": "u8[n*n*n*n]"}}, kinds=REFUSED),
-        Attack("emulation bomb", "shape of 400 brackets", KERNEL, {"grid": 1, "block": 32, "args": {"p": f"u8[{'(' * 190}1{')' * 190}]"}}, kinds=REFUSED, good=True),
-        Attack("emulation bomb", "16 GPUs", KERNEL, more={"gpus": ["h200"] * 16}, kinds=STOPPED | REFUSED, good=True),
-        Attack("emulation bomb", "500 launches by comment", "// warpwatt: --grid 1 --block 32 --arg p=i32[64]\n" * 500 + KERNEL, {}, kinds=REFUSED),
+        Attack(
+            "emulation bomb",
+            "grid of 2^31-1 blocks",
+            KERNEL,
+            {"grid": 2147483647, "block": 1024, "args": {"p": "i32[1024]"}},
+            kinds=STOPPED,
+            good=True,
+        ),
+        Attack(
+            "emulation bomb",
+            "buffer of 2^48 bytes",
+            KERNEL,
+            {"grid": 1, "block": 32, "args": {"p": f"u8[{2**48}]"}},
+            kinds=STOPPED,
+        ),
+        Attack(
+            "emulation bomb",
+            "shape that overflows",
+            KERNEL,
+            {"grid": 1, "block": 32, "args": {"n": 2**40, "p": "u8[n*n*n*n]"}},
+            kinds=REFUSED,
+        ),
+        Attack(
+            "emulation bomb",
+            "shape of 400 brackets",
+            KERNEL,
+            {"grid": 1, "block": 32, "args": {"p": f"u8[{'(' * 190}1{')' * 190}]"}},
+            kinds=REFUSED | STOPPED,
+            good=True,
+        ),
+        Attack(
+            "emulation bomb",
+            "16 GPUs",
+            KERNEL,
+            more={"gpus": ["h200"] * 16},
+            kinds=STOPPED | REFUSED,
+            good=True,
+        ),
+        Attack(
+            "emulation bomb",
+            "500 launches by comment",
+            "// warpwatt: --grid 1 --block 32 --arg p=i32[64]\n" * 500 + KERNEL,
+            {},
+            kinds=REFUSED,
+        ),
     ]
 
 
@@ -193,6 +302,11 @@ def markup() -> list[Attack]:
         Attack("markup", "as an argument", KERNEL, {**LAUNCH, "args": {"p": MARKUP}}),
         Attack("markup", "in an error", f"#error {MARKUP}\n{KERNEL}"),
         Attack("markup", "as a GPU", KERNEL, more={"gpus": [MARKUP]}, kinds=frozenset({"unknown-gpu"})),
-        Attack("markup", "template arguments", "template <char... C> __global__ void f(int *p) { p[0] = sizeof...(C); }\n"
-               "template __global__ void f<'<', 'b', '>'>(int *);\n", good=True),
+        Attack(
+            "markup",
+            "template arguments",
+            "template <char... C> __global__ void f(int *p) { p[0] = sizeof...(C); }\n"
+            "template __global__ void f<'<', 'b', '>'>(int *);\n",
+            good=True,
+        ),
     ]

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-GOOD = json.dumps({"source": "// warpwatt: --grid 64 --block 64 --arg p=i32[64]\n__global__ void f(int *p) { p[threadIdx.x] = 1; }\n"})
+GOOD = json.dumps(
+    {
+        "source": "// warpwatt: --grid 64 --block 64 --arg p=i32[64]\n__global__ void f(int *p) { p[threadIdx.x] = 1; }\n"
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,12 @@ def status(received: bytes) -> int:
 
 def post(port: int, body: bytes, *headers: str, path: str = "/api/v1/predict", host: str = "") -> bytes:
     """Return the bytes of a POST; headers given replace the usual ones."""
-    usual = {"host": host or f"localhost:{port}", "content-type": "application/json", "content-length": str(len(body)), "connection": "close"}
+    usual = {
+        "host": host or f"localhost:{port}",
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "connection": "close",
+    }
     for header in headers:
         name, _, value = header.partition(":")
         usual.pop(name.lower(), None)
@@ -69,7 +78,9 @@ def post(port: int, body: bytes, *headers: str, path: str = "/api/v1/predict", h
 
 def get(port: int, path: str, *, host: str = "", more: str = "") -> bytes:
     """Return the bytes of a GET."""
-    return f"GET {path} HTTP/1.1\r\nhost: {host or f'localhost:{port}'}\r\nconnection: close\r\n{more}\r\n".encode("latin-1")
+    return f"GET {path} HTTP/1.1\r\nhost: {host or f'localhost:{port}'}\r\nconnection: close\r\n{more}\r\n".encode(
+        "latin-1"
+    )
 
 
 def _answered(name: str, group: str, make: Callable[[int], bytes | Iterable[bytes]], *wanted: int) -> Traffic:
@@ -94,48 +105,186 @@ def requests() -> list[Traffic]:
     hundred = 100 * 2**20
     items = [
         ("size", "100 MB body", lambda p: (head(p, hundred), *(b"x" * 2**20 for _ in range(100))), (413, 0)),
-        ("size", "100 MB body in chunks, length not said", lambda p: (post(p, b"", "content-length", "transfer-encoding: chunked"), *(chunk for _ in range(1600)), b"0\r\n\r\n"), (413, 0)),
+        (
+            "size",
+            "100 MB body in chunks, length not said",
+            lambda p: (
+                post(p, b"", "content-length", "transfer-encoding: chunked"),
+                *(chunk for _ in range(1600)),
+                b"0\r\n\r\n",
+            ),
+            (413, 0),
+        ),
         ("size", "length of 10^30", lambda p: head(p, 10**30), (400, 413, 0)),
         ("size", "negative length", lambda p: head(p, -1), (400,)),
         ("size", "gzip bomb of 200 MB", lambda p: post(p, _bomb(p), "content-encoding: gzip"), (415,)),
         ("size", "deflate", lambda p: post(p, b"x", "content-encoding: deflate"), (415,)),
-        ("size", "header of 1 MB", lambda p: get(p, "/healthz", more=f"x-a: {'a' * 2**20}\r\n"), (400, 431, 0)),
-        ("size", "10,000 headers", lambda p: get(p, "/healthz", more="a: b\r\n" * 10_000), (400, 431, 0)),
+        (
+            "size",
+            "header of 1 MB",
+            lambda p: get(p, "/healthz", more=f"x-a: {'a' * 2**20}\r\n"),
+            (400, 431, 0),
+        ),
+        (
+            "size",
+            "10,000 headers",
+            lambda p: get(p, "/healthz", more="a: b\r\n" * 10_000),
+            (200, 400, 431, 0),
+        ),
         ("size", "path of 1 MB", lambda p: get(p, "/" + "a" * 2**20), (400, 414, 0)),
         ("JSON", "not JSON", lambda p: post(p, b"{'source': 1}"), (400,)),
         ("JSON", "not UTF-8", lambda p: post(p, b'{"source": "\xff\xfe"}'), (400,)),
         ("JSON", "half a character", lambda p: post(p, b'{"source": "\\ud800"}'), (400,)),
         ("JSON", "500,000 levels", lambda p: post(p, deep), (400,)),
-        ("JSON", "number of 900,000 digits", lambda p: post(p, b'{"source": ' + b"9" * 900_000 + b"}"), (400, 422)),
+        (
+            "JSON",
+            "number of 900,000 digits",
+            lambda p: post(p, b'{"source": ' + b"9" * 900_000 + b"}"),
+            (400, 422),
+        ),
         ("JSON", "NaN", lambda p: post(p, b'{"source": NaN}'), (400,)),
-        ("JSON", "90,000 unknown fields", lambda p: post(p, json.dumps({str(i): 0 for i in range(90_000)}).encode()), (422,)),
-        ("JSON", "a control character in the source", lambda p: post(p, json.dumps({"source": "__global__ void f() {}\0", "launch": {"grid": 1, "block": 1}}).encode()), (422,)),
+        (
+            "JSON",
+            "70,000 unknown fields",
+            lambda p: post(p, json.dumps({str(i): 0 for i in range(70_000)}).encode()),
+            (422,),
+        ),
+        (
+            "JSON",
+            "a control character in the source",
+            lambda p: post(
+                p,
+                json.dumps(
+                    {"source": "__global__ void f() {}\0", "launch": {"grid": 1, "block": 1}}
+                ).encode(),
+            ),
+            (422,),
+        ),
         ("JSON", "empty body", lambda p: post(p, b""), (400,)),
-        ("forgery", "form of another page", lambda p: post(p, GOOD.encode(), "content-type: text/plain", "origin: http://evil.example"), (403,)),
-        ("forgery", "form without an origin", lambda p: post(p, GOOD.encode(), "content-type: application/x-www-form-urlencoded"), (415,)),
-        ("forgery", "script of another page", lambda p: post(p, GOOD.encode(), "origin: http://evil.example"), (403,)),
-        ("forgery", "page without an origin (`null`)", lambda p: post(p, GOOD.encode(), "origin: null"), (403,)),
-        ("forgery", "page on another port", lambda p: post(p, GOOD.encode(), f"origin: http://localhost:{p + 1}"), (403,)),
-        ("forgery", "cross-site by the browser's word", lambda p: post(p, GOOD.encode(), "sec-fetch-site: cross-site"), (403,)),
-        ("forgery", "question before a foreign request (CORS)", lambda p: post(p, b"", "origin: http://evil.example").replace(b"POST", b"OPTIONS", 1), (405,)),
-        ("rebinding", "another name points here", lambda p: get(p, "/healthz", host=f"evil.example:{p}"), (421,)),
-        ("rebinding", "another name, POST", lambda p: post(p, GOOD.encode(), host=f"evil.example:{p}"), (421,)),
-        ("rebinding", "right name, wrong port", lambda p: get(p, "/healthz", host=f"localhost:{p + 1}"), (421,)),
-        ("rebinding", "two Host headers", lambda p: get(p, "/healthz", more="host: evil.example\r\n"), (400, 421)),
-        ("rebinding", "no Host header", lambda _: b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n", (400,)),
+        (
+            "forgery",
+            "form of another page",
+            lambda p: post(p, GOOD.encode(), "content-type: text/plain", "origin: http://evil.example"),
+            (403,),
+        ),
+        (
+            "forgery",
+            "form without an origin",
+            lambda p: post(p, GOOD.encode(), "content-type: application/x-www-form-urlencoded"),
+            (415,),
+        ),
+        (
+            "forgery",
+            "script of another page",
+            lambda p: post(p, GOOD.encode(), "origin: http://evil.example"),
+            (403,),
+        ),
+        (
+            "forgery",
+            "page without an origin (`null`)",
+            lambda p: post(p, GOOD.encode(), "origin: null"),
+            (403,),
+        ),
+        (
+            "forgery",
+            "page on another port",
+            lambda p: post(p, GOOD.encode(), f"origin: http://localhost:{p + 1}"),
+            (403,),
+        ),
+        (
+            "forgery",
+            "cross-site by the browser's word",
+            lambda p: post(p, GOOD.encode(), "sec-fetch-site: cross-site"),
+            (403,),
+        ),
+        (
+            "forgery",
+            "question before a foreign request (CORS)",
+            lambda p: post(p, b"", "origin: http://evil.example").replace(b"POST", b"OPTIONS", 1),
+            (405,),
+        ),
+        (
+            "rebinding",
+            "another name points here",
+            lambda p: get(p, "/healthz", host=f"evil.example:{p}"),
+            (421,),
+        ),
+        (
+            "rebinding",
+            "another name, POST",
+            lambda p: post(p, GOOD.encode(), host=f"evil.example:{p}"),
+            (421,),
+        ),
+        (
+            "rebinding",
+            "right name, wrong port",
+            lambda p: get(p, "/healthz", host=f"localhost:{p + 1}"),
+            (421,),
+        ),
+        (
+            "rebinding",
+            "two Host headers",
+            lambda p: get(p, "/healthz", more="host: evil.example\r\n"),
+            (400, 421),
+        ),
+        (
+            "rebinding",
+            "no Host header",
+            lambda _: b"GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n",
+            (400,),
+        ),
         ("rebinding", "HTTP/1.0 without Host", lambda _: b"GET /healthz HTTP/1.0\r\n\r\n", (421,)),
-        ("rebinding", "X-Forwarded-Host", lambda p: get(p, "/healthz", host=f"evil.example:{p}", more=f"x-forwarded-host: localhost:{p}\r\n"), (421,)),
+        (
+            "rebinding",
+            "X-Forwarded-Host",
+            lambda p: get(
+                p, "/healthz", host=f"evil.example:{p}", more=f"x-forwarded-host: localhost:{p}\r\n"
+            ),
+            (421,),
+        ),
         ("injection", "line break in the path", lambda p: get(p, "/%0d%0aset-cookie:%20a=b"), (404,)),
-        ("injection", "bare line feed in a header", lambda p: get(p, "/healthz", more="x-a: b\nset-cookie: a=b\r\n"), (200, 400)),
-        ("injection", "line break in a report's name", lambda p: get(p, "/api/v1/reports/a%0d%0ax:%20y"), (404,)),
-        ("injection", "length and chunks (smuggling)", lambda p: post(p, b"0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n", "transfer-encoding: chunked", "content-length: 4"), (400,)),
+        (
+            "injection",
+            "bare line feed in a header",
+            lambda p: get(p, "/healthz", more="x-a: b\nset-cookie: a=b\r\n"),
+            (200, 400),
+        ),
+        (
+            "injection",
+            "line break in a report's name",
+            lambda p: get(p, "/api/v1/reports/a%0d%0ax:%20y"),
+            (404,),
+        ),
+        (
+            "injection",
+            "length and chunks (smuggling)",
+            lambda p: post(
+                p,
+                b"0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
+                "transfer-encoding: chunked",
+                "content-length: 4",
+            ),
+            (400,),
+        ),
         ("injection", "two lengths", lambda p: post(p, GOOD.encode(), "Content-length: 1"), (400, 0)),
         ("injection", "not HTTP", lambda _: b"\x16\x03\x01\x02\x00\x01\x00\x01" * 100, (400, 0)),
-        ("injection", "method of 5,000 letters", lambda p: get(p, "/healthz").replace(b"GET", b"A" * 5000, 1), (400, 405)),
-        ("injection", "WebSocket", lambda p: get(p, "/healthz", more="upgrade: websocket\r\nconnection: upgrade\r\n"), (200, 400)),
+        (
+            "injection",
+            "method of 5,000 letters",
+            lambda p: get(p, "/healthz").replace(b"GET", b"A" * 5000, 1),
+            (400, 405),
+        ),
+        (
+            "injection",
+            "WebSocket",
+            lambda p: get(p, "/healthz", more="upgrade: websocket\r\nconnection: upgrade\r\n"),
+            (200, 400),
+        ),
     ]
     found = [_answered(name, group, make, *wanted) for group, name, make, wanted in items]
-    return found + [_answered(f"`{path}`", "traversal", lambda p, path=path: get(p, path), 404, 400) for path in PATHS]
+    return found + [
+        _answered(f"`{path}`", "traversal", lambda p, path=path: get(p, path), 404, 400) for path in PATHS
+    ]
 
 
 PATHS = (
@@ -228,7 +377,9 @@ def unread(host: str, port: int, clients: int = 50) -> tuple[str, bool]:
     for _ in range(clients):
         connection = socket.create_connection((host, port), timeout=5)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-        connection.sendall(get(port, "/api/v1/gpus").replace(b"connection: close", b"connection: keep-alive") * 20)
+        connection.sendall(
+            get(port, "/api/v1/gpus").replace(b"connection: close", b"connection: keep-alive") * 20
+        )
         open_.append(connection)
     time.sleep(5)
     answer = status(exchange(host, port, get(port, "/healthz")))
@@ -246,7 +397,9 @@ def leavers(host: str, port: int, clients: int = 20) -> tuple[str, bool]:
             connection.sendall(post(port, body))
     time.sleep(3)
     found = json.loads(exchange(host, port, get(port, "/healthz")).partition(b"\r\n\r\n")[2])
-    return f"{found['running']} running and {found['waiting']} waiting three seconds later", found["running"] + found["waiting"] == 0
+    return f"{found['running']} running and {found['waiting']} waiting three seconds later", found[
+        "running"
+    ] + found["waiting"] == 0
 
 
 def crowds() -> list[Traffic]:

@@ -92,9 +92,22 @@ class Pulse:
 @contextmanager
 def server() -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """Start a server on a free port and end it."""
-    command = [sys.executable, "-m", "warpwatt", "serve", "--port", "0", "--timeout", str(SECONDS), "--memory", MEMORY]
+    command = [
+        sys.executable,
+        "-m",
+        "warpwatt",
+        "serve",
+        "--port",
+        "0",
+        "--timeout",
+        str(SECONDS),
+        "--memory",
+        MEMORY,
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=ROOT)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=ROOT
+    )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -115,7 +128,9 @@ def attacked(port: int, attack: sources.Attack, secret: str) -> tuple[str, bool]
     answer = traffic.exchange(HOST, port, traffic.post(port, json.dumps(attack.request).encode()), wait=90)
     code = traffic.status(answer)
     head, _, body = answer.partition(b"\r\n\r\n")
-    told = secret.encode() in answer or b"#error directive: yes" in answer  # the second: it knows that the file is there
+    told = (
+        secret.encode() in answer or b"#error directive: yes" in answer
+    )  # the second: it knows that the file is there
     if code == 200:
         link = re.search(rb"link: <([^>]+)>", head, re.IGNORECASE)
         page = traffic.exchange(HOST, port, traffic.get(port, link[1].decode())) if link else b""
@@ -151,12 +166,28 @@ def run(groups: tuple[str, ...]) -> tuple[list[Result], Pulse, bool]:
             began = time.monotonic()
             outcome, held = what()
             alive = process.poll() is None
-            results.append(Result(group, name, outcome if alive else "the server ended", held and alive, time.monotonic() - began))
-            print(f"{'held' if held and alive else 'FAILED':7}{group}: {name}: {outcome} ({results[-1].seconds:.1f} s)", flush=True)
+            results.append(
+                Result(
+                    group,
+                    name,
+                    outcome if alive else "the server ended",
+                    held and alive,
+                    time.monotonic() - began,
+                )
+            )
+            print(
+                f"{'held' if held and alive else 'FAILED':7}{group}: {name}: {outcome} ({results[-1].seconds:.1f} s)",
+                flush=True,
+            )
 
         pulse.group = "at rest"
         time.sleep(3)
-        written = (*sources.inclusions(str(canary)), *sources.compile_bombs(), *sources.emulation_bombs(), *sources.markup())
+        written = (
+            *sources.inclusions(str(canary)),
+            *sources.compile_bombs(),
+            *sources.emulation_bombs(),
+            *sources.markup(),
+        )
         for attack in written:
             attempt(attack.group, attack.name, lambda attack=attack: attacked(port, attack, secret))
         for sent in (*traffic.requests(), *traffic.crowds()):
@@ -200,8 +231,16 @@ def page(results: list[Result], pulse: Pulse, *, confined: bool) -> str:
             f"| {1e3 * statistics.median(times):.0f} | {1e3 * pulse.p95(group):.0f} |"
         )
     for group in dict.fromkeys(r.group for r in results):
-        parts += [f"\n## {group.capitalize() if group != 'JSON' else group}\n", "| what was sent | outcome | held | s |", "| --- | --- | --- | --- |"]
-        parts += [f"| {_cell(r.name)} | {_cell(r.outcome)} | {'yes' if r.held else '**no**'} | {r.seconds:.1f} |" for r in results if r.group == group]
+        parts += [
+            f"\n## {group.capitalize() if group != 'JSON' else group}\n",
+            "| what was sent | outcome | held | s |",
+            "| --- | --- | --- | --- |",
+        ]
+        parts += [
+            f"| {_cell(r.name)} | {_cell(r.outcome)} | {'yes' if r.held else '**no**'} | {r.seconds:.1f} |"
+            for r in results
+            if r.group == group
+        ]
     return "\n".join(parts) + "\n"
 
 
@@ -215,7 +254,9 @@ def main() -> int:
     groups = tuple(sys.argv[1:])
     results, pulse, confined = run(groups)
     late = [g for g in pulse.late if pulse.p95(g) > WANTED_P95_S]
-    print(f"{sum(r.held for r in results)} of {len(results)} held; slow answers during: {', '.join(late) or 'none'}")
+    print(
+        f"{sum(r.held for r in results)} of {len(results)} held; slow answers during: {', '.join(late) or 'none'}"
+    )
     if not groups:
         PAGE.write_text(page(results, pulse, confined=confined), encoding="utf-8")
         print(f"wrote {PAGE}")

@@ -29,6 +29,7 @@ ATTEMPTS = 12
 """How often host declarations that stand in the way are blanked before we give up."""
 
 _MISSING_HEADER = re.compile(r'(?:could not|cannot) open source file "([^"]+)"')
+_UNDEFINED = re.compile(r'error: identifier "(\w+)" is undefined')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
@@ -140,9 +141,20 @@ def _compile_blanking(
         expressions = [e for e in expressions if e not in bad]
         if not texts.add_missing(log) and not texts.blank(errors(log)) and not bad:
             break
-    # What a missing header leads to says less than that it is missing.
-    log = next((r for r in refusals if _MISSING_HEADER.search(r)), refusals[-1])
+    # What a missing header, or a declaration that was blanked, leads to says less than why.
+    why = refusals[0] if _blanked(refusals[-1], texts, source) else refusals[-1]
+    log = next((r for r in refusals if _MISSING_HEADER.search(r)), why)
     raise _refusal(log.replace(texts.name, source.name), flags, source.name)
+
+
+def _blanked(log: str, texts: _Texts, source: Source) -> bool:
+    """Return whether a log complains of a name that was declared until its declaration was blanked."""
+    found = _UNDEFINED.search(log)
+    if found is None:
+        return False
+    word = re.compile(rf"\b{found[1]}\b")
+    before, after = hostcode.without_host_functions(source.text), texts.texts[texts.name]
+    return len(word.findall(before)) > len(word.findall(after))
 
 
 def _looked_for(names: Sequence[str], source: Source, options: CompileOptions) -> list[str]:

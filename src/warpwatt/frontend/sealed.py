@@ -38,7 +38,9 @@ _LITERAL = re.compile(r'<(?P<angle>[^<>"\n]+)>|"(?P<quoted>[^<>"\n]+)"')
 _ORACLE = re.compile(r"\b__has_(?:include|embed)\w*")
 _PASTE = re.compile(r"##|%:%:")
 _NAME = re.compile(r"[A-Za-z0-9_][\w.+-]*(?:/[A-Za-z0-9_][\w.+-]*)*")
-_HEADER_LINE = re.compile(rf"^{_BLANK}#{_BLANK}include{_BLANK}(?P<name><[^>\n]+>|\"[^\"\n]+\")?", re.MULTILINE)
+_HEADER_LINE = re.compile(
+    rf"^{_BLANK}#{_BLANK}include{_BLANK}(?P<name><[^>\n]+>|\"[^\"\n]+\")?", re.MULTILINE
+)
 _LITERAL_ORACLE = re.compile(r'\b__has_include\s*\(\s*[<"](?P<name>[^>"]+)[>"]\s*\)')
 
 
@@ -63,7 +65,9 @@ def check(source: Source, options: CompileOptions, toolkit: Toolkit) -> tuple[st
     spliced = _Spliced(normalised(source.text), source.name)
     for part in (spliced, *(_Spliced(define, source.name) for define in options.defines)):
         _refuse(part, _CONTROL, "a control character", "remove it")
-        _refuse(part, _COMMENTED, "a comment between # and the directive's name", "write the directive plainly")
+        _refuse(
+            part, _COMMENTED, "a comment between # and the directive's name", "write the directive plainly"
+        )
         _refuse(part, _ORACLE, "__has_include asks for files, and none are read here", "leave the test out")
         if not options.pasting:
             hint = "write the names out: on this system pasted names could ask for files"

@@ -36,7 +36,9 @@ PAGE_POLICY = (
     "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-REPORT_POLICY = "sandbox allow-scripts allow-downloads allow-modals; connect-src 'none'; frame-ancestors 'self'"
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-downloads allow-modals; connect-src 'none'; frame-ancestors 'self'"
+)
 """A report is a stranger to this server's own pages: an origin of its own, and no requests."""
 STATIC = {
     "/": ("page.html", "text/html"),
@@ -103,7 +105,7 @@ def _answering(task: str) -> Callable[[Request], Any]:
         report = made["report"].encode()
         if _prefers_page(request.headers.get("accept", "")):
             return _page(report)
-        link = f"<{API}/reports/{request.app.state.reports.put(report)}>; rel=\"alternate\"; type=\"text/html\""
+        link = f'<{API}/reports/{request.app.state.reports.put(report)}>; rel="alternate"; type="text/html"'
         return Response(made["document"], media_type="application/json", headers={"link": link})
 
     return answer
@@ -120,7 +122,11 @@ async def _done(request: Request, task: str, body: dict[str, Any]) -> dict[str, 
         found: dict[str, Any] = work.result()
     except BusyError:
         raise Problem(
-            503, "busy", "every worker is busy", "try again in a moment", headers={"retry-after": str(RETRY_SECONDS)}
+            503,
+            "busy",
+            "every worker is busy",
+            "try again in a moment",
+            headers={"retry-after": str(RETRY_SECONDS)},
         ) from None
     except LimitError as error:
         raise of_error(described(error)) from None
@@ -144,8 +150,8 @@ async def _gone(request: Request) -> None:
 def _prefers_page(accept: str) -> bool:
     """Return whether a client asks for HTML before JSON.
 
-    >>> _prefers_page("text/html,application/xhtml+xml"), _prefers_page("*/*"), _prefers_page("application/json")
-    (True, False, False)
+    >>> _prefers_page("text/html,application/xhtml+xml"), _prefers_page("*/*")
+    (True, False)
     """
     kinds = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     known = [kind for kind in kinds if kind in ("text/html", "application/json")]
@@ -184,7 +190,7 @@ def _listed(value: Callable[[], dict[str, Any]]) -> Callable[[Request], Any]:
     text = cache(lambda: json.dumps(value(), ensure_ascii=False, allow_nan=False))
 
     async def serve(_: Request) -> Response:
-        return Response(text(), media_type="application/json")
+        return Response(await asyncio.to_thread(text), media_type="application/json")
 
     return serve
 

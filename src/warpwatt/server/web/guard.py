@@ -65,9 +65,13 @@ class Guard:
             return None
         origins = headers.getlist("origin")
         if any(origin.lower() not in self.settings.origins for origin in origins):
-            return Problem(403, "origin", "another page sent this request", "use the server's own page", headers=CLOSE)
+            return Problem(
+                403, "origin", "another page sent this request", "use the server's own page", headers=CLOSE
+            )
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return Problem(403, "origin", "another page sent this request", "use the server's own page", headers=CLOSE)
+            return Problem(
+                403, "origin", "another page sent this request", "use the server's own page", headers=CLOSE
+            )
         return None
 
 

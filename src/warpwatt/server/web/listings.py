@@ -58,13 +58,15 @@ def examples() -> dict[str, Any]:
     """
     folder = resources.files("warpwatt.server.web").joinpath("examples")
     texts = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in EXAMPLES}
-    return {"examples": [{"name": name, "title": _title(text), "source": text} for name, text in texts.items()]}
+    return {
+        "examples": [{"name": name, "title": _title(text), "source": text} for name, text in texts.items()]
+    }
 
 
 def _title(text: str) -> str:
-    """Return the first comment's first clause.
+    r"""Return the first comment's first clause.
 
-    >>> _title("// Sum of an array: in steps.\\n")
+    >>> _title("// Sum of an array: in steps.\n")
     'Sum of an array'
     """
     comment = text.partition("\n")[0].removeprefix("//").strip()

@@ -34,7 +34,9 @@ def schemas() -> dict[str, Any]:
     parts = predictions.pop("$defs")
     for key in ("$id", "$schema"):
         predictions.pop(key, None)
-    renamed = json.dumps({"Predictions": predictions, **{f"Prediction_{name}": part for name, part in parts.items()}})
+    renamed = json.dumps(
+        {"Predictions": predictions, **{f"Prediction_{name}": part for name, part in parts.items()}}
+    )
     found.update(json.loads(renamed.replace('"#/$defs/', f'"{_SCHEMAS}Prediction_')))
     return found
 
@@ -52,28 +54,37 @@ def document() -> dict[str, Any]:
             "title": "WarpWatt",
             "version": __version__,
             "summary": "Time, power and energy of CUDA kernels, predicted without running them.",
-            "description": "Quantities are in SI units. Sources reach no file of the server; each request runs in a "
-            "process of its own with limits on time and memory.",
+            "description": "Quantities are in SI units. Sources reach no file of the server; each request "
+            "runs in a process of its own with limits on time and memory.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
         "paths": _paths(),
-        "components": {"schemas": {name: _plain(schema) for name, schema in schemas().items()}},
+        "components": {"schemas": {name: copy.deepcopy(schema) for name, schema in schemas().items()}},
     }
 
 
 def _paths() -> dict[str, Any]:
     report = {"text/html": {"schema": {"type": "string"}}}
     return {
-        f"{API}/kernels": _post("kernels", "Kernels of a source, their parameters, the launches it describes", "Kernels"),
+        f"{API}/kernels": _post(
+            "kernels", "Kernels of a source, their parameters, the launches it describes", "Kernels"
+        ),
         f"{API}/predict": _post("predict", "Predict launches of a kernel", "Predictions", report),
-        f"{API}/compare": _post("compare", "Predict two kernels and what changed between them", "Comparison", report),
+        f"{API}/compare": _post(
+            "compare", "Predict two kernels and what changed between them", "Comparison", report
+        ),
         f"{API}/reports/{{id}}": {
             "get": {
                 "operationId": "report",
                 "summary": "A report as one page; the link to it comes with the prediction and expires",
                 "parameters": [
-                    {"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}}
+                    {
+                        "name": "id",
+                        "in": "path",
+                        "required": True,
+                        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
+                    }
                 ],
                 "responses": {
                     "200": {"description": "The report", "content": report},
@@ -90,7 +101,10 @@ def _paths() -> dict[str, Any]:
                 "operationId": "openapi",
                 "summary": "This document",
                 "responses": {
-                    "200": {"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}},
+                    "200": {
+                        "description": "OpenAPI 3.1",
+                        "content": {"application/json": {"schema": {"type": "object"}}},
+                    },
                     "421": _problem(_REFUSALS[421]),
                 },
             }
@@ -105,7 +119,10 @@ def _get(name: str, summary: str, answer: str) -> dict[str, Any]:
         "get": {
             "operationId": name,
             "summary": summary,
-            "responses": {"200": {"description": summary, "content": content}, "421": _problem(_REFUSALS[421])},
+            "responses": {
+                "200": {"description": summary, "content": content},
+                "421": _problem(_REFUSALS[421]),
+            },
         }
     }
 
@@ -138,10 +155,6 @@ def _problem(description: str) -> dict[str, Any]:
         "description": description,
         "content": {"application/problem+json": {"schema": {"$ref": f"{_SCHEMAS}Problem"}}},
     }
-
-
-def _plain(schema: Any) -> Any:
-    return copy.deepcopy(schema)
 
 
 def _file(name: str) -> dict[str, Any]:

@@ -21,7 +21,14 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
     """A refusal: status, kind and message, what would help, and what else RFC 9457 lets us say."""
 
     def __init__(
-        self, status: int, kind: str, detail: str, hint: str = "", *, headers: Mapping[str, str] | None = None, **more: Any
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        hint: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -73,4 +80,11 @@ def title(kind: str) -> str:
     >>> title("unknown-gpu")
     'Unknown GPU'
     """
-    return kind.replace("-", " ").replace("gpu", "GPU").replace("json", "JSON").capitalize().replace("gpu", "GPU").replace("json", "JSON")
+    return (
+        kind.replace("-", " ")
+        .replace("gpu", "GPU")
+        .replace("json", "JSON")
+        .capitalize()
+        .replace("gpu", "GPU")
+        .replace("json", "JSON")
+    )

@@ -61,4 +61,6 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         number = getattr(error, "errno", None)
         reason = (os.strerror(number) if number and number > 0 else str(error)).lower()
-        raise InputError(f"cannot listen on {host}:{port}: {reason}", hint="name another --port, or 0 for any") from None
+        raise InputError(
+            f"cannot listen on {host}:{port}: {reason}", hint="name another --port, or 0 for any"
+        ) from None

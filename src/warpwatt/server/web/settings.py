@@ -11,6 +11,11 @@ from warpwatt.server.worker.limits import MIB, Limits
 DEFAULT_PORT = 8642
 
 
+def usual_workers() -> int:
+    """Return how many requests run at a time: one per processor, at most four."""
+    return max(1, min(4, os.cpu_count() or 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set; the defaults are safe.
@@ -36,7 +41,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     allowed_hosts: tuple[str, ...] = ()
-    workers: int = field(default_factory=lambda: max(1, min(4, os.cpu_count() or 1)))
+    workers: int = field(default_factory=usual_workers)
     queue: int = 16
     limits: Limits = field(default_factory=Limits)
     body: int = MIB
@@ -55,7 +60,9 @@ class Settings:
         if is_loopback(self.host):
             names |= {"localhost", "127.0.0.1", "[::1]"}
         names = {name.lower() for name in names}
-        return frozenset({f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set()) | _ported(names))
+        return frozenset(
+            {f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set()) | _ported(names)
+        )
 
     @property
     def origins(self) -> frozenset[str]:

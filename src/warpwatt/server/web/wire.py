@@ -40,7 +40,7 @@ async def read(request: Request, schema: str, settings: Settings) -> dict[str, A
     except TimeoutError:
         message = f"the request did not arrive within {settings.body_seconds:g} s"
         raise Problem(408, "slow", message, "send it again", headers=CLOSE) from None
-    return await asyncio.to_thread(checked, parsed(body), schema)
+    return await asyncio.to_thread(lambda: checked(parsed(body), schema))
 
 
 def _check_headers(request: Request, settings: Settings) -> None:
@@ -49,7 +49,9 @@ def _check_headers(request: Request, settings: Settings) -> None:
         hint = "send JSON with the header Content-Type: application/json"
         raise Problem(415, "content-type", "the body is not declared as JSON", hint, headers=CLOSE)
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise Problem(415, "content-encoding", "compressed bodies are not accepted", "send it plain", headers=CLOSE)
+        raise Problem(
+            415, "content-encoding", "compressed bodies are not accepted", "send it plain", headers=CLOSE
+        )
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > settings.body:
         raise _too_large(settings.body)
@@ -65,7 +67,9 @@ async def _body(request: Request, most: int) -> bytes:
 
 
 def _too_large(most: int) -> Problem:
-    return Problem(413, "too-large", f"the body is larger than {most >> 10} KiB", "send less source", headers=CLOSE)
+    return Problem(
+        413, "too-large", f"the body is larger than {most >> 10} KiB", "send less source", headers=CLOSE
+    )
 
 
 def parsed(body: bytes) -> Any:
@@ -76,7 +80,7 @@ def parsed(body: bytes) -> Any:
     """
     try:
         text = body.decode("utf-8")
-        if _depth(text) > DEEPEST:
+        if too_deep(text):
             raise Problem(400, "json", f"nested deeper than {DEEPEST} levels", "send a flatter value")
         value = json.loads(text, parse_constant=_no_constant)
         text.encode("utf-8")
@@ -84,20 +88,27 @@ def parsed(body: bytes) -> Any:
     except UnicodeError:
         raise Problem(400, "json", "the body is not UTF-8 text", "encode it as UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise Problem(400, "json", f"the body is not JSON: {error}", "check commas, quotes and braces") from None
+        raise Problem(
+            400, "json", f"the body is not JSON: {error}", "check commas, quotes and braces"
+        ) from None
     return value
 
 
-def _depth(text: str) -> int:
-    """Return the depth of brackets outside strings, without recursion."""
-    depth = deepest = 0
-    for mark in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
-        if mark in "[{":
+def too_deep(text: str) -> bool:
+    """Return whether brackets outside strings nest too deeply; Python's reader would recurse into them.
+
+    >>> too_deep("[" * 17), too_deep('["' + "[" * 17 + '"]')
+    (True, False)
+    """
+    depth = 0
+    for mark in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
+        if mark[0] in ("[", "{"):
             depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
+            if depth > DEEPEST:
+                return True
+        elif mark[0] in ("]", "}"):
             depth -= 1
-    return deepest
+    return False
 
 
 def _no_constant(name: str) -> NoReturn:

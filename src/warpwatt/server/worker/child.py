@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def main(pipe: Connection, task: str, request: dict[str, Any], folder: str, limits: Limits) -> None:
-    """Confine this process to ``folder``, do a task of :mod:`~warpwatt.server.worker.tasks`, send its answer."""
+    """Confine this process to ``folder``, do a task of ``tasks``, send its answer."""
     try:
         answer = _done(task, request, limits, confined=_enter(folder, limits))
     except WarpWattError as error:
@@ -85,5 +85,12 @@ def readable_places() -> tuple[Path, ...]:
 
     package = Path(__file__).parents[2]
     installation = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
-    places = (*SYSTEM, *installation, package, toolchain.installed().root, toolkits_directory(), *user_directories())
+    places: tuple[str | Path, ...] = (
+        *SYSTEM,
+        *installation,
+        package,
+        toolchain.installed().root,
+        toolkits_directory(),
+        *user_directories(),
+    )
     return tuple(dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/")))

@@ -49,9 +49,15 @@ def described_kernel(kernel: Kernel) -> dict[str, Any]:
 
 
 def described_launch(text: LaunchText) -> dict[str, Any]:
-    """Return a launch in words, with its arguments by name."""
+    """Return a launch in words, with its arguments and loops by name.
+
+    >>> from warpwatt.frontend.launches import LaunchText
+    >>> described_launch(LaunchText(grid="8", block="64", arg=("n=5",)))
+    {'grid': '8', 'block': '64', 'args': {'n': '5'}}
+    """
     said = {key: value for key, value in asdict(text).items() if value not in (None, (), [])}
-    return {**said, **{key: _table(said[old]) for key, old in (("args", "arg"), ("loops", "loop")) if old in said}}
+    tables = {key: _table(said.pop(old)) for key, old in (("args", "arg"), ("loops", "loop")) if old in said}
+    return {**said, **tables}
 
 
 def _table(pairs: Sequence[str]) -> dict[str, str]:

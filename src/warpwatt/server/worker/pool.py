@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from multiprocessing import forkserver  # type: ignore[attr-defined] # a module that typeshed lacks
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import WarpWattError

@@ -18,6 +18,7 @@ from warpwatt.render import html
 from warpwatt.render import json as json_format
 from warpwatt.render.context import Context
 from warpwatt.render.document import prediction_document
+from warpwatt.server.worker.limits import GIB
 from warpwatt.server.worker.lines import own_lines
 from warpwatt.server.worker.parameters import described_kernel, described_launch
 from warpwatt.session.launches import launch_texts, requests
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from warpwatt.frontend.launches import Request
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.server.worker.limits import Limits
+
 
 class SideError(Exception):
     """An error of one of two kernels."""
@@ -74,7 +76,7 @@ class StrangerSession(Session):
         return {target: own_lines(kernel, source) for target, kernel in found.items()}
 
 
-def kernels(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: FBT001 - as TASKS
+def kernels(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:
     """Return the kernels of a source, their parameters, and the launches that its comments describe."""
     source = _source(request)
     session = _session(request, source, limits, confined=confined, levels=("ptx",))
@@ -90,15 +92,18 @@ def kernels(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     }
 
 
-def predict(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: FBT001 - as TASKS
+def predict(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:
     """Return ``document`` (the JSON of predictions) and ``report`` (the page)."""
     source = _source(request)
     notes: list[str] = []
     found = _predictions(request, source, limits, notes, confined=confined)
-    return {"document": json_format.dump(_document(found, notes)), "report": html.render(found, _context(found, (source,)))}
+    return {
+        "document": json_format.dump(_document(found, notes)),
+        "report": html.render(found, _context(found, (source,))),
+    }
 
 
-def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: FBT001 - as TASKS
+def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:
     """Return the same for two kernels on the same GPUs, and what changed from the first to the second."""
     shared = {key: value for key, value in request.items() if key not in ("before", "after")}
     notes: list[str] = []
@@ -119,7 +124,7 @@ def compare(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     return {"document": json_format.dump(document), "report": html.render(both, _context(both, sources))}
 
 
-def walls(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: ARG001, FBT001 - as TASKS
+def walls(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str, Any]:  # noqa: ARG001 - as TASKS
     """Return whether the system keeps files from this process."""
     return {"confined": confined}
 
@@ -156,13 +161,20 @@ def _session(
     compilation = request.get("compilation", {})
     flags = ["--use_fast_math"] if compilation.get("fast_math") else []
     flags += [f"-std={compilation['standard']}"] if "standard" in compilation else []
-    define = [name if value == "" else f"{name}={value}" for name, value in compilation.get("define", {}).items()]
+    define = [
+        name if value == "" else f"{name}={value}" for name, value in compilation.get("define", {}).items()
+    ]
     level = levels[0] if levels else request.get("level")
     return StrangerSession(
         source,
         ",".join(request.get("gpus", DEFAULT_GPUS)),
         CompilationOptions(tuple(define), (), "", compilation.get("max_registers"), tuple(flags)),
-        ModelOptions(tuple(request.get("model", ())), request.get("clock"), level, Unknown(request.get("unknown", "estimate"))),
+        ModelOptions(
+            tuple(request.get("model", ())),
+            request.get("clock"),
+            level,
+            Unknown(request.get("unknown", "estimate")),
+        ),
         machine_code=not levels,
         advice=request.get("advice", True),
         tell=tell,
@@ -221,7 +233,7 @@ def _check_launch(request: Request, limits: Limits) -> None:
                 raise ArgumentError(f"argument {name!r}: no files are read here", hint=hint)
     if total > limits.buffers:
         raise ArgumentError(
-            f"the buffers take {total / 2**30:.0f} GiB, at most {limits.buffers / 2**30:.0f} GiB are reserved here",
+            f"the buffers take {total / GIB:.0f} GiB, at most {limits.buffers / GIB:.0f} GiB are reserved",
             hint="make them smaller",
         )
 
@@ -243,7 +255,7 @@ def _context(found: Sequence[Prediction], sources: Iterable[Source]) -> Context:
 def _pairs(before: Sequence[Prediction], after: Sequence[Prediction]) -> list[tuple[Prediction, Prediction]]:
     """Return what stands beside what: the launches of both in their order, GPU by GPU."""
     gpus = list(dict.fromkeys(p.case.gpu.name for p in before))
-    pairs = []
+    pairs: list[tuple[Prediction, Prediction]] = []
     for gpu in gpus:
         ours = [p for p in before if p.case.gpu.name == gpu]
         theirs = [p for p in after if p.case.gpu.name == gpu]
@@ -261,13 +273,17 @@ def _change(before: Prediction, after: Prediction) -> dict[str, Any]:
         "gpu": before.case.gpu.name,
         "kernels": [p.case.kernel.demangled or p.case.kernel.name for p in (before, after)],
         "bottlenecks": [p.timing.bottleneck for p in (before, after)],
-        **{
-            name: _ratio(getattr(before, name), getattr(after, name)) for name in ("time", "power", "energy")
-        },
+        **{name: _ratio(getattr(before, name), getattr(after, name)) for name in ("time", "power", "energy")},
     }
 
 
 def _ratio(before: Estimate, after: Estimate) -> dict[str, Any]:
     """Return both values in SI units and after over before, draw by draw: what both share cancels."""
     ratio = after.combine(before, truediv, "")
-    return {"before": before.value, "after": after.value, "ratio": ratio.value, "low": ratio.low, "high": ratio.high}
+    return {
+        "before": before.value,
+        "after": after.value,
+        "ratio": ratio.value,
+        "low": ratio.low,
+        "high": ratio.high,
+    }

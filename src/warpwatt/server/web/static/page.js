@@ -269,10 +269,13 @@ $("sides").append(...sides.map((side) => side.root));
 $("comparing").addEventListener("change", () => { drawSides(); remember(); });
 $("gpu-search").addEventListener("input", drawGpus);
 $("gpu-search").addEventListener("keydown", (event) => {
-  if (event.key !== "Enter") return;
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   const boxes = [...$("gpu-list").querySelectorAll("input:enabled")];
-  if (boxes.length === 1) boxes[0].click();
+  const typed = event.target.value.trim().toLowerCase();
+  const named = gpus.find((gpu) => [gpu.name, ...gpu.aliases].some((name) => name.toLowerCase() === typed));
+  const meant = boxes.find((box) => named && box.value === named.name) || (boxes.length === 1 ? boxes[0] : null);
+  if (meant) meant.click();
 });
 for (const id of ["define", "fast-math"]) $(id).addEventListener("change", () => sides.forEach((side) => side.later()));
 $("ask").addEventListener("submit", (event) => { event.preventDefault(); predict(); });
