@@ -99,7 +99,7 @@ def test_a_dropped_file_is_read(page):
           const data = new DataTransfer();
           data.items.add(new File([text], "dropped.cu"));
           const target = document.querySelector("#source-before");
-          target.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+          target.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
         }""",
         [SAXPY],
     )
