@@ -49,7 +49,7 @@ listen_options = group(
     ),
     click.option("--allow-remote", is_flag=True, help="Listen on an address that other machines reach."),
     click.option(
-        "--allowed-host", multiple=True, metavar="NAME[:PORT]", help="Answer to this name too (a proxy's)."
+        "--allowed-host", multiple=True, metavar="NAME[:PORT]", help="Answer to this Host too (a proxy's)."
     ),
 )
 work_options = group(

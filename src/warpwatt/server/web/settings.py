@@ -53,26 +53,19 @@ class Settings:
     def hosts(self) -> frozenset[str]:
         """Values of the ``Host`` header that are answered: a page elsewhere cannot make browsers send them.
 
-        >>> sorted(Settings(port=8000).hosts)
-        ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']
+        >>> sorted(Settings(port=8000, allowed_hosts=("gpu.example",)).hosts)
+        ['127.0.0.1:8000', '[::1]:8000', 'gpu.example', 'localhost:8000']
         """
-        names = {*self.allowed_hosts, bracketed(self.host)}
+        names = {bracketed(self.host)}
         if is_loopback(self.host):
             names |= {"localhost", "127.0.0.1", "[::1]"}
-        names = {name.lower() for name in names}
-        return frozenset(
-            {f"{name}:{self.port}" for name in names} | (names if self.port == 80 else set()) | _ported(names)
-        )
+        found = {f"{name}:{self.port}" for name in names} | set(self.allowed_hosts)
+        return frozenset(name.lower() for name in (found | names if self.port == 80 else found))
 
     @property
     def origins(self) -> frozenset[str]:
         """Origins whose pages may send requests: the server's own, plain or behind a proxy's TLS."""
         return frozenset(f"{scheme}://{host}" for host in self.hosts for scheme in ("http", "https"))
-
-
-def _ported(names: set[str]) -> set[str]:
-    """Return the names that carry a port of their own (a proxy's), or none where its is the usual one."""
-    return {name for name in names if name.rpartition(":")[2].isdigit() and not name.endswith("]")} - {""}
 
 
 def bracketed(host: str) -> str:

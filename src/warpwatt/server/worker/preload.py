@@ -6,8 +6,10 @@ It loads what a prediction needs and makes one of every kind, trusted, so that c
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from contextlib import suppress
+from pathlib import Path
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.server.worker import tasks
@@ -33,15 +35,15 @@ REQUEST = {
 
 def warm() -> None:
     """Predict once, as a worker does; a toolchain that is missing shows in the first request."""
-    before = os.environ.get("WARPWATT_CACHE_SIZE"), os.getcwd()  # noqa: PTH109 - as text, to go back to
+    here = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as folder, suppress(WarpWattError):
         os.chdir(folder)
         try:
             for level in ("sass", "ptx"):
                 tasks.predict({**REQUEST, "level": level}, Limits(), confined=True)
         finally:
-            os.chdir(before[1])
+            os.chdir(here)
 
 
-if os.environ.get("WARPWATT_SERVE_COLD") is None:
+if "multiprocessing.forkserver" in " ".join(sys.orig_argv) and "WARPWATT_SERVE_COLD" not in os.environ:
     warm()
