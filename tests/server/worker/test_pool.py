@@ -41,7 +41,7 @@ def run(work, limits: Limits | None = None, workers: int = 1, queue: int = 1):
             return await work(pool)
         finally:
             assert pool.running == pool.waiting == 0
-            pool.stop()
+            await pool.stop()
 
     before = set(folders())
     try:

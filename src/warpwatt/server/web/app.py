@@ -61,7 +61,7 @@ def create_app(settings: Settings, pool: Pool | None = None) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await workers.start()
         yield
-        workers.stop()
+        await workers.stop()
 
     app = Starlette(routes=_routes(), lifespan=lifespan)
     app.state.settings, app.state.pool, app.state.reports = settings, workers, Reports()
@@ -114,12 +114,17 @@ def _answering(task: str) -> Callable[[Request], Any]:
 async def _done(request: Request, task: str, body: dict[str, Any]) -> dict[str, Any]:
     """Return a worker's answer; its work ends when the client goes away."""
     work = asyncio.ensure_future(request.app.state.pool.run(task, body))
+    work.add_done_callback(
+        lambda ended: ended.cancelled() or ended.exception()
+    )  # heard, even if nobody waits
     gone = asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             raise Problem(499, "client-gone", "the client has gone")
         found: dict[str, Any] = work.result()
+    except asyncio.CancelledError:
+        raise Problem(503, "ending", "the server is ending", "start it again") from None
     except BusyError:
         raise Problem(
             503,
@@ -135,9 +140,8 @@ async def _done(request: Request, task: str, body: dict[str, Any]) -> dict[str, 
     except CrashError:
         raise Problem(500, "fault", "the work on this request failed", "the server's log says how") from None
     finally:
-        for task_ in (work, gone):
-            task_.cancel()
-        await asyncio.gather(work, gone, return_exceptions=True)
+        work.cancel()
+        gone.cancel()
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,8 @@ def serve(settings: Settings, ready: Callable[[str], None]) -> None:
         h11_max_incomplete_event_size=HEAD_BYTES,
     )
     ready(f"http://{bracketed(settings.host)}:{settings.port}/")
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # uvicorn has ended in order, and says so once more
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -7,16 +7,20 @@ The parent only parses JSON: it trusts no object that this process might have be
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
+import shutil
 import sys
 import sysconfig
 import tempfile
+import threading
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.server.worker.confinement import SYSTEM, Walls, confine, landlock_version
+from warpwatt.server.worker.processes import kill_descendants
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -74,7 +78,18 @@ def _enter(folder: str, limits: Limits) -> bool:
     # Nothing is kept between strangers: each compiles anew, in his own folder.
     os.environ.update(TMPDIR=folder, HOME=folder, WARPWATT_CACHE_SIZE="0")
     confine(Walls(readable_places(), Path(folder)), limits, os.cpu_count() or 1)
+    threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()
     return landlock_version() > 0
+
+
+def _end_with_server(folder: str) -> None:
+    """Wait until the server is gone, however that came; then nobody else ends this process or tidies up."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        kill_descendants(os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
 
 
 def readable_places() -> tuple[Path, ...]:

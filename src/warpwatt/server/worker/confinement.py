@@ -35,8 +35,8 @@ _FILE_RIGHTS_NOW = 16
 _ALL_NETWORK, _ALL_SCOPES = 0b11, 0b11
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
-SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
-"""What programs of the system need to start."""
+SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/alternatives", "/proc/self")
+"""What programs of the system need to start; of all processes its own, to find what it has started."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 OPEN_FILES = 256
 
@@ -68,7 +68,7 @@ def landlock_version() -> int:
 def confine(walls: Walls, limits: Limits, cpus: int) -> None:
     """Put the calling process behind its walls, for good; it must have a single thread.
 
-    It is killed when its parent ends, and leads a process group of its own.
+    It is killed when the process that forked it ends, and leads a process group of its own.
 
     Raises
     ------

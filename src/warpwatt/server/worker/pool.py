@@ -12,6 +12,7 @@ import logging
 import multiprocessing
 import shutil
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -56,6 +57,30 @@ class RefusedError(Exception):
         self.fields = fields
 
 
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A process at work, the end of its pipe that is ours, and its folder."""
+
+    process: ForkServerProcess
+    pipe: Connection
+    folder: str
+    _ending: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _ended: bool = field(default=False, init=False)
+
+    def end(self) -> None:
+        """End it and what it has started, and remove its folder; once is enough, from whichever thread."""
+        with self._ending:
+            if self._ended:
+                return
+            self._ended = True
+            if self.process.pid is not None:
+                if self.process.is_alive():
+                    kill_family(self.process.pid)
+                self.process.join(timeout=5)
+            self.pipe.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
 @dataclass(slots=True)
 class Pool:
     """At most ``workers`` requests run, at most ``queue`` wait; the rest are refused at once."""
@@ -68,6 +93,7 @@ class Pool:
     confined: bool = field(default=False, init=False)
     """Whether the system keeps files from workers (known once started)."""
     _seats: asyncio.Semaphore = field(init=False)
+    _alive: set[Worker] = field(default_factory=set, init=False)
     _threads: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,8 +112,10 @@ class Pool:
         await asyncio.to_thread(forkserver.ensure_running)
         self.confined = bool((await self.run("walls", {}))["confined"])
 
-    def stop(self) -> None:
-        """Let go of the threads; workers end with the requests they belong to."""
+    async def stop(self) -> None:
+        """End every worker, and return when nothing is left of them."""
+        for worker in list(self._alive):
+            await asyncio.to_thread(worker.end)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
@@ -141,13 +169,16 @@ class Pool:
             target=child.main, args=(theirs, task, request, folder, self.limits), daemon=True
         )
         loop = asyncio.get_running_loop()
+        worker = Worker(process, ours, folder)
+        self._alive.add(worker)
         try:
             await loop.run_in_executor(self._threads, process.start)
             theirs.close()
             received = loop.run_in_executor(self._threads, _received, ours, self.limits.answer)
             return await self._watched(process, received)
         finally:
-            await asyncio.shield(loop.run_in_executor(None, _end, process, ours, folder))
+            await asyncio.shield(loop.run_in_executor(None, worker.end))
+            self._alive.discard(worker)
 
     async def _watched(
         self, process: ForkServerProcess, received: asyncio.Future[dict[str, Any]]
@@ -177,13 +208,3 @@ def _received(pipe: Connection, most: int) -> dict[str, Any]:
     except (EOFError, OSError) as error:
         return {"crash": f"the worker died: {error!r}"}
     return answer
-
-
-def _end(process: ForkServerProcess, pipe: Connection, folder: str) -> None:
-    """End a worker and what it started, and remove its folder."""
-    if process.pid is not None:
-        if process.is_alive():
-            kill_family(process.pid)
-        process.join(timeout=5)
-    pipe.close()
-    shutil.rmtree(folder, ignore_errors=True)

@@ -43,6 +43,13 @@ def kill_family(pid: int) -> None:
             os.kill(member, signal.SIGKILL)
 
 
+def kill_descendants(pid: int) -> None:
+    """End all that a process has started, but not the process."""
+    for member in reversed(family(pid)[1:]):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(member, signal.SIGKILL)
+
+
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     for task in _tasks(pid):
