@@ -38,8 +38,11 @@ LINE_CYCLES = (0.77, 0.25)
 
 SLICE_BYTES = 256
 """Neighbouring bytes in one slice of L2 (address mapping of Accel-Sim's configurations since Volta)."""
-ATOMIC_CYCLES = 2
-"""Clocks a slice of L2 needs for the atomics of one request on one sector: it reads, then writes."""
+ATOMIC_CYCLES = 2.5
+"""L2 clocks a slice needs for the atomics of one request on one sector: 8 requests on 4 sectors each of one
+KiB take 20 clocks on four GeForce boards of Turing and Ampere (pmpp_nvbench, histograms; chosen on them)."""
+L2_CLOCK_SHARE = 0.94
+"""L2's clock over the SMs': 67 million atomics on one address, one a clock, show 0.92 to 0.95 on the same."""
 SHARED_ATOMIC_CYCLES = 2
 """Cycles of shared memory per lane of an atomic on one address: 64 for a whole warp on a V100 and T4 (Jia et
 al. 2018 and 2019, latencies of atomics under contention; recalled)."""
@@ -122,8 +125,8 @@ def atomics_roof(case: Case) -> Roof:
     """Atomics on few addresses, which few slices of L2 have to take, however many SMs send them.
 
     A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper) and a
-    sector in :data:`ATOMIC_CYCLES`; L2's clock is taken to be the SMs'. Operations spread evenly over the
-    bytes that an instruction reaches.
+    sector in :data:`ATOMIC_CYCLES`, at :data:`L2_CLOCK_SHARE` of the SMs' clock. Operations spread evenly
+    over the bytes that an instruction reaches.
     """
     cycles = _queued_cycles(case)
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
@@ -143,7 +146,7 @@ def _queued_cycles(case: Case) -> tuple[float, ...]:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
             addresses = _addresses(case, pattern, lanes, memory.bytes)
             sectors = count * pattern.sectors * ATOMIC_CYCLES / _slices(case, pattern)
-            cycles[instruction.index] = max(operations / addresses, sectors)
+            cycles[instruction.index] = max(operations / addresses, sectors) / L2_CLOCK_SHARE
     return tuple(cycles)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +54,9 @@ class Core:
     banks: list[int] = field(default_factory=lambda: [0, 0])
     accepted: list[int] = field(default_factory=list)
     address: int = 0
+    begun: int = 0
+    """When the special function unit took its last instruction."""
+    interval: int = 0
 
 
 class Oracle:
@@ -116,6 +120,12 @@ class Oracle:
         if self.n["ISSUE_ORDER"] == c.LONGEST_WAITING:
             ready = [warp for warp in core.warps if self.can_issue(core, warp, time)]
             return min(ready, key=lambda warp: warp.since, default=None)
+        if self.n["ISSUE_ORDER"] == c.OLDEST_BLOCK:  # those of later blocks are not asked once one is found
+            for _, block in groupby(core.warps, key=lambda warp: warp.block):
+                ready = [warp for warp in block if self.can_issue(core, warp, time)]
+                if ready:
+                    return min(ready, key=lambda warp: warp.since)
+            return None
         order = core.warps if self.n["ISSUE_ORDER"] == c.OLDEST else core.warps[::-1]
         return next((warp for warp in order if self.can_issue(core, warp, time)), None)
 
@@ -159,9 +169,10 @@ class Oracle:
     def unit_free(self, core: Core, pc: int) -> tuple[int, bool]:
         """Return when pipes, queue and banks take an instruction, and whether the banks are last."""
         ints, depth = self.x.ints, self.n["QUEUE_DEPTH"]
-        pipes = [int(p) for p in (ints[pc, c.PIPE], ints[pc, c.OTHER_PIPE]) if p >= 0]
+        queues = ints[pc, c.KIND] in (c.MEMORY, c.QUEUED)
+        pipes = [int(p) for p in (ints[pc, c.PIPE], ints[pc, c.OTHER_PIPE]) if p >= 0 and not queues]
         free = min((core.pipes.get(pipe, 0) for pipe in pipes), default=0)
-        if ints[pc, c.KIND] == c.MEMORY and len(core.accepted) >= depth:
+        if queues and len(core.accepted) >= depth:
             free = max(free, core.accepted[-depth])
         reads = [int(ints[pc, c.BANK0 + bank]) for bank in range(2)]
         banks = max((core.banks[bank] + n - 3 for bank, n in enumerate(reads) if n), default=0)
@@ -172,7 +183,7 @@ class Oracle:
         pc, row = warp.todo.pop(0), self.x.ints
         self.issued, self.end = self.issued + 1, max(self.end, time)
         for pipe in (int(row[pc, c.OTHER_PIPE]), int(row[pc, c.PIPE])):
-            if pipe >= 0 and core.pipes.get(pipe, 0) <= time:
+            if row[pc, c.KIND] != c.QUEUED and pipe >= 0 and core.pipes.get(pipe, 0) <= time:
                 core.pipes[pipe] = time + int(row[pc, c.INTERVAL])
                 break
         for bank in range(2):
@@ -180,6 +191,8 @@ class Oracle:
                 core.banks[bank] = max(core.banks[bank], time) + int(row[pc, c.BANK0 + bank])
         if row[pc, c.KIND] == c.MEMORY:
             self.memory(core, warp, pc, time)
+        elif row[pc, c.KIND] == c.QUEUED:
+            self.special(core, warp, pc, time)
         warp.ready = time + max(2 if row[pc, c.YIELD] else 1, int(row[pc, c.STALL]))
         warp.stalled, warp.after, warp.held = warp.ready, int(row[pc, c.AFTER]), {}
         warp.since = time + 1
@@ -199,9 +212,22 @@ class Oracle:
         accepted = max(float(addressed), self.lsu)
         self.lsu = accepted + cost
         core.accepted.append(math.ceil(accepted))
-        done = math.ceil(accepted + latency)
+        self.done(warp, pc, math.ceil(accepted + latency), self._read(pc, accepted))
+
+    def special(self, core: Core, warp: Warp, pc: int, time: int) -> None:
+        """Queue, then the place before the unit, which the one before leaves when the unit takes it."""
+        leaves = max(time, core.address, core.begun)
+        core.address = leaves + 1
+        core.begun = max(leaves, core.begun + core.interval)
+        core.interval = int(self.x.ints[pc, c.INTERVAL])
+        core.accepted.append(leaves)
+        done = core.begun + int(self.x.floats[pc, c.LATENCY])
+        self.done(warp, pc, done, core.begun + int(self.x.floats[pc, c.READ_LATENCY]))
+
+    def done(self, warp: Warp, pc: int, done: int, read: int) -> None:
+        """Set when an instruction's scoreboards fall."""
         self.end = max(self.end, done)
-        for column, when in ((c.WRITE_BARRIER, done), (c.READ_BARRIER, self._read(pc, accepted))):
+        for column, when in ((c.WRITE_BARRIER, done), (c.READ_BARRIER, read)):
             if self.x.ints[pc, column] >= 0:
                 warp.boards.setdefault(int(self.x.ints[pc, column]), []).append((when, pc))
 

@@ -29,7 +29,7 @@ def random_inputs(seed: int) -> Inputs:
     ints[:, c.REASON] = rng.choice((c.R_SHORT, c.R_LONG), size)
     ints[:, c.WAIT_MASK] = rng.integers(0, 64, size) * rng.integers(0, 2, size)
     for at in range(size):
-        kind = rng.integers(0, 8)
+        kind = rng.integers(0, 9)
         if kind < 3:
             ints[at, c.PIPE], ints[at, c.INTERVAL] = c.FMA, 2
             ints[at, c.OTHER_PIPE] = rng.choice((-1, c.FMA_LITE))
@@ -37,6 +37,10 @@ def random_inputs(seed: int) -> Inputs:
         elif kind < 5:
             shared_load(ints, floats, at, int(rng.integers(-1, 6)), float(rng.choice((1.0, 2.0, 4.5))))
             ints[at, c.READ_BARRIER] = rng.integers(-1, 6)
+        elif kind == 7:
+            ints[at, [c.KIND, c.PIPE, c.INTERVAL]] = c.QUEUED, c.XU, rng.integers(1, 9)
+            ints[at, c.WRITE_BARRIER], floats[at, c.LATENCY] = rng.integers(-1, 6), 15.0
+            ints[at, c.READ_BARRIER], floats[at, c.READ_LATENCY] = rng.integers(-1, 6), 4.0
         elif kind == 5:
             ints[at, c.KIND] = c.BARRIER
         elif kind == 6:
@@ -46,7 +50,7 @@ def random_inputs(seed: int) -> Inputs:
         blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)),
         block_cycles=int(rng.integers(1, 50)), barrier_cycles=int(rng.integers(1, 30)),
         sub_cores=int(rng.choice((1, 2, 4))),
-        issue_order=int(rng.choice((c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING))),
+        issue_order=int(rng.choice((c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING, c.OLDEST_BLOCK))),
     )  # fmt: skip
     found.rates[c.DISPATCH] = rng.choice((0.0, 20.5, 300.0))
     return found

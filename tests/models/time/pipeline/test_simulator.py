@@ -191,6 +191,27 @@ def test_who_issues_next_can_be_chosen() -> None:
     assert max(ends[c.LONGEST_WAITING]) - min(ends[c.LONGEST_WAITING]) == 8  # they take turns
 
 
+def test_warps_of_the_oldest_block_take_turns_before_those_of_the_next() -> None:
+    """Two blocks of two warps on one sub-core: the first block ends first, both its warps together."""
+    ints, floats = table(8, stall=5, pipe=c.ALU, interval=4)
+    given = inputs(
+        ints, floats, warps=2, blocks=2, resident=2, sub_cores=1, block_cycles=1, issue_order=c.OLDEST_BLOCK
+    )
+    first, second = run(given).block_end
+    assert first < second - 16
+
+
+def test_special_functions_hold_back_the_load_behind_them() -> None:
+    """Four conversions and a load: it leaves the queue when the third goes into the unit, 16 cycles on."""
+    ends = {}
+    for interval in (1, 8):
+        ints, floats = table(5)
+        ints[:4, [c.KIND, c.PIPE, c.INTERVAL]] = c.QUEUED, c.XU, interval
+        shared_load(ints, floats, 4)
+        ends[interval] = run(inputs(ints, floats, sub_cores=1)).results[c.END]
+    assert ends[8] - ends[1] == 16 + 1 - 4  # else the load issues in the fifth cycle
+
+
 def test_a_pipe_of_the_whole_sm_takes_what_queues_for_it_as_it_comes() -> None:
     """Four blocks of one warp, each on its own sub-core: none is served before another that came first."""
     ints, floats = table(10, kind=c.QUEUED, shared_pipe=c.SHARED_FP64, shared_interval=16)

@@ -47,8 +47,9 @@ SHARED_PIPES = 3
 SHARED_PIPE_NAMES = ("fp64", "texture", "barrier unit")
 
 # -- settings of one simulation -----------------------------------------------------------------------
-OLDEST, YOUNGEST, LONGEST_WAITING = range(3)
-"""Which of the ready warps a sub-core issues when it cannot go on with the last one."""
+OLDEST, YOUNGEST, LONGEST_WAITING, OLDEST_BLOCK = range(4)
+"""Which of the ready warps a sub-core issues when it cannot go on with the last one; OLDEST_BLOCK: the one
+that waits longest among those of the block that started first."""
 (SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, ISSUE_ORDER, BARRIER_CYCLES, BLOCK_CYCLES,
  L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES, L1I_LINES, L1I_MISS_CYCLES,
  L1I_AHEAD) = range(16)  # fmt: skip

@@ -144,7 +144,10 @@ def settings(
     return numbers, rates
 
 
-_ORDERS = {"oldest": c.OLDEST, "youngest": c.YOUNGEST, "longest waiting": c.LONGEST_WAITING}
+_ORDERS = {
+    "oldest": c.OLDEST, "youngest": c.YOUNGEST, "longest waiting": c.LONGEST_WAITING,
+    "oldest block": c.OLDEST_BLOCK,
+}  # fmt: skip
 _COUNTS = {
     c.QUEUE_DEPTH: "queue_depth", c.ADDRESS_CYCLES: "address_cycles", c.BARRIER_CYCLES: "barrier_cycles",
     c.BLOCK_CYCLES: "block_cycles", c.L0_LINES: "l0_lines", c.L0_MISS_CYCLES: "l0_miss_cycles",

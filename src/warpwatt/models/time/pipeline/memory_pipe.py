@@ -19,6 +19,8 @@ from warpwatt.models.time.pipeline.state import (
     R_SETTERS,
     R_TIMES,
     S_ADDRESS_FREE,
+    S_BEGUN,
+    S_PIPES,
     S_QUEUE,
     S_QUEUED,
     W_ACCESS,
@@ -109,14 +111,21 @@ def arrival(x: Inputs, s: State, pc: int, time: float, sectors: float, lines: fl
 
 
 def pass_queue(x: Inputs, s: State, sub: int, w: int, pc: int, time: int) -> None:
-    """Send an instruction of an SM-wide pipe down the queue; the pipe takes them as they come."""
-    shared, interval = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.SHARED_INTERVAL]
+    """Send an instruction of a pipe behind the queue down it; the pipe takes them as they come."""
+    shared, pipe = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.PIPE]
     addressed = max(time, s.subs[sub, S_ADDRESS_FREE])
-    s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
-    accepted = max(addressed, s.shared_free[shared])
-    s.shared_free[shared] = accepted + interval
-    s.pipe_busy[c.PIPES + shared] += interval
-    s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = accepted
+    if shared >= 0:
+        s.subs[sub, S_ADDRESS_FREE] = addressed + x.numbers[c.ADDRESS_CYCLES]
+        leaves = accepted = max(addressed, s.shared_free[shared])
+        s.shared_free[shared] = accepted + x.ints[pc, c.SHARED_INTERVAL]
+        s.pipe_busy[c.PIPES + shared] += x.ints[pc, c.SHARED_INTERVAL]
+    else:
+        leaves = max(addressed, s.subs[sub, S_BEGUN])  # when the one before the unit has gone in
+        accepted = max(leaves, s.subs[sub, S_PIPES + pipe])
+        s.subs[sub, S_ADDRESS_FREE], s.subs[sub, S_BEGUN] = leaves + 1, accepted
+        s.subs[sub, S_PIPES + pipe] = accepted + x.ints[pc, c.INTERVAL]
+        s.pipe_busy[pipe] += x.ints[pc, c.INTERVAL]
+    s.subs[sub, S_QUEUE + s.subs[sub, S_QUEUED] % c.RING] = leaves
     s.subs[sub, S_QUEUED] += 1
     done = accepted + int(x.floats[pc, c.LATENCY])
     complete(x, s, w, pc, x.ints[pc, c.WRITE_BARRIER], done)

@@ -4,11 +4,13 @@ Everything here is plain functions of arrays, so that it can be compiled (:mod:`
 too. Rules, after Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025):
 
 * A warp belongs to a sub-core. A sub-core issues one instruction per cycle: of the warp it issued last if
-  that one is ready, else of the ready warp that waits longest (or of the oldest, or the youngest). Sub-cores
-  take turns at the SM's pipes.
+  that one is ready, else of the ready warp that waits longest in the oldest block that has one (or that waits
+  longest of all, or is the oldest, or the youngest). Sub-cores take turns at the SM's pipes.
 * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero and its next
   instruction is fetched; it issues when the instruction's pipe, queue and register banks take it.
 * FP64 instructions of boards with few FP64 lanes queue with the memory instructions for the SM's pipe.
+  Special functions and conversions pass the same queue in order: one waits before the unit, the next at the
+  queue's head, where it holds back what comes behind (Nsight Compute has them in the MIO queue).
 * A memory instruction goes through the sub-core's queue and address unit, then through the SM's load-store
   unit, whose cycles it takes by its wavefronts or lines. What misses L1 passes a port, L2 and DRAM, each a
   server with this SM's share of the rate; latency adds to the waiting.
@@ -209,6 +211,8 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
     asked, free = -1, 0  # warps often stand at the same instruction
     for position in range(length):
         seat = first + (length - 1 - position if policy == c.YOUNGEST else position)
+        if best >= 0 and policy == c.OLDEST_BLOCK and block_at(s, seat) != s.warps[best, W_BLOCK]:
+            return int(best)
         due = s.seats[seat, T_DUE]
         if due > time:
             again = min(again, due)
@@ -217,7 +221,7 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
             asked = s.seats[seat, T_PC]
             free = unit_free(x, s, sub, asked)
         if free <= time:
-            if policy != c.LONGEST_WAITING:
+            if policy in (c.OLDEST, c.YOUNGEST):
                 return int(s.seats[seat, T_WARP])
             if s.seats[seat, T_MARK] < since:
                 best, since = s.seats[seat, T_WARP], s.seats[seat, T_MARK]
@@ -228,6 +232,11 @@ def choose(x: Inputs, s: State, sub: int, time: int) -> int:
         return int(best)
     s.subs[sub, S_WAKE] = again
     return -1
+
+
+def block_at(s: State, seat: int) -> int:
+    """Return the slot of the block whose warp sits there; warps of a block sit side by side, oldest first."""
+    return int(s.warps[s.seats[seat, T_WARP], W_BLOCK])
 
 
 def sit(s: State, w: int) -> None:
@@ -251,13 +260,13 @@ def hold(s: State, sub: int, w: int, time: int, free: int) -> None:
 def unit_free(x: Inputs, s: State, sub: int, pc: int) -> int:
     """Return when the units and register banks that an instruction needs can take it."""
     free = 0
-    pipe = x.ints[pc, c.PIPE]
-    if pipe >= 0:
+    pipe, kind = x.ints[pc, c.PIPE], x.ints[pc, c.KIND]
+    if pipe >= 0 and kind != c.QUEUED:
         free = s.subs[sub, S_PIPES + pipe]
         other = x.ints[pc, c.OTHER_PIPE]
         if other >= 0:
             free = min(free, s.subs[sub, S_PIPES + other])
-    shared, kind = x.ints[pc, c.SHARED_PIPE], x.ints[pc, c.KIND]
+    shared = x.ints[pc, c.SHARED_PIPE]
     if shared >= 0 and kind != c.QUEUED:
         free = max(free, s.shared_free[shared])
     if kind in (c.MEMORY, c.QUEUED) and s.subs[sub, S_QUEUED] >= x.numbers[c.QUEUE_DEPTH]:
@@ -306,7 +315,7 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
 def take_units(x: Inputs, s: State, sub: int, pc: int, time: int) -> None:
     """Occupy pipes and register banks."""
     pipe = x.ints[pc, c.PIPE]
-    if pipe >= 0:
+    if pipe >= 0 and x.ints[pc, c.KIND] != c.QUEUED:
         other = x.ints[pc, c.OTHER_PIPE]
         if other >= 0 and s.subs[sub, S_PIPES + other] <= time:
             pipe = other

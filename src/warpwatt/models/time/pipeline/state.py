@@ -35,12 +35,12 @@ R_TIMES, R_SETTERS = 0, BOARDS * c.RING
 RING_COLUMNS = 2 * BOARDS * c.RING
 """What DEPBAR looks back at, of a warp: the last release times of each scoreboard, and who set them."""
 S_LAST, S_WAKE, S_LENGTH, S_QUEUED, S_ADDRESS_FREE, S_FETCHES = range(6)
-S_BANKS, S_BANKED, S_PIPES = 6, 8, 9
+S_BANKS, S_BANKED, S_BEGUN, S_PIPES = 6, 8, 9, 10
 S_QUEUE = S_PIPES + c.PIPES
 SUB_COLUMNS = S_QUEUE + c.RING
 """A sub-core: warp issued last, cycle to look again, live warps, queued memory instructions, then when
-address unit and register banks are free, whether these held the warp asked last, when pipes and queue
-entries are free."""
+address unit and register banks are free, whether these held the warp asked last, when the special function
+unit took its last instruction, when pipes and queue entries are free."""
 B_LIVE, B_BLOCK, B_ASYNC_DONE, B_COPIER, B_ARRIVED = range(5)
 NAMED_BARRIERS = 16
 SLOT_COLUMNS = B_ARRIVED + NAMED_BARRIERS

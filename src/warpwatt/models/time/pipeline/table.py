@@ -257,7 +257,7 @@ def _arithmetic(
         _pipe(row, c.FMA, machine.interval(name))
     elif unit is Unit.SFU or (machine.rates.get(name, 64.0) <= 16.0 and unit is Unit.INT):
         _pipe(row, c.XU, machine.interval(name, 4.0))
-        row[c.THROTTLE] = c.R_MIO
+        row[c.KIND], row[c.THROTTLE] = c.QUEUED, c.R_MIO
         numbers[c.LATENCY] = v["special_latency"]
         numbers[c.READ_LATENCY] = v["shared_load_read"]
     elif unit is Unit.UNIFORM:
