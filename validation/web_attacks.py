@@ -222,13 +222,17 @@ def page(results: list[Result], pulse: Pulse, *, confined: bool) -> str:
         "| attacks | number | held | longest (s) | `/healthz` median (ms) | p95 (ms) |",
         "| --- | --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for group in pulse.late:
+    for group in dict.fromkeys((*pulse.late, *(r.group for r in results))):
         own = [r for r in results if r.group == group]
         times = pulse.late[group]
         longest = f"{max(r.seconds for r in own):.1f}" if own else "-"
         parts.append(
             f"| {group} | {len(own) or '-'} | {sum(r.held for r in own) if own else '-'} | {longest} "
-            f"| {1e3 * statistics.median(times):.0f} | {1e3 * pulse.p95(group):.0f} |"
+            + (
+                f"| {1e3 * statistics.median(times):.0f} | {1e3 * pulse.p95(group):.0f} |"
+                if len(times) > 4
+                else "| over too soon | |"
+            )
         )
     for group in dict.fromkeys(r.group for r in results):
         parts += [

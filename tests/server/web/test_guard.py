@@ -8,6 +8,7 @@ import pytest
 from starlette.requests import Request
 from validation.web_attack_traffic import exchange, requests, status
 
+from tests.server.worker.test_pool import awaited
 from warpwatt.commands.main import main
 from warpwatt.server.web.problems import Problem
 from warpwatt.server.web.settings import Settings
@@ -34,7 +35,7 @@ def test_a_body_by_drops_is_not_waited_for():
 
     request = Request({"type": "http", "headers": [(b"content-type", b"application/json")]}, drops)
     with pytest.raises(Problem) as problem:
-        asyncio.run(read(request, "PredictRequest", Settings(body_seconds=0.2)))
+        awaited(read(request, "PredictRequest", Settings(body_seconds=0.2)))
     assert problem.value.status == 408
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,12 @@ def folders() -> list[Path]:
     return list(Path(tempfile.gettempdir()).glob("warpwatt-serve-*"))
 
 
+def awaited(work):
+    """Run a coroutine in a thread: a browser that another test drives keeps a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
 def run(work, limits: Limits | None = None, workers: int = 1, queue: int = 1):
     """Run a coroutine function on a pool; nothing may be left of it."""
 
@@ -45,7 +52,7 @@ def run(work, limits: Limits | None = None, workers: int = 1, queue: int = 1):
 
     before = set(folders())
     try:
-        return asyncio.run(main())
+        return awaited(main())
     finally:
         assert set(folders()) <= before
 
