@@ -36,6 +36,7 @@ VERBS: Mapping[str, str] = {
     "lsp": "warpwatt.commands.lsp:lsp",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
+    "serve": "warpwatt.commands.serve:serve",
     "simulate": "warpwatt.commands.simulate:simulate",
     "train": "warpwatt.commands.train:train",
 }

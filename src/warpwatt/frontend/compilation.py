@@ -120,7 +120,9 @@ def with_arch_flag(choice: Choice, options: CompileOptions) -> tuple[Choice, Com
 
 
 def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
-    """Return nvcc where it can run, else NVRTC; the user's choice wins."""
+    """Return nvcc where it can run, else NVRTC; the user's choice wins, unless the source is sealed."""
+    if options.sealed:
+        return Compiler.NVRTC
     if options.compiler is not Compiler.AUTO:
         return options.compiler
     runs = toolkit.nvcc is not None and toolchain.host_compiler() is not None
@@ -143,7 +145,7 @@ def _key(kind: str, compiler: str, source: Source, choice: Choice, options: Comp
         source.name,
         str(source.path.resolve() if source.path is not None else source.folder),
         [options.defines, [str(Path(folder).resolve()) for folder in options.include], options.flags],
-        [options.max_registers, options.instantiate, options.compiler],
+        [options.max_registers, options.instantiate, options.compiler, *(["sealed"] * options.sealed)],
         str(Path.cwd()) if options.flags else "",
     ]
     return digest(json.dumps(facts).encode(), source.data)

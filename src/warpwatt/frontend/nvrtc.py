@@ -6,12 +6,12 @@ import json
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
-from warpwatt.frontend import hostcode, process
+from warpwatt.frontend import hostcode, process, sealed
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS
@@ -29,6 +29,7 @@ ATTEMPTS = 12
 """How often host declarations that stand in the way are blanked before we give up."""
 
 _MISSING_HEADER = re.compile(r'(?:could not|cannot) open source file "([^"]+)"')
+_UNDEFINED = re.compile(r'error: identifier "(\w+)" is undefined')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
@@ -59,6 +60,8 @@ class _Texts:
     texts: dict[str, str]
     headers: dict[str, str]
     missing: list[str]
+    given: dict[str, str] = field(default_factory=lambda: HOST_HEADERS)
+    """Headers that are ours, by the names they are included by."""
 
     def blank(self, messages: Sequence[Message]) -> bool:
         """Blank the host declarations the messages point at; return whether anything changed."""
@@ -73,7 +76,7 @@ class _Texts:
     def virtual_headers(self) -> dict[str, str]:
         """Return the text of every header under the name it is included by; ``#line`` keeps its path."""
         own = {name: f'#line 1 "{path}"\n{self.texts[path]}' for name, path in self.headers.items()}
-        return {**HOST_HEADERS, **dict.fromkeys(self.missing, ""), **own}
+        return {**self.given, **dict.fromkeys(self.missing, ""), **own}
 
     def add_missing(self, log: str) -> bool:
         """Take a header that does not exist for an empty one; return whether there was one."""
@@ -94,8 +97,9 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     ToolchainError
         If NVRTC or ptxas is missing, crashes or runs out of time.
     """
-    texts = _read(source, options)
+    texts = _sealed(source, options, toolkit) if options.sealed else _read(source, options)
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
+    whole = options.sealed and texts.texts[texts.name] == sealed.normalised(source.text)
     made = assemble(answer["ptx"], target, toolkit, options)
     ignored = ignored_flags(options)
     notes = [f"NVRTC does not know {' '.join(ignored)}: left out"] if ignored else []
@@ -109,7 +113,7 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
         resources=made.resources,
         parameters=source_parameters(source, included, toolkit),
         dependencies=(*included, *_looked_for(texts.missing, source, options)),
-        warnings=("compiled with NVRTC: host code left out", *notes, *made.warnings),
+        warnings=(*([] if whole else ["compiled with NVRTC: host code left out"]), *notes, *made.warnings),
     )
 
 
@@ -137,15 +141,35 @@ def _compile_blanking(
         expressions = [e for e in expressions if e not in bad]
         if not texts.add_missing(log) and not texts.blank(errors(log)) and not bad:
             break
-    # What a missing header leads to says less than that it is missing.
-    log = next((r for r in refusals if _MISSING_HEADER.search(r)), refusals[-1])
+    # What a missing header, or a declaration that was blanked, leads to says less than why.
+    why = refusals[0] if _blanked(refusals[-1], texts, source) else refusals[-1]
+    log = next((r for r in refusals if _MISSING_HEADER.search(r)), why)
     raise _refusal(log.replace(texts.name, source.name), flags, source.name)
+
+
+def _blanked(log: str, texts: _Texts, source: Source) -> bool:
+    """Return whether a log complains of a name that was declared until its declaration was blanked."""
+    found = _UNDEFINED.search(log)
+    if found is None:
+        return False
+    word = re.compile(rf"\b{found[1]}\b")
+    before, after = hostcode.without_host_functions(source.text), texts.texts[texts.name]
+    return len(word.findall(before)) > len(word.findall(after))
 
 
 def _looked_for(names: Sequence[str], source: Source, options: CompileOptions) -> list[str]:
     """Return where missing headers may turn up later, which must undo the result."""
+    if options.sealed:
+        return []
     folders = [source.folder, *(Path(folder) for folder in options.include)]
     return [str((folder / name).resolve()) for name in names for folder in folders]
+
+
+def _sealed(source: Source, options: CompileOptions, toolkit: Toolkit) -> _Texts:
+    """Check a stranger's source and give it the headers it names as texts; no file of his is looked for."""
+    given = sealed.headers(sealed.check(source, options, toolkit), toolkit)
+    text = hostcode.without_host_functions(sealed.normalised(source.text))
+    return _Texts(source.name, {source.name: text}, {}, [], given)
 
 
 def _read(source: Source, options: CompileOptions) -> _Texts:
@@ -211,8 +235,11 @@ def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileO
     """Return NVRTC's flags for these options; those it does not know (``-Xcompiler``) are left out."""
     result = [f"--gpu-architecture={target.replace('sm_', 'compute_')}", "-lineinfo", "-default-device"]
     result += [f"-D{define}" for define in options.defines]
-    folders = [Path(folder).resolve() for folder in options.include]
-    result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
+    if options.sealed:
+        result += ["--no-source-include", f"-D{sealed.MACRO}(...)=0"]
+    else:
+        folders = [Path(folder).resolve() for folder in options.include]
+        result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
     result += [] if options.max_registers is None else [f"--maxrregcount={options.max_registers}"]
     known = [flag for flag in options.flags if _NVRTC_FLAGS.match(flag)]
     result += [] if any("std=" in flag for flag in known) else ["-std=c++17"]

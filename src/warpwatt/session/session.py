@@ -61,7 +61,7 @@ class Session:
         announce(self.tell)
         predictions = []
         for request in wanted:
-            kernels = self._kernels(source, request.kernel or "", gpus)
+            kernels = self.kernels(source, request.kernel or "", gpus)
             for gpu in gpus:
                 try:
                     predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
@@ -80,7 +80,7 @@ class Session:
         """Return the source, read; raises :class:`~warpwatt.core.errors.InputError` as reading does."""
         return self.source if isinstance(self.source, Source) else read_source(self.source)
 
-    def _kernels(self, source: Source, name: str, gpus: Iterable[Gpu]) -> Mapping[str, Kernel]:
+    def kernels(self, source: Source, name: str, gpus: Iterable[Gpu]) -> Mapping[str, Kernel]:
         """Compile a kernel once per target, several targets at a time."""
         targets = list(dict.fromkeys(gpu.target for gpu in gpus))
         options = self.compile_options()

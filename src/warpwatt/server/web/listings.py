@@ -1,0 +1,73 @@
+"""What can be chosen: GPUs, models, examples."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from typing import Any
+
+EXAMPLES = ("saxpy.cu", "matmul.cu", "transpose.cu", "reduce.cu", "stencil.cu")
+
+
+def gpus() -> dict[str, Any]:
+    """Return every GPU with what people choose by."""
+    from warpwatt.gpus.describe import rows  # noqa: PLC0415 - asked for once
+
+    return {
+        "gpus": [
+            {
+                "name": row.name,
+                "aliases": list(row.aliases),
+                "architecture": row.arch,
+                "capability": row.capability,
+                "sm_count": row.sm_count,
+                "boost_clock": row.boost_clock,
+                "memory_size": row.memory_size,
+                "memory_type": row.memory_type,
+                "memory_bandwidth": row.memory_bandwidth,
+                "power_limit": row.power_limit,
+                "missing": list(row.missing),
+            }
+            for row in rows()
+        ]
+    }
+
+
+def models() -> dict[str, Any]:
+    """Return every time and power model."""
+    from warpwatt.models import registry  # noqa: PLC0415 - asked for once
+
+    kinds = (
+        ("time", registry.time_models(), registry.time_model, registry.DEFAULT_TIME),
+        ("power", registry.power_models(), registry.power_model, registry.DEFAULT_POWER),
+    )
+    return {
+        "models": [
+            {"kind": kind, "name": name, "summary": make(name).summary, "default": name == default}
+            for kind, names, make, default in kinds
+            for name in names
+        ]
+    }
+
+
+def examples() -> dict[str, Any]:
+    """Return the kernels to start from; a title is the first comment's first sentence.
+
+    >>> examples()["examples"][0]["name"]
+    'saxpy.cu'
+    """
+    folder = resources.files("warpwatt.server.web").joinpath("examples")
+    texts = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in EXAMPLES}
+    return {
+        "examples": [{"name": name, "title": _title(text), "source": text} for name, text in texts.items()]
+    }
+
+
+def _title(text: str) -> str:
+    r"""Return the first comment's first clause.
+
+    >>> _title("// Sum of an array: in steps.\n")
+    'Sum of an array'
+    """
+    comment = text.partition("\n")[0].removeprefix("//").strip()
+    return re.split(r"[:.,](?:\s|$)", comment)[0]

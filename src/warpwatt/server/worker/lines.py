@@ -1,0 +1,46 @@
+"""Source lines of strangers' kernels: only the source itself is ever looked up.
+
+``#line``, ``.file`` and assembly in the middle of CUDA let a kernel claim that its lines are those of any
+file. Whoever shows lines to people reads them by that name, so no such name may be a path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Kernel, Program, SourceLine
+    from warpwatt.frontend.compiled import Source
+
+
+def own_lines(kernel: Kernel, source: Source) -> Kernel:
+    """Return a kernel whose lines in other files than the source bear the file's last name alone."""
+    ptx = None if kernel.ptx is None else _program(kernel.ptx, source.name)
+    sass = None if kernel.sass is None else _program(kernel.sass, source.name)
+    return replace(kernel, ptx=ptx, sass=sass)
+
+
+def _program(program: Program, own: str) -> Program:
+    instructions = tuple(
+        instruction if instruction.line is None else replace(instruction, line=_line(instruction.line, own))
+        for instruction in program.instructions
+    )
+    functions = {name: _program(function, own) for name, function in program.functions.items()}
+    return replace(program, instructions=instructions, functions=functions)
+
+
+def _line(line: SourceLine, own: str) -> SourceLine:
+    inlined = None if line.inlined_at is None else _line(line.inlined_at, own)
+    return replace(line, file=line.file if line.file == own else harmless(line.file), inlined_at=inlined)
+
+
+def harmless(file: str) -> str:
+    """Return a file's last name, which leads nowhere.
+
+    >>> harmless("/etc/passwd"), harmless("../.."), harmless("")
+    ('passwd', '?', '?')
+    """
+    name = PurePosixPath(file.replace("\\", "/").replace("\0", "")).name
+    return name if name not in ("", ".", "..") else "?"
