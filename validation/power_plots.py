@@ -146,11 +146,18 @@ def by_component(prediction: Prediction) -> Any:
         orientation="h",
         marker={"color": [GREY if name in STATIC else BLUE for name, _ in parts]},
         text=[f"{joules / whole:.1%}" for _, joules in parts],
+        hovertext=[f"{unit_name(name)}: {si(joules, 'J')}" for name, joules in parts],
+        hoverinfo="text",
         textposition="outside",
         cliponaxis=False,
     )
     figure = go.Figure(bars)
-    figure.update_xaxes(title=f"energy of a launch, J (together {si(whole, 'J')})")
+    figure.update_xaxes(
+        title=f"energy of a launch (together {si(whole, 'J')})",
+        exponentformat="SI",
+        minexponent=0,
+        ticksuffix="J",
+    )
     return _styled(figure, 120 + 26 * len(parts))
 
 
@@ -172,8 +179,10 @@ def by_line(prediction: Prediction) -> Any:
 
 
 def _shortened(text: str) -> str:
-    text = escape(text.strip(), quote=False)
-    return text if len(text) <= LINE_WIDTH else text[: LINE_WIDTH - 1] + "…"
+    """Return a source line as labels show it: cut first, so that no entity is, and quotes as they are."""
+    text = text.strip()
+    shown = text if len(text) <= LINE_WIDTH else text[: LINE_WIDTH - 1] + "…"
+    return escape(shown, quote=False)
 
 
 def _styled(figure: Any, height: int) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Advice
@@ -126,7 +127,7 @@ def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
     return execution
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Settled:
     """A case at the clocks it runs at, and what the models say of it there."""
 
@@ -135,12 +136,12 @@ class Settled:
     power: Power
     limited_by_power: bool = False
 
-    @property
+    @cached_property
     def board(self) -> Estimate:
         """Mean power of the board in watts: what the model says, with draws beyond the limit cut off."""
         return _capped(self.power.power, self.case.gpu.power_limit)
 
-    @property
+    @cached_property
     def energy(self) -> Estimate:
         """Joules per launch: time by power, draw by draw."""
         return self.timing.time.combine(self.board, operator.mul, "J")

@@ -7,6 +7,7 @@ from typing import Any
 from warpwatt.advise.clocks import Asked
 from warpwatt.advise.configurations import configurations
 from warpwatt.advise.sweep import Sweep
+from warpwatt.advise.tasks import kernel_tasks
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.launches import LaunchText
 from warpwatt.gpus import find_many
@@ -29,13 +30,13 @@ LAUNCH = LaunchText(grid="n/(bx*WIDTH)", block="256", arg=("n=100000", "x=f32[n]
 CLOCKS = (None, Asked(0.9e9), Asked(1.2e9, 1.0e9))
 
 
-def small_sweep(**changes: Any) -> Sweep:
+def small_sweep(launches: tuple[LaunchText, ...] = (LAUNCH,), **changes: Any) -> Sweep:
     """Return two configurations, two block sizes, two GPUs of one target and three pairs of clocks."""
     said: dict[str, Any] = {
-        "launches": (LAUNCH,),
+        "tasks": kernel_tasks(SOURCE, launches),
         "gpus": find_many("a100-pcie-40gb,a30"),
         "configurations": configurations(["WIDTH=1,2"], blocks=["128", "256"]),
         "clocks": CLOCKS,
         **changes,
     }
-    return Sweep(SOURCE, **said)
+    return Sweep(**said)

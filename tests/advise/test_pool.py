@@ -11,8 +11,9 @@ import pytest
 
 from tests.advise.sweeps import small_sweep
 from warpwatt.advise.configurations import Configuration
-from warpwatt.advise.pool import DIED, run_pooled
+from warpwatt.advise.pool import run_pooled
 from warpwatt.advise.run import run
+from warpwatt.advise.units import DIED
 
 pytestmark = pytest.mark.toolchain
 PLAIN = Configuration((("WIDTH", "1"),))

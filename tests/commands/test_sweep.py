@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from tests.advise.sweeps import STREAM
-from warpwatt.render.sweep.tables import schema
+from warpwatt.render.sweep.columns import schema
 
 pytestmark = pytest.mark.toolchain
 ARRAYS = ("--arg", "x=f32[n]", "--arg", "y=f32[n]:zeros")
@@ -124,10 +124,10 @@ def test_a_file_of_configurations(run, stream, file):
 
 
 def test_parquet_without_its_library_is_refused_before_any_work(run, stream, tmp_path, monkeypatch):
-    monkeypatch.setattr("warpwatt.render.sweep.tables.find_spec", lambda _: None)
+    monkeypatch.setattr("warpwatt.render.sweep.parquet.find_spec", lambda _: None)
     code, _, err = run("sweep", stream, *GPU, *LAUNCH, "-o", tmp_path / "out.parquet")
     assert code == 3
-    assert "pip install polars" in err
+    assert "warpwatt[cluster]" in err
     assert list(tmp_path.glob("*.partial")) == []
 
 
@@ -188,3 +188,98 @@ def test_a_killed_sweep_goes_on_and_nothing_is_lost_or_doubled(stream, tmp_path,
     assert len(numbers) == len(set(numbers)) == 2 * 2 * 2 * 56
     assert not journal.exists()
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)  # they ended too
+
+
+def test_parquet_is_typed_says_units_and_where_it_comes_from(run, stream, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    sizes = ("--arg", "n=100000/200000", *ARRAYS)
+    words = ("sweep", stream, *GPU, "--grid", "n/bx", "--block", "256", *sizes, "-D", "WIDTH=1,3")
+    assert run(*words, "-o", tmp_path / "out.parquet")[0] == 0
+    assert run(*words, "-o", tmp_path / "out.csv")[0] == 0
+    table = parquet.read_table(tmp_path / "out.parquet")
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+    assert table.column_names == list(lines[0])
+    for row, line in zip(table.to_pylist(), lines, strict=True):
+        for name, text in line.items():
+            value = row[name]
+            if isinstance(value, bool | int):
+                assert int(value) == int(text)
+            elif isinstance(value, float):
+                assert value == float(text)
+            else:
+                assert (value or "") == text
+    types = {field.name: str(field.type) for field in table.schema}
+    assert types["argument.n"] == "int64"
+    assert types["time_s"] == "double"
+    assert types["define.WIDTH"] == "string"
+    assert table.schema.field("energy_low_j").metadata[b"unit"] == b"J"
+    assert all(field.metadata[b"description"] for field in table.schema)
+    assert b"n=100000/200000" in table.schema.metadata[b"warpwatt.command"]
+    assert not (tmp_path / "out.parquet.partial").exists()
+
+
+def test_several_inputs_share_a_table_and_flags_reach_the_compiler(run, file):
+    first, second = (file(name, STREAM) for name in ("a.cu", "b.cu"))
+    launch = ("--grid", "n/(2*bx)", *LAUNCH[2:])
+    code, out, _ = run("sweep", first, second, *GPU, *launch, "--format", "csv", "--", "-DWIDTH=2")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert [row["input"] for row in rows] == [str(first), str(first), str(second), str(second)] * 2
+    assert {row["grid"] for row in rows} == {"782,1,1", "391,1,1"}
+    one = run("sweep", first, *GPU, *LAUNCH, "-D", "WIDTH=2", "--format", "csv")[1]
+    assert [row["time_s"] for row in rows if row["input"] == str(first)] == [
+        row["time_s"] for row in csv.DictReader(io.StringIO(one))
+    ]
+    assert run("sweep", *GPU)[0] == 2
+
+
+def test_jobs_and_dask_exclude_each_other(run, stream):
+    code, _, err = run("sweep", stream, *GPU, *LAUNCH, "--dask", "tcp://127.0.0.1:9")
+    assert code == 2
+    assert "exclude" in err
+
+
+CHOICE = ("recommend", "--gpu", "a100-pcie-40gb,a30,t4,h200", "--jobs", "1", "--model", "roofline")
+PRICES = """currency = "EUR"
+[[offer]]
+gpu = "a30"
+per_hour = 1.0
+source = "s"
+[[offer]]
+gpu = "t4"
+per_hour = 0.4
+source = "s"
+"""
+
+
+def test_a_gpu_is_chosen_in_every_format(run, stream, file, tmp_path):
+    launch = ("--grid", "n/bx", "--block", "256", "--arg", "n=100000", *ARRAYS)
+    words = (*CHOICE, stream, *launch, "--objective", "cost", "--prices", file("p.toml", PRICES))
+    code, out, err = run(*words, "--carbon", "0.3kg/kWh")
+    assert (code, err) == (0, "")
+    assert "EUR/1M runs" in out
+    assert "no price in" in out
+    code, out, _ = run(*words, "--format", "json")
+    document = json.loads(out)
+    jsonschema.validate(document, schema())
+    ranked = document["gpu_choice"]["candidates"]
+    assert [one["rank"] for one in ranked] == [1, 2]
+    assert ranked[0]["cost"] <= ranked[1]["cost"]
+    code, out, _ = run(*words, "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(out)))
+    assert [line["gpu"] for line in lines[:2]] == [one["gpu"] for one in ranked]
+    assert {line["gpu"] for line in lines[2:]} == {"NVIDIA H200", "NVIDIA A100-PCIE-40GB"}
+    page = tmp_path / "choice.html"
+    assert run(*words, "-o", page)[0] == 0
+    text = page.read_text()
+    assert "<script" not in text
+    assert all(one["gpu"] in text for one in ranked)
+
+
+def test_objectives_that_need_a_file_say_which(run, stream, file):
+    assert "--prices" in run(*CHOICE, stream, *LAUNCH, "--objective", "cost")[2]
+    assert "--carbon" in run(*CHOICE, stream, *LAUNCH, "--objective", "carbon")[2]
+    bad = file("p.toml", PRICES.replace("per_hour = 0.4", "per_hour = -4"))
+    code, _, err = run(*CHOICE, stream, *LAUNCH, "--prices", bad)
+    assert code == 1
+    assert f"{bad}:6: offer 2: per_hour is -4" in err

@@ -56,6 +56,15 @@ def test_html_is_one_file_that_needs_no_network(run, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert text.lower().startswith("<!doctype html>")
     assert "http://" not in text.replace("http://www.w3.org/", "")
+    assert "Energy against SM clock" in text
+
+
+def test_clock_sweep_of_the_page_can_be_left_out(run, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("predict", SAXPY, "-o", page, "--no-clock-sweep", "--no-advice")[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "Energy against SM clock" not in text
+    assert "No clock sweep was asked for." in text
 
 
 def test_explain_says_what_limits(run):

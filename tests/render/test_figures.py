@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.render.context import DEFAULT_WIDTH, text_width, wants_colour
-from warpwatt.render.figures import bar, bounds, percent, quantity
-from warpwatt.render.plot import Axis, roofline_plot
-from warpwatt.render.roofline import roofline
+from warpwatt.render.figures import bar, bounds, count, percent, quantity
 
 positive = st.floats(1e-9, 1e12)
 
@@ -72,24 +70,7 @@ def test_terminal_width_is_bounded(monkeypatch):
     assert text_width(Terminal()) == 60
 
 
-def test_plot_places_point_and_roofs_where_the_axes_say(saxpy, matmul):
-    for prediction in (*saxpy, *matmul):
-        roof = roofline(prediction)
-        plot = roofline_plot(roof)
-        x, y = plot.x_axis, plot.y_axis
-        assert x.low < roof.intensity < x.high
-        assert y.low <= roof.low <= roof.high < y.high
-        assert (plot.x, plot.y) == (x(roof.intensity), y(roof.performance))
-        dram = next(line for line in plot.lines if line.name == "DRAM")
-        assert math.isclose(dram.x2, x(roof.ridge), abs_tol=0.11)
-        assert math.isclose(dram.y2, y(roof.compute.peak), abs_tol=0.11)
-        flat = next(line for line in plot.lines if line.kind == "compute")
-        steepest = max(r.peak for r in roof.roofs if r.kind == "memory")
-        assert math.isclose(flat.x1, x(roof.compute.peak / steepest), abs_tol=0.11)
-        for line in plot.lines:
-            assert x.start <= line.x1 < line.x2 <= x.end
-            assert y.end <= line.y2 <= line.y1 <= y.start
-
-
-def test_axis_decades():
-    assert Axis(0.01, 10.0, 0.0, 3.0).decades == [0.01, 0.1, 1.0, 10.0]
+@given(st.floats(0.0, 1e15))
+def test_no_count_is_written_with_an_exponent(value):
+    shown = count(value)
+    assert "e" not in shown or value < 1e-4

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.estimate import Estimate
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -112,7 +114,16 @@ class _Curve:
         nearest = self.asked[int(np.abs(np.log(self.clocks / clock)).argmin())]
         seconds = sum(weight * max(knee, clock) for knee, weight in self.phases) / clock
         factor = seconds / nearest.time.value
-        time = replace(nearest.time.scaled(factor), value=seconds)  # no rounding twice
+        own = nearest.time
+        time = Estimate(
+            seconds,  # not scaled: no rounding twice
+            own.unit,
+            own.low * factor,
+            own.high * factor,
+            own.source,
+            own.warnings,
+            tuple([draw * factor for draw in own.draws]),
+        )
         spent = {part: own * factor for part, own in nearest.breakdown.items()}
         return replace(nearest, time=time, breakdown=spent)
 
@@ -159,15 +170,18 @@ def non_negative_least_squares(matrix: Floats, wanted: Floats) -> Floats:
         if gradient.max() <= TOLERANCE:
             break
         chosen[gradient.argmax()] = True
-        while True:
+        while chosen.any():  # rounding may take out what was just put in
             tried = np.zeros(size)
             tried[chosen] = np.linalg.lstsq(matrix[:, chosen], wanted, rcond=None)[0]
             if tried[chosen].min() > 0.0:
                 break
             down = chosen & (tried <= 0.0)
-            step = (x[down] / (x[down] - tried[down])).min()
+            back = x[down] - tried[down]
+            step = np.divide(x[down], back, out=np.zeros_like(back), where=back > 0.0).min()
             x += step * (tried - x)
             chosen &= x > TOLERANCE * x.max()
             x[~chosen] = 0.0
+        else:
+            break
         x = tried
     return x

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.advise.clocks import candidates
+from warpwatt.advise.pool import outcomes
 from warpwatt.advise.rows import least, objective
-from warpwatt.advise.run import evaluated, with_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Sweep
-    from warpwatt.compose import Settled
+    from warpwatt.advise.units import Known
     from warpwatt.core.estimate import Estimate
 
 MEGA = 1e6
@@ -74,7 +74,7 @@ def choices(sweep: Sweep) -> Sweep:
 
 
 def recommend(
-    sweep: Sweep, rows: Iterable[Row], goal: str, max_slowdown: float | None = None
+    sweep: Sweep, rows: Iterable[Row], goal: str, max_slowdown: float | None = None, jobs: int = 1
 ) -> tuple[Recommendation, ...]:
     """Return the best point of every launch on every GPU, the best GPU of a launch first.
 
@@ -88,6 +88,8 @@ def recommend(
         One of :data:`~warpwatt.advise.rows.OBJECTIVES`.
     max_slowdown
         How much longer than the baseline a point may take: 0.05 is 5 %; None for no limit.
+    jobs
+        Processes that evaluate the best points once more.
 
     A pair of launch and GPU whose baseline failed is left out.
     """
@@ -95,8 +97,8 @@ def recommend(
     for row in rows:
         groups.setdefault((row.launch, row.gpu), []).append(row)
     pairs = [pair for own in groups.values() if (pair := _best(own, goal, max_slowdown)) is not None]
-    settled = _settled(sweep, {row.number for pair in pairs for row in pair})
-    found = [_compared(goal, *(settled[row.number] for row in pair)) for pair in pairs]
+    known = outcomes(sweep, {row.number for pair in pairs for row in pair}, jobs)
+    found = [_compared(goal, *(known[row.number] for row in pair)) for pair in pairs]
     return tuple(sorted(found, key=lambda one: (one.chosen.launch, objective(one.chosen, goal))))
 
 
@@ -117,22 +119,13 @@ def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None) -> tuple[R
     return baseline, least([baseline, *allowed], goal)
 
 
-def _settled(sweep: Sweep, numbers: set[int]) -> dict[int, tuple[Row, Settled]]:
-    """Evaluate some points once more, now keeping their draws."""
-    found = {}
-    for group in sweep.groups():
-        rows = [row for row in sweep.rows(group) if row.number in numbers]
-        for row, settled in evaluated(sweep, group, rows):
-            if settled is not None:
-                found[row.number] = (with_result(row, settled), settled)
-    return found
-
-
-def _compared(goal: str, before: tuple[Row, Settled], after: tuple[Row, Settled]) -> Recommendation:
+def _compared(goal: str, before: Known, after: Known) -> Recommendation:
     (baseline, old), (chosen, new) = before, after
-    slowdown = new.timing.time.combine(old.timing.time, lambda a, b: a / b - 1.0, "")
+    assert old is not None
+    assert new is not None
+    slowdown = new.time.combine(old.time, lambda a, b: a / b - 1.0, "")
     energy = new.energy.combine(old.energy, lambda a, b: 1.0 - a / b, "")
-    longer = new.timing.time.combine(old.timing.time, lambda a, b: a / b, "")
+    longer = new.time.combine(old.time, lambda a, b: a / b, "")
     saving = {
         "time": slowdown.scaled(-1.0),
         "energy": energy,

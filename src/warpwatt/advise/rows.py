@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Row:
     number
         Its place in the sweep, from 0.
     launch
-        Which of the launches of the sweep, from 0.
+        Which of the tasks of the sweep, from 0: launches and applications.
     defines
         The macros of the configuration.
     clocks_fixed
@@ -47,6 +48,12 @@ class Row:
         Per thread, in registers and in bytes stored.
     error
         Why there is no result; empty if there is.
+    input
+        The file, as it was named.
+    arguments
+        Scalar arguments of the launch, as they were written.
+    toolkit
+        Version of the compiler.
     """
 
     number: int
@@ -71,6 +78,9 @@ class Row:
     spills: int | None = None
     warnings: tuple[str, ...] = ()
     error: str = ""
+    input: str = ""
+    arguments: tuple[tuple[str, str], ...] = ()
+    toolkit: str = ""
 
     @property
     def energy_delay(self) -> float | None:
@@ -79,7 +89,7 @@ class Row:
 
     def to_json(self) -> list[Any]:
         """Return the fields in order, as JSON can hold them."""
-        return [_plain(getattr(self, field.name)) for field in fields(self)]
+        return [_plain(getattr(self, name)) for name in _names()]
 
     @classmethod
     def from_json(cls, values: Sequence[Any]) -> Row:
@@ -94,13 +104,18 @@ class Row:
         >>> Row.from_json(row.to_json()) == row
         True
         """
-        names = [field.name for field in fields(cls)]
-        read = dict(zip(names, values, strict=True))
+        read = dict(zip(_names(), values, strict=True))
         for name in ("time", "power", "energy"):
             read[name] = Range(*read[name]) if read[name] is not None else None
-        read["defines"] = tuple((macro, value) for macro, value in read["defines"])
+        for name in ("defines", "arguments"):
+            read[name] = tuple((macro, value) for macro, value in read[name])
         read["warnings"] = tuple(read["warnings"])
         return cls(**read)
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Row))
 
 
 def _plain(value: Any) -> Any:

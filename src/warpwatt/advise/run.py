@@ -3,17 +3,20 @@
 Neighbours in a sweep share most: a kernel is compiled once per configuration and target, executed once per
 launch, put on each GPU once, and then taken through the clocks. A row is what
 :func:`warpwatt.compose.predict` says, because it is made of the same stages; only with ``Sweep.curve`` the
-time is read off a :class:`~warpwatt.advise.clock_curve.ClockCurve`.
+time is read off a :class:`~warpwatt.advise.clock_curve.ClockCurve`. A row of an application is what
+:func:`.application.predict_application` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.rows import Range
-from warpwatt.compose import POWER_TOLERANCE, analyse, settle
+from warpwatt.advise.outcome import of_application, of_kernel, with_outcome
+from warpwatt.advise.sources import present
+from warpwatt.advise.whole import Whole
+from warpwatt.compose import analyse, settle
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.gpu import Clocks
@@ -23,38 +26,43 @@ from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
 
+    from warpwatt.advise.outcome import Outcome
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Group, Sweep
-    from warpwatt.compose import Settled
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.launches import Request
     from warpwatt.frontend.options import CompileOptions
 
+    Results = Iterator[tuple[Row, Outcome | None]]
 
-def run(sweep: Sweep, done: Collection[int] = ()) -> Iterator[Row]:
+
+def run(sweep: Sweep, done: Container[int] = ()) -> Iterator[Row]:
     """Yield the rows of a sweep, one after the other in this process, without those numbered in ``done``."""
     for group in sweep.groups():
-        yield from run_group(sweep, group, done)
+        yield from run_group(sweep, group, {number for number, *_ in sweep.at(group) if number not in done})
 
 
-def run_group(sweep: Sweep, group: Group, done: Collection[int] = ()) -> Iterator[Row]:
-    """Yield the rows of a group. Where something fails, the rows it concerns say why."""
-    for row, settled in evaluated(sweep, group, [row for row in sweep.rows(group) if row.number not in done]):
-        yield row if settled is None else with_result(row, settled)
+def run_group(sweep: Sweep, group: Group, numbers: Collection[int]) -> Iterator[Row]:
+    """Yield the rows of a group that are numbered. Where something fails, the rows it concerns say why."""
+    for row, outcome in evaluated(sweep, group, sweep.rows(group, numbers)):
+        yield row if outcome is None else with_outcome(row, outcome)
 
 
-def evaluated(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Iterator[tuple[Row, Settled | None]]:
+def evaluated(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
     """Yield each of some rows of a group with what the models say, or with None and the reason in the row."""
     if not rows:
+        return
+    if sweep.tasks[group.launch].application is not None:
+        yield from _application(sweep, group, rows)
         return
     try:
         request, kernel = _built(sweep, group)
     except Exception as error:  # noqa: BLE001 - one configuration must not end the sweep of a thousand
-        yield from ((replace(row, error=reason(error)), None) for row in rows)
+        yield from failed(rows, error)
         return
     for gpu in sweep.gpus:
         own = [_described(row, request, kernel) for row in rows if row.gpu == gpu.name]
@@ -62,9 +70,7 @@ def evaluated(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Iterator[tuple
             yield from _on_gpu(sweep, request, kernel, gpu, own)
 
 
-def _on_gpu(
-    sweep: Sweep, request: Request, kernel: Kernel, gpu: Gpu, rows: Sequence[Row]
-) -> Iterator[tuple[Row, Settled | None]]:
+def _on_gpu(sweep: Sweep, request: Request, kernel: Kernel, gpu: Gpu, rows: Sequence[Row]) -> Results:
     """Yield the rows of one GPU, through all its clocks."""
     launch, choice = request.launch, replace(sweep.choice, loop_counts=request.loop_counts)
     try:
@@ -73,32 +79,64 @@ def _on_gpu(
         case = Case(kernel, work, launch, gpu, default_clocks(gpu))
         models = sweep.time_model(gpu), power_model(choice.power)
     except Exception as error:  # noqa: BLE001 - as above
-        yield from ((replace(row, error=reason(error)), None) for row in rows)
+        yield from failed(rows, error)
         return
     for row in rows:
-        own = case
-        if row.sm_clock is not None:
-            own = replace(case, clocks=Clocks(row.sm_clock, row.memory_clock or case.clocks.memory))
+        own = replace(case, clocks=clocks_of(row, case.clocks))
         try:
-            yield row, settle(own, *models, fixed=row.clocks_fixed)
+            outcome = of_kernel(settle(own, *models, fixed=row.clocks_fixed))
         except Exception as error:  # noqa: BLE001 - as above
-            yield replace(row, error=reason(error)), None
+            yield from failed([row], error)
+        else:
+            yield row, outcome
+
+
+def _application(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
+    """Yield the rows of an application, one GPU after the other."""
+    task, options = sweep.tasks[group.launch], _options(sweep, group)
+    for gpu in sweep.gpus:
+        own = [row for row in rows if row.gpu == gpu.name]
+        whole = Whole(task, gpu, sweep.choice, options, partial(sweep.time_model, gpu), _compiled)
+        for row in own:
+            clocks = clocks_of(row, default_clocks(gpu)) if row.clocks_fixed else None
+            try:
+                outcome = of_application(whole.predict(clocks), gpu)
+            except Exception as error:  # noqa: BLE001 - as above
+                yield from failed([row], error)
+            else:
+                yield row, outcome
+
+
+def clocks_of(row: Row, default: Clocks) -> Clocks:
+    """Return the clocks that a row asks for, the default where it asks for none."""
+    return default if row.sm_clock is None else Clocks(row.sm_clock, row.memory_clock or default.memory)
+
+
+def failed(rows: Sequence[Row], error: Exception) -> Results:
+    """Yield rows that have no result because of an error."""
+    why = reason(error)
+    yield from ((replace(row, error=why), None) for row in rows)
 
 
 def _built(sweep: Sweep, group: Group) -> tuple[Request, Kernel]:
     """Return the launch and the compiled kernel of a group."""
-    configuration = sweep.configurations[group.configuration]
-    request = configuration.request(sweep.launches[group.launch])
-    options = sweep.options
+    task = sweep.tasks[group.launch]
+    request = sweep.configurations[group.configuration].request(task.launch)
+    return request, _compiled(task.source, group.target, _options(sweep, group), request.kernel or "")
+
+
+def _options(sweep: Sweep, group: Group) -> CompileOptions:
+    """Return the options to compile a configuration with."""
+    configuration, options = sweep.configurations[group.configuration], sweep.options
     defines = tuple(f"{name}={value}" for name, value in configuration.defines)
     limit = configuration.max_registers or options.max_registers
-    options = replace(options, defines=(*options.defines, *defines), max_registers=limit)
-    return request, _compiled(sweep.source, group.target, options, request.kernel or "")
+    return replace(options, defines=(*options.defines, *defines), max_registers=limit)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _compiled(source: Source, target: str, options: CompileOptions, name: str) -> Kernel:
     """Compile a kernel; launches of one configuration follow each other."""
+    source, options = present(source, options)
     return load_kernel(source, target, options, name)
 
 
@@ -110,33 +148,10 @@ def _described(row: Row, request: Request, kernel: Kernel) -> Row:
         grid=str(launch.grid),
         block=str(launch.block),
         shared=launch.dynamic_shared,
+        registers=kernel.resources.registers,
+        spills=kernel.resources.spill_stores,
+        toolkit=kernel.toolkit,
     )
-
-
-def with_result(row: Row, settled: Settled) -> Row:
-    """Return a row with what the models say."""
-    case, timing = settled.case, settled.timing
-    warnings = (*case.kernel.warnings, *timing.warnings, *settled.power.warnings)
-    return replace(
-        row,
-        sm_clock=case.clocks.sm,
-        memory_clock=case.clocks.memory,
-        time=Range.of(timing.time),
-        power=Range.of(settled.board),
-        energy=Range.of(settled.energy),
-        limited_by=timing.bottleneck,
-        at_power_limit=settled.limited_by_power or over_limit(settled),
-        occupancy=case.workload.occupancy.theoretical,
-        registers=case.kernel.resources.registers,
-        spills=case.kernel.resources.spill_stores,
-        warnings=tuple(dict.fromkeys(warnings)),
-    )
-
-
-def over_limit(settled: Settled) -> bool:
-    """Whether the board would need more than its power limit at these clocks: it will not keep them."""
-    limit = settled.case.gpu.power_limit
-    return limit is not None and bool(settled.power.power.value > limit * (1 + POWER_TOLERANCE))
 
 
 def reason(error: Exception) -> str:

@@ -1,9 +1,10 @@
-"""``Sweep``: which points there are, one kernel in many configurations, launches, GPUs and clocks."""
+"""``Sweep``: which points there are, tasks in many configurations, on many GPUs, at many clocks."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warpwatt.advise.clock_curve import ClockCurve
 from warpwatt.advise.configurations import Configuration
@@ -13,11 +14,12 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.registry import time_model
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
     from warpwatt.advise.clocks import Asked
+    from warpwatt.advise.tasks import Task
     from warpwatt.core.case import TimeModel
     from warpwatt.core.gpu import Gpu
-    from warpwatt.frontend.compiled import Source
-    from warpwatt.frontend.launches import LaunchText
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,9 @@ class Sweep:
 
     Attributes
     ----------
-    launches
-        In words; sizes may be expressions (:mod:`~warpwatt.advise.configurations`).
+    tasks
+        Launches in words, whose sizes may be expressions (:mod:`~warpwatt.advise.configurations`), and
+        applications.
     clocks
         None lets the board choose.
     choice
@@ -36,8 +39,7 @@ class Sweep:
         Whether times between clocks are read off a curve: faster and smoother than asking the model at each.
     """
 
-    source: Source
-    launches: tuple[LaunchText, ...]
+    tasks: tuple[Task, ...]
     gpus: tuple[Gpu, ...]
     configurations: tuple[Configuration, ...] = (Configuration(),)
     clocks: tuple[Asked | None, ...] = (None,)
@@ -46,45 +48,54 @@ class Sweep:
     curve: bool = False
 
     def __len__(self) -> int:
-        points = sum(len(self._clocks(gpu)) for gpu in self.gpus)
-        return len(self.configurations) * len(self.launches) * points
+        points = sum(len(self.clocks_of(gpu)) for gpu in self.gpus)
+        return len(self.configurations) * len(self.tasks) * points
 
-    def groups(self) -> tuple[Group, ...]:
-        """Return the pieces that share nothing but the compiler's cache, and can be done anywhere."""
-        targets = dict.fromkeys(gpu.target for gpu in self.gpus)
-        return tuple(
-            Group(configuration, launch, target)
-            for configuration in range(len(self.configurations))
-            for launch in range(len(self.launches))
-            for target in targets
-        )
+    @property
+    def numbers(self) -> int:
+        """How many numbers rows may have: one more than the highest. Not all of them need be taken."""
+        return len(self.configurations) * len(self.tasks) * len(self.gpus) * len(self.clocks)
 
-    def row(self, group: Group, gpu: int, clocks: int) -> Row:
-        """Return the row of a point before anything is known about it."""
-        configuration = self.configurations[group.configuration]
-        number = (group.configuration * len(self.launches) + group.launch) * len(self.gpus) + gpu
-        text = self.launches[group.launch]
-        asked = self.clocks[clocks]
-        return Row(
-            number=number * len(self.clocks) + clocks,
-            launch=group.launch,
-            gpu=self.gpus[gpu].name,
-            kernel=text.kernel or "",
-            defines=configuration.defines,
-            max_registers=configuration.max_registers,
-            grid=configuration.grid or text.grid or "",
-            block=configuration.block or text.block or "",
-            sm_clock=asked.sm if asked is not None else None,
-            memory_clock=asked.memory if asked is not None else None,
-            clocks_fixed=asked is not None,
-        )
+    def groups(self) -> Iterator[Group]:
+        """Yield the pieces that share nothing but compiled kernels, and can be done anywhere.
 
-    def rows(self, group: Group) -> tuple[Row, ...]:
-        """Return all rows of a group before anything is known about them."""
-        at = [number for number, gpu in enumerate(self.gpus) if gpu.target == group.target]
-        return tuple(self.row(group, gpu, clocks) for gpu in at for clocks in self._clocks(self.gpus[gpu]))
+        Those that share a kernel follow each other: all launches of a source for a target.
+        """
+        targets = tuple(dict.fromkeys(gpu.target for gpu in self.gpus))
+        for configuration in range(len(self.configurations)):
+            for _, tasks in itertools.groupby(range(len(self.tasks)), lambda at: self.tasks[at].source):
+                launches = tuple(tasks)
+                for target in targets:
+                    yield from (Group(configuration, launch, target) for launch in launches)
 
-    def _clocks(self, gpu: Gpu) -> list[int]:
+    def at(self, group: Group) -> Iterator[tuple[int, int, int]]:
+        """Yield (number of the row, GPU, clocks) of every point of a group."""
+        first = (group.configuration * len(self.tasks) + group.launch) * len(self.gpus)
+        for gpu, device in enumerate(self.gpus):
+            if device.target == group.target:
+                for clocks in self.clocks_of(device):
+                    yield (first + gpu) * len(self.clocks) + clocks, gpu, clocks
+
+    def rows(self, group: Group, numbers: Container[int] | None = None) -> list[Row]:
+        """Return the rows of a group before anything is known about them: all, or those numbered."""
+        configuration, task = self.configurations[group.configuration], self.tasks[group.launch]
+        common: dict[str, Any] = {
+            "launch": group.launch,
+            "kernel": task.name,
+            "defines": configuration.defines,
+            "max_registers": configuration.max_registers,
+            "grid": "" if task.application else configuration.grid or task.launch.grid or "",
+            "block": "" if task.application else configuration.block or task.launch.block or "",
+            "input": task.source.name,
+            "arguments": task.scalars,
+        }
+        return [
+            Row(number=number, gpu=self.gpus[gpu].name, **_asked(self.clocks[clocks]), **common)
+            for number, gpu, clocks in self.at(group)
+            if numbers is None or number in numbers
+        ]
+
+    def clocks_of(self, gpu: Gpu) -> list[int]:
         """Return which clocks are asked of a GPU."""
         return [at for at, asked in enumerate(self.clocks) if asked is None or asked.fits(gpu)]
 
@@ -97,9 +108,16 @@ class Sweep:
         return ClockCurve(model, min(asked, default=gpu.boost_clock), max([*asked, gpu.boost_clock]))
 
 
+def _asked(clocks: Asked | None) -> dict[str, Any]:
+    if clocks is None:
+        return {}
+    return {"sm_clock": clocks.sm, "memory_clock": clocks.memory, "clocks_fixed": True}
+
+
 class Group(NamedTuple):
     """Points of a sweep that share a kernel and an execution: all GPUs of a target, at all clocks."""
 
     configuration: int
     launch: int
+    """Which of the tasks."""
     target: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,19 +9,39 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands.options import EnumChoice, group
+from warpwatt.core.errors import UsageError
 from warpwatt.core.program import Unknown
 from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warpwatt.advise.clocks import Asked
     from warpwatt.advise.configurations import Configuration
     from warpwatt.advise.sweep import Sweep
+    from warpwatt.advise.tasks import Task
+
+
+class InputsThenFlags(click.Command):
+    """A command that takes several inputs; what follows ``--`` goes to the compiler."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Cut the compiler's flags off, then read the rest."""
+        at = args.index("--") if "--" in args else len(args)
+        left = super().parse_args(ctx, args[:at])
+        ctx.params["flags"] = tuple(args[at + 1 :])
+        return left
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return what the usage line shows."""
+        return [*super().collect_usage_pieces(ctx), "[-- COMPILER_FLAGS]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
     """What is varied and what stays, as typed."""
 
+    sources: tuple[str, ...] = ()
     kernel: str | None = None
     grid: str | None = None
     block: tuple[str, ...] = ()
@@ -59,7 +78,11 @@ axes_options = group(
     click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks per cluster."),
     click.option("--shared", metavar="BYTES", help="Dynamic shared memory per block, perhaps an expression."),
     click.option(
-        "--arg", multiple=True, metavar="NAME=VALUE", help="n=1024, x=f32[n], y=f32[n]:zeros, 0=1024."
+        "--arg",
+        multiple=True,
+        metavar="NAME=VALUE[/...]",
+        help="n=1024, x=f32[n], y=f32[n]:zeros; several values: n=1024/4096, n=1024:8192:1024, "
+        "n=1024:65536:*2.",
     ),
     click.option(
         "--args", type=click.Path(path_type=Path), metavar="FILE.toml", help="Launch and arguments."
@@ -101,15 +124,14 @@ axes_options = group(
         show_default=True,
         help="Instructions that the opcode tables lack.",
     ),
-    click.argument("flags", nargs=-1, metavar="[-- COMPILER_FLAGS]"),
-)
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor."
+    click.argument("sources", nargs=-1, required=True, metavar="INPUT..."),
 )
 
 
-def sweep_of(source: str, gpu: str, axes: Axes, *, curve: bool = False) -> Sweep:
-    """Return the sweep that the options describe.
+def sweep_of(
+    gpu: str, axes: Axes, *, curve: bool = False, tell: Callable[[str], None] | None = None
+) -> Sweep:
+    """Return the sweep that the options describe; ``tell`` hears which GPUs are left out, else stderr.
 
     Raises
     ------
@@ -117,25 +139,53 @@ def sweep_of(source: str, gpu: str, axes: Axes, *, curve: bool = False) -> Sweep
         If something cannot be read or is not known.
     """
     from warpwatt.advise.sweep import Sweep  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.session.choices import complete_gpus, model_choice  # noqa: PLC0415
-    from warpwatt.session.launches import launch_texts  # noqa: PLC0415
+    from warpwatt.session.choices import complete_gpus, model_choice, note  # noqa: PLC0415
     from warpwatt.session.session import Session  # noqa: PLC0415
 
-    opened = read_source(source)
-    compilation = CompilationOptions(include=axes.include, toolkit=axes.toolkit, flags=axes.flags)
+    include = tuple(str(Path(folder).resolve()) for folder in axes.include)  # workers are elsewhere
+    compilation = CompilationOptions(include=include, toolkit=axes.toolkit, flags=axes.flags)
     modelling = ModelOptions(axes.model, level=axes.level, unknown=axes.unknown)
-    launch = LaunchOptions(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
     return Sweep(
-        opened,
-        launch_texts(opened, launch),
-        complete_gpus(gpu),
+        tasks_of(axes),
+        complete_gpus(gpu, tell or note),
         configurations_of(axes),
         clocks_of(axes.clock),
-        Session(source, gpu, compilation, modelling).compile_options(),
+        Session("", gpu, compilation, modelling).compile_options(),
         model_choice(modelling),
         curve,
     )
+
+
+def tasks_of(axes: Axes) -> tuple[Task, ...]:
+    """Return the launches and applications that are predicted, in the order of the inputs.
+
+    Raises
+    ------
+    UsageError
+        If a launch is described and there is no kernel to launch.
+    """
+    from warpwatt.advise.tasks import application_task, kernel_tasks  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.frontend.source import read_source  # noqa: PLC0415
+    from warpwatt.session.launches import launch_texts  # noqa: PLC0415
+
+    launch = LaunchOptions(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
+    if launch != LaunchOptions() and all(_is_application(name) for name in axes.sources):
+        hint = (
+            "leave out --kernel, --grid, --cluster, --arg, --args and --loop: the steps of the file say them"
+        )
+        raise UsageError("an application has its own launches", hint=hint)
+    found: list[Task] = []
+    for name in axes.sources:
+        if _is_application(name):
+            found.append(application_task(Path(name)))
+        else:
+            source = read_source(name)
+            found += kernel_tasks(source, launch_texts(source, launch))
+    return tuple(found)
+
+
+def _is_application(name: str) -> bool:
+    return name.lower().endswith(".toml")
 
 
 def configurations_of(axes: Axes) -> tuple[Configuration, ...]:
@@ -158,10 +208,3 @@ def clocks_of(texts: tuple[str, ...]) -> tuple[Asked | None, ...]:
 
     asked = dict.fromkeys(clock for text in texts for clock in parse_range(text))
     return tuple(asked) or (None,)
-
-
-def default_jobs(given: int | None) -> int:
-    """Return the processes to use: as asked for, else one per processor this one may run on."""
-    if given is not None:
-        return given
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     default=None,
     help="Try what changes to the kernel would save.  [default: for JSON and HTML]",
 )
+@click.option(
+    "--clock-sweep/--no-clock-sweep",
+    default=True,
+    help="In HTML, show time, power and energy against the SM clock: up to 13 simulations a prediction.",
+)
 def predict(
     source: str,
     gpu: str,
@@ -33,6 +38,7 @@ def predict(
     modelling: ModelOptions,
     writing: o.OutputOptions,
     advice: bool | None,
+    clock_sweep: bool,
 ) -> None:
     """Predict time, power and energy of a kernel launch, on one or many GPUs.
 
@@ -58,6 +64,10 @@ def predict(
         from warpwatt.commands.applications import run_application  # noqa: PLC0415
 
         writer.write_applications(run_application(session))
+    elif writer.format == o.Format.HTML:
+        from warpwatt.commands.reports import write_reports  # noqa: PLC0415 - what text need not pay
+
+        write_reports(writer, session, session.run(launch), clock_sweep=clock_sweep)
     else:
         writer.write_predictions(session.run(launch))
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.commands.axes import Axes, axes_options, default_jobs, jobs_option
-from warpwatt.core.errors import InputError
+from warpwatt.commands.axes import Axes, InputsThenFlags, axes_options
+from warpwatt.commands.workers import Workers, workers_options
 
-if TYPE_CHECKING:
-    from warpwatt.advise.rows import Row
-    from warpwatt.advise.sweep import Sweep
+PAID = ("cost", "carbon")
+"""Objectives that depend on which GPU it is."""
 
 
 class _Share(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer clicks only
@@ -31,57 +32,109 @@ class _Share(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generi
         return share
 
 
-@click.command()
-@o.input_argument
+class AdviceFormat(StrEnum):
+    """Output formats of a recommendation."""
+
+    TEXT = "text"
+    CSV = "csv"
+    JSON = "json"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What is to be made small and what must hold, as typed."""
+
+    objective: str = "energy"
+    max_slowdown: float | None = None
+    prices: Path | None = None
+    carbon: str | None = None
+
+
+aim_options = o.group(
+    "aim",
+    Aim,
+    click.option(
+        "--objective",
+        type=click.Choice(["time", "energy", "edp", "cost", "carbon"]),
+        default="energy",
+        show_default=True,
+        help="What to make small; edp is energy times time.",
+    ),
+    click.option(
+        "--max-slowdown",
+        type=_Share(),
+        metavar="SHARE",
+        help="How much longer it may take than now, or than on the fastest GPU: 5%.",
+    ),
+    click.option(
+        "--prices",
+        type=click.Path(path_type=Path),
+        metavar="FILE.toml",
+        help="What GPUs and energy cost: docs/how-to/choosing-a-gpu.md.",
+    ),
+    click.option(
+        "--carbon", metavar="0.35kg/kWh|FILE.toml:ZONE", help="CO2e per kWh, as a number or of a zone."
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceOutput:
+    """Where the advice goes and how it looks; ``format`` None means by the file's name, else text."""
+
+    format: AdviceFormat | None = None
+    output: Path | None = None
+    force: bool = False
+    verbose: bool = False
+
+    @property
+    def shape(self) -> AdviceFormat:
+        """The format, by the file's name where nothing is said."""
+        suffix = self.output.suffix.lower() if self.output is not None else ""
+        by_suffix = {f".{shape}": shape for shape in AdviceFormat} | {".htm": AdviceFormat.HTML}
+        return self.format or by_suffix.get(suffix, AdviceFormat.TEXT)
+
+
+output_options = o.group(
+    "writing",
+    AdviceOutput,
+    click.option("--format", type=o.EnumChoice(AdviceFormat), help="Default: by the file's name, else text."),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
+    click.option("--force", is_flag=True, help="Overwrite the file."),
+    click.option("-v", "--verbose", is_flag=True, help="Show every GPU."),
+)
+
+
+@click.command(
+    cls=InputsThenFlags, epilog="An INPUT ending in .toml is an application: launches and copies on streams."
+)
 @o.gpu_option
 @axes_options
-@click.option(
-    "--objective",
-    type=click.Choice(["time", "energy", "edp"]),
-    default="energy",
-    show_default=True,
-    help="What to make small; edp is energy times time.",
-)
-@click.option("--max-slowdown", type=_Share(), metavar="SHARE", help="How much longer it may take: 5%.")
-@jobs_option
-@click.option("--format", "shape", type=click.Choice(["text", "json"]), default="text", help="Output format.")
-def recommend(
-    source: str,
-    gpu: str,
-    axes: Axes,
-    objective: str,
-    max_slowdown: float | None,
-    jobs: int | None,
-    shape: str,
-) -> None:
-    r"""Name the clocks, the configuration and the GPU that make time or energy small.
+@aim_options
+@workers_options
+@output_options
+def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOutput) -> None:
+    """Name the clocks and the configuration, or the GPU, that make time, energy, cost or carbon small.
 
     Without values to choose from, the clocks that each GPU offers are compared. Commands that set clocks are
-    printed, never run.
+    printed, never run. With --gpu all, --prices or --carbon the question is which GPU: all inputs together
+    are one run, and the boards choose their clocks.
 
     \b
     warpwatt recommend kernel.cu --gpu h200 --objective energy --max-slowdown 5%
     warpwatt recommend kernel.cu --gpu h200,a100 -D TILE=8,16,32 --objective edp
-    """
-    from warpwatt.advise import recommend as advice  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.commands.axes import sweep_of  # noqa: PLC0415
-    from warpwatt.commands.output import table_context  # noqa: PLC0415
-    from warpwatt.render.sweep import advice as pages  # noqa: PLC0415
+    warpwatt recommend a.cu app.toml --gpu all --objective cost --prices prices.toml --carbon 0.35kg/kWh
+    """  # noqa: D301 - click keeps the lines behind this mark as they are
+    from warpwatt.commands import advising  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.commands.output import Writer  # noqa: PLC0415
 
-    sweep = advice.choices(sweep_of(source, gpu, axes))
-    rows = _rows(sweep, default_jobs(jobs))
-    found = advice.recommend(sweep, rows, objective, max_slowdown)
-    if not found:
-        reasons = list(dict.fromkeys(row.error for row in rows if row.error))
-        raise InputError("nothing to choose from: no point has a result", details="\n".join(reasons))
-    context = table_context()
-    text = (
-        pages.render_json(found, context) if shape == "json" else pages.render(found, max_slowdown, context)
-    )
-    click.echo(text, nl=False)
-
-
-def _rows(sweep: Sweep, jobs: int) -> list[Row]:
-    from warpwatt.advise.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
-
-    return [row for batch in run_pooled(sweep, (), jobs) for row in batch]
+    if writing.output is not None:
+        Writer.check(writing.output, force=writing.force)
+    workers.check()
+    which = gpu == "all" or aim.prices is not None or aim.carbon is not None or aim.objective in PAID
+    text = (advising.gpu_choice if which else advising.settings)(gpu, axes, aim, workers, writing)
+    if writing.output is None:
+        click.echo(text, nl=False)
+    else:
+        writing.output.write_text(text, encoding="utf-8", newline="")

@@ -1,9 +1,9 @@
-"""``warpwatt sweep``: one kernel in many configurations, launches, GPUs and clocks."""
+"""``warpwatt sweep``: kernels and applications in many configurations, launches, GPUs and clocks."""
 
 from __future__ import annotations
 
+import io
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.commands.axes import Axes, axes_options, default_jobs, jobs_option
+from warpwatt.commands.axes import Axes, InputsThenFlags, axes_options
+from warpwatt.commands.workers import Workers, run_all, workers_options
 from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from warpwatt.advise.rows import Row
     from warpwatt.advise.sweep import Sweep
@@ -58,88 +59,64 @@ output_options = o.group(
 )
 
 
-@click.command()
-@o.input_argument
+@click.command(
+    cls=InputsThenFlags,
+    epilog="An INPUT ending in .toml is an application: launches, copies, streams. More: docs/tuning.md, "
+    "docs/how-to/cluster.md.",
+)
 @o.gpu_option
 @axes_options
 @click.option("--curve", is_flag=True, help="Read times off a smooth curve through few simulated clocks.")
-@jobs_option
+@workers_options
 @output_options
-def sweep(
-    source: str,
-    gpu: str,
-    axes: Axes,
-    curve: bool,
-    jobs: int | None,
-    writing: SweepOutput,
-) -> None:
-    r"""Predict one kernel in many configurations, launches, GPUs and clocks.
+def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepOutput) -> None:
+    """Predict kernels and applications in many configurations, launches, GPUs and clocks.
 
     Every combination of the values given is a point; one that fails becomes a row with the reason.
 
     \b
-    warpwatt sweep matmul.cu -D TILE=8,16,32 --block TILE,TILE --grid n/TILE,n/TILE --arg n=4096 ...
+    warpwatt sweep matmul.cu -D TILE=8,16,32 --block TILE,TILE --grid n/TILE,n/TILE --arg n=1024/4096 ...
     warpwatt sweep kernel.cu --gpu h200 --clock 510:1980:15 -o clocks.html
-    """
+    warpwatt sweep *.cu app.toml --gpu all --dask tcp://scheduler:8786 -o all.parquet
+    """  # noqa: D301 - click keeps the lines behind this mark as they are
     from warpwatt.commands.axes import sweep_of  # noqa: PLC0415 - verbs load lazily
 
-    rows = done(sweep_of(source, gpu, axes, curve=curve), default_jobs(jobs), writing)
-    if all(row.error for row in rows):
+    shape = _checked(writing)
+    workers.check()
+    if not done(sweep_of(gpu, axes, curve=curve), workers, shape, writing):
         sys.exit(1)
 
 
-def done(swept: Sweep, jobs: int, writing: SweepOutput) -> list[Row]:
-    """Do what of a sweep is not done yet, write all of it, and return the rows in order.
+def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutput) -> bool:
+    """Do what of a sweep is not done yet, write all of it, and return whether any point has a result.
 
     Raises
     ------
     OutputExistsError
-        If the file is there, or rows of another sweep are, and ``--force`` was not given.
-    ToolchainError
-        If what writes Parquet is missing.
+        If rows of another sweep are there, and ``--force`` was not given.
+    ClusterError
+        If the cluster cannot be used or was lost; what is done stays.
     """
     from warpwatt.advise.journal import Journal  # noqa: PLC0415 - verbs load lazily
 
-    shape = _checked(writing)
     if writing.output is None:
-        rows = _finished(swept, [], jobs, lambda _: None)
-        _write(rows, shape, writing)
-        return rows
+        kept: list[Row] = []
+        run_all(swept, workers, (), kept.extend)
+        kept.sort(key=lambda row: row.number)
+        _write(kept, shape, writing)
+        return any(not row.error for row in kept)
     with Journal(writing.output, swept, force=writing.force) as journal:
-        if journal.rows:
-            click.echo(f"note: {len(journal.rows)} of {len(swept)} points were done before", err=True)
-        rows = _finished(swept, journal.rows, jobs, journal.add)
-        _write(rows, shape, writing)
+        if len(journal):
+            click.echo(f"note: {len(journal)} of {len(swept)} points were done before", err=True)
+        try:
+            run_all(swept, workers, journal.done, journal.add, before=len(journal))
+        except KeyboardInterrupt:
+            click.echo(f"{len(journal)} of {len(swept)} points are kept; the same command goes on", err=True)
+            raise
+        _write(journal, shape, writing)
+        good = any(not row.error for row in journal)
         journal.remove()
-    return rows
-
-
-def _finished(swept: Sweep, before: Sequence[Row], jobs: int, keep: Callable[[list[Row]], None]) -> list[Row]:
-    """Return all rows in order, those from ``before`` among them; new ones are kept at once."""
-    from warpwatt.advise.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
-
-    rows = list(before)
-    with _progress(len(swept), len(rows)) as advance:
-        for batch in run_pooled(swept, {row.number for row in rows}, jobs):
-            keep(batch)
-            rows += batch
-            advance(len(batch))
-    return sorted(rows, key=lambda row: row.number)
-
-
-@contextmanager
-def _progress(total: int, before: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that moves a bar on stderr on; there is a bar only on a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich import progress  # noqa: PLC0415 - only where there is a bar
-    from rich.console import Console  # noqa: PLC0415
-
-    columns = progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn()
-    with progress.Progress("points", *columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("points", total=total, completed=before)
-        yield lambda number: bar.advance(task, number)
+    return good
 
 
 def _checked(writing: SweepOutput) -> SweepFormat:
@@ -148,9 +125,9 @@ def _checked(writing: SweepOutput) -> SweepFormat:
 
     shape, output = _format(writing), writing.output
     if shape is SweepFormat.PARQUET:
-        from warpwatt.render.sweep.tables import parquet_writer  # noqa: PLC0415 - only where it is wanted
+        from warpwatt.render.sweep import parquet  # noqa: PLC0415 - only where it is wanted
 
-        parquet_writer()
+        parquet.check()
         if output is None:
             raise UsageError("Parquet is not for terminals", hint="-o FILE.parquet")
     if output is not None and not output.parent.is_dir():
@@ -169,13 +146,16 @@ def _format(writing: SweepOutput) -> SweepFormat:
 def _write(rows: Sequence[Row], shape: SweepFormat, writing: SweepOutput) -> None:
     """Write the rows; a file appears whole or not at all."""
     from warpwatt.commands.output import table_context  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.render.sweep import renderer  # noqa: PLC0415
+    from warpwatt.render.sweep import write  # noqa: PLC0415
 
     output = writing.output
-    result = renderer(shape)(rows, table_context(verbose=writing.verbose, colour=output is None))
+    context = table_context(verbose=writing.verbose, colour=output is None)
     if output is None:
-        click.echo(result, nl=False)
+        buffer = io.BytesIO()
+        write(shape, rows, context, buffer)
+        click.echo(buffer.getvalue().decode(), nl=False)
         return
     scratch = output.with_name(f"{output.name}.writing")
-    scratch.write_bytes(result if isinstance(result, bytes) else result.encode())
+    with scratch.open("wb") as file:
+        write(shape, rows, context, file)
     scratch.replace(output)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.render.console import plain
-from warpwatt.render.figures import percent
 from warpwatt.render.listing import LEVEL_NAMES, instruction_text, labels_at
 
 if TYPE_CHECKING:
@@ -25,28 +24,26 @@ class CodeRow:
     """One row of a listing.
 
     ``keys`` names the source lines it belongs to (``f0-14``), the innermost first, then the call sites it
-    was inlined into; empty for labels and gaps. ``heat`` and ``energy_heat`` are shares, 0 to 1.
+    was inlined into; empty for labels and gaps. ``cost`` is that of a source line, ``index`` that of an
+    instruction in its program.
     """
 
     number: str
     text: str
     keys: str = ""
-    heat: float = 0.0
-    energy_heat: float = 0.0
-    time: str = ""
-    energy: str = ""
     kind: str = "code"
     """``"code"``, ``"label"``, ``"file"`` or ``"gap"``."""
+    cost: LineCost | None = None
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One column: its title and rows; ``shares`` tells whether rows carry shares of the time."""
+    """One column: its title and rows; ``program`` is None for the source."""
 
     title: str
     rows: tuple[CodeRow, ...]
-    shares: bool = False
-    energies: bool = False
+    program: Program | None = None
 
 
 def listings(prediction: Prediction, context: Context) -> list[Listing]:
@@ -56,10 +53,7 @@ def listings(prediction: Prediction, context: Context) -> list[Listing]:
     programs = [analysed, *others]
     files = _files(prediction, programs)
     columns = [source_listing(prediction.lines, files, context)] if prediction.lines else []
-    for program in programs:
-        shares = prediction.timing.shares if program is analysed else ()
-        columns.append(program_listing(program, files, shares))
-    return columns
+    return [*columns, *(program_listing(program, files) for program in programs)]
 
 
 def _files(prediction: Prediction, programs: Sequence[Program]) -> dict[str, int]:
@@ -81,7 +75,7 @@ def source_listing(lines: Sequence[LineCost], files: Mapping[str, int], context:
         texts = context.sources.get(name, "").splitlines()
         rows += _source_rows(costs, texts, f"f{files[name]}")
     title = f"Source: {plain(short[names[0]])}" if len(names) == 1 else "Source"
-    return Listing(title, tuple(rows), shares=True, energies=True)
+    return Listing(title, tuple(rows))
 
 
 def short_names(files: Sequence[str]) -> dict[str, str]:
@@ -124,31 +118,23 @@ def _lone(number: int, shown: set[int], total: int) -> bool:
 
 
 def _source_row(number: int, text: str, key: str, cost: LineCost | None) -> CodeRow:
-    if cost is None:
-        return CodeRow(str(number), plain(text), key)
-    shares = (cost.time_share, cost.energy_share)
-    return CodeRow(str(number), plain(text), key, *shares, percent(shares[0]), percent(shares[1]))
+    return CodeRow(str(number), plain(text), key, cost=cost)
 
 
-def program_listing(program: Program, files: Mapping[str, int], shares: Sequence[float]) -> Listing:
+def program_listing(program: Program, files: Mapping[str, int]) -> Listing:
     """Return the column of one program, labels on rows of their own."""
     at = labels_at(program)
     rows: list[CodeRow] = []
     for instruction in program.instructions:
         rows += [CodeRow("", f"{plain(label)}:", kind="label") for label in at.get(instruction.index, ())]
-        share = shares[instruction.index] if instruction.index < len(shares) else 0.0
-        rows.append(_instruction_row(instruction, program.level, files, share))
-    name = LEVEL_NAMES[program.level]
-    return Listing(f"{name} for {program.target}", tuple(rows), shares=bool(shares))
+        rows.append(_instruction_row(instruction, program.level, files))
+    return Listing(f"{LEVEL_NAMES[program.level]} for {program.target}", tuple(rows), program)
 
 
-def _instruction_row(
-    instruction: Instruction, level: Level, files: Mapping[str, int], share: float
-) -> CodeRow:
-    time = percent(share) if share >= 0.005 else ""
+def _instruction_row(instruction: Instruction, level: Level, files: Mapping[str, int]) -> CodeRow:
     keys = " ".join(line_keys(instruction.line, files))
     text = plain(instruction_text(instruction, level))
-    return CodeRow(str(instruction.index), text, keys, share, time=time)
+    return CodeRow(str(instruction.index), text, keys, index=instruction.index)
 
 
 def line_keys(line: SourceLine | None, files: Mapping[str, int]) -> list[str]:

@@ -109,4 +109,4 @@ def plain(text: str) -> str:
     True
     """
     spread = text.replace("\t", "    ")
-    return "".join(c if c.isprintable() else "\ufffd" for c in spread)
+    return spread if spread.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in spread)

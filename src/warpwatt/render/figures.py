@@ -73,10 +73,10 @@ def percent(share: float) -> str:
 def count(value: float) -> str:
     """Return a count with three significant digits and an SI prefix.
 
-    >>> count(16.0), count(0.5), count(1048576), count(1234.0)
-    ('16', '0.5', '1.05 M', '1234')
+    >>> count(16.0), count(0.5), count(1048576), count(1234.0), count(9999.9)
+    ('16', '0.5', '1.05 M', '1234', '10.0 k')
     """
-    if abs(value) >= 1e4:
+    if abs(value) >= 9999.5:  # what four digits would write with an exponent
         return si(value, "").strip()
     return f"{value:.4g}"
 

@@ -8,51 +8,103 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import jinja2
 from markupsafe import Markup
 
-from warpwatt.render import plot
-from warpwatt.render.page import page
+from warpwatt.advise.report import report
+from warpwatt.render.assets import environment, joined
+from warpwatt.render.report.data import embedded
+from warpwatt.render.report.page import page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warpwatt.advise.report import Report
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
+    from warpwatt.render.plots.lines import LineChart
+    from warpwatt.render.plots.roofline import RooflinePlot
+    from warpwatt.render.report.page import Page
+
+STYLES = ("base.css", "plots.css", "report.css", "print.css")
+SCRIPTS = ("theme.js", "save.js", "plots.js", "code.js", "page.js")
+"""Put into the page in this order, as one style and one script."""
 
 
 def render(predictions: Sequence[Prediction], context: Context) -> str:
-    """Return the page of the predictions as one HTML document."""
-    script = _asset("page.js")
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("page.html").render(
-        page=page(predictions, context),
-        plot=plot,
-        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
+    """Return the page of the predictions as one HTML document, without clock sweeps."""
+    return render_reports([report(prediction) for prediction in predictions], context)
+
+
+def render_reports(reports: Sequence[Report], context: Context) -> str:
+    """Return the page of full reports as one HTML document."""
+    script = joined(SCRIPTS)
+    shown = page(reports, context)
+    return environment().get_template("page.html").render(
+        page=shown,
+        style=Markup(joined(STYLES)),  # noqa: S704 - our own files
+        script=Markup(script),  # noqa: S704 - our own files
+        data=embedded(_data(shown)),
         policy=content_policy(script),
-    )
+    )  # fmt: skip
 
 
 def content_policy(script: str) -> str:
     """Return the Content-Security-Policy that allows exactly this script and nothing from outside.
 
+    Pictures may come from ``data:`` addresses, which is how a plot becomes a PNG.
+
     >>> content_policy("")[:26]
     "default-src 'none'; script"
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'"
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
-def _asset(name: str) -> str:
-    return resources.files("warpwatt.render").joinpath("templates", name).read_text(encoding="utf-8")
+def _data(shown: Page) -> dict[str, Any]:
+    """Return what the script reads: the tables behind the plots, the listings and their heat."""
+    plots: dict[str, Any] = {}
+    for account in shown.accounts:
+        of = {"kernel": account.kernel, "gpu": account.gpu}
+        plots |= {f"{account.anchor}-{name}": one.document(of) for name, one in account.data.items()}
+    plots |= {one.anchor: one.data.document({"kernel": "all", "gpu": one.gpu}) for one in shown.rooflines}
+    columns = {one.anchor: [column.document() for column in one.columns] for one in shown.accounts}
+    return {"plots": plots, "cursors": _cursors(shown), "texts": shown.library.texts, "columns": columns}
+
+
+def _cursors(shown: Page) -> dict[str, Any]:
+    """Return what the cursor of each plot reads: roofs and their axis, or the points of a curve."""
+    found = {one.anchor: _roof_cursor(one.plot) for one in shown.rooflines}
+    for account in shown.accounts:
+        if account.plot is not None:
+            found[f"{account.anchor}-roofline"] = _roof_cursor(account.plot)
+        groups = {"occupancy": account.occupancy_charts}
+        if account.clocks is not None:
+            groups["clocks"] = account.clocks.charts
+        found |= {
+            f"{account.anchor}-{group}-{chart.name}": _curve_cursor(chart)
+            for group, charts in groups.items()
+            for chart in charts
+        }
+    return found
+
+
+def _roof_cursor(plot: RooflinePlot) -> dict[str, Any]:
+    axis = plot.x_axis
+    return {
+        "low": axis.low,
+        "high": axis.high,
+        "start": axis.start,
+        "end": axis.end,
+        "peaks": plot.peaks,
+        "unit": plot.unit,
+    }
+
+
+def _curve_cursor(chart: LineChart) -> dict[str, Any]:
+    own = chart.stops.index(chart.marks[-1].x)
+    return {"stops": chart.stops, "heights": chart.heights, "notes": chart.notes, "own": own}

@@ -1,6 +1,8 @@
-"""The roofline of one prediction: the GPU's roofs at the predicted clocks and the kernel's point under them.
+"""The roofline of one prediction: the GPU's roofs at the predicted clocks and the kernel's points under them.
 
-Williams, Waterman, Patterson: "Roofline: an insightful visual performance model", CACM 52(4), 2009.
+Williams, Waterman, Patterson: "Roofline: an insightful visual performance model", CACM 52(4), 2009. One point
+for each level of memory: Yang et al., "Hierarchical Roofline analysis for GPUs", CCPE 32(20), 2020. Kernels
+without FLOP: Ding, Williams, "An Instruction Roofline Model for GPUs", PMBS 2019.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Unit
+from warpwatt.models.time.roofs import l2_bandwidth
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case
@@ -23,6 +26,8 @@ _COMPUTE = {
 }
 """Unit to the name of its roof and its row in the throughput table."""
 FLOPS_PER_FMA = 2
+L1_BYTES_PER_SM_CLOCK = 128.0
+"""Taken where nobody has measured L1, as in :mod:`warpwatt.models.time.roofs`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,21 @@ class Roof:
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """One level of memory: its roof, the bytes that cross it in the whole grid, FLOP per such byte."""
+
+    roof: Roof
+    bytes: float
+    intensity: float
+
+
+@dataclass(frozen=True, slots=True)
 class Roofline:
     """All roofs, the two that bind, and the kernel's point.
 
     ``compute`` is the roof of the unit that would need longest for its share of the FLOP. ``intensity`` is
-    in FLOP per DRAM byte; ``performance`` with ``low`` and ``high`` in FLOP/s.
+    in FLOP per DRAM byte, ``levels`` has it for each level of memory that is used, DRAM first;
+    ``performance`` with ``low`` and ``high`` in FLOP/s.
     """
 
     roofs: tuple[Roof, ...]
@@ -50,10 +65,22 @@ class Roofline:
     performance: float
     low: float
     high: float
+    levels: tuple[Level, ...] = ()
+    unit: str = "FLOP"
+    """What is counted: ``"FLOP"``, or ``"inst"`` for warp instructions."""
 
     def ceiling(self, intensity: float) -> float:
         """Return the FLOP/s that the two binding roofs allow at ``intensity``."""
         return min(self.compute.peak, self.memory.peak * intensity)
+
+    @property
+    def nearest(self) -> Roof:
+        """The roof that the kernel comes nearest to at any level of memory: there it has least to gain."""
+        allowed = [(min(self.compute.peak, one.roof.peak * one.intensity), one) for one in self.levels]
+        if not allowed:
+            return self.binding
+        least, level = min(allowed, key=lambda pair: pair[0])
+        return self.compute if least == self.compute.peak else level.roof
 
     @property
     def ridge(self) -> float:
@@ -71,7 +98,7 @@ def roofline(prediction: Prediction) -> Roofline | None:
     case, time = prediction.case, prediction.time
     work = unit_flops(case.workload.execution)
     flops, traffic = sum(work.values()), case.workload.dram.total
-    compute = {unit: compute_roof(case, unit) for unit in _COMPUTE if unit is Unit.FP32 or unit in work}
+    compute = {unit: compute_roof(case, unit) for unit in _COMPUTE}
     slowest = max(work, key=lambda unit: _least_time(work[unit], compute.get(unit)), default=None)
     binding = compute.get(slowest) if slowest else None
     if binding is None or not (binding.peak > 0 and traffic > 0 and time.low > 0):
@@ -79,7 +106,32 @@ def roofline(prediction: Prediction) -> Roofline | None:
     memory = memory_roofs(case)
     roofs = (*(roof for roof in compute.values() if roof.peak > 0), *memory)
     point = (flops / traffic, flops / time.value, flops / time.high, flops / time.low)
-    return Roofline(roofs, binding, memory[0], *point)
+    return Roofline(roofs, binding, memory[0], *point, levels=_levels(case, memory, flops))
+
+
+def instruction_roofline(prediction: Prediction) -> Roofline | None:
+    """Return the same for warp instructions under the issue rate, None without DRAM traffic or time.
+
+    Bytes are counted instead of transactions of 32 bytes, so that both pictures have the same memory roofs.
+    """
+    case, time = prediction.case, prediction.time
+    work, traffic = case.workload.execution.warp_instructions, case.workload.dram.total
+    schedulers = case.gpu.sm_count * case.gpu.capability.warp_schedulers
+    issue = Roof("Issue", "compute", schedulers * case.clocks.sm)
+    if not (work > 0 and traffic > 0 and time.low > 0):
+        return None
+    memory = memory_roofs(case)
+    point = (work / traffic, work / time.value, work / time.high, work / time.low)
+    return Roofline(
+        (issue, *memory), issue, memory[0], *point, levels=_levels(case, memory, work), unit="inst"
+    )
+
+
+def _levels(case: Case, memory: tuple[Roof, ...], done: float) -> tuple[Level, ...]:
+    work = case.workload
+    crossing = (work.dram.total, work.l2.total, work.l1.total)
+    pairs = zip(memory, crossing, strict=True)
+    return tuple(Level(roof, moved, done / moved) for roof, moved in pairs if moved > 0)
 
 
 def _least_time(flops: float, roof: Roof | None) -> float:
@@ -109,8 +161,31 @@ def dram_peak(case: Case) -> float:
     return case.gpu.memory_bandwidth * case.clocks.memory / case.gpu.memory_clock
 
 
-def memory_roofs(case: Case) -> tuple[Roof, ...]:
-    """Return the DRAM roof and, where somebody measured it, the L2 roof in B/s."""
-    l2 = case.gpu.memory.l2_bandwidth
-    dram = Roof("DRAM", "memory", dram_peak(case))
-    return (dram, Roof("L2", "memory", l2)) if l2 else (dram,)
+def l2_peak(case: Case) -> float:
+    """Return the bandwidth of L2 at the case's SM clock in B/s: measured where somebody has, else assumed."""
+    return l2_bandwidth(case)[0]
+
+
+def l1_peak(case: Case) -> float:
+    """Return the bandwidth of all L1 caches at the case's SM clock in B/s, as the time models take it."""
+    per_clock = case.gpu.memory.l1_bandwidth_per_sm_clock or L1_BYTES_PER_SM_CLOCK
+    return case.gpu.sm_count * per_clock * case.clocks.sm
+
+
+def memory_roofs(case: Case) -> tuple[Roof, Roof, Roof]:
+    """Return the roofs of DRAM, L2 and L1 in B/s."""
+    return (
+        Roof("DRAM", "memory", dram_peak(case)),
+        Roof("L2", "memory", l2_peak(case)),
+        Roof("L1", "memory", l1_peak(case)),
+    )
+
+
+def roof_origin(case: Case, name: str) -> str:
+    """Return where the peak of a roof comes from: ``"measured"``, ``"measured on a relative"``, ..."""
+    field = {"L2": "l2_bandwidth", "L1": "l1_bandwidth_per_sm_clock"}.get(name)
+    if field is None:
+        return "data sheet"
+    if getattr(case.gpu.memory, field) is None:
+        return "assumed"
+    return "measured on a relative" if case.gpu.memory.borrowed(field) else "measured"

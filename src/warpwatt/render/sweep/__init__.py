@@ -1,29 +1,36 @@
-"""Sweeps as text, CSV, JSON, Parquet and one HTML page with plots. Public name: ``renderer(format)``."""
+"""Sweeps as text, CSV, JSON, Parquet and one HTML page with plots. Public name: ``write``."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import BinaryIO
 
     from warpwatt.advise.rows import Row
     from warpwatt.render.context import Context
 
-    Renderer = Callable[[Sequence[Row], Context], str | bytes]
-
-FORMATS: Mapping[str, str] = {
+WHOLE: Mapping[str, str] = {
     "text": "warpwatt.render.sweep.text:render",
-    "csv": "warpwatt.render.sweep.tables:render_csv",
     "json": "warpwatt.render.sweep.tables:render_json",
-    "parquet": "warpwatt.render.sweep.tables:render_parquet",
     "html": "warpwatt.render.sweep.page:render",
 }
-"""Format to ``module:function``, each imported only when it is asked for."""
+"""Format to ``module:function`` that returns the text, each imported only when it is asked for."""
+STREAMED: Mapping[str, str] = {
+    "csv": "warpwatt.render.sweep.tables:write_csv",
+    "parquet": "warpwatt.render.sweep.parquet:write",
+}
+"""Format to ``module:function`` that writes to a file row by row."""
 
 
-def renderer(name: str) -> Renderer:
-    """Return the renderer of a format: from rows in order and a context to text, or bytes (Parquet)."""
-    module, _, function = FORMATS[name].partition(":")
-    return cast("Renderer", getattr(import_module(module), function))
+def write(name: str, rows: Sequence[Row], context: Context, file: BinaryIO) -> None:
+    """Write rows, which are in order, in one of the formats."""
+    path = STREAMED.get(name) or WHOLE[name]
+    module, _, function = path.partition(":")
+    renderer = getattr(import_module(module), function)
+    if name in STREAMED:
+        renderer(rows, context, file)
+    else:
+        file.write(renderer(rows, context).encode())

@@ -11,8 +11,9 @@ from rich.text import Text
 from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.json import dump, header
+from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION
 from warpwatt.render.sweep.points import name, varying
-from warpwatt.render.sweep.tables import SCHEMA_URL, SCHEMA_VERSION, records
+from warpwatt.render.sweep.tables import csv_of, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,7 +91,7 @@ def _signed(value: float) -> str:
     return f"{100 * value:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
 
 
-def render_json(found: Sequence[Recommendation], context: Context) -> str:
+def render_json(found: Sequence[Recommendation], _: float | None, context: Context) -> str:
     """Return one JSON document; rows are as in sweeps."""
     said = {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
     return dump({**said, "rows": [], "recommendations": [_document(one) for one in found]})
@@ -112,3 +113,17 @@ def _document(one: Recommendation) -> dict[str, Any]:
 
 def _estimate(value: Estimate) -> dict[str, Any]:
     return {"value": value.value, "low": value.low, "high": value.high, "source": str(value.source)}
+
+
+def render_csv(found: Sequence[Recommendation], _: float | None, __: Context) -> str:
+    """Return a line for every baseline and every chosen point: three columns, then those of sweeps."""
+    lines = []
+    for one in found:
+        for role, record in zip(("baseline", "chosen"), records([one.baseline, one.chosen]), strict=True):
+            share = one.saving.value if role == "chosen" else 0.0
+            lines.append({"role": role, "objective": one.goal, "saving": share, **record})
+    return csv_of(lines)
+
+
+FORMATS = {"text": render, "json": render_json, "csv": render_csv}
+"""Format to what renders it."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup
 
 from warpwatt.advise.rows import OBJECTIVES, least, pareto
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.units import si
+from warpwatt.render.assets import environment, joined
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.sweep import plots
-from warpwatt.render.sweep.points import name, varying
+from warpwatt.render.sweep.points import name, title, varying
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from warpwatt.advise.rows import Range, Row
     from warpwatt.render.context import Context
 
+STYLES = ("base.css", "plots.css", "print.css")
 _OBJECTIVE_NAMES = {"time": "fastest", "energy": "least energy", "edp": "least energy × time"}
 
 
@@ -46,32 +46,28 @@ class Part:
 
 def render(rows: Sequence[Row], context: Context) -> str:
     """Return the page as one HTML document."""
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
     results = [row for row in rows if row.time is not None]
     by_launch = [[row for row in results if row.launch == one] for one in {row.launch: 0 for row in results}]
-    return environment.get_template("sweep.html").render(
-        title=", ".join(dict.fromkeys(row.kernel for row in results)) or "no result",
-        launches=[_part(own) for own in by_launch],
-        failures=_failures(rows),
-        warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
-        plots=plots,
-        context=context,
-        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
+    return (
+        environment()
+        .get_template("sweep.html")
+        .render(
+            title=", ".join(dict.fromkeys(row.kernel for row in results)) or "no result",
+            launches=[_part(own, results) for own in by_launch],
+            failures=_failures(rows),
+            warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
+            plots=plots,
+            context=context,
+            style=Markup(joined(STYLES)),  # noqa: S704 - our own files
+        )
     )
 
 
-def _part(rows: Sequence[Row]) -> Part:
+def _part(rows: Sequence[Row], everything: Sequence[Row]) -> Part:
     heads, front = varying(rows), pareto(rows)
     said = [f"{_OBJECTIVE_NAMES[goal]}: {name(least(rows, goal), heads)}" for goal in OBJECTIVES]
     return Part(
-        title=f"{rows[0].kernel}: {plural(len(rows), 'point')}",
+        title=f"{title(rows[0], everything)}: {plural(len(rows), 'point')}",
         summary="; ".join(said),
         heads=tuple(heads),
         rows=tuple(
@@ -88,7 +84,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         power,
         _quantity(row.energy, "J"),
         si(row.energy_delay or 0.0, "Js"),
-        percent(row.occupancy or 0.0),
+        percent(row.occupancy) if row.occupancy is not None else "",
         row.limited_by,
     )
 
@@ -106,7 +102,3 @@ def _failures(rows: Sequence[Row]) -> list[tuple[str, str]]:
         if row.error:
             reasons[row.error] = reasons.get(row.error, 0) + 1
     return [(reason, plural(number, "point")) for reason, number in reasons.items()]
-
-
-def _asset(name: str) -> str:
-    return resources.files("warpwatt.render").joinpath("templates", name).read_text(encoding="utf-8")

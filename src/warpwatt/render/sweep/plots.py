@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.advise.rows import objective, pareto
 from warpwatt.core.units import si
+from warpwatt.render.plots.axes import LinearAxis
 from warpwatt.render.sweep.points import name, varying
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ MOST_BANDS = 2
 """Lines in one plot whose intervals are drawn too; more would hide each other."""
 FEWEST_CLOCKS = 3
 """Different SM clocks from which on lines are drawn."""
-TICKS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,55 +61,10 @@ CLOCK = Quantity("SM clock", "Hz", _clock)
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A grid line and its label."""
+class Axis(LinearAxis):
+    """A linear axis of a ``quantity``."""
 
-    position: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A linear axis from ``low`` to ``high`` over the pixels ``start`` to ``end``."""
-
-    quantity: Quantity
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        """Return the pixel of a value, one decimal."""
-        return round(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start), 1)
-
-    @property
-    def ticks(self) -> list[Tick]:
-        """Round values on the axis."""
-        step = round_step((self.high - self.low) / TICKS)
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        unit = self.quantity.unit
-        return [
-            Tick(self(i * step), si(i * step, unit, _digits(i * step, step))) for i in range(first, last + 1)
-        ]
-
-
-def _digits(value: float, step: float) -> int:
-    """Return the significant digits that tell a value from those one step away.
-
-    >>> _digits(1.5e9, 5e8), _digits(0.2, 0.1), _digits(0.0, 0.1)
-    (2, 1, 1)
-    """
-    return math.floor(math.log10(value * (1 + 1e-9))) - math.floor(math.log10(step)) + 1 if value > 0 else 1
-
-
-def round_step(least: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is no less.
-
-    >>> round_step(0.03), round_step(70.0), round_step(10.0)
-    (0.05, 100.0, 10.0)
-    """
-    magnitude = 10.0 ** math.floor(math.log10(least))
-    return next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= least * (1 - 1e-9))
+    quantity: Quantity = CLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +151,8 @@ def _axis(quantity: Quantity, rows: Sequence[Row], start: float, end: float, *, 
     values = [quantity.of(row) for row in rows]
     low, high = min(values), max(values)
     room = 0.04 * (high - low) or 0.04 * high
-    return Axis(quantity, 0.0 if zero else max(0.0, low - room), high + room, start, end)
+    least = 0.0 if zero else max(0.0, low - room)
+    return Axis(least, high + room, start, end, quantity.unit, quantity)
 
 
 def _path(marks: Sequence[Mark]) -> str:

@@ -23,8 +23,10 @@ def varying(rows: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
     {'block': ['64', '128']}
     """
     macros = dict.fromkeys(name for row in rows for name, _ in row.defines)
+    arguments = dict.fromkeys(name for row in rows for name, _ in row.arguments)
     readers: dict[str, Callable[[Row], str]] = {
         "GPU": lambda row: row.gpu,
+        **{name: _argument(name) for name in arguments},
         **{name: _macro(name) for name in macros},
         "max regs": lambda row: str(row.max_registers or ""),
         "block": lambda row: _short(row.block),
@@ -36,7 +38,7 @@ def varying(rows: Sequence[Row]) -> Mapping[str, Callable[[Row], str]]:
     found = {head: read for head, read in readers.items() if len({read(row) for row in rows}) > 1}
     if not any(row.clocks_fixed for row in rows):
         found.pop("SM clock", None)  # what each board chose for itself
-    if found.keys() & {*macros, "block"}:
+    if found.keys() & {*macros, *arguments, "block"}:
         found.pop("grid", None)  # it follows them
     if len({(row.gpu, row.memory_clock) for row in rows}) > len({row.gpu for row in rows}):
         found["memory clock"] = lambda row: _mega(row.memory_clock)
@@ -49,6 +51,27 @@ def _mega(hertz: float | None) -> str:
 
 def _macro(name: str) -> Callable[[Row], str]:
     return lambda row: dict(row.defines).get(name, "")
+
+
+def _argument(name: str) -> Callable[[Row], str]:
+    return lambda row: dict(row.arguments).get(name, "")
+
+
+def title(row: Row, rows: Sequence[Row]) -> str:
+    """Return the kernel of a launch, with the arguments that tell it from the other launches of ``rows``.
+
+    >>> from warpwatt.advise.rows import Row
+    >>> rows = [Row(n, n, "T4", kernel="f", arguments=(("n", str(8 << n)), ("m", "1"))) for n in range(2)]
+    >>> title(rows[1], rows)
+    'f, n=16'
+    """
+    alike = [other for other in rows if (other.kernel, other.input) == (row.kernel, row.input)]
+    differing = [
+        f"{name}={value}"
+        for name, value in row.arguments
+        if len({dict(other.arguments).get(name) for other in alike}) > 1
+    ]
+    return ", ".join([row.kernel, *differing])
 
 
 def _short(dimensions: str) -> str:

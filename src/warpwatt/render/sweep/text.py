@@ -14,7 +14,7 @@ from warpwatt.render.figures import percent, plural
 from warpwatt.render.sweep.points import varying
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -34,15 +34,33 @@ def render(rows: Sequence[Row], context: Context) -> str:
 
 def _parts(rows: Sequence[Row], context: Context) -> Iterator[RenderableType]:
     results = [row for row in rows if row.time is not None]
-    for launch in dict.fromkeys(row.launch for row in results):
-        own = [row for row in results if row.launch == launch]
-        yield Text(plain(own[0].kernel), style="bold cyan")
+    several = len({row.input for row in results}) > 1
+    for own in by_kernel(results):
+        file = f"{own[0].input}: " if several and own[0].input else ""
+        yield Text(plain(file + own[0].kernel), style="bold cyan")
         yield _table(own, shown(own, everything=context.verbosity > 0))
         yield Text("")
     yield Text(_legend(results, rows, everything=context.verbosity > 0), style=QUIET)
     yield from _failures(rows)
     for warning in dict.fromkeys(w for row in results for w in row.warnings):
         yield Text(f"! {plain(warning)}", style="yellow")
+
+
+def by_kernel(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of every kernel of every input together, all its launches."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.input, row.kernel), []).append(row)
+    return list(groups.values())
+
+
+def _best(rows: Sequence[Row]) -> dict[str, set[int]]:
+    """Return by objective the best points of every launch that has several."""
+    launches: dict[int, list[Row]] = {}
+    for row in rows:
+        launches.setdefault(row.launch, []).append(row)
+    several = [own for own in launches.values() if len(own) > 1]
+    return {goal: {least(own, goal).number for own in several} for goal in OBJECTIVES}
 
 
 def shown(rows: Sequence[Row], *, everything: bool) -> list[Row]:
@@ -55,9 +73,8 @@ def shown(rows: Sequence[Row], *, everything: bool) -> list[Row]:
 
 
 def _table(rows: Sequence[Row], chosen: Sequence[Row]) -> Table:
-    axes = varying(rows)
-    front = pareto(rows)
-    best = {goal: least(rows, goal).number for goal in OBJECTIVES}
+    axes, best = varying(rows), _best(rows)
+    front = pareto(rows) if best["time"] else frozenset()
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("")
     for name in axes:
@@ -73,16 +90,16 @@ def _table(rows: Sequence[Row], chosen: Sequence[Row]) -> Table:
     return table
 
 
-def _results(row: Row, best: dict[str, int]) -> Iterator[Text]:
+def _results(row: Row, best: Mapping[str, set[int]]) -> Iterator[Text]:
     assert row.time is not None
     assert row.power is not None
     assert row.energy is not None
     assert row.energy_delay is not None
-    yield _value(si(row.time.value, "s"), marked=best["time"] == row.number)
+    yield _value(si(row.time.value, "s"), marked=row.number in best["time"])
     yield Text(si(row.power.value, "W") + ("*" if row.at_power_limit else " "))
-    yield _value(si(row.energy.value, "J"), marked=best["energy"] == row.number)
-    yield _value(si(row.energy_delay, "Js"), marked=best["edp"] == row.number)
-    yield Text(percent(row.occupancy or 0.0))
+    yield _value(si(row.energy.value, "J"), marked=row.number in best["energy"])
+    yield _value(si(row.energy_delay, "Js"), marked=row.number in best["edp"])
+    yield Text(percent(row.occupancy) if row.occupancy is not None else "")
     yield Text(plain(row.limited_by))
 
 
@@ -94,15 +111,14 @@ def _legend(results: Sequence[Row], rows: Sequence[Row], *, everything: bool) ->
     said = [f"{plural(len(rows), 'point')}"]
     if len(results) < len(rows):
         said.append(f"{len(rows) - len(results)} without result")
-    hidden = len(results) - sum(
-        len(shown([row for row in results if row.launch == launch], everything=everything))
-        for launch in {row.launch for row in results}
-    )
+    hidden = len(results) - sum(len(shown(own, everything=everything)) for own in by_kernel(results))
     if hidden:
         said.append(f"{hidden} not shown: -v shows all, -o FILE.csv|.json|.html|.parquet keeps all")
-    marks = f"{BEST} best. {FRONT} no other is better in both time and energy."
+    each = " of its launch" if len({row.launch for row in results}) > 1 else ""
+    marks = f"{BEST} best{each}. {FRONT} no other{each} is better in both time and energy."
     power = " * at the power limit." if any(row.at_power_limit for row in results) else ""
-    return f"{'; '.join(said)}. {marks}{power}" if results else f"{'; '.join(said)}."
+    marked = marks if any(_best(own)["time"] for own in by_kernel(results)) else ""
+    return " ".join(part for part in (f"{'; '.join(said)}.", marked, power.strip()) if part)
 
 
 def _failures(rows: Sequence[Row]) -> Iterator[Text]:

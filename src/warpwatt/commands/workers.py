@@ -1,0 +1,123 @@
+"""Who does the points of a sweep: this process, several, or a dask cluster; and the bar that shows it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands.options import group
+from warpwatt.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator
+
+    from warpwatt.advise.rows import Row
+    from warpwatt.advise.sweep import Sweep
+
+    Advance = Callable[[list[Row]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Processes, or the address of a scheduler; None for one process per processor."""
+
+    jobs: int | None = None
+    dask: str | None = None
+
+    def check(self) -> None:
+        """Raise UsageError where both are given, ToolchainError where dask is missing."""
+        if self.dask is None:
+            return
+        if self.jobs is not None:
+            raise UsageError(
+                "--jobs and --dask exclude each other", hint="the cluster's workers do the points"
+            )
+        from warpwatt.advise.cluster import check  # noqa: PLC0415 - only who wants dask pays for it
+
+        check()
+
+    @property
+    def processes(self) -> int:
+        """As asked for, else one per processor that this one may run on."""
+        if self.jobs is not None:
+            return self.jobs
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+workers_options = group(
+    "workers",
+    Workers,
+    click.option(
+        "--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor."
+    ),
+    click.option(
+        "--dask", metavar="ADDRESS", help="Workers of a dask scheduler (tcp://HOST:8786, or its file)."
+    ),
+)
+
+
+def run_all(
+    sweep: Sweep,
+    workers: Workers,
+    done: Container[int],
+    keep: Callable[[list[Row]], object],
+    before: int = 0,
+) -> None:
+    """Hand every finished batch of rows to ``keep``; ``before`` points were done before.
+
+    Raises
+    ------
+    ClusterError
+        If the cluster cannot be used or was lost.
+    """
+    with progress(len(sweep), before) as advance:
+        if workers.dask is not None:
+            from warpwatt.advise.cluster import run_on_cluster  # noqa: PLC0415 - only who wants dask pays
+
+            batches = run_on_cluster(sweep, done, workers.dask)
+        else:
+            from warpwatt.advise.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
+
+            batches = run_pooled(sweep, done, workers.processes)
+        for batch in batches:
+            keep(batch)
+            advance(batch)
+
+
+@contextmanager
+def progress(total: int, before: int) -> Iterator[Advance]:
+    """Yield a function that moves a bar on stderr on; there is a bar only on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich import progress as bars  # noqa: PLC0415 - only where there is a bar
+    from rich.console import Console  # noqa: PLC0415
+
+    columns = (
+        bars.TextColumn("points"),
+        bars.BarColumn(bar_width=None),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn("{task.fields[rate]}"),
+        bars.TextColumn("{task.fields[failed]}", style="red"),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("left"),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("points", total=total, completed=before, rate="", failed="")
+        failed = 0
+
+        def advance(batch: list[Row]) -> None:
+            nonlocal failed
+            failed += sum(bool(row.error) for row in batch)
+            bar.advance(task, len(batch))
+            speed = bar.tasks[0].speed
+            said = f"{speed:,.3g}/s" if speed and speed < 1000 else f"{speed:,.0f}/s" if speed else ""
+            bar.update(task, rate=said, failed=f"{failed} without result" if failed else "")
+
+        yield advance

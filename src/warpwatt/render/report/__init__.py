@@ -1,0 +1,1 @@
+"""The HTML report: what each section shows, as plain values that the templates only place."""

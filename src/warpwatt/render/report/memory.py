@@ -1,0 +1,193 @@
+"""The memory chart: what crosses each level of the hierarchy, how often it hits, how near its peak it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Access, Space
+from warpwatt.core.units import si
+from warpwatt.render.figures import count, percent
+from warpwatt.render.plots.memory import HEIGHT, LOW, PLACES, Arrow, Box, MemoryChart, arrow, thickness
+from warpwatt.render.report.data import Dataset
+from warpwatt.render.roofline import dram_peak, l1_peak, l2_peak
+from warpwatt.render.words import unit_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warpwatt.core.execution import Traffic, Workload
+    from warpwatt.core.prediction import Prediction
+
+_OFF_CHIP = frozenset({Space.GLOBAL, Space.LOCAL, Space.GENERIC})
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Shares of the sectors asked for that L1 has, and of those it passes on that L2 has; None if unknown."""
+
+    l1: float | None
+    l2: float | None
+
+
+def hits(workload: Workload) -> Hits:
+    """Return the hit shares of the whole launch."""
+    every = workload.hits.values()
+    asked = sum(h.sectors for h in every)
+    passed = sum(h.sectors * (1 - h.l1_hits) for h in every)
+    found = sum(h.sectors * (1 - h.l1_hits) * h.l2_hits for h in every)
+    return Hits(1 - passed / asked if asked else None, found / passed if passed else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Warp accesses with a lane on, and the bytes that their lanes ask for."""
+
+    number: float
+    read: float
+    written: float
+
+
+def requests(workload: Workload, spaces: frozenset[Space]) -> Requests:
+    """Return what the warps of the whole grid ask of some spaces; atomics read and write."""
+    execution = workload.execution
+    number = read = written = 0.0
+    for index, pattern in execution.accesses.items():
+        memory = execution.program.instructions[index].memory
+        if memory is None or memory.space not in spaces:
+            continue
+        moved = execution.counts[index] * execution.lanes[index] * memory.bytes
+        number += execution.counts[index] * pattern.requests
+        read += moved if memory.access is not Access.STORE else 0.0
+        written += moved if memory.access not in (Access.LOAD, Access.PREFETCH) else 0.0
+    return Requests(number, read, written)
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Bytes between two units, and the share of what the link could move in the time."""
+
+    name: str
+    ends: tuple[str, str]
+    """Keys of boxes, the one nearer to the SM first."""
+    read: float
+    written: float
+    heat: float
+
+
+def crossings(prediction: Prediction) -> tuple[Crossing, ...]:
+    """Return the traffic on every link that is used."""
+    workload, seconds = prediction.case.workload, prediction.time.value
+    shared = requests(workload, frozenset({Space.SHARED}))
+
+    def link(name: str, ends: tuple[str, str], traffic: Traffic, peak: float) -> Crossing:
+        return Crossing(name, ends, traffic.read, traffic.written, _share(traffic.total, seconds, peak))
+
+    found = (
+        link("SM – L1", ("sm", "l1"), workload.l1, l1_peak(prediction.case)),
+        Crossing("SM – shared memory", ("sm", "shared"), shared.read, shared.written,
+                 prediction.timing.utilisation.get("shared", 0.0)),
+        link("L1 – L2", ("l1", "l2"), workload.l2, l2_peak(prediction.case)),
+        link("L2 – DRAM", ("l2", "dram"), workload.dram, dram_peak(prediction.case)),
+    )  # fmt: skip
+    return tuple(one for one in found if one.read + one.written > 0)
+
+
+def _share(moved: float, seconds: float, peak: float) -> float:
+    return min(1.0, moved / seconds / peak) if seconds > 0 and peak > 0 else 0.0
+
+
+def memory_chart(prediction: Prediction) -> MemoryChart:
+    """Return the picture of the hierarchy."""
+    found = crossings(prediction)
+    most = max((max(one.read, one.written) for one in found), default=0.0)
+    arrows = tuple(a for one in found for a in _arrows(one, most))
+    used = any("shared" in one.ends for one in found)
+    boxes = tuple(_boxes(prediction, shared=used))
+    return MemoryChart(boxes, arrows, _description(found), height=HEIGHT if used else LOW)
+
+
+def memory_data(prediction: Prediction) -> Dataset:
+    """Return the links as a table."""
+    rows = tuple((one.name, one.read, one.written, one.heat) for one in crossings(prediction))
+    return Dataset("Memory chart", ("link", "read_B", "written_B", "share_of_peak"), rows)
+
+
+def memory_rows(prediction: Prediction) -> tuple[tuple[str, ...], ...]:
+    """Return level, bytes read and written, rate, share of the peak, hits of every level."""
+    case, seconds = prediction.case, prediction.time.value
+    workload, found = case.workload, hits(case.workload)
+    levels = (
+        ("l1", workload.l1, l1_peak(case), found.l1),
+        ("l2", workload.l2, l2_peak(case), found.l2),
+        ("dram", workload.dram, dram_peak(case), None),
+    )
+    rows = []
+    for key, traffic, peak, hit in levels:
+        rate = traffic.total / seconds if seconds > 0 else 0.0
+        rows.append((
+            unit_name(key), si(traffic.read, "B"), si(traffic.written, "B"), si(rate, "B/s"),
+            f"{percent(rate / peak)} of {si(peak, 'B/s')}" if peak else "", _percent(hit),
+        ))  # fmt: skip
+    return tuple(rows)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else percent(share)
+
+
+def _boxes(prediction: Prediction, *, shared: bool) -> Iterator[Box]:
+    """Yield the boxes; that of shared memory only where it is used."""
+    workload, busy = prediction.case.workload, prediction.timing.utilisation
+    found, off_chip = hits(workload), requests(workload, _OFF_CHIP)
+    asked = requests(workload, frozenset({Space.SHARED}))
+    texts = {
+        "sm": ("SMs", (f"{workload.active_sms} active", "requests:", f"{count(off_chip.number)} global,",
+                       f"{count(asked.number)} shared")),
+        "l1": ("L1 cache", _hit_lines(found.l1)),
+        "shared": ("Shared memory", _shared_lines(workload, asked)),
+        "l2": ("L2 cache", _hit_lines(found.l2)),
+        "dram": ("DRAM", (f"{percent(busy['dram'])} busy",) if "dram" in busy else ()),
+    }  # fmt: skip
+    heats = {**busy, "sm": busy.get("issue", 0.0)}
+    for key, (name, lines) in texts.items():
+        x, y, width, height = PLACES[key]
+        if key == "sm" and not shared:
+            height = PLACES["l1"][3]
+        if key != "shared" or shared:
+            yield Box(name, lines, min(1.0, heats.get(key, 0.0)), x, y, width, height)
+
+
+def _hit_lines(share: float | None) -> tuple[str, ...]:
+    return () if share is None else (f"{percent(share)} hits",)
+
+
+def _shared_lines(workload: Workload, asked: Requests) -> tuple[str, ...]:
+    if not asked.number:
+        return ()
+    return (
+        f"{count(workload.shared_wavefronts)} wavefronts",
+        f"{workload.shared_wavefronts / asked.number:.3g} per request",
+    )
+
+
+def _arrows(one: Crossing, most: float) -> tuple[Arrow, ...]:
+    near, far = one.ends
+    ways = (("read", one.read, (far, near), False), ("written", one.written, (near, far), True))
+    return tuple(
+        arrow(
+            f"{one.name}: {si(moved, 'B')} {way}, {percent(one.heat)} of the peak both ways",
+            f"{si(moved, 'B')} {way}",
+            thickness(moved, most),
+            one.heat,
+            ends,
+            lower,
+        )
+        for way, moved, ends, lower in ways
+        if moved > 0
+    )
+
+
+def _description(found: tuple[Crossing, ...]) -> str:
+    parts = [f"{one.name}: {si(one.read, 'B')} read, {si(one.written, 'B')} written" for one in found]
+    return "; ".join(parts) + "." if parts else "No traffic."
