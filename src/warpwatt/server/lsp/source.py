@@ -88,7 +88,7 @@ def kernels(text: str) -> tuple[KernelPlace, ...]:
     """
     code = blank_comments(text)
     starts = [match.start() for match in _GLOBAL.finditer(code)]
-    spans = zip(starts, [*starts[1:], len(code)], strict=True)
+    spans = zip(starts, [*starts[1:], len(code)], strict=False)  # one end too many where there is none
     return tuple(place for start, end in spans if (place := _kernel(code, start, end)))
 
 
