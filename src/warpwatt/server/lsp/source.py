@@ -87,12 +87,15 @@ def kernels(text: str) -> tuple[KernelPlace, ...]:
     ('f', 1, 3, 0, 4, ('int n', 'float *x'), True)
     """
     code = blank_comments(text)
-    return tuple(place for match in _GLOBAL.finditer(code) if (place := _kernel(code, match.start())))
+    starts = [match.start() for match in _GLOBAL.finditer(code)]
+    spans = zip(starts, [*starts[1:], len(code)], strict=False)  # one end too many where there is none
+    return tuple(place for start, end in spans if (place := _kernel(code, start, end)))
 
 
-def _kernel(code: str, start: int) -> KernelPlace | None:
+def _kernel(code: str, start: int, end: int) -> KernelPlace | None:
+    """Read the kernel whose ``__global__`` stands at ``start``; its head ends before ``end``."""
     position = start + len("__global__")
-    end = min(len(code), start + _SEARCH)
+    end = min(end, start + _SEARCH)
     while match := _NAME.search(code, position, end):
         if set(code[position : match.start()]) & set("{;}"):
             return None
