@@ -32,6 +32,7 @@ _TIME: Mapping[str, str] = {
     "boughzala-resident": "warpwatt.models.time.boughzala:BoughzalaResident",
     "boughzala-rounds": "warpwatt.models.time.boughzala:BoughzalaRounds",
     "pipeline": "warpwatt.models.time.pipeline:Pipeline",
+    "pipeline+residual": "warpwatt.models.time.residual:PipelineResidual",
     "resios": "warpwatt.models.resios.model:Resios",
     "roofline": "warpwatt.models.time.roofline:Roofline",
     "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",

@@ -2,7 +2,7 @@
 
 Gradient boosting on log(measured / predicted) over what binds a launch. ``residual.json`` beside this file
 holds the trees and a card that says what they were trained on; :mod:`validation.residual` writes it and
-says how much it helps on programs that were left out.
+says how much it helps on programs that were left out. It does not: hence it is no default.
 """
 
 from __future__ import annotations
