@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from docs._pages.text import plain, table
 
+from warpwatt.advise import remote
 from warpwatt.core import errors
+from warpwatt.server.worker import pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +26,12 @@ MEANINGS = {
 
 def pages() -> Mapping[str, str]:
     """Return the page."""
-    classes = [
+    classes = {
         kind
-        for _, kind in inspect.getmembers(errors, inspect.isclass)
+        for module in (errors, remote, pool)
+        for _, kind in inspect.getmembers(module, inspect.isclass)
         if issubclass(kind, errors.WarpWattError) and kind is not errors.WarpWattError
-    ]
+    }
     rows = [
         (
             f"`{kind.__name__}`",

@@ -62,7 +62,7 @@ def test_what_both_share_cancels(clocks):
     (found,) = recommend(sweep, rows, "energy", 0.2)
     alone = found.baseline.energy
     width = (alone.high - alone.low) / alone.value
-    assert found.energy_saving.high - found.energy_saving.low < 0.5 * width
+    assert found.energy_saving.high - found.energy_saving.low < 0.6 * width
 
 
 @pytest.mark.toolchain

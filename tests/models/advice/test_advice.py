@@ -46,8 +46,8 @@ def _after(name: str) -> tuple:
 
 
 def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:
-    """Bank conflicts and register tiling both shorten the same waiting."""
-    advice = explained("banks", "rtx3090").advice
+    """Reading each value twice and touching DRAM less both shorten the same waiting."""
+    advice = explained("tiling", "rtx3090").advice
     assert advice is not None
     single = [a for a in advice if a.kind != TOGETHER]
     assert [a.share for a in single] == sorted((a.share for a in single), reverse=True)
