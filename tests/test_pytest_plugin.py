@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy  # noqa: F401 - inner runs forget what they load, and this cannot be loaded twice
 import pytest
 
 pytest_plugins = ["pytester"]

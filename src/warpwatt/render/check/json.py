@@ -6,7 +6,8 @@ import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.render.document import launch_document, quantity_document
+from warpwatt.render.document.launch import launch_document
+from warpwatt.render.document.values import quantity_document
 from warpwatt.render.json import dump, header
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup
 
 from warpwatt.core.units import si
+from warpwatt.render.assets import environment, joined
 from warpwatt.render.compare.text import note
 from warpwatt.render.compare.words import (
     LEGEND,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
+STYLES = ("base.css", "compare.css", "print.css")
 WIDEST = math.log(4.0)
 """The scale of ratios reaches from a quarter to four times, at least."""
 
@@ -107,24 +107,20 @@ class Alone:
 
 def render(comparisons: ComparisonSet, context: Context) -> str:
     """Return the page as one HTML document."""
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("compare.html").render(
-        old=plain(comparisons.old),
-        new=plain(comparisons.new),
-        parts=[_part(one) for one in comparisons.comparisons],
-        removed=_alone(comparisons.removed),
-        added=_alone(comparisons.added),
-        remarks=[plain(remark) for remark in comparisons.remarks],
-        legend=LEGEND,
-        context=context,
-        style=Markup(_asset("page.css") + _asset("compare.css")),  # noqa: S704 - our own files
+    return (
+        environment()
+        .get_template("compare.html")
+        .render(
+            old=plain(comparisons.old),
+            new=plain(comparisons.new),
+            parts=[_part(one) for one in comparisons.comparisons],
+            removed=_alone(comparisons.removed),
+            added=_alone(comparisons.added),
+            remarks=[plain(remark) for remark in comparisons.remarks],
+            legend=LEGEND,
+            context=context,
+            style=Markup(joined(STYLES)),  # noqa: S704 - our own files
+        )
     )
 
 
@@ -194,7 +190,3 @@ def _alone(predictions: Iterable[Prediction]) -> list[Alone]:
         Alone(plain(kernel_name(p)), f"{p.case.gpu.name}: {si(p.time.value, 's')}, {si(p.energy.value, 'J')}")
         for p in predictions
     ]
-
-
-def _asset(name: str) -> str:
-    return resources.files("warpwatt.render").joinpath("templates", name).read_text(encoding="utf-8")
