@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Print the page and write it."""
     options = _options(arguments)
     runs, left_out = _runs(options.data, {"hub": options.hub, "ktt": options.ktt})
-    compared = compare(runs) + compare_thesis()
+    kept = options.use and pickle.loads(options.use.read_bytes())
+    compared = kept or compare(runs) + compare_thesis()
     if options.dump:
         options.dump.write_bytes(pickle.dumps(compared))
     text = page(compared, left_out)
@@ -46,6 +47,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--hub", type=Path, default=ROOT.parent / "fetched" / "benchmark_hub")
     parser.add_argument("--ktt", type=Path, default=ROOT.parent / "fetched" / "ktt")
     parser.add_argument("--dump", type=Path, help="also pickle every comparison there")
+    parser.add_argument("--use", type=Path, help="the page of the comparisons that --dump wrote")
     return parser.parse_args(list(arguments))
 
 

@@ -27,10 +27,11 @@ SAMPLE_OF_TUNED = 30
 PROTOCOL = """\
 Written by `python -m validation.time_models` on {date} at commit {commit}; do not edit.
 
-**Unseen programs, data-sheet values**: no constant of any model was fitted to these measurements, and no
-GPU was calibrated. What the tables chose is the default model and the width of its interval, see the end.
-But the causes of roofline's largest errors were looked for in these very rows and mended where a published
-fact was missing, so programs unlike these may fare worse. For that test remain, not looked at: the textbook
+**Development rows, data-sheet values**: no GPU was calibrated, but these rows were looked at all along. The
+causes of large errors were looked for in them and mended, mostly where a published fact was missing; chosen
+on them were the order of issue, L2's clock (0.94 of the SMs') and its 2.5 clocks per sector of atomics, the
+way of special functions through the memory queue, the default model and the width of its interval. Programs
+unlike these may fare worse: see time_unseen.md. For that test remain, not looked at: the textbook
 kernels on RTX 3080 and GTX 1650 and their scans, the tuned kernels on A4000, RTX 3060 Laptop and Titan RTX.
 
 - *Textbook kernels*: NVBench times on GeForce boards (github.com/R100001/Programming-Massively-Parallel-

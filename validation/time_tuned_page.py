@@ -30,9 +30,11 @@ them alone, see its beginning. Error is (predicted − measured)/measured in per
 correlation over the configurations. "Top 10": by how many percent the fastest of the model's first ten is
 slower than the fastest of the sample. "Held": share of measured times inside the 10–90 % interval.
 
-No constant was fitted to these rows. Three things were chosen on rows of them: which of the ready warps a
-sub-core issues (the first half of the RTX A6000's convolution), the toolkits (registers of rows of KTT, the
-A6000's metadata), where spilled registers go (hardware counters of KTT's rows on the RTX 2080 Ti).
+No constant was fitted to these rows. Four things were chosen on rows of them: which of the ready warps a
+sub-core issues (the first half of the RTX A6000's convolution, later the first 20 rows of each search beside
+the textbook kernels), that special functions pass the memory queue (the first 20 rows of both dedispersions),
+the toolkits (registers of rows of KTT, the A6000's metadata), where spilled registers go (hardware counters
+of KTT's rows on the RTX 2080 Ti).
 """
 
 HEAD = "cases | mean | median | p90 | bias | ≤10 % | ≤30 % | order | top 10 | held"
