@@ -18,6 +18,7 @@ from validation.autotuners_figures import MODELS, Tuned
 from validation.autotuners_page import page
 from validation.thesis_cases import ROOT
 from validation.time_cases import Compared, answer
+from validation.time_page import stamp
 from validation.time_searches import SEARCHES
 from validation.time_tuned import _executions, _key
 from validation.time_tuning import SAMPLE, sampled
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Kernel
 
 PAGE = ROOT / "docs" / "validation" / "autotuners.md"
-FEWEST = 60
-"""Configurations of a search below which nothing is said about it."""
+LOOKED_AT = 20
+"""Rows of each sample that somebody looked at while the model was made: its beginning, left out here."""
 _UPPER = ("models", "gpus")
 
 
@@ -51,8 +52,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--tuner", action="store_true", help="run Kernel Tuner itself, too")
     options = parser.parse_args(list(arguments))
     checkouts = {"hub": options.hub, "ktt": options.ktt}
+    made = stamp()  # before anything is computed: what is computed is of the commit that was loaded
     found = [tuned(search, options.data, checkouts[search.checkout]) for search in SEARCHES]
-    text = page([f for f in found if len(f.measured) >= FEWEST], _extra(options))
+    text = page(found, _extra(options), made, LOOKED_AT)
     PAGE.write_text(text)
     print(text)
 
@@ -74,7 +76,7 @@ def _extra(options: argparse.Namespace) -> list[str]:
 def tuned(search: Search, folder: Path, checkout: Path) -> Tuned:
     """Return measured and predicted times of the configurations whose executions are kept."""
     every, _ = sampled(search, folder, checkout, sys.maxsize)
-    kept = [run for run in every[:SAMPLE] if time_store.has(_executions(), _key(run, Level.SASS))]
+    kept = [run for run in every[LOOKED_AT:SAMPLE] if time_store.has(_executions(), _key(run, Level.SASS))]
     compared = [Compared(run, _answers(run)) for run in kept]
     compared = [c for c in compared if all(model in c.answers for model in MODELS)]
     return Tuned(

@@ -3,8 +3,8 @@
 The choices: SGLang (Apache-2.0, github.com/sgl-project/sglang), folder ``python/sglang/srt/layers/
 quantization/configs``, files of the A100 and int8: N=256 at commit e6a0104, N=1536 at c72ed54 of the fork
 github.com/xbfs/sglang. Each names the fastest of 1280 configurations for a number of rows M; times were not
-published. The space is that of the script that made them, ``benchmark/kernels/quantization/
-tuning_block_wise_kernel.py``.
+published. The space is that of the script that makes them, ``benchmark/kernels/quantization/
+tuning_block_wise_kernel.py``, as of commit 01f5569, which is later than the choices.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PROTOCOL = """\
 
 No public data set of times of Triton configurations was found. Published are the *choices* that searches on a
 GPU made; here those of SGLang for an int8 matrix multiplication on the A100 (`autotuners_triton.py` names
-files and commits), each the fastest of {space} configurations. Our own kernel of that shape is ranked by
+files and commits), each the fastest of its script's space, {space} configurations in the version at hand. Our own kernel of that shape is ranked by
 `warpwatt.integrations.triton.rank` in {others} configurations drawn from the same space (seed {seed}) and the
 published one. *Ahead*: how many of the others are predicted faster than the published choice; half of them
 would be chance. *Predicted loss*: how much slower than our first the choice is predicted to be. Times were
