@@ -52,7 +52,8 @@ PROTOCOL = """\
 
 No public data set of times of Triton configurations was found. Published are the *choices* that searches on a
 GPU made; here those of SGLang for an int8 matrix multiplication on the A100 (`autotuners_triton.py` names
-files and commits), each the fastest of its script's space, {space} configurations in the version at hand. Our own kernel of that shape is ranked by
+files and commits), each the fastest of its script's space, {space} configurations in the version at hand.
+Our own kernel of that shape is ranked by
 `warpwatt.integrations.triton.rank` in {others} configurations drawn from the same space (seed {seed}) and the
 published one. *Ahead*: how many of the others are predicted faster than the published choice; half of them
 would be chance. *Predicted loss*: how much slower than our first the choice is predicted to be. Times were
