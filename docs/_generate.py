@@ -6,7 +6,6 @@ that they cannot be out of date. ``<!-- generated: NAME -->`` in a page stands f
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import sys
@@ -18,25 +17,21 @@ from mkdocs.structure.files import File, Files
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from docs._pages import cli, errors, gpus, models, quantities, schemas  # noqa: E402 - paths come first
 
-LOG = logging.getLogger("mkdocs.hooks.generate")
 REPOSITORY = "https://github.com/warpwatt/warpwatt/blob/main"
 _MARK = re.compile(r"^<!-- generated: ([a-z_]+) -->$", re.MULTILINE)
+_ADJACENT = re.compile(r"(`[^`\n]*`)|\]\[")
 _EXAMPLE = re.compile(r"^<!-- example.*-->\n", re.MULTILINE)
 _OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:src|validation|corpus|data|examples|benchmarks|tests)/[^)\s]*)\)")
 _LOADED = re.compile(
     r"""<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=["']?((?:https?:)?//[^"'\s>]+)"""
 )
-LATER = {
-    f"how-to/{name}.md"
-    for name in ("report", "editor", "browser", "notebook", "autotuners", "cluster", "choosing-a-gpu")
-}
-"""Pages that belong to features which may not be there yet: without the page, the entry is left out."""
 TABLES = {
     "quantities": quantities.table,
     "time_models": models.time_table,
@@ -63,18 +58,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _whole(nav: Any, known: set[str]) -> Any:
-    """Return navigation with folders spelled out and pages left out that are not there yet."""
+    """Return navigation with folders spelled out."""
     if isinstance(nav, dict):
         return {title: _whole(item, known) for title, item in nav.items()}
     if isinstance(nav, str):
         return sorted(name for name in known if name.startswith(nav)) if nav.endswith("/") else nav
-    found = []
-    for item in nav:
-        if isinstance(item, str) and item in LATER and item not in known:
-            LOG.info("no page %s yet", item)
-        else:
-            found.append(_whole(item, known))
-    return found
+    return [_whole(item, known) for item in nav]
 
 
 def _gather(nav: Any, known: set[str]) -> None:
@@ -106,7 +95,9 @@ def on_post_build(config: MkDocsConfig) -> None:
             raise PluginError(f"{page.relative_to(config.site_dir)} loads {found[1]}")
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Fill in generated tables; links out of the documentation lead to the repository."""
     markdown = _MARK.sub(lambda found: TABLES[found[1]](), markdown)
+    if page.file.src_uri.startswith("validation/"):  # brackets side by side are text there, never a link
+        markdown = _ADJACENT.sub(lambda found: found[0] if found[1] else "]\\[", markdown)
     return _OUTSIDE.sub(rf"]({REPOSITORY}/\1)", _EXAMPLE.sub("", markdown))

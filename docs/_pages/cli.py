@@ -80,4 +80,4 @@ def _option(parameter: click.Parameter, context: click.Context) -> tuple[str, st
         return None
     names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
     value = "" if parameter.is_flag else f" `{parameter.make_metavar(context)}`"
-    return f"{names}{value}", record[1]
+    return f"{names}{value}", record[1].replace("[", "\\[")
