@@ -81,6 +81,8 @@ def coalesced(case: Case, indices: Collection[int]) -> Case:
             patterns[index] = replace(before, sectors=before.sectors * share, lines=lines_now, tag_passes=0.0)
     better = replace(execution, accesses=patterns, streams=replace(streams, sectors=sectors, lines=lines))
     changed = fewer_sectors(case, {index: kept[index] for index in indices})
+    beside = _request_bytes(execution, streams, moved)
+    changed = {index: replace(hits, run=max(hits.run, beside[index])) for index, hits in changed.items()}
     return with_hits(with_execution(case, better), changed)
 
 
@@ -143,6 +145,16 @@ def _moved(execution: Execution, streams: WarpStreams) -> NDArray[np.float64]:
         size[i.index] = i.memory.bytes if i.memory is not None else 0
     moved: NDArray[np.float64] = size[streams.access_instruction] * streams.lanes
     return moved
+
+
+def _request_bytes(
+    execution: Execution, streams: WarpStreams, moved: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the bytes a request of each instruction moves: so many lie side by side in DRAM, coalesced."""
+    size = len(execution.program.instructions)
+    requests = np.bincount(streams.access_instruction, minlength=size)
+    found: NDArray[np.float64] = np.bincount(streams.access_instruction, moved, size) / np.maximum(1, requests)
+    return found
 
 
 def _chosen(execution: Execution, streams: WarpStreams, indices: Collection[int]) -> NDArray[np.bool_]:
