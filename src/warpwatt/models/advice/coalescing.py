@@ -153,8 +153,8 @@ def _request_bytes(
     """Return the bytes a request of each instruction moves: so many lie side by side in DRAM, coalesced."""
     size = len(execution.program.instructions)
     requests = np.bincount(streams.access_instruction, minlength=size)
-    found: NDArray[np.float64] = np.bincount(streams.access_instruction, moved, size) / np.maximum(1, requests)
-    return found
+    together: NDArray[np.float64] = np.bincount(streams.access_instruction, moved, size)
+    return together / np.maximum(1, requests)
 
 
 def _chosen(execution: Execution, streams: WarpStreams, indices: Collection[int]) -> NDArray[np.bool_]:

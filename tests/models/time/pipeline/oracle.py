@@ -203,6 +203,10 @@ class Oracle:
             self.leave(core, warp, time)
         if row[pc, c.KIND] == c.BARRIER or not warp.todo:
             self.release(warp.slot, warp.block, time)
+        if self.n["TURN"] and self.issued % self.n["TURN"] == 0:
+            for core in self.cores:
+                oldest = [warp for warp in core.warps if warp.block == core.warps[0].block]
+                core.warps = [warp for warp in core.warps if warp not in oldest] + oldest
 
     def memory(self, core: Core, warp: Warp, pc: int, time: int) -> None:
         """Queue, address unit, load-store unit."""
@@ -255,5 +259,5 @@ class Oracle:
 
 _SETTINGS = (
     "SUB_CORES", "RESIDENT", "WARPS_PER_BLOCK", "QUEUE_DEPTH", "ADDRESS_CYCLES", "BARRIER_CYCLES",
-    "BLOCK_CYCLES", "ISSUE_ORDER",
+    "BLOCK_CYCLES", "ISSUE_ORDER", "TURN",
 )  # fmt: skip

@@ -49,7 +49,7 @@ def random_inputs(seed: int) -> Inputs:
         ints, floats, warps=int(rng.integers(1, 9)), repeats=int(rng.integers(1, 4)),
         blocks=int(rng.integers(1, 5)), resident=int(rng.integers(1, 4)),
         block_cycles=int(rng.integers(1, 50)), barrier_cycles=int(rng.integers(1, 30)),
-        sub_cores=int(rng.choice((1, 2, 4))),
+        sub_cores=int(rng.choice((1, 2, 4))), turn=int(rng.choice((0, 0, 7, 40))),
         issue_order=int(rng.choice((c.OLDEST, c.YOUNGEST, c.LONGEST_WAITING, c.OLDEST_BLOCK))),
     )  # fmt: skip
     found.rates[c.DISPATCH] = rng.choice((0.0, 20.5, 300.0))

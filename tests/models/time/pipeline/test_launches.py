@@ -14,6 +14,7 @@ from warpwatt.core.program import Flow, Level, Program
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
+from warpwatt.models.time.pipeline import chip
 from warpwatt.models.time.pipeline import layout as c
 from warpwatt.models.time.pipeline.chip import Launched, simulate_launch
 from warpwatt.models.time.pipeline.machine import Machine, machine
@@ -63,6 +64,19 @@ def test_loops_cut_short_take_as_long_as_whole_ones() -> None:
     """Twice the iterations take twice the time, though both are simulated in part only."""
     once, twice = (simulate_launch(matmul(A6000, trips, 84 * 6)).cycles for trips in (400, 800))
     assert twice / once == pytest.approx(2.0, rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "resident"), [(A6000, 6), (A6000, 2), (A100, 6), (A100, 2)])
+def test_one_wave_of_loops_cut_short_stands_for_many_whole_ones(
+    monkeypatch: pytest.MonkeyPatch, name: str, resident: int
+) -> None:
+    """Where blocks follow each other none ends alone, though the oldest is always served first."""
+    launched = matmul(name, 60, 1000 * resident * 2, resident)
+    work = resident * launched.streams.instructions_per_block
+    monkeypatch.setattr(chip, "BUDGET", 16 * work)
+    whole = simulate_launch(launched).cycles
+    monkeypatch.setattr(chip, "BUDGET", work / 4)
+    assert simulate_launch(launched).cycles == pytest.approx(whole, rel=0.065)
 
 
 def test_waves_left_out_are_counted() -> None:

@@ -154,6 +154,9 @@ def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: flo
 def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
     """Simulate one wave with its loops cut short; it stands for the others, the last one for itself.
 
+    Blocks are replaced one by one: at any time each is of another age, and none ends alone before the last
+    wave. So in a wave that others follow the oldest block becomes the youngest whenever the work of a block
+    is done. No unit works longer than all the time, whatever the difference of two short simulations says.
     Long blocks never wait for their dispatch, but for the first wave, which the others do not repeat.
     """
     launched = replace(launched, machine=replace(launched.machine, dispatch_cycles=0.0))
@@ -165,16 +168,23 @@ def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
     large, rest = found.cut(limit), on_sm % resident
     smaller = max(2, int(limit * SMALLER))
     tells = found.instructions(limit) - found.instructions(smaller) >= LEAST * found.instructions(limit)
+    turns = on_sm > resident
     wanted = [(large, resident), *([(large, rest)] if rest else []), (found.cut(smaller), resident)]
-    state, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm)
+    state, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm, turns=turns)
     simulated = float(state.results[c.END])
     done = large.instructions_per_block * (resident + rest)
     whole = _lengthened(launched, found, (limit, smaller), state, others[-1] if tells else None)
-    wave = float(whole.results[c.END])
+    whole.results[c.END] = wave = max(whole.results[c.END], _busiest(whole, launched.machine))
     cycles = wave * (on_sm // resident)
     if rest:
         cycles += wave * others[0].results[c.END] / simulated
     return _simulated(cycles, whole, done)
+
+
+def _busiest(state: State, machine: Machine) -> float:
+    """Return the cycles that the busiest unit works."""
+    of_sub_core = max(state.results[c.ISSUED], *state.pipe_busy[: c.PIPES]) / machine.sub_cores
+    return float(max(of_sub_core, state.results[c.LSU_BUSY], *state.pipe_busy[c.PIPES :]))
 
 
 def _simulated(cycles: float, state: State, instructions: float) -> Simulated:
@@ -237,13 +247,21 @@ def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
 
 
 def _run_each(
-    launched: Launched, wanted: Sequence[tuple[WarpStreams, int]], resident: int, on_sm: int
+    launched: Launched,
+    wanted: Sequence[tuple[WarpStreams, int]],
+    resident: int,
+    on_sm: int,
+    *,
+    turns: bool = False,
 ) -> list[State]:
-    """Simulate several numbers of blocks of several streams, at the same time where there are processors."""
+    """Simulate several numbers of blocks of several streams, at the same time where there are processors.
+
+    ``turns``: whether the oldest block becomes the youngest after the work of a block.
+    """
     states: dict[int, State] = {}
 
     def do(number: int) -> None:
-        states[number] = _run(launched, *wanted[number], resident, on_sm)
+        states[number] = _run(launched, *wanted[number], resident, on_sm, turns=turns)
 
     _ = launched.costs  # here, so that no two threads work it out
     prepare()
@@ -256,11 +274,14 @@ def _run_each(
     return [states[number] for number in range(len(wanted))]
 
 
-def _run(launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int) -> State:
+def _run(
+    launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, turns: bool
+) -> State:
     """Simulate ``blocks`` blocks on one SM."""
     machine = launched.machine
     share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
-    numbers, rates = settings(machine, resident, streams.warps_per_block, share)
+    turn = max(1, int(streams.instructions_per_block)) if turns else 0
+    numbers, rates = settings(machine, resident, streams.warps_per_block, share, turn)
     inputs = Inputs(
         launched.table.ints,
         launched.table.floats,

@@ -52,8 +52,9 @@ OLDEST, YOUNGEST, LONGEST_WAITING, OLDEST_BLOCK = range(4)
 that waits longest among those of the block that started first."""
 (SUB_CORES, RESIDENT, WARPS_PER_BLOCK, QUEUE_DEPTH, ADDRESS_CYCLES, ISSUE_ORDER, BARRIER_CYCLES, BLOCK_CYCLES,
  L0_LINES, L0_MISS_CYCLES, READ_WINDOW, OFF_CYCLES, WARP_CYCLES, L1I_LINES, L1I_MISS_CYCLES,
- L1I_AHEAD) = range(16)  # fmt: skip
-INT_SETTINGS = 16
+ L1I_AHEAD, TURN) = range(17)  # fmt: skip
+INT_SETTINGS = 17
+"""TURN: after so many issued instructions the oldest block becomes the youngest; 0: never."""
 (L2_BYTES, DRAM_BYTES, PORT_BYTES, WRITE_PORT_BYTES, LOAD_LINEAR, LOAD_QUEUE, LOAD_WINDOW, BACKLOG, BURST,
  BURST_AFTER, DISPATCH) = range(11)  # fmt: skip
 FLOAT_SETTINGS = 11

@@ -118,16 +118,16 @@ def _data() -> dict[str, Any]:
 
 
 def settings(
-    machine: Machine, resident: int, warps_per_block: int, share: float
+    machine: Machine, resident: int, warps_per_block: int, share: float, turn: int = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the simulator's settings: whole numbers, rates.
 
-    ``share`` scales the even share of L2 and DRAM that this SM gets.
+    ``share`` scales the even share of L2 and DRAM that this SM gets; ``turn``: see :data:`.layout.TURN`.
     """
     v = machine.values
     numbers = np.zeros(c.INT_SETTINGS, np.int64)
     numbers[[c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK]] = machine.sub_cores, resident, warps_per_block
-    numbers[c.ISSUE_ORDER] = _ORDERS[v["issue_order"]]
+    numbers[c.ISSUE_ORDER], numbers[c.TURN] = _ORDERS[v["issue_order"]], turn
     numbers[c.L1I_MISS_CYCLES] = round(machine.l2_latency)
     for column, name in _COUNTS.items():
         numbers[column] = v[name]

@@ -310,6 +310,27 @@ def issue(x: Inputs, s: State, sub: int, w: int, time: int) -> None:
         sit(s, w)
     else:
         finish(x, s, w, time)
+    if x.numbers[c.TURN] > 0 and int(s.results[c.ISSUED]) % x.numbers[c.TURN] == 0:
+        for other in range(x.numbers[c.SUB_CORES]):
+            take_turns(s, other)
+
+
+def take_turns(s: State, sub: int) -> None:
+    """Let the oldest block of a sub-core be its youngest, as if it had made room for another one."""
+    first = sub * s.warps.shape[0]
+    behind = first + s.subs[sub, S_LENGTH]
+    moves = 0
+    while first + moves < behind and block_at(s, first + moves) == block_at(s, first):
+        moves += 1
+    for _ in range(moves):
+        w = s.seats[first, T_WARP]
+        for seat in range(first, behind - 1):
+            for column in range(SEAT_COLUMNS):
+                s.seats[seat, column] = s.seats[seat + 1, column]
+            s.warps[s.seats[seat, T_WARP], W_SEAT] = seat
+        s.warps[w, W_SEAT] = behind - 1
+        s.seats[behind - 1, T_WARP] = w
+        sit(s, w)
 
 
 def take_units(x: Inputs, s: State, sub: int, pc: int, time: int) -> None:
