@@ -9,7 +9,7 @@ from validation.time_cases import BASELINES, MODELS
 from validation.time_page import rows_left_out, stamp
 from validation.time_screen import FACTOR
 from validation.time_statistics import errors
-from validation.time_tuning import DEVELOPMENT, SEED
+from validation.time_tuning import LOOKED_AT, SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +30,13 @@ them alone, see its beginning. Error is (predicted − measured)/measured in per
 correlation over the configurations. "Top 10": by how many percent the fastest of the model's first ten is
 slower than the fastest of the sample. "Held": share of measured times inside the 10–90 % interval.
 
-No constant was fitted to these rows. Four things were chosen on rows of them: which of the ready warps a
+No constant was fitted to these rows. Five things were chosen on rows of them: which of the ready warps a
 sub-core issues (the first half of the RTX A6000's convolution, later the first 20 rows of each search beside
 the textbook kernels), that special functions pass the memory queue (the first 20 rows of both dedispersions),
-the toolkits (registers of rows of KTT, the A6000's metadata), where spilled registers go (hardware counters
-of KTT's rows on the RTX 2080 Ti).
+that blocks are the oldest in turn where one wave stands for many (the first 60 rows of six searches, and
+simulations of whole blocks), the toolkits (registers of rows of KTT, the A6000's metadata), where spilled
+registers go (hardware counters of KTT's rows on the RTX 2080 Ti). Rows beyond the first {looked_at} of each
+sample were computed after the last of these choices, see below.
 """
 
 HEAD = "cases | mean | median | p90 | bias | ≤10 % | ≤30 % | order | top 10 | held"
@@ -50,6 +52,11 @@ which an error of the clock is told from one of the model:
 """
 
 
+PARTS = """\
+The first {count} configurations of each sample, whose errors were seen while the model was made, and the
+others. **The same programs, other configurations.**
+"""
+
 SCREEN = """\
 Two settings of the convolutions differ only in the instruction that reads global memory; the rest of the code
 is the same. Times of such twins more than a factor of {factor} apart contradict each other, whatever a model
@@ -59,14 +66,18 @@ says. Nothing was concluded from the A100's convolution, where many do.
 
 def page(found: Sequence[Found]) -> str:
     """Return the page."""
-    protocol = PROTOCOL.format(**stamp(), seed=SEED)
+    protocol = PROTOCOL.format(**stamp(), seed=SEED, looked_at=LOOKED_AT)
     reasons = {_name(f): _reasons(f) for f in found}
     parts = ["# Tuned kernels: every model on public searches", protocol.strip()]
     parts += [
         f"## {f.search.name.capitalize()}, {f.search.gpu}, {_tool(f.search)}\n\n{_table(f)}" for f in found
     ]
     parts += ["## At the clock of the measurement", OWN_CLOCK.strip(), _own_clock(found)]
-    parts += ["## Development half and the other half", _halves(found)]
+    parts += [
+        "## Configurations looked at, and the others",
+        PARTS.format(count=LOOKED_AT).strip(),
+        _parts(found),
+    ]
     parts += ["## Rows that contradict each other", SCREEN.format(factor=FACTOR).strip(), _screened(found)]
     return "\n\n".join([*parts, "## Rows left out", rows_left_out(reasons)]) + "\n"
 
@@ -101,12 +112,11 @@ def _own_clock(found: Sequence[Found]) -> str:
     return "\n".join(lines)
 
 
-def _halves(found: Sequence[Found]) -> str:
-    compared = next((f.compared for f in found if f.search.file == DEVELOPMENT), [])
-    half = len(compared) // 2
-    lines = [f"| convolution, RTX A6000 | {HEAD} |", "|---" * (HEAD.count("|") + 2) + "|"]
-    for name, group in (("looked at", compared[:half]), ("not looked at", compared[half:])):
-        lines.append(f"| {name} | {_cells(errors(group, 'pipeline'), 'pipeline')} |")
+def _parts(found: Sequence[Found]) -> str:
+    lines = [f"| search | configurations | {HEAD} |", "|---" * (HEAD.count("|") + 3) + "|"]
+    for f in found:
+        for name, group in (("looked at", f.compared[:LOOKED_AT]), ("others", f.compared[LOOKED_AT:])):
+            lines.append(f"| {_name(f)} | {name} | {_cells(errors(group, 'pipeline'), 'pipeline')} |")
     return "\n".join(lines)
 
 

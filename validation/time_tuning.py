@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 SAMPLE = 500
 SEED = 0
-DEVELOPMENT = "convolution_milo_a6000_original"
-"""Search of whose sample the first half was looked at while the model was made."""
+LOOKED_AT = 156
+"""Rows at the beginning of each sample whose errors were seen while the model was made."""
 
 
 def runs(
