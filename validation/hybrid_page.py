@@ -43,8 +43,8 @@ Data: textbook kernels (github.com/R100001/Programming-Massively-Parallel-Proces
 time_models.md, reductions left out (several launches timed as one); applications at ten SM clocks on a Quadro
 RTX 8000 (github.com/blackjack2015/NV-DVFS-Benchmark, commit f189504), as in time_unseen.md. The package's
 constants were chosen on the textbook kernels of two of the four boards (RTX 2060 and 3060 Ti); the clock
-sweep had no part in that. Errors are (predicted − measured)/measured in percent; "factor" is the exponential of the
-root mean square of log(predicted/measured); "held" the share within the 80 % interval.
+sweep had no part in that. Errors are (predicted − measured)/measured in percent; "factor" is the exponential
+of the root mean square of log(predicted/measured); "held" the share within the 80 % interval.
 """
 HEAD = "pairs | mean | median | p90 | ≤10 % | factor | held"
 LABEL = "hybrid, constants of other families"

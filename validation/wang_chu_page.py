@@ -42,8 +42,8 @@ percent, averaged over all pairs of clocks **but the one of the profile**.
 The memory parameters of GTX 980 are the paper's, those of the other GPUs published latencies and
 bandwidths. Three constants are not in the paper and were chosen on the 30 kernels of GTX 980 shown here:
 the exponent of the knee (4), the usual excess of computation over its busiest unit (0.3 ± 0.3 in the
-logarithm) and the spread of DRAM's efficiency (0.03). No row of P100 or V100 had a part in that. Rounds of active warps
-follow one another without a gap (equation 6 as printed pays the latency once per round).
+logarithm) and the spread of DRAM's efficiency (0.03). No row of P100 or V100 had a part in that. Rounds of
+active warps follow one another without a gap (equation 6 as printed pays the latency once per round).
 """
 THIRD = """\
 Table III with equal frequencies: delay × efficiency is close to the 8 core cycles of a 32-byte sector on an
