@@ -151,10 +151,9 @@ def _request_bytes(
     execution: Execution, streams: WarpStreams, moved: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the bytes a request of each instruction moves: so many lie side by side in DRAM, coalesced."""
-    size = len(execution.program.instructions)
-    requests = np.bincount(streams.access_instruction, minlength=size)
-    together: NDArray[np.float64] = np.bincount(streams.access_instruction, moved, size)
-    return together / np.maximum(1, requests)
+    at, size = streams.access_instruction, len(execution.program.instructions)
+    found: NDArray[np.float64] = np.bincount(at, moved, size) / np.maximum(1, np.bincount(at, minlength=size))
+    return found
 
 
 def _chosen(execution: Execution, streams: WarpStreams, indices: Collection[int]) -> NDArray[np.bool_]:
