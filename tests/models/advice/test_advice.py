@@ -53,14 +53,15 @@ def _after(name: str) -> tuple:
 
 
 def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:
-    """Reading each value twice and touching DRAM less both shorten the same waiting."""
+    """What all changes save is simulated: more than the best alone, and not what they save one by one."""
     advice = explained("tiling", "rtx3090").advice
     assert advice is not None
     single = [a for a in advice if a.kind != TOGETHER]
     assert [a.share for a in single] == sorted((a.share for a in single), reverse=True)
     whole = advice[-1]
     assert whole.kind == TOGETHER
-    assert single[0].share < whole.share < sum(a.share for a in single)
+    assert single[0].share < whole.share
+    assert whole.share != pytest.approx(sum(a.share for a in single), rel=1e-3)
 
 
 def test_occupancy_names_what_has_to_give_way() -> None:
