@@ -17,29 +17,19 @@ from validation import time_store
 from validation.autotuners_figures import MODELS, Tuned
 from validation.autotuners_page import page
 from validation.thesis_cases import ROOT
-from validation.time_cases import Compared, answer
+from validation.time_cases import Compared
 from validation.time_page import stamp
 from validation.time_searches import SEARCHES
-from validation.time_tuned import _executions, _key
-from validation.time_tuning import SAMPLE, sampled
-from warpwatt.core.case import Case
-from warpwatt.core.errors import WarpWattError
+from validation.time_tuned import _answers, _executions, _key
+from validation.time_tuning import LOOKED_AT, SAMPLE, sampled
 from warpwatt.core.program import Level
-from warpwatt.emulate.workload import workload
-from warpwatt.gpus import default_clocks, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from validation.time_cases import Answer, Measured
     from validation.time_searches import Search
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.program import Kernel
 
 PAGE = ROOT / "docs" / "validation" / "autotuners.md"
-LOOKED_AT = 20
-"""Rows of each sample that somebody looked at while the model was made: its beginning, left out here."""
-_UPPER = ("models", "gpus")
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -77,7 +67,7 @@ def tuned(search: Search, folder: Path, checkout: Path) -> Tuned:
     """Return measured and predicted times of the configurations whose executions are kept."""
     every, _ = sampled(search, folder, checkout, sys.maxsize)
     kept = [run for run in every[LOOKED_AT:SAMPLE] if time_store.has(_executions(), _key(run, Level.SASS))]
-    compared = [Compared(run, _answers(run)) for run in kept]
+    compared = [Compared(run, _answers(run, Level.SASS)) for run in kept]
     compared = [c for c in compared if all(model in c.answers for model in MODELS)]
     return Tuned(
         search,
@@ -86,31 +76,6 @@ def tuned(search: Search, folder: Path, checkout: Path) -> Tuned:
         min(run.seconds for run in every),
         len(every),
     )
-
-
-def _answers(run: Measured) -> dict[str, Answer]:
-    """Return what the models say, kept as long as neither executions nor models change."""
-    kind = f"autotuners-{time_store.version(*time_store.LOWER_FLOORS, *_UPPER)}"
-    return time_store.kept(kind, (*_key(run, Level.SASS), run.gpu), lambda: _ask(run))
-
-
-def _ask(run: Measured) -> dict[str, Answer]:
-    kernel, execution = _kept(run)
-    gpu = find(run.gpu)
-    try:
-        work = workload(execution, gpu, kernel.resources)
-        case = Case(kernel, work, run.launches[0], gpu, default_clocks(gpu))
-        return {model: answer(model, [case]) for model in MODELS}
-    except WarpWattError as error:
-        print(f"{run.program} {run.configuration} on {run.gpu}: {error}", file=sys.stderr)
-        return {}
-
-
-def _kept(run: Measured) -> tuple[Kernel, Execution]:
-    def absent() -> tuple[Kernel, Execution]:
-        raise KeyError(run.configuration)
-
-    return time_store.kept(_executions(), _key(run, Level.SASS), absent)
 
 
 if __name__ == "__main__":
