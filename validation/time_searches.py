@@ -154,6 +154,7 @@ SEARCHES = (
     Search(
         "tuned convolution", "convolution_milo_a100", A100, *_MILO,
         (*_TILES, "use_shmem", "use_cmem", *_FILTER), convolution,
+        clocks=Clocks(0.765e9, 1.215e9),
     ),
     Search(
         "tuned convolution", "convolution_milo_a6000_original", A6000, *_MILO, _TILES, convolution, OF_A6000

@@ -44,6 +44,8 @@ OWN_CLOCK = """\
 Clocks were not locked. Where the measurement shows its own SM clock, the same rows again at that clock, by
 which an error of the clock is told from one of the model:
 
+- A100, convolution: nothing but the model's own error hints at the base clock, 0.765 GHz of 1.41 (and the
+  RTX 2080 Ti, whose rows show theirs). So its row is no evidence of the level, only of what remains.
 - RTX 2080 Ti, KTT: executed instructions over issue activity and duration, hardware counters of the same
   rows: 1.79 GHz (median; 1.74 to 1.82 from the 1st to the 99th percentile).
 - RTX 2080 Ti, Kernel Tuner: without padding both searches hold the same 2,640 kernels, and these take 1.32
