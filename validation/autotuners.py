@@ -20,8 +20,8 @@ from validation.thesis_cases import ROOT
 from validation.time_cases import Compared
 from validation.time_page import stamp
 from validation.time_searches import SEARCHES
-from validation.time_tuned import _answers, _executions, _key
-from validation.time_tuning import LOOKED_AT, SAMPLE, sampled
+from validation.time_tuned import answered, execution_key, execution_store
+from validation.time_tuning import SAMPLE, sampled
 from warpwatt.core.program import Level
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     checkouts = {"hub": options.hub, "ktt": options.ktt}
     made = stamp()  # before anything is computed: what is computed is of the commit that was loaded
     found = [tuned(search, options.data, checkouts[search.checkout]) for search in SEARCHES]
-    text = page(found, _extra(options), made, LOOKED_AT)
+    text = page(found, _extra(options), made)
     PAGE.write_text(text)
     print(text)
 
@@ -66,8 +66,12 @@ def _extra(options: argparse.Namespace) -> list[str]:
 def tuned(search: Search, folder: Path, checkout: Path) -> Tuned:
     """Return measured and predicted times of the configurations whose executions are kept."""
     every, _ = sampled(search, folder, checkout, sys.maxsize)
-    kept = [run for run in every[LOOKED_AT:SAMPLE] if time_store.has(_executions(), _key(run, Level.SASS))]
-    compared = [Compared(run, _answers(run, Level.SASS)) for run in kept]
+    kept = [
+        run
+        for run in every[search.looked_at : SAMPLE]
+        if time_store.has(execution_store(), execution_key(run, Level.SASS))
+    ]
+    compared = [Compared(run, answered(run, Level.SASS)) for run in kept]
     compared = [c for c in compared if all(model in c.answers for model in MODELS)]
     return Tuned(
         search,

@@ -15,7 +15,6 @@ from validation.autotuners_figures import (
     random_runs_needed,
     runs_needed,
 )
-from validation.time_tuning import SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,17 +25,16 @@ PROTOCOL = """\
 Written by `python -m validation.autotuners` on {date} at commit {commit}; do not edit.
 
 **Kernel Tuner and KTT.** Public brute-force searches (`time_searches.py`), measured by others, are the truth.
-The space of a search is here a seeded sample of its usable rows, at most {sample}, less what was not computed
-(the table says how many); every configuration of it is ranked by predicted time, and the first of the
-ranking are run: their measured times are looked up. *Loss*:
+The space of a search is here a seeded sample of its usable rows (the table says how many); every
+configuration of it is ranked by predicted time, and the first of the ranking are run: their measured times are looked up. *Loss*:
 by how many per cent the fastest of those run is slower than the fastest of the space. *Random*: the loss
 expected of as many blind draws without repetition, exact. *Roofline*: our roofline model, which knows the
 caches; *classic*: operations at the peak or DRAM bytes at the bandwidth. *Sample*: by how much the fastest
 of the sample is slower than the fastest of the whole search, which no ranking of the sample can mend.
 
 No constant was fitted to these rows. Some things were chosen on rows of these searches (time_tuned.md names
-them): the first {looked_at} of each sample, which are left out here, and the first half of the RTX A6000's
-convolution, which is not. Samples are small: where one configuration is within 2 %, a single rank decides.
+them): those at the beginning of each sample, which are left out here. Samples are small: where one
+configuration is within 2 %, a single rank decides.
 
 Rows that failed in the measurement are not in the space: in a real search those that cannot launch are
 pruned, too, which saves more runs.
@@ -44,11 +42,11 @@ pruned, too, which saves more runs.
 NAMES = {"pipeline": "ours", "roofline": "roofline", "classic roofline": "classic"}
 
 
-def page(found: Sequence[Tuned], extra: Sequence[str], made: Mapping[str, str], looked_at: int) -> str:
-    """Return the page; ``made`` is date and commit, ``looked_at`` the rows left out of each sample."""
+def page(found: Sequence[Tuned], extra: Sequence[str], made: Mapping[str, str]) -> str:
+    """Return the page; ``made`` is date and commit."""
     parts = [
         "# Autotuners: runs saved by ranking",
-        PROTOCOL.format(**made, sample=SAMPLE - looked_at, looked_at=looked_at).strip(),
+        PROTOCOL.format(**made).strip(),
         "## Loss by budget\n\nPer cent; the budget is the share of the space that is run.\n\n"
         + _losses(found),
         f"## Runs saved at {ALLOWED:.0%} loss\n\nRuns until one is within {ALLOWED:.0%} of the fastest, and "

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     samples = {s.file: sampled(s, options.data, checkouts[s.checkout], options.sample) for s in SEARCHES}
     if not options.page:
         for run, level in _turns([runs for runs, _ in samples.values()], *options.slice):
-            _answers(run, level)
+            answered(run, level)
     for search in SEARCHES:
         runs, left_out = samples[search.file]
         compared = _compared(runs)
@@ -120,16 +120,16 @@ def _compared(runs: Sequence[Measured]) -> list[Compared]:
     for run in runs:
         answers: dict[str, Answer] = {}
         for level in MODELS_OF:
-            if time_store.has(_executions(), _key(run, level)):
-                answers |= _answers(run, level)
+            if time_store.has(execution_store(), execution_key(run, level)):
+                answers |= answered(run, level)
         if answers:
             found.append(Compared(run, answers))
     return found
 
 
-def _answers(run: Measured, level: Level) -> dict[str, Answer]:
+def answered(run: Measured, level: Level) -> dict[str, Answer]:
     """Return what the models that read one level say about a run; kept, or computed."""
-    key = (*_key(run, level), run.gpu, run.clocks)
+    key = (*execution_key(run, level), run.gpu, run.clocks)
     return time_store.kept(f"answers-{time_store.version()}", key, lambda: _ask(run, level))
 
 
@@ -137,7 +137,9 @@ def _ask(run: Measured, level: Level) -> dict[str, Answer]:
     """Compute the answers; models that refuse the run are absent."""
     gpu, answers = find(run.gpu), {}
     try:
-        kernel, execution = time_store.kept(_executions(), _key(run, level), lambda: _execution(run, level))
+        kernel, execution = time_store.kept(
+            execution_store(), execution_key(run, level), lambda: _execution(run, level)
+        )
         work = workload(execution, gpu, kernel.resources)
     except WarpWattError as error:
         print(f"{run.program} {run.configuration} on {run.gpu}: {error}", file=sys.stderr)
@@ -151,11 +153,13 @@ def _ask(run: Measured, level: Level) -> dict[str, Answer]:
     return answers
 
 
-def _executions() -> str:
+def execution_store() -> str:
+    """Return the folder of kept executions: named by the code that decides what a launch executes."""
     return f"executions-{time_store.version(*time_store.LOWER_FLOORS)}"
 
 
-def _key(run: Measured, level: Level) -> tuple[object, ...]:
+def execution_key(run: Measured, level: Level) -> tuple[object, ...]:
+    """Return what an execution depends on; the GPU counts by its target only."""
     return run.code, find(run.gpu).target, run.launches, level
 
 

@@ -9,7 +9,7 @@ from validation.time_cases import BASELINES, MODELS
 from validation.time_page import rows_left_out, stamp
 from validation.time_screen import FACTOR
 from validation.time_statistics import errors
-from validation.time_tuning import LOOKED_AT, SEED
+from validation.time_tuning import SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +35,8 @@ sub-core issues (the first half of the RTX A6000's convolution, later the first 
 the textbook kernels), that special functions pass the memory queue (the first 20 rows of both dedispersions),
 that blocks are the oldest in turn where one wave stands for many (the first 60 rows of six searches, and
 simulations of whole blocks), the toolkits (registers of rows of KTT, the A6000's metadata), where spilled
-registers go (hardware counters of KTT's rows on the RTX 2080 Ti). Rows beyond the first {looked_at} of each
-sample were computed after the last of these choices, see below.
+registers go (hardware counters of KTT's rows on the RTX 2080 Ti). The other rows were not looked at before
+the last of these choices, see below.
 """
 
 HEAD = "cases | mean | median | p90 | bias | ≤10 % | ≤30 % | order | top 10 | held"
@@ -55,7 +55,7 @@ which an error of the clock is told from one of the model:
 
 
 PARTS = """\
-The first {count} configurations of each sample, whose errors were seen while the model was made, and the
+The configurations at the beginning of each sample, whose errors were seen while the model was made, and the
 others. **The same programs, other configurations.**
 """
 
@@ -68,7 +68,7 @@ says. Nothing was concluded from the A100's convolution, where many do.
 
 def page(found: Sequence[Found]) -> str:
     """Return the page."""
-    protocol = PROTOCOL.format(**stamp(), seed=SEED, looked_at=LOOKED_AT)
+    protocol = PROTOCOL.format(**stamp(), seed=SEED)
     reasons = {_name(f): _reasons(f) for f in found}
     parts = ["# Tuned kernels: every model on public searches", protocol.strip()]
     parts += [
@@ -77,7 +77,7 @@ def page(found: Sequence[Found]) -> str:
     parts += ["## At the clock of the measurement", OWN_CLOCK.strip(), _own_clock(found)]
     parts += [
         "## Configurations looked at, and the others",
-        PARTS.format(count=LOOKED_AT).strip(),
+        PARTS.strip(),
         _parts(found),
     ]
     parts += ["## Rows that contradict each other", SCREEN.format(factor=FACTOR).strip(), _screened(found)]
@@ -117,7 +117,8 @@ def _own_clock(found: Sequence[Found]) -> str:
 def _parts(found: Sequence[Found]) -> str:
     lines = [f"| search | configurations | {HEAD} |", "|---" * (HEAD.count("|") + 3) + "|"]
     for f in found:
-        for name, group in (("looked at", f.compared[:LOOKED_AT]), ("others", f.compared[LOOKED_AT:])):
+        seen = f.search.looked_at
+        for name, group in (("looked at", f.compared[:seen]), ("others", f.compared[seen:])):
             lines.append(f"| {_name(f)} | {name} | {_cells(errors(group, 'pipeline'), 'pipeline')} |")
     return "\n".join(lines)
 

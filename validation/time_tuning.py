@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 SAMPLE = 500
 SEED = 0
-LOOKED_AT = 156
-"""Rows at the beginning of each sample whose errors were seen while the model was made."""
 
 
 def runs(
