@@ -52,7 +52,7 @@ class Search:
     launch: Callable[[Parameters], Launch]
     toolkit: str = OF_2023
     clocks: Clocks | None = None
-    """Clocks of the measurement where they are not the default ones; ``time_tuned_page.py`` says how known."""
+    """Clocks of the measurement where they are not the default ones, see ``time_tuned_page.py``."""
     looked_at: int = 156
     """Rows at the beginning of the sample whose errors were seen while the model was made."""
 
