@@ -28,9 +28,10 @@ Written by `python -m validation.autotuners` on {date} at commit {commit}; do no
 The space of a search is here a seeded sample of its usable rows (the table says how many); every
 configuration of it is ranked by predicted time, and the first of the ranking are run: their measured times
 are looked up. *Loss*: by how many per cent the fastest of those run is slower than the fastest of the space.
-*Random*: the loss expected of as many blind draws without repetition, exact. *Roofline*: our roofline model, which knows the
-caches; *classic*: operations at the peak or DRAM bytes at the bandwidth. *Sample*: by how much the fastest
-of the sample is slower than the fastest of the whole search, which no ranking of the sample can mend.
+*Random*: the loss expected of as many blind draws without repetition, exact. *Roofline*: our roofline model,
+which knows the caches; *classic*: operations at the peak or DRAM bytes at the bandwidth. *Sample*: by how
+much the fastest of the sample is slower than the fastest of the whole search, which no ranking of the sample
+can mend.
 
 No constant was fitted to these rows. Some things were chosen on rows of these searches (time_tuned.md names
 them): those at the beginning of each sample, which are left out here. Samples are small: where one

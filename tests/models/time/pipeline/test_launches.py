@@ -79,6 +79,16 @@ def test_one_wave_of_loops_cut_short_stands_for_many_whole_ones(
     assert simulate_launch(launched).cycles == pytest.approx(whole, rel=0.065)
 
 
+def test_no_unit_works_longer_than_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The difference of two short simulations alone would give the load-store unit 100.3 % here."""
+    launched = matmul(A6000, 200, 8000, 4)
+    monkeypatch.setattr(chip, "BUDGET", 0.1 * 4 * launched.streams.instructions_per_block)
+    result = simulate_launch(launched)
+    sub_cores = launched.machine.sub_cores
+    busy = (result.results[c.LSU_BUSY], result.results[c.ISSUED] / sub_cores, *result.pipe_busy / sub_cores)
+    assert max(busy) == pytest.approx(result.simulated)
+
+
 def test_waves_left_out_are_counted() -> None:
     """Ten times the blocks take ten times as long; a remainder costs part of a wave, give or take 3 %."""
     few, many, more = (
