@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.emulate.caches import native_distance
-from warpwatt.emulate.native.aot import Library, function, load
+from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.emulate.native.llvm import Code
-
-_READABLE = 16
+_COLD = 1e300
+"""Distance of a first use, and more than any other."""
 
 
 def fast_sector_distances(
@@ -30,21 +27,16 @@ def fast_sector_distances(
     >>> fast_sector_distances(lines, masks, np.full(4, True), np.ones(4))[3].tolist()
     [1.0, 0.0, nan, nan]
     """
-    size = len(lines)
     different, number = np.unique(lines, return_inverse=True)
-    number = np.ascontiguousarray(number, np.int64)
-    marks = (sectors | np.where(valid, _READABLE, 0)).astype(np.uint8)
-    weights = np.ascontiguousarray(weights, np.float64)
-    last = np.full(len(different), -1, np.int64)
-    tree, peak = np.zeros(size + 1), np.zeros((len(different), 4))
-    result = np.empty((size, 4))
-    arrays = (number, marks, weights, last, tree, peak, result)
-    function(_code().address("measure"), 8)(size, *(a.ctypes.data for a in arrays))
+    given = (
+        np.ascontiguousarray(number, np.int64),
+        np.ascontiguousarray(sectors, np.uint8),
+        np.ascontiguousarray(valid, np.bool_),
+        np.ascontiguousarray(weights, np.float64),
+    )
+    result = np.empty((len(lines), 4))
+    call = function("sector_distances", None, INT, INT, *[ADDRESS] * 5)
+    call(len(lines), len(different), *addresses(*given, result))
     result[result < 0] = np.nan
-    result[result >= native_distance.COLD] = np.inf
+    result[result >= _COLD] = np.inf
     return result
-
-
-@lru_cache(maxsize=1)
-def _code() -> Code:
-    return load([Library((native_distance,), ("measure",)).object()])
