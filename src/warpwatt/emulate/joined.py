@@ -144,6 +144,7 @@ def joined(traces: Sequence[Trace]) -> Trace:
     def flat(name: str) -> NDArray[np.generic]:
         return np.concatenate([getattr(trace, name) for trace in traces])
 
+    steps = np.cumsum([0, *(len(trace.step_block) for trace in traces[:-1])])
     return Trace(
         step_start=starts("step_start"),
         step_block=flat("step_block").astype(np.int32),
@@ -152,6 +153,7 @@ def joined(traces: Sequence[Trace]) -> Trace:
         access_instruction=flat("access_instruction").astype(np.int32),
         access_mask=flat("access_mask").astype(np.uint32),
         access_wavefronts=flat("access_wavefronts").astype(np.uint8),
+        access_step=np.concatenate([t.access_step + first for t, first in zip(traces, steps, strict=True)]),
         line_start=starts("line_start"),
         lines=flat("lines").astype(np.uint64),
         complete=all(trace.complete for trace in traces),

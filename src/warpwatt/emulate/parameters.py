@@ -10,7 +10,7 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.program import Address, Level, Space, Symbol
+from warpwatt.core.program import Address, Level, Register, Space, Symbol
 from warpwatt.emulate import fills
 from warpwatt.program.binding import check_buffer, scalar_value, spoken_name
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 _POINTER_BYTES = 8
+_ADDEND = 3
+"""Place of what a multiplication adds, among its operands that are no predicates: result, factors, addend."""
 
 
 def offsets(program: Program) -> dict[str, int]:
@@ -90,8 +92,8 @@ def is_read(program: Program, parameter: Parameter, start: int) -> bool:
     first = program.parameter_base + start
     for code in (program, *program.functions.values()):
         for instruction in code.instructions:
-            size = _constant_bytes(instruction)
-            for operand in instruction.operands:
+            for position, operand in enumerate(instruction.operands):
+                size = _constant_bytes(instruction, position)
                 if isinstance(operand, Address) and operand.base == Symbol("c[0x0]"):
                     computed = operand.index is not None and operand.index.name not in ("RZ", "URZ")
                     if computed or first - size < operand.offset < first + parameter.size:
@@ -99,12 +101,21 @@ def is_read(program: Program, parameter: Parameter, start: int) -> bool:
     return False
 
 
-def _constant_bytes(instruction: Instruction) -> int:
-    """Return how much a machine instruction reads of a constant bank."""
+def _constant_bytes(instruction: Instruction, position: int) -> int:
+    """Return how much a machine instruction reads of a constant bank for the operand at a position.
+
+    A wide multiplication multiplies 32-bit factors; only what it adds has 64 bits.
+    """
     if instruction.memory is not None:
         return instruction.memory.bytes
-    wide = ".WIDE" in instruction.opcode or ".64" in instruction.opcode or instruction.opcode[0] == "D"
-    return 8 if wide else 4
+    if ".WIDE" in instruction.opcode:
+        numbers = [k for k, o in enumerate(instruction.operands) if not _predicate(o)]
+        return 8 if position in numbers[_ADDEND:] else 4
+    return 8 if ".64" in instruction.opcode or instruction.opcode[0] == "D" else 4
+
+
+def _predicate(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.name.startswith(("P", "UP"))
 
 
 def _named(instruction: Instruction) -> Iterator[Operand | None]:

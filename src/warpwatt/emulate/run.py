@@ -123,8 +123,10 @@ class Trace:
     Steps: warp ``w`` executed basic blocks ``step_block[step_start[w]:step_start[w + 1]]`` (indices into
     ``Routine.blocks``) with active lanes ``step_mask``. Accesses: ``access_*`` are its memory accesses
     with a lane on, in order, ``access_start[w]:access_start[w + 1]``; of each the instruction, the lanes on,
-    the number of shared wavefronts (0 for other spaces) and, from ``line_start[a]`` to ``line_start[a + 1]``,
-    its global or local lines: byte address of a 128-byte line, the bits of its 4 sectors in the lowest four.
+    the number of shared wavefronts (0 for other spaces), the step that made it (an index into ``step_*``)
+    and, from ``line_start[a]`` to ``line_start[a + 1]``, its global or local lines: byte address of a
+    128-byte line, the bits of its 4 sectors in the lowest four. One execution of an instruction may make
+    several accesses: an asynchronous copy reads and writes, a matrix load makes one per 8 x 8 matrix.
     """
 
     step_start: NDArray[np.int64]
@@ -134,6 +136,7 @@ class Trace:
     access_instruction: NDArray[np.int32]
     access_mask: NDArray[np.uint32]
     access_wavefronts: NDArray[np.uint8]
+    access_step: NDArray[np.int64]
     line_start: NDArray[np.int64]
     lines: NDArray[np.uint64]
     complete: bool

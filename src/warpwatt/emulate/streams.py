@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.streams import WarpStreams
-from warpwatt.emulate.native import numbering
-from warpwatt.emulate.native.aot import Library, function, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from warpwatt.core.program import Program
     from warpwatt.emulate.ir import Routine
-    from warpwatt.emulate.native.llvm import Code
     from warpwatt.emulate.run import Trace
 
 
 def warp_streams(routine: Routine, trace: Trace, blocks: Sequence[int], warps_per_block: int) -> WarpStreams:
-    """Return the streams of a trace of ``blocks``, which must be ``routine``'s."""
+    """Return the streams of a trace of ``blocks``, which must be ``routine``'s.
+
+    What one execution of an instruction accesses is one access: the read and the write of an asynchronous
+    copy, the matrices of a matrix load.
+    """
     first = np.array([b.instructions.start for b in routine.blocks], np.int64)
     behind = np.array([b.instructions.stop for b in routine.blocks], np.int64)
-    steps = np.zeros((len(trace.step_block), 3), np.int64)
+    begins = executions(trace)
+    count = len(trace.step_block)
+    steps = np.empty((count, 3), np.int64)
     steps[:, 0], steps[:, 1] = first[trace.step_block], behind[trace.step_block]
+    steps[:, 2] = np.searchsorted(trace.access_step[begins], np.arange(count))
     starts = np.ascontiguousarray(trace.step_start, np.int64)
-    instruction = np.ascontiguousarray(trace.access_instruction, np.int64)
-    accesses = np.ascontiguousarray(trace.access_start, np.int64)
-    memory = next_memory(routine.program)
-    arrays = (starts, steps, accesses, instruction, memory)
-    number = function(_code().address("number_accesses"), 7)
-    number(len(starts) - 1, *(a.ctypes.data for a in arrays), len(memory) - 1)
     bits = np.bitwise_count(trace.lines & np.uint64(15)).astype(np.float64)
     sums = np.concatenate(([0.0], np.cumsum(bits)))
     return WarpStreams(
@@ -42,24 +38,25 @@ def warp_streams(routine: Routine, trace: Trace, blocks: Sequence[int], warps_pe
         blocks=tuple(blocks)[: (len(starts) - 1) // warps_per_block],
         starts=starts,
         steps=steps,
-        access_instruction=instruction,
-        lanes=np.bitwise_count(trace.access_mask).astype(np.float64),
-        wavefronts=trace.access_wavefronts.astype(np.float64),
-        sectors=sums[trace.line_start[1:]] - sums[trace.line_start[:-1]],
-        lines=np.diff(trace.line_start).astype(np.float64),
+        access_instruction=trace.access_instruction[begins].astype(np.int64),
+        lanes=np.bitwise_count(_lanes(trace.access_mask, begins)).astype(np.float64),
+        wavefronts=_sums(trace.access_wavefronts.astype(np.float64), begins),
+        sectors=_sums(sums[trace.line_start[1:]] - sums[trace.line_start[:-1]], begins),
+        lines=_sums(np.diff(trace.line_start).astype(np.float64), begins),
     )
 
 
-def next_memory(program: Program) -> NDArray[np.int64]:
-    """Return, for each instruction, the first memory instruction at or behind it."""
-    size = len(program.instructions)
-    following = np.full(size + 1, size, np.int64)
-    for instruction in reversed(program.instructions):
-        i = instruction.index
-        following[i] = i if instruction.memory is not None else following[i + 1]
-    return following
+def executions(trace: Trace) -> NDArray[np.intp]:
+    """Return the first access of each execution of a memory instruction."""
+    step, instruction = trace.access_step, trace.access_instruction
+    fresh = np.ones(len(step), np.bool_)
+    fresh[1:] = (step[1:] != step[:-1]) | (instruction[1:] != instruction[:-1])
+    return np.flatnonzero(fresh)
 
 
-@lru_cache(maxsize=1)
-def _code() -> Code:
-    return load([Library((numbering,), ("number_accesses",)).object()])
+def _sums(values: NDArray[np.float64], begins: NDArray[np.intp]) -> NDArray[np.float64]:
+    return np.add.reduceat(values, begins) if len(begins) else values
+
+
+def _lanes(masks: NDArray[np.uint32], begins: NDArray[np.intp]) -> NDArray[np.uint32]:
+    return np.bitwise_or.reduceat(masks, begins) if len(begins) else masks

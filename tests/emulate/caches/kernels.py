@@ -58,6 +58,7 @@ class TracedKernel:
             access_instruction=np.array(accesses, np.int32),
             access_mask=np.full(count, 2**32 - 1, np.uint32),
             access_wavefronts=np.zeros(count, np.uint8),
+            access_step=np.zeros(count, np.int64),
             line_start=np.array(line_start),
             lines=np.array(lines, np.uint64),
             complete=True,

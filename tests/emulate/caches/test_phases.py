@@ -27,6 +27,10 @@ ROUTINE = Routine(
 
 
 def trace(steps, accesses):
+    """Return the trace of warps: blocks executed, and of each access its instruction and its step."""
+    first = np.cumsum([0, *map(len, steps)])
+    made = [place + step for place, own in zip(first, accesses, strict=False) for _, step in own]
+    accesses = [[instruction for instruction, _ in own] for own in accesses]
     return Trace(
         step_start=np.cumsum([0, *map(len, steps)]),
         step_block=np.concatenate(steps).astype(np.int32),
@@ -35,6 +39,7 @@ def trace(steps, accesses):
         access_instruction=np.concatenate(accesses).astype(np.int32),
         access_mask=np.ones(sum(map(len, accesses)), np.uint32),
         access_wavefronts=np.zeros(sum(map(len, accesses)), np.uint8),
+        access_step=np.array(made),
         line_start=np.zeros(sum(map(len, accesses)) + 1, np.int64),
         lines=np.zeros(0, np.uint64),
         complete=True,
@@ -43,10 +48,12 @@ def trace(steps, accesses):
 
 def test_every_access_is_behind_the_barriers_its_warp_has_passed():
     steps = [[0, 1, 0, 1, 2], [0, 1, 2]]
-    seen = trace(steps, [[0, 1, 2, 0, 1, 2, 3], [0, 1, 2, 3]])
+    warp = [(0, 0), (1, 1), (2, 1), (0, 2), (1, 3), (2, 3), (3, 4)]
+    seen = trace(steps, [warp, [(0, 0), (1, 1), (2, 1), (3, 2)]])
     assert phases(seen, ROUTINE).tolist() == [0, 1, 1, 1, 2, 2, 2, 0, 1, 1, 1]
 
 
 def test_accesses_without_lanes_are_passed_over():
-    seen = trace([[0, 1, 0, 1, 2], [0, 1, 2]], [[1, 0, 2, 3], [0, 1, 2, 3]])
+    warps = [[(1, 1), (0, 2), (2, 3), (3, 4)], [(0, 0), (1, 1), (2, 1), (3, 2)]]
+    seen = trace([[0, 1, 0, 1, 2], [0, 1, 2]], warps)
     assert phases(seen, ROUTINE).tolist() == [1, 1, 2, 2, 0, 1, 1, 1]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _KINDS = {Type.F16: HALF, Type.F32: SINGLE, Type.F64: DOUBLE}
 _BANKS = 32
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-_STEP_BYTES, _ACCESS_BYTES, _LINE_BYTES = 12, 20, 8
+_STEP_BYTES, _ACCESS_BYTES, _LINE_BYTES = 12, 24, 8
 
 
 class Machine:
@@ -168,7 +168,7 @@ class Machine:
         words, part = self.words, limit // 3
         words[state.RECORD] = int(self.text.record)
         self.steps = np.empty((part // _STEP_BYTES, 3), np.int32)
-        self.accesses = np.empty((part // _ACCESS_BYTES, 5), np.int32)
+        self.accesses = np.empty((part // _ACCESS_BYTES, 6), np.int32)
         self.lines = np.empty(part // _LINE_BYTES, np.uint64)
         words[state.STEPS], words[state.ACCESSES] = self._table(self.steps), self._table(self.accesses)
         words[state.LINES] = self._table(self.lines)

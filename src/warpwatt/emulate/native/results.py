@@ -130,6 +130,8 @@ def _trace(machine: Machine) -> Trace:
     steps, sorted_accesses = steps[order], accesses[by_warp]
     starts, lines = _lines(accesses[:, 4], by_warp, machine.lines[: words[state.LINE_COUNT]])
     numbers = np.arange(warps + 1)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
     return Trace(
         step_start=np.searchsorted(steps[:, 0], numbers),
         step_block=steps[:, 1].copy(),
@@ -138,6 +140,7 @@ def _trace(machine: Machine) -> Trace:
         access_instruction=sorted_accesses[:, 1].copy(),
         access_mask=sorted_accesses[:, 2].astype(np.uint32),
         access_wavefronts=np.minimum(sorted_accesses[:, 3], 255).astype(np.uint8),
+        access_step=place[sorted_accesses[:, 5]],
         line_start=starts,
         lines=lines,
         complete=not words[state.DROPPED],

@@ -21,7 +21,7 @@ def step(m: int, w: int, block: int, active: int) -> None:
 
 
 def record(m: int, w: int, row: int, lanes: int, waves: int, lines: int) -> None:
-    """Note a request: (warp, instruction, lanes, wavefronts, number of lines), and its lines from FOUND."""
+    """Note a request: (warp, instruction, lanes, wavefronts, lines, its step), and its lines from FOUND."""
     machine = i64_at(m, state.MACHINE_WORDS)
     operation = i64_at(machine[state.OPERATIONS] + row * state.OPERATION_WORDS * 8, state.OPERATION_WORDS)
     count, used = machine[state.ACCESS_COUNT], machine[state.LINE_COUNT]
@@ -33,10 +33,10 @@ def record(m: int, w: int, row: int, lanes: int, waves: int, lines: int) -> None
         machine[state.DROPPED] = 1
         return
     sort_lines(m, lines)
-    entry = i32_at(machine[state.ACCESSES] + 20 * count, 5)
+    entry = i32_at(machine[state.ACCESSES] + 24 * count, 6)
     entry[0], entry[1] = i64_at(w, 8)[state.W_NUMBER // 8], operation[state.O_INSTRUCTION]
-    u32_at(machine[state.ACCESSES] + 20 * count + 8, 1)[0] = lanes
-    entry[3], entry[4] = waves, lines
+    u32_at(machine[state.ACCESSES] + 24 * count + 8, 1)[0] = lanes
+    entry[3], entry[4], entry[5] = waves, lines, machine[state.STEP_COUNT] - 1
     places = i64_at(machine[state.LINES], used + lines)
     for place in range(lines):
         places[used + place] = (machine[state.FOUND + 2 * place] << 7) | machine[state.FOUND + 2 * place + 1]

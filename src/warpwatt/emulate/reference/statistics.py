@@ -130,14 +130,18 @@ class Recorder:
     def __init__(self, limit: int) -> None:
         self.left, self.complete = limit, True
         self.steps: list[tuple[Array, Array, Array]] = []
-        self.accesses: list[tuple[Array, Array, Array, Array]] = []
+        self.accesses: list[tuple[Array, Array, Array, Array, Array]] = []
         self.lines: list[tuple[Array, Array]] = []
-        self.count = 0
+        self.count, self.step_count = 0, 0
+        self.latest: dict[int, int] = {}
+        """Each warp's last step, counted over all warps."""
 
     def step(self, warps: Array, block: int, lanes: Array) -> None:
         """Note that warps execute a basic block."""
         if self._spend(8 * len(warps)):
             self.steps.append((warps, np.full(len(warps), block, np.int32), mask_of(lanes)[:, 0]))
+            self.latest.update((int(warp), self.step_count + k) for k, warp in enumerate(warps))
+            self.step_count += len(warps)
 
     def access(
         self, instruction: int, warps: Array, lanes: Array, physical: Array, spaces: Array, size: int,
@@ -162,6 +166,7 @@ class Recorder:
                 np.full(len(chosen), instruction, np.int32),
                 mask_of(lanes[chosen])[:, 0],
                 passes[chosen],
+                np.array([self.latest[int(warp)] for warp in warps[chosen]], np.int64),
             )
         )
         self.lines.append((owner, sectors))
@@ -176,7 +181,10 @@ class Recorder:
         """Return the trace of so many warps."""
         step_warp, block, mask = _joined(self.steps, (np.int64, np.int32, np.uint32))
         order = np.argsort(step_warp, kind="stable")
-        warp, instruction, on, passes = _joined(self.accesses, (np.int64, np.int32, np.uint32, np.uint8))
+        kinds = (np.int64, np.int32, np.uint32, np.uint8, np.int64)
+        warp, instruction, on, passes, step = _joined(self.accesses, kinds)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
         by_warp = np.argsort(warp, kind="stable")
         owner, sectors = _joined(self.lines, (np.int64, np.int64))
         starts, lines = _lines(owner, sectors, by_warp)
@@ -188,6 +196,7 @@ class Recorder:
             access_instruction=instruction[by_warp],
             access_mask=on[by_warp],
             access_wavefronts=passes[by_warp],
+            access_step=place[step[by_warp]],
             line_start=starts,
             lines=lines,
             complete=self.complete,

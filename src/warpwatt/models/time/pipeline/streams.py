@@ -72,8 +72,9 @@ def access_costs(
 ) -> NDArray[np.float64]:
     """Return rows (load-store cycles, sectors, lines) per access; ``accesses`` by instruction, where known.
 
-    Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; but for
-    constants, which do not go there, nothing costs less than its lanes take to pass the load-store unit.
+    Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; an asynchronous
+    copy, whose reads pass the tags and whose writes the banks, the longer of both. But for constants, which
+    do not go there, nothing costs less than its lanes take to pass the load-store unit.
     """
     shared, constant = np.zeros((2, len(program.instructions)), bool)
     size = np.zeros(len(program.instructions))
@@ -92,8 +93,7 @@ def access_costs(
     through_l1 = np.maximum(np.maximum(base + per_line * streams.lines, passes[at]), moving)
     through_l1[streams.lines == 0] = 0.0
     within = np.maximum(streams.wavefronts * machine.bank_cycles, turns[at])
-    cost = np.where(shared[at], within, through_l1)
-    cost = np.maximum(cost, machine.lsu_cycles)
+    cost = np.maximum(np.maximum(through_l1, within), machine.lsu_cycles)
     textures = np.flatnonzero(table.ints[at, c.THROTTLE] == c.R_TEX)
     cost[textures] = np.maximum(cost[textures], table.floats[at[textures], c.COST])
     cost[constant[at]] = 0.0
