@@ -47,7 +47,7 @@ class Wire:
 
     def __init__(self, client: LanguageClient) -> None:
         self.start = time.perf_counter()
-        protocol = client.protocol
+        protocol: Any = client.protocol  # whose two ends are replaced by ours
         self._send, self._receive = protocol._send_data, protocol.handle_message
         self._convert = protocol._converter.unstructure
         self._asked: dict[object, str] = {}

@@ -81,7 +81,7 @@ def toy_execution(blocks: int = 100_000, fmas: int = 1, sectors: float = 4.0) ->
     footprint = 32.0 * sectors * launch.warps
 
     def pattern(buffer: str) -> AccessPattern:
-        return AccessPattern(sectors, sectors / 4, 1.0, 4.0, 4, buffer, footprint, footprint / blocks)
+        return AccessPattern(sectors, sectors / 4, 1.0, 4.0, 4, buffer, footprint)
 
     return Execution(
         program,

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import pickle
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.toolchain
 FILL = """
 __global__ void fill(float* x, float value) { x[blockIdx.x * blockDim.x + threadIdx.x] = value; }
 """
-LAUNCH = {"grid": 64, "block": 128, "args": {"x": "f32[8192]", "value": 1}}
+LAUNCH: dict[str, Any] = {"grid": 64, "block": 128, "args": {"x": "f32[8192]", "value": 1}}
 
 
 @pytest.fixture(scope="module")

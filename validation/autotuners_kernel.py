@@ -4,6 +4,8 @@ Our own, of the shape that the search's launch and space show: bf16 = (int8 × i
 columns of the left, per 128 × 128 of the right; blocks in groups of rows.
 """
 
+# mypy: allow-incomplete-defs, allow-untyped-decorators, allow-untyped-defs
+
 import triton
 import triton.language as tl
 

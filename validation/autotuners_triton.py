@@ -135,7 +135,7 @@ def _config(chosen: Mapping[str, int]) -> triton.Config:
     return triton.Config(blocks, num_warps=chosen["num_warps"], num_stages=chosen["num_stages"])
 
 
-def _parameters(chosen: Mapping[str, int]) -> dict[str, int]:
+def _parameters(chosen: Mapping[str, int]) -> dict[str, object]:
     return dict(_config(chosen).all_kwargs())
 
 

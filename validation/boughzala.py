@@ -26,6 +26,7 @@ from warpwatt.models.blocks import Form, Sample, fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
 PAGE = ROOT / "docs" / "validation" / "boughzala.md"
 LONG_SECONDS = 0.5
@@ -128,7 +129,7 @@ def _list_difference(rng: random.Random) -> float:
     return max(abs(theirs / own - 1) for theirs, own in pairs)
 
 
-def _no_kernels(job: Job) -> object:
+def _no_kernels(job: Job) -> NoReturn:
     raise AssertionError(f"{job.name} needs no prediction")
 
 

@@ -36,7 +36,7 @@ space them, which never execute (`@!UPT UIADD3 URZ`), are counted neither as mea
 
 def main() -> int:
     """Check everything; return 1 if anything is not as meant."""
-    verdicts = []
+    verdicts: list[Verdict] = []
     for target in TARGETS:
         start = time.perf_counter()
         found = check(probes(), target)

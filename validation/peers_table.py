@@ -64,8 +64,11 @@ def printed() -> list[Printed]:
             name = SAME_NAMES.get(row["benchmark"], row["benchmark"])
             for gpu in LATENCIES:
                 timed = times[gpu][name, row["kernel"]]
-                values = (float(row[f"{gpu}_{column}"]) for column in ("volkov", "proposed", "actual"))
-                found.append(Printed(name, row["kernel"], gpu, *values, timed.actual, timed.predicted))
+                volkov, proposed, actual = (
+                    float(row[f"{gpu}_{column}"]) for column in ("volkov", "proposed", "actual")
+                )
+                times_us = timed.actual, timed.predicted
+                found.append(Printed(name, row["kernel"], gpu, volkov, proposed, actual, *times_us))
     return found
 
 

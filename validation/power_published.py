@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,7 +152,7 @@ def costs(study: Study) -> str:
         cells = [regressor(name).title]
         for data in ("k20_smaller", "k20_larger"):
             file = study.data / "alavani_power" / f"power_model_inputs_{data}.csv"
-            kept = study.runs.keep(f"cost {name} {data}", lambda f=file, n=name: _cost(f, n))
+            kept = study.runs.keep(f"cost {name} {data}", partial(_cost, file, name))
             cells += [f"{kept[0]:.2f}", f"{kept[1] / 2**20:.0f}", f"{kept[2] / 2**20:.1f}"]
         rows.append(cells)
     names = ("time, s", "peak, MiB", "added, MiB")

@@ -84,7 +84,7 @@ def table(cells: dict[tuple[str, str], list[float]]) -> NDArray[np.float64]:
     """Return a row per program that was measured on every GPU, a column per GPU."""
     programs, gpus = (sorted({key[at] for key in cells}) for at in (0, 1))
     whole = [[np.mean(cells.get((program, gpu), [math.nan])) for gpu in gpus] for program in programs]
-    array = np.array(whole)
+    array: NDArray[np.float64] = np.array(whole)
     return array[~np.isnan(array).any(axis=1)]
 
 

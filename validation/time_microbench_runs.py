@@ -114,7 +114,11 @@ def _l1(row: Row) -> Iterator[Measured]:
     repeats = L1_LOADED // elements + 2
     sms = find(GPUS[row["gpu"]]).sm_count
     seconds = elements * 4 * sms * repeats / (float(row["eff_bw_gbs"]) * 1e9)
-    arguments = {"out": _buffer(DType.F32, L1_THREADS), "x": _buffer(DType.F32, elements), "zero": Scalar(0)}
+    arguments: dict[str, Argument] = {
+        "out": _buffer(DType.F32, L1_THREADS),
+        "x": _buffer(DType.F32, elements),
+        "zero": Scalar(0),
+    }
     code = Code(KERNELS / "caches.cu", "l1_sum", (f"ELEMENTS={elements}", f"REPEATS={repeats}"))
     launch = Launch(Dim3(sms), Dim3(L1_THREADS), l2=L2State.WARM, arguments=arguments)
     yield _run("L1 bandwidth", row, f"{row['data_set_kb']} kB", code, launch, seconds)
@@ -124,7 +128,7 @@ def _l2(row: Row) -> Iterator[Measured]:
     pieces = int(row["total_kb"]) // int(row["data_set_kb"])
     elements = pieces * L2_THREADS * L2_LOADS
     seconds = L2_LOADS * L2_THREADS * 8 * L2_BLOCKS / (float(row["eff_bw_gbs"]) * 1e9)
-    arguments = {
+    arguments: dict[str, Argument] = {
         "out": _buffer(DType.F64, L2_THREADS),
         "x": _buffer(DType.F64, elements),
         "pieces": Scalar(pieces),

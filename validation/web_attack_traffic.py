@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,14 +98,17 @@ def _bomb(_: int) -> bytes:
     return gzip.compress(b"[" + b" " * 200_000_000 + b"]", 9)
 
 
+def _head(port: int, length: int) -> bytes:
+    return post(port, b"", f"content-length: {length}")
+
+
 def requests() -> list[Traffic]:
     """Return single requests, each with the statuses that are right for it."""
     deep = b"[" * 500_000 + b"]" * 500_000
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
-    head = lambda p, n: post(p, b"", f"content-length: {n}")  # noqa: E731
     hundred = 100 * 2**20
-    items = [
-        ("size", "100 MB body", lambda p: (head(p, hundred), *(b"x" * 2**20 for _ in range(100))), (413, 0)),
+    items: list[tuple[str, str, Callable[[int], bytes | Iterable[bytes]], tuple[int, ...]]] = [
+        ("size", "100 MB body", lambda p: (_head(p, hundred), *(b"x" * 2**20 for _ in range(100))), (413, 0)),
         (
             "size",
             "100 MB body in chunks, length not said",
@@ -115,8 +119,8 @@ def requests() -> list[Traffic]:
             ),
             (413, 0),
         ),
-        ("size", "length of 10^30", lambda p: head(p, 10**30), (400, 413, 0)),
-        ("size", "negative length", lambda p: head(p, -1), (400,)),
+        ("size", "length of 10^30", lambda p: _head(p, 10**30), (400, 413, 0)),
+        ("size", "negative length", lambda p: _head(p, -1), (400,)),
         ("size", "gzip bomb of 200 MB", lambda p: post(p, _bomb(p), "content-encoding: gzip"), (415,)),
         ("size", "deflate", lambda p: post(p, b"x", "content-encoding: deflate"), (415,)),
         (
@@ -282,9 +286,7 @@ def requests() -> list[Traffic]:
         ),
     ]
     found = [_answered(name, group, make, *wanted) for group, name, make, wanted in items]
-    return found + [
-        _answered(f"`{path}`", "traversal", lambda p, path=path: get(p, path), 404, 400) for path in PATHS
-    ]
+    return found + [_answered(f"`{path}`", "traversal", partial(get, path=path), 404, 400) for path in PATHS]
 
 
 PATHS = (

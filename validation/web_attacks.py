@@ -21,6 +21,7 @@ import time
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -189,9 +190,9 @@ def run(groups: tuple[str, ...]) -> tuple[list[Result], Pulse, bool]:
             *sources.markup(),
         )
         for attack in written:
-            attempt(attack.group, attack.name, lambda attack=attack: attacked(port, attack, secret))
+            attempt(attack.group, attack.name, partial(attacked, port, attack, secret))
         for sent in (*traffic.requests(), *traffic.crowds()):
-            attempt(sent.group, sent.name, lambda sent=sent: sent.run(HOST, port))
+            attempt(sent.group, sent.name, partial(sent.run, HOST, port))
         attempt("after all", "nothing is left behind", lambda: tidy(port))
         health = traffic.exchange(HOST, port, traffic.get(port, "/healthz")).partition(b"\r\n\r\n")[2]
         pulse.stop.set()

@@ -54,7 +54,7 @@ def _row(gpu: Gpu) -> tuple[str, ...]:
         gpu.capability.version,
         str(gpu.sm_count),
         si(gpu.boost_clock, "Hz"),
-        f"{binary_bytes(gpu.memory_size)} {gpu.memory_type}",
+        f"{binary_bytes(gpu.memory_size or 0)} {gpu.memory_type}",
         si(gpu.memory_bandwidth, "B/s"),
         binary_bytes(gpu.l2_size or 0),
         "" if gpu.power_limit is None else si(gpu.power_limit, "W"),

@@ -70,7 +70,7 @@ def _fields(schema: Mapping[str, Any]) -> str:
 
 def _type(field: Mapping[str, Any]) -> str:
     if "$ref" in field:
-        return field["$ref"].rpartition("/")[2]
+        return str(field["$ref"]).rpartition("/")[2]
     if "anyOf" in field:
         return " or ".join(_type(one) for one in field["anyOf"])
     if "enum" in field:

@@ -27,7 +27,9 @@ from warpwatt.advise.amounts import parse_amount
     ],
 )
 def test_amounts(text, unit, value):
-    assert parse_amount(text, unit) == (pytest.approx(value), False)
+    amount, relative = parse_amount(text, unit)
+    assert amount == pytest.approx(value)
+    assert not relative
 
 
 @pytest.mark.parametrize(

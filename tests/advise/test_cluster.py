@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -24,6 +25,9 @@ from warpwatt.advise.remote import ClusterError, OtherVersionError
 from warpwatt.advise.run import run
 from warpwatt.advise.units import DIED, units
 from warpwatt.compose import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.toolchain
@@ -92,7 +96,7 @@ def test_who_stops_in_the_middle_goes_on_where_it_was(local, tmp_path):
     with Journal(tmp_path / "out.csv", SWEEP) as journal:
         batches = run_on_cluster(SWEEP, journal.done, local.scheduler_address)
         journal.add(next(batches))
-        batches.close()
+        cast("Generator[object]", batches).close()
     with Journal(tmp_path / "out.csv", SWEEP) as journal:
         before = len(journal)
         assert 0 < before < len(SWEEP)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import math
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,9 @@ def test_what_is_kept_is_the_best(found, keep, within):
     ranking = rank([candidate(i, time) for i, time in enumerate(found)], keep=keep, within=within)
     kept = [c.time for c in ranking.kept if c.time is not None]
     pruned = [c.time for c in ranking.pruned]
-    assert sorted(c.parameters["n"] for c in (*ranking.kept, *ranking.pruned)) == list(range(len(found)))
+    assert sorted(cast("int", c.parameters["n"]) for c in (*ranking.kept, *ranking.pruned)) == list(
+        range(len(found))
+    )
     assert sum(c.time is None for c in ranking.kept) == found.count(None)
     assert max(kept, default=0) <= min(pruned, default=math.inf)
     assert kept == sorted(kept)

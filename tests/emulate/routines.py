@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from warpwatt.emulate.ir import Value
 
-ENGINES = {
+ENGINES: dict[str, Callable[..., Run]] = {
     "one warp": partial(reference.run, warps_at_once=1),
     "many warps": partial(reference.run, warps_at_once=64),
     "native": native.run,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from warpwatt.compose import Choice, predict
-from warpwatt.core.arguments import Buffer, DType, Scalar
+from warpwatt.core.arguments import Argument, Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
@@ -74,7 +74,7 @@ def test_what_decides_nothing_may_be_left_out(tmp_path: Path, left_out: str):
         "__global__ void k(double* x, float factor) { x[blockIdx.x * blockDim.x + threadIdx.x] *= factor; }"
     )
     kernel = load_kernel(file, "sm_90")
-    given = {"x": Buffer(DType.F64, (1024,)), "factor": Scalar(2.0)}
+    given: dict[str, Argument] = {"x": Buffer(DType.F64, (1024,)), "factor": Scalar(2.0)}
     whole = analysed(kernel, replace(LAUNCH, arguments=given))
     some = {name: value for name, value in given.items() if name not in left_out.split()}
     found = analysed(kernel, replace(LAUNCH, arguments=some))

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
+from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level, Parameter, Program, Space, Variable
@@ -26,8 +26,10 @@ TEXT = (
   ld.param.u64 %d1, [s+8];
   mov.u64 %d2, table; mov.u64 %d3, total; mov.u32 %r1, tile; ret; }"""
 )
-FULL = {"n": Scalar(-3), "a": Scalar(2), "x": Buffer(DType.F32, (8,), Fill.ARANGE), "s+0": Scalar(1),
-        "s+4": Scalar(1), "s+8": Scalar(0), "s+16": Scalar(7)}  # fmt: skip
+FULL: dict[str, Argument] = {
+    "n": Scalar(-3), "a": Scalar(2), "x": Buffer(DType.F32, (8,), Fill.ARANGE), "s+0": Scalar(1),
+    "s+4": Scalar(1), "s+8": Scalar(0), "s+16": Scalar(7),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +97,7 @@ def test_machine_code_takes_names_and_types_from_ptx():
     machine = (Parameter("k_param_0", "b32", 4, 4, offset=0), Parameter("k_param_1", "b64", 8, 8, offset=8))
     named = (Parameter("p0", "f32", 4, 4, source_name="a"), Parameter("p1", "u64", 8, 8, True, "x"))
     code = Program("k", Level.SASS, "sm_90", (), parameters=machine, parameter_base=0x210)
-    arguments = {"a": Scalar(1), "x": Buffer(DType.F32, (1,))}
+    arguments: dict[str, Argument] = {"a": Scalar(1), "x": Buffer(DType.F32, (1,))}
     context, _ = bind(code, Launch(Dim3(5), Dim3(32, 2), arguments=arguments), names=named)
     assert struct.unpack_from("<f4xQ", context.banks[0], 0x210) == (1.0, 2 << 40)
     assert struct.unpack_from("<6I", context.banks[0]) == (32, 2, 1, 5, 1, 1)

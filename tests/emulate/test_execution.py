@@ -2,7 +2,7 @@
 
 import pytest
 
-from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
+from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
 from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Program, Resources
@@ -200,7 +200,11 @@ ret; }
 def test_an_atomic_reaches_what_it_touches_itself(blocks):
     """All count in one place of the 512 that the first threads clear."""
     program = lower(parse(CLEAR_AND_COUNT), "k")
-    arguments = {"x": Scalar(0), "y": Buffer(DType.U32, (512,), Fill.ZEROS), "n": Scalar(0)}
+    arguments: dict[str, Argument] = {
+        "x": Scalar(0),
+        "y": Buffer(DType.U32, (512,), Fill.ZEROS),
+        "n": Scalar(0),
+    }
     found = execute(program, Launch(Dim3(blocks), Dim3(512), arguments=arguments))
     count = next(i.index for i in program.instructions if i.opcode.startswith("red"))
     assert found.accesses[count].footprint == pytest.approx(32, rel=0.05)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_reductions_over_some_lanes(values, mask):
 
 
 def test_special_values():
-    grid_block = {"grid": 3, "block": 64}
+    grid_block: dict[str, Any] = {"grid": 3, "block": 64}
     for name, wanted in {
         "tid.x": lambda i: i % 64, "ctaid.x": lambda i: i // 64, "ntid.x": lambda i: 64,
         "nctaid.x": lambda i: 3, "warpid": lambda i: i % 64 // 32, "nwarpid": lambda i: 2,

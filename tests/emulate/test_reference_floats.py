@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,9 +15,12 @@ from tests.emulate.routines import apply
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.reference.floats import DTYPES
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 FLOATS = (Type.F16, Type.F32, Type.F64)
 MODES = ("rn", "rz", "rm", "rp")
-EXACT = {
+EXACT: dict[Op, Callable[..., Fraction]] = {
     Op.FADD: lambda a, b: a + b,
     Op.FSUB: lambda a, b: a - b,
     Op.FMUL: lambda a, b: a * b,

@@ -40,7 +40,7 @@ def routine_of(statements, trips: int) -> Routine:
     builder.begin("top")
     for index, statement in enumerate(statements, start=1):
         builder.at(index)
-        _write(builder, *statement, index)
+        _write(builder, statement, index)
     builder.at(len(statements) + 1)
     after = builder.op(Op.ADD, builder.get("i"), builder.const(Type.I32, 1))
     builder.set("i", after)
@@ -68,7 +68,8 @@ def _shared(builder, register: str):
     return builder.op(Op.SHL, word, builder.const(Type.I32, 2))
 
 
-def _write(builder, kind: str, to: str, left: str, right: str, index: int) -> None:
+def _write(builder, statement: tuple[str, str, str, str], index: int) -> None:
+    kind, to, left, right = statement
     match kind:
         case "add" | "xor" | "mul":
             builder.set(to, builder.op(Op(kind), builder.get(left), builder.get(right)))

@@ -8,7 +8,8 @@ from tests.conftest import toy_execution
 from warpwatt.core.execution import AccessPattern
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Resources
-from warpwatt.emulate.workload import l1_miss, l2_miss, l2_store_miss, workload
+from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss
+from warpwatt.emulate.workload import workload
 from warpwatt.gpus import find
 
 RESOURCES = Resources(registers=16)

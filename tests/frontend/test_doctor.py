@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from warpwatt.core.errors import ToolchainError
-from warpwatt.frontend import doctor, toolchain
-from warpwatt.frontend.doctor import Status, examine, healthy
+from warpwatt.frontend import toolchain
+from warpwatt.frontend.doctor import Check, Status, examine, healthy
 from warpwatt.frontend.toolchain import Toolkit
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def by_name() -> dict[str, doctor.Check]:
+def by_name() -> dict[str, Check]:
     return {check.what: check for check in examine()}
 
 
@@ -33,7 +33,7 @@ def test_every_missing_piece_has_a_command(monkeypatch: pytest.MonkeyPatch):
     def nothing() -> Toolkit:
         raise ToolchainError("none")
 
-    monkeypatch.setattr(doctor.toolchain, "installed", nothing)
+    monkeypatch.setattr(toolchain, "installed", nothing)
     checks = examine()
     missing = [check for check in checks if check.status is Status.MISSING]
     assert not healthy(checks)
@@ -45,9 +45,7 @@ def test_every_missing_piece_has_a_command(monkeypatch: pytest.MonkeyPatch):
 def test_a_broken_tool_is_not_good(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     (tmp_path / "ptxas").write_text("#!/bin/sh\necho Segmentation fault\n")
     (tmp_path / "ptxas").chmod(0o755)
-    monkeypatch.setattr(
-        doctor.toolchain, "installed", lambda: Toolkit("13.5", tmp_path, ptxas=tmp_path / "ptxas")
-    )
+    monkeypatch.setattr(toolchain, "installed", lambda: Toolkit("13.5", tmp_path, ptxas=tmp_path / "ptxas"))
     assert by_name()["ptxas"].status is Status.MISSING
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from warpwatt.frontend import compilation
 from warpwatt.frontend import load as module
 from warpwatt.frontend.load import load_kernel
 
@@ -51,7 +52,7 @@ def test_one_kernel_of_a_large_text_equals_that_of_the_whole(library, monkeypatc
 
 def test_only_the_wanted_kernel_is_assembled(library, monkeypatch):
     seen = []
-    original = module.assemble_ptx
+    original = compilation.assemble_ptx
 
     def spy(source, choice, options):
         seen.append(source.text.count(".entry"))

@@ -10,7 +10,7 @@ import pytest
 
 from warpwatt.core.errors import InputError, KernelSelectionError, ParseError
 from warpwatt.core.program import Level
-from warpwatt.frontend import disassembly, toolchain
+from warpwatt.frontend import compilation, toolchain
 from warpwatt.frontend import load as load_module
 from warpwatt.frontend.load import load, load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -137,7 +137,7 @@ def test_machine_code_nobody_reads_is_replaced_by_that_of_the_oldest_readable_ta
     saxpy: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """As with toolkit 12.9, which compiles for sm_61 what nvdisasm then refuses."""
-    real = load_module.compile_cuda
+    real = compilation.compile_cuda
 
     def for_pascal(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
         return replace(real(source, choice, options), target="sm_61", cubin=b"machine code of sm_61")
@@ -151,7 +151,7 @@ def test_machine_code_nobody_reads_is_replaced_by_that_of_the_oldest_readable_ta
 def test_without_nvdisasm_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: pytest.MonkeyPatch):
     real = toolchain.installed()
     bare = Toolkit(real.version, real.root, nvcc=real.nvcc, ptxas=real.ptxas, nvrtc=real.nvrtc)
-    monkeypatch.setattr(disassembly.toolchain, "installed", lambda: bare)
+    monkeypatch.setattr(toolchain, "installed", lambda: bare)
     kernel = load_kernel(saxpy, "sm_90", name="total")
     assert kernel.sass is None
     assert any("nvdisasm is missing" in warning for warning in kernel.warnings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_ranking(ranking):
 
 
 def test_perf_model():
-    tuner = triton.autotune(
+    tuner: Any = triton.autotune(
         kernels.CONFIGURATIONS,
         key=["M"],
         prune_configs_by={"perf_model": warpwatt_model(lambda: tuner, "a100"), "top_k": 1},
@@ -56,7 +57,7 @@ def test_perf_model():
 
 def test_early_prune(tmp_path, capsys):
     report = tmp_path / "pruned.csv"
-    tuner = triton.autotune(
+    tuner: Any = triton.autotune(
         kernels.CONFIGURATIONS,
         key=["M"],
         prune_configs_by={
@@ -71,7 +72,7 @@ def test_early_prune(tmp_path, capsys):
 
 
 def test_pruned_changes_a_tuned_function():
-    tuner = triton.autotune(kernels.CONFIGURATIONS, key=["M"])(kernels.matmul)
+    tuner: Any = triton.autotune(kernels.CONFIGURATIONS, key=["M"])(kernels.matmul)
     assert pruned(tuner, "a100", top_k=2) is tuner
     assert asked(tuner) == [USUAL, SMALL]
 

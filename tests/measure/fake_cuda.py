@@ -220,7 +220,7 @@ def install(monkeypatch):
     """Put both in place of the real packages; return them."""
     driver, nvml = FakeDriver(), FakeNvml()
     bindings, cuda = types.ModuleType("cuda.bindings"), types.ModuleType("cuda")
-    bindings.driver, cuda.bindings = driver, bindings
+    vars(bindings)["driver"], vars(cuda)["bindings"] = driver, bindings
     modules = {"cuda": cuda, "cuda.bindings": bindings, "cuda.bindings.driver": driver, "pynvml": nvml}
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)

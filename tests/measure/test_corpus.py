@@ -183,13 +183,18 @@ def test_comparison_sees_wrong_and_untouched_buffers(write):
 
 def test_comparison_by_type():
     floats = Buffer(DType.F32, (3,))
-    one = np.float32([1, 1, 0])
-    assert compare("x", floats, np.float32([1.00001, 1, 1e-5]), one) is None
-    assert compare("x", floats, np.float32([1.00001, 1, 0]), one, 0.0) is not None
-    assert compare("x", floats, np.float32([np.nan, 1, 0]), one) is not None
-    assert compare("x", floats, np.float32([np.nan, np.inf, 0]), np.float32([np.nan, np.inf, 0])) is None
+    one = np.array([1, 1, 0], np.float32)
+    assert compare("x", floats, np.array([1.00001, 1, 1e-5], np.float32), one) is None
+    assert compare("x", floats, np.array([1.00001, 1, 0], np.float32), one, 0.0) is not None
+    assert compare("x", floats, np.array([np.nan, 1, 0], np.float32), one) is not None
+    assert (
+        compare(
+            "x", floats, np.array([np.nan, np.inf, 0], np.float32), np.array([np.nan, np.inf, 0], np.float32)
+        )
+        is None
+    )
     whole = Buffer(DType.U64, (1,))
-    large = np.uint64([2**63 + 1])
+    large = np.array([2**63 + 1], np.uint64)
     assert compare("x", whole, large - np.uint64(1), large, 0.1) is not None
 
 

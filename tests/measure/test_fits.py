@@ -113,7 +113,7 @@ def test_energies_of_a_known_machine_come_back():
     true = {"constant": 60.0, "sm": 0.4, "fma": 3e-11, "dram": 1.2e-10, "never": 0.0}
     columns = {name: random.uniform(0, 1, 60) * scale for name, scale in
                (("constant", 1.0), ("sm", 132.0), ("fma", 5e12), ("dram", 3e12), ("never", 1e9))}  # fmt: skip
-    clean = sum(true[name] * column for name, column in columns.items())
+    clean = np.sum([true[name] * column for name, column in columns.items()], axis=0)
     fit = fit_nonnegative(columns, clean * random.normal(1, 0.01, 60), sigma=clean)
     for name, value in true.items():
         assert fit.parameters[name].value == pytest.approx(value, abs=4 * fit.parameters[name].error)

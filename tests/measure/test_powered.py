@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -23,6 +24,9 @@ from warpwatt.measure.results import ResultFile
 from warpwatt.measure.simulated_power import PowerSensors, PowerTrace, SensorBehaviour
 from warpwatt.models.power.component.activity import Activity
 from warpwatt.models.power.component.parameters import Coefficient, parameters, specification
+
+if TYPE_CHECKING:
+    from warpwatt.measure.results import Row
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 GPU = find("h200")
@@ -146,7 +150,7 @@ def test_a_program_of_the_corpus_is_analysed():
     parts = analysed_parts(program, size, GPU)
     assert sum(share for _, share, _ in parts) == pytest.approx(1.0)
     assert sum(work.amounts["issue"] for work, _, _ in parts) > 0
-    row = {
+    row: Row = {
         "program": "saxpy", "size": size.name, "status": "ok", "power_w": 300.0, "run_s": 1e-3, "busy": 0.9,
         "sm_clock_before_hz": 1e9, "sm_clock_after_hz": 2e9, "data": "zeros",
         "memory_clock_before_hz": None, "memory_clock_after_hz": None,

@@ -66,11 +66,12 @@ def test_buffers_are_put_back_before_every_run(make_bench, corpus):
         assert instance.restores
         seen = []
         run = instance.launches[0].run
-        spied = replace(
-            instance.launches[0],
-            run=lambda: (seen.append((instance.results(["y"])["y"] == 1).all()), run()),
-        )
-        instance.launches = (spied,)
+
+        def spy() -> None:
+            seen.append((instance.results(["y"])["y"] == 1).all())
+            run()
+
+        instance.launches = (replace(instance.launches[0], run=spy),)
         timing.warm(bench.watch, instance)
         timing.cold(bench.watch, instance)
     assert seen == [True] * 3

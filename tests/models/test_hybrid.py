@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,9 @@ from warpwatt.models.hybrid import (
     profiled_launch,
 )
 from warpwatt.models.time.roofline import Roofline
+
+if TYPE_CHECKING:
+    from warpwatt.core.case import Timing
 
 
 def run(toy, measured=None, **execution):
@@ -103,7 +107,7 @@ shares = st.dictionaries(st.sampled_from("abcd"), st.floats(0, 1), max_size=4)
 def test_overlap_is_a_symmetric_share_and_whole_with_itself(one, other):
     from types import SimpleNamespace as Fake  # noqa: PLC0415
 
-    a, b = (binding(Fake(utilisation=busy)) for busy in (one, other))
+    a, b = (binding(cast("Timing", Fake(utilisation=busy))) for busy in (one, other))
     assert math.isclose(sum(a.values()), 1.0)
     assert math.isclose(overlap(a, a), 1.0)
     assert -1e-12 <= overlap(a, b) <= 1 + 1e-12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import jsonschema
@@ -141,7 +142,7 @@ def test_the_sequential_time_is_measured():
 
 def test_without_a_compiler_the_time_is_unknown_and_plain_c_still_read(monkeypatch):
     usual = ported("triangle").cuda
-    monkeypatch.setattr(preprocess.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     found = ported("triangle", run=True)
     assert found.cuda == usual
     assert found.sequential.seconds is None
@@ -150,7 +151,7 @@ def test_without_a_compiler_the_time_is_unknown_and_plain_c_still_read(monkeypat
 
 
 def test_a_function_like_macro_needs_the_compiler(monkeypatch):
-    monkeypatch.setattr(preprocess.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(ParseError, match="preprocessor") as caught:
         ported("stencil")
     assert caught.value.line == 2

@@ -329,7 +329,7 @@ def tests(draw, names):
 @st.composite
 def nests(draw, depth=3, names=("tid", "cta", "n"), inside=False, counter=None, leaves=True):
     counter = counter if counter is not None else [0]
-    result = []
+    result: list[Mark | If | For | Leave] = []
     for _ in range(draw(st.integers(1, 2))):
         kinds = ["mark", "if", "for", "for"] if depth else ["mark"]
         kind = draw(st.sampled_from([*kinds, "leave"] if inside and leaves else kinds))

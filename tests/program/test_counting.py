@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ def program_of(nest) -> Program:
     return lower(parse(ptx(nest)), "k")
 
 
-def marks(execution) -> dict[int, tuple[float, float]]:
+def marks(execution) -> dict[int, tuple[float, Any]]:
     found = {}
     for i in execution.program.instructions:
         if i.opcode == "st.global.u32" and execution.counts[i.index]:

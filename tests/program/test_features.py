@@ -101,7 +101,7 @@ def test_thesis_convention_follows_the_printed_equations() -> None:
 def test_todays_compiler_gives_the_counts_of_the_released_row(target: str, tmp_path: Path) -> None:
     nvcc = Path(sysconfig.get_paths()["purelib"]) / "nvidia" / "cu13" / "bin" / "nvcc"
     output = tmp_path / "nn.ptx"
-    command = [nvcc, "-ptx", f"-arch={target}", NN_SOURCE, "-o", output]
+    command = [str(nvcc), "-ptx", f"-arch={target}", str(NN_SOURCE), "-o", str(output)]
     subprocess.run(command, check=True, env={"PATH": "/usr/bin:/bin"})
     ours, theirs = features(output.read_text(), 168, 256), features(NN.read_text(), 168, 256)
     assert ours == theirs

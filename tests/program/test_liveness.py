@@ -18,7 +18,8 @@ def programs(draw) -> Program:
     for index in range(count):
         reads = tuple(draw(st.lists(st.sampled_from(REGISTERS), max_size=2, unique=True)))
         writes = tuple(draw(st.lists(st.sampled_from(REGISTERS), max_size=1)))
-        flow, targets, guard = Flow.NEXT, (), None
+        flow, guard = Flow.NEXT, None
+        targets: tuple[str, ...] = ()
         kind = draw(st.integers(0, 5))
         if kind == 0:
             flow, targets, writes = Flow.JUMP, (f"L{draw(st.integers(0, count))}",), ()

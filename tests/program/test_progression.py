@@ -24,8 +24,8 @@ def brute_force(op: str, first: int, step: int, bound: int, signed: bool) -> int
 
 @given(st.sampled_from(sorted(COMPARE)), byte, byte, byte, st.booleans())
 def test_first_comparison_equals_stepping_through_all_values(op, first, step, bound, signed):
-    arrays = [np.array([x], np.uint64) for x in (first, step, bound)]
-    found = first_comparison(op, *arrays, bits=8, signed=signed)
+    starts, steps, bounds = (np.array([x], np.uint64) for x in (first, step, bound))
+    found = first_comparison(op, starts, steps, bounds, bits=8, signed=signed)
     assert found.tolist() == [brute_force(op, first, step, bound, signed)]
 
 

@@ -131,14 +131,15 @@ class Power:
 
 @runtime_checkable
 class TimeModel(Protocol):
-    """Predicts how long a case takes. Implementations refuse GPUs they do not cover.
-
-    ``levels`` are those of the programs it reads, the preferred one first.
-    """
+    """Predicts how long a case takes. Implementations refuse GPUs they do not cover."""
 
     name: str
     summary: str
-    levels: tuple[Level, ...]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Levels of the programs it reads, the preferred one first."""
+        ...
 
     def predict(self, case: Case) -> Timing:
         """Return the timing, or raise :class:`~warpwatt.core.errors.UnsupportedGpuError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Prog
 from warpwatt.emulate.caches.growth import SampledBlocks
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.run import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 NO_SECTORS = np.uint64(0)
 
@@ -27,7 +31,7 @@ class TracedKernel:
     grid: Dim3
     block: Dim3
     instructions: tuple[tuple[Access, int, str], ...]
-    accesses: object
+    accesses: Callable[[int, int, int], Iterable[Any]]
     buffers: dict[int, tuple[str, float | None]]
 
     @property

@@ -195,7 +195,7 @@ def test_components_are_those_of_networkx(edges: list[list[int]]) -> None:
 
 
 def test_a_long_chain_is_no_trouble() -> None:
-    graph = [(n + 1,) for n in range(20_000)] + [()]
+    graph: list[tuple[int, ...]] = [*((n + 1,) for n in range(20_000)), ()]
     assert schedule(graph)[0] == list(range(20_001))
 
 

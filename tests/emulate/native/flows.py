@@ -9,6 +9,7 @@ from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Op, Type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from warpwatt.emulate.ir import Routine, Value
@@ -92,15 +93,17 @@ class FlowWriter:
     # -- statements ---------------------------------------------------------------------------------------
 
     def statement(self, depth: int) -> None:
+        kinds: list[Callable[..., None]]
         kinds = [self.assign, self.assign, self.predicate, self.memory, self.memory, self.uniform]
+        nested = [self.branch, self.loop, self.gathered]
         if depth < 3:
-            kinds += [self.branch, self.loop, self.gathered]
+            kinds += nested
         if depth == 0:
             kinds += [self.barrier]
         if self.random.random() < 0.03:
             kinds = [self.leave]
         chosen = self.random.choice(kinds)
-        if chosen in (self.branch, self.loop, self.gathered):
+        if chosen in nested:
             chosen(depth)
         else:
             self.next()

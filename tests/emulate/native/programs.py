@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from warpwatt.emulate.ir import Value
+
+_Choice = TypeVar("_Choice")
 
 INTS = (Type.I8, Type.I16, Type.I32, Type.I64)
 FLOATS = (Type.F16, Type.F32, Type.F64)
@@ -109,7 +111,7 @@ class Writer:
         )  # fmt: skip
         self.random.choice(kinds)()
 
-    def one(self, choices: tuple) -> object:
+    def one(self, choices: tuple[_Choice, ...]) -> _Choice:
         return self.random.choice(choices)
 
     def int_binary(self) -> None:

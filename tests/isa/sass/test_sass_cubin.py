@@ -7,6 +7,7 @@ import re
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -32,7 +33,7 @@ def test_sections_and_symbols_are_those_of_pyelftools(compiled, target):
         assert a.size == b["sh_size"]
         if b["sh_type"] not in ("SHT_NOBITS", "SHT_NULL"):
             assert a.data == b.data()
-    table = theirs.get_section_by_name(".symtab")
+    table: Any = theirs.get_section_by_name(".symtab")
     assert [(s.name, s.value, s.size) for s in ours.symbols] == [
         (s.name, s["st_value"], s["st_size"]) for s in table.iter_symbols()
     ]

@@ -111,7 +111,9 @@ def test_no_register_is_read_before_it_is_written(compiled, target):
     for program in compiled(target).programs.values():
         if any(i.flow is Flow.CALL for i in program.instructions):
             continue  # results come in registers that the callee writes
-        defined = [None] * len(program.instructions)  # on every path to the instruction
+        defined: list[frozenset[str] | None] = [None] * len(
+            program.instructions
+        )  # on every path to the instruction
         defined[0] = frozenset()
         work = [0]
         while work:

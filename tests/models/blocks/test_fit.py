@@ -81,7 +81,9 @@ def test_resident_rounds_follow_the_measured_power():
 @given(st.integers(0, 200))
 def test_between_is_numpys(x):
     points = [(10, 5.0), (20, 9.0), (50, 2.0)]
-    assert between(points, x) == pytest.approx(float(np.interp(x, *zip(*points, strict=True))))
+    assert between(points, x) == pytest.approx(
+        float(np.interp(x, [at for at, _ in points], [value for _, value in points]))
+    )
 
 
 @pytest.mark.parametrize(

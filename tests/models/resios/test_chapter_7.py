@@ -12,7 +12,8 @@ from warpwatt.models.resios import prognose
 
 
 def prognosis(text, **values):
-    return prognose(*mapping(text, **values), find("GTX 460"))
+    function, where = mapping(text, **values)
+    return prognose(function, where, find("GTX 460"))
 
 
 def test_mul_gets_blocks_of_160_and_an_ilp_of_1():

@@ -16,7 +16,7 @@ from warpwatt.models.time.alavani.outcome import LAUNCH_OVERHEAD
 from warpwatt.models.time.alavani_ilp_tlp import AlavaniIlpTlp, warps_per_sm
 from warpwatt.models.time.alavani_reservation import AlavaniReservation, Reading, schedule_of, waves_of
 
-MODELS = [AlavaniIlpTlp(), AlavaniReservation(), AlavaniReservation(Reading.CONVERTED)]
+MODELS: list[TimeModel] = [AlavaniIlpTlp(), AlavaniReservation(), AlavaniReservation(Reading.CONVERTED)]
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ __global__ void saxpy(int n, float a, const float *x, float *y) {
     if (i < n) y[i] += a * x[i];
 }
 """
-LAUNCH = {"grid": 4096, "block": 256, "args": {"n": 2**20}}
+LAUNCH: dict[str, Any] = {"grid": 4096, "block": 256, "args": {"n": 2**20}}
 
 
 @pytest.mark.toolchain

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def samples():
     generator = np.random.default_rng(0)
     x = generator.uniform(0, 100, (50, 3)).round(2)
     y = 40 + x[:, 0] + 0.1 * x[:, 1] ** 2
-    many = {"programs": ("p",) * 50, "kernels": ("k",) * 50, "lines": tuple(range(50))}
+    many: dict[str, Any] = {"programs": ("p",) * 50, "kernels": ("k",) * 50, "lines": tuple(range(50))}
     return Samples(x, y, ("a", "b", "c"), **many, target="power", unit="W", name="d.csv", sha256="0")
 
 

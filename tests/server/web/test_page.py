@@ -27,7 +27,12 @@ def page(context, url):
     said: list[str] = []
     found.on("console", lambda message: said.append(message.text))
     found.on("pageerror", lambda error: said.append(str(error)))
-    found.on("dialog", lambda dialog: (said.append(f"dialog {dialog.message}"), dialog.dismiss()))
+
+    def dismiss(dialog) -> None:
+        said.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    found.on("dialog", dismiss)
     found.goto(url)
     found.locator("#gpu-list input").first.wait_for()
     yield found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,9 @@ from tests.emulate.lift.ptx.harness import lanes, one
 from tests.emulate.lift.ptx.numbers import float_samples, is_nan, masked, rounded, samples, signed, to_float
 from tests.emulate.lift.ptx.test_integer import clamp, number
 from tests.emulate.lift.ptx.test_real import BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COUNT = 128
 seeds = st.integers(0, 2**16)
@@ -51,7 +55,12 @@ def test_integers_to_floats(source: str, to: str) -> None:
         assert found[f"d{mode}"] == [rounded(Fraction(number(v, source)), to, mode) for v in x]
 
 
-ROUND = {"rzi": math.trunc, "rni": round, "rmi": math.floor, "rpi": math.ceil}
+ROUND: dict[str, Callable[[Fraction], int]] = {
+    "rzi": math.trunc,
+    "rni": round,
+    "rmi": math.floor,
+    "rpi": math.ceil,
+}
 
 
 @pytest.mark.parametrize("source", ["f16", "f32", "f64"])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.emulate.lift.ptx.harness import lanes, one
 from tests.emulate.lift.ptx.numbers import masked, samples, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COUNT = 128
 seeds = st.integers(0, 2**16)
@@ -108,7 +113,7 @@ def test_permute(seed: int, selectors: list[int]) -> None:
         assert found[name] == [permuted(a, b, selector) for a, b, _ in rows]
 
 
-MODES = {
+MODES: dict[str, Callable[[int, int], int]] = {
     "f4e": lambda c, i: c + i,
     "b4e": lambda c, i: (c - i) % 8,
     "rc8": lambda c, _i: c,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,9 @@ from tests.emulate.lift.ptx.numbers import masked, samples, signed
 from warpwatt.emulate.ir import Memory, Op, Type
 from warpwatt.emulate.lift import lift
 from warpwatt.isa.ptx import lower, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_narrow_loads_and_stores() -> None:
@@ -70,7 +75,7 @@ def test_variables_with_contents() -> None:
     assert found["out"].tolist() == [61, 72, 83, 94]
 
 
-ATOMICS = {
+ATOMICS: dict[str, tuple[int, Callable[[int, int], int]]] = {
     "add.u32": (0, lambda old, v: masked(old + v, 32)),
     "min.s32": (0, lambda old, v: min(old, v, key=lambda q: signed(q, 32))),
     "max.u32": (0, max),

@@ -74,7 +74,8 @@ def applied(
 
 def floats(type_: Any, seed: int, count: int) -> NDArray[Any]:
     """Return random floats of every size: any bits, special numbers, and some of common size."""
-    draw, info, bits = np.random.default_rng(seed), np.finfo(type_), BITS[type_]
+    draw, info = np.random.default_rng(seed), np.finfo(type_)
+    bits: Any = BITS[type_]
     special = np.array(
         [0.0, -0.0, 1, -1, math.inf, -math.inf, math.nan, info.tiny, -info.tiny, info.max, -info.max,
          info.smallest_subnormal, -info.smallest_subnormal, info.tiny / 2, 3, 0.1, 1 / 3, 1 + info.eps],

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 from tests.emulate.lift.sass.exact import applied, floats, same
 from tests.emulate.lift.sass.machine import LANES, execute
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
 ROUNDINGS = {"": "rn", ".RZ": "rz", ".RM": "rm", ".RP": "rp"}
-EXACT = {
+EXACT: dict[str, tuple[Callable[..., Fraction], str]] = {
     "ADD": (lambda x, y: x + y, "R1, R2"),
     "MUL": (lambda x, y: x * y, "R1, R2"),
     "FMA": (lambda x, y, z: x * y + z, "R1, R2, R3"),

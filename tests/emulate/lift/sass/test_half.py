@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from tests.emulate.lift.sass.exact import applied, bfloat, floats, nearest, same
 from tests.emulate.lift.sass.machine import LANES, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def packed(text: str, *inputs: np.ndarray) -> np.ndarray:
@@ -30,7 +34,7 @@ def of_bfloat(patterns: np.ndarray) -> np.ndarray:
     return (patterns.astype(np.uint32) << 16).view(np.float32)
 
 
-OPERATIONS = {
+OPERATIONS: dict[str, tuple[Callable[..., Fraction], str]] = {
     "HADD2": (lambda x, y: x + y, "R1, R2"),
     "HMUL2": (lambda x, y: x * y, "R1, R2"),
     "HFMA2": (lambda x, y, z: x * y + z, "R1, R2, R3"),
@@ -108,7 +112,12 @@ def convert(text: str, source: np.ndarray) -> np.ndarray:
     return np.stack([found["R0"], found["R1"]], 1).copy()
 
 
-WHOLE = {"": round, ".TRUNC": math.trunc, ".FLOOR": math.floor, ".CEIL": math.ceil}
+WHOLE: dict[str, Callable[[float], int]] = {
+    "": round,
+    ".TRUNC": math.trunc,
+    ".FLOOR": math.floor,
+    ".CEIL": math.ceil,
+}
 
 
 @pytest.mark.parametrize("how", WHOLE)

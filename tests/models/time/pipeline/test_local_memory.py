@@ -35,7 +35,7 @@ def test_loads_miss_l1_once_the_stacks_of_an_sm_do_not_fit(local: int, miss: flo
 
 
 def test_stores_pass_l1_and_reach_dram_once_stacks_and_stream_fill_l2() -> None:
-    assert local_misses(case(16))[1] == (1.0, pytest.approx(16 * 192 * 68 / (5.5 * MIB), rel=1e-6))
+    assert local_misses(case(16))[1] == pytest.approx((1.0, 16 * 192 * 68 / (5.5 * MIB)), rel=1e-6)
     assert local_misses(case(16, stream=6 * MIB))[1] == (1.0, 1.0)
     assert local_misses(case(616))[1] == (1.0, 1.0)
 
