@@ -208,6 +208,8 @@ def _capped(power: Estimate, limit: float | None) -> Estimate:
     """Return the power with draws beyond the board's limit cut off: no board sustains more."""
     if limit is None or power.high <= limit:
         return power
+    if not power.draws:
+        return Estimate.exact(limit, power.unit, power.source)
     draws = [min(draw, limit) for draw in power.draws]
     return Estimate.from_draws(min(power.value, limit), draws, "W", power.source, power.warnings)
 
