@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "caches/fenwick_tree.h"
+#include "caches/line.h"
 
 namespace warpwatt::caches {
 
-inline constexpr int kSectorsPerLine = 4;
 inline constexpr double kColdDistance = 1e300;  // of a first use
 inline constexpr double kNotTouched = -1.0;
 

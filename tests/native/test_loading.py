@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_a_function_that_the_library_lacks_is_a_toolchain_error() -> None:
 
 
 def test_types_of_one_call_do_not_change_those_of_another() -> None:
-    first = native.function("sector_distances", None, native.INT)
+    first: Any = native.function("sector_distances", None, native.INT)
     assert native.function("sector_distances", native.INT) is not first
     assert first.restype is None
 

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.reuse import READ, WRITE
-from warpwatt.emulate.caches import native_touches
-from warpwatt.emulate.native.aot import Library, function, load
+from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.reuse import LineStream
-    from warpwatt.emulate.native.llvm import Code
 
 SECTOR = 32
 WHOLE = 28
 """Bytes from which on a sector counts as written whole."""
 _SECTOR_BITS = 45
 """Numbers of sectors (of slots and offsets) are smaller than 2 to this."""
+
+TOUCHED_LINE = np.dtype(
+    [
+        ("line", np.int64),
+        ("block", np.int64),
+        ("first_use", np.int64, 4),
+        ("first_write", np.int64, 4),
+        ("bytes_written", np.float64, 4),
+    ]
+)
+"""What a block does with a line, as in ``native/caches/line_touches.h``: for each sector the row that uses
+and that writes it first, -1 for none, and the bytes written, very many where it is read too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,17 +59,17 @@ def touches(
 
     ``bytes_per_sector`` are the bytes that each row of the stream writes in each of its sectors.
     """
-    groups, filled = _gathered(stream, bytes_per_sector)
-    group, place = np.nonzero(groups[:, 2:6] >= 0)
-    block, sector = groups[group, 1], groups[group, 0] * 4 + place
+    lines = _touched_lines(stream, bytes_per_sector)
+    at, place = np.nonzero(lines["first_use"] >= 0)
+    block, sector = lines["block"][at], lines["line"][at] * 4 + place
     order = np.argsort((block << _SECTOR_BITS) | sector)
-    group, place, block, sector = group[order], place[order], block[order], sector[order]
-    used, written = groups[group, 2 + place], groups[group, 6 + place]
+    at, place, block, sector = at[order], place[order], block[order], sector[order]
+    used, written = lines["first_use"][at, place], lines["first_write"][at, place]
     needs, writes = stream.kind[used] & READ > 0, written >= 0
     return (
         Touches(block[needs], sector[needs], stream.instruction[used[needs]], written=False),
         Touches(block[writes], sector[writes], stream.instruction[written[writes]], written=True),
-        _partly(sector, filled[group, place]) if writes.any() else np.zeros(0, np.int64),
+        _partly(sector, lines["bytes_written"][at, place]) if writes.any() else np.zeros(0, np.int64),
     )
 
 
@@ -70,31 +79,17 @@ def _partly(sector: NDArray[np.int64], filled: NDArray[np.float64]) -> NDArray[n
     return found[(total > 0) & (total < WHOLE)]
 
 
-def _gathered(
-    stream: LineStream, bytes_per_sector: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the lines of each block as :mod:`~warpwatt.emulate.caches.native_touches` describes them."""
-    rows = len(stream.line)
-    most = int(np.bincount(stream.block).max(initial=1))
-    size = 1 << (2 * most - 1).bit_length()
-    kinds = (stream.kind & (READ | WRITE)).astype(np.uint8)
-    keys, places = np.empty(size, np.int64), np.full(size, -1)
-    groups, sums = np.empty((rows, native_touches.GROUP_WORDS), np.int64), np.empty((rows, 4))
+def _touched_lines(stream: LineStream, bytes_per_sector: NDArray[np.float64]) -> NDArray[np.void]:
+    """Return what each block does with each line, by block."""
     columns = (
-        stream.line,
-        stream.block.astype(np.int64),
-        stream.time,
-        stream.sectors,
-        kinds,
-        bytes_per_sector,
+        (stream.line, np.int64),
+        (stream.block, np.int64),
+        (stream.time, np.int64),
+        (stream.sectors, np.uint8),
+        (stream.kind & (READ | WRITE), np.uint8),
+        (bytes_per_sector, np.float64),
     )
-    given = [np.ascontiguousarray(column) for column in columns]
-    places_of = [array.ctypes.data for array in (*given, keys, places)]
-    results = groups.ctypes.data, sums.ctypes.data
-    count = function(_code().address("gather"), 12)(rows, *places_of, size, *results)
-    return groups[:count], sums[:count]
-
-
-@lru_cache(maxsize=1)
-def _code() -> Code:
-    return load([Library((native_touches,), ("gather",)).object()])
+    given = [np.ascontiguousarray(column, kind) for column, kind in columns]
+    lines = np.empty(len(stream.line), TOUCHED_LINE)
+    gather = function("touched_lines", INT, INT, *[ADDRESS] * 7)
+    return lines[: gather(len(lines), *addresses(*given, lines))]

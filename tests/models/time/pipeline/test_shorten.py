@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpwatt.core.streams import WarpStreams
-from warpwatt.models.time.pipeline.loops import find_runs, next_visits
 from warpwatt.models.time.pipeline.shorten import Runs
+from warpwatt.models.time.pipeline.shorten import runs as runs_of
 from warpwatt.models.time.pipeline.streams import evened
 
 
@@ -24,14 +24,8 @@ def streams(codes: list[int]) -> WarpStreams:
 
 
 def runs(codes: list[int], *, longest: bool = True) -> Runs:
-    """Find runs as :func:`~warpwatt.models.time.pipeline.shorten.runs` does, in Python."""
-    given_ = streams(codes)
-    array = np.array(codes, np.int64)
-    following = np.empty(len(codes), np.int64)
-    next_visits(given_.starts, array, np.full(max(codes) + 1, -1, np.int64), following)
-    rows = np.zeros((len(codes) // 4 + 1, 3), np.int64)
-    count = find_runs(given_.starts, array, following, int(longest), rows)
-    return Runs(given_, rows[:count], np.arange(len(codes) + 1))
+    """Find the runs of one warp."""
+    return runs_of(streams(codes), longest=longest)
 
 
 def test_a_loop_is_one_run() -> None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.models.time.pipeline.native import find_runs
+from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.streams import WarpStreams
+
+_FEWEST_REPETITIONS = 4
+"""What repeats less often is no run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +61,10 @@ class Runs:
 def runs(streams: WarpStreams, *, longest: bool = True) -> Runs:
     """Return the repetition found in streams: of outer loops (``longest``) or of innermost ones."""
     steps = streams.steps
-    rows = find_runs(streams.starts, np.ascontiguousarray(steps[:, 0]), longest=longest)
+    codes = steps[:, 0] + 1  # 0: steps without instructions, which say -1
+    rows = np.empty((len(codes) // _FEWEST_REPETITIONS + 1, 3), np.int64)
+    find_runs = function("find_runs", INT, INT, ADDRESS, ADDRESS, INT, INT, ADDRESS)
+    starts, given, found = addresses(streams.starts, codes, rows)
+    count = find_runs(len(streams.starts) - 1, starts, given, int(codes.max(initial=0)), longest, found)
     work = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
-    return Runs(streams, rows, work)
+    return Runs(streams, rows[:count], work)
