@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+# What predicting needs is installed, and all that this project is made and tested with.
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
 LIBRARY := src/warpwatt/native/libwarpwatt.so
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name CMakeLists.txt)
 
@@ -17,7 +19,7 @@ MEASURE ?=
 
 .PHONY: demo test native native-test lint types unit docs lock validate bench prepare measure clean
 
-demo: $(STAMP) $(LIBRARY) ## predict a shipped kernel on several GPUs
+demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
 
 test: lint types unit docs ## everything CI runs
@@ -27,26 +29,26 @@ native: $(LIBRARY) ## the native core, for this machine
 native-test: ## the native core's unit tests
 	$(BUILDER) native/compiling.py --test
 
-lint: $(STAMP)
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)
+types: $(DEV)
 	$(BIN)/mypy
 
-unit: $(STAMP) $(LIBRARY)
+unit: $(DEV) $(LIBRARY)
 	$(BIN)/pytest -n 2
 
-docs: $(STAMP) $(LIBRARY) ## the documentation site in build/site; a broken link or anchor, or anything from outside, is an error
+docs: $(DEV) $(LIBRARY) ## the documentation site in build/site; a broken link or anchor, or anything from outside, is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-validate: $(STAMP) $(LIBRARY) ## the published tables and public data sets (minutes; see validation/README.md)
+validate: $(DEV) $(LIBRARY) ## the published tables and public data sets (minutes; see validation/README.md)
 	$(BIN)/python -m validation
 
-bench: $(STAMP) $(LIBRARY)
+bench: $(DEV) $(LIBRARY)
 	$(BIN)/python -m benchmarks
 
-prepare: $(STAMP) $(LIBRARY) ## compile the corpus for TARGET into PREPARED, for a GPU machine without compilers
+prepare: $(RUN) $(LIBRARY) ## compile the corpus for TARGET into PREPARED, for a GPU machine without compilers
 	$(BIN)/warpwatt measure --prepare $(PREPARED) --target $(TARGET)
 
 measure: ## one slice of at most nine minutes on a real GPU; PYTHON needs numpy, click, cuda-bindings, nvidia-ml-py
@@ -60,23 +62,26 @@ $(LIBRARY): $(NATIVE)
 	$(BUILDER) native/compiling.py
 	@touch $@
 
-$(STAMP): pyproject.toml requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit("WarpWatt needs Python 3.11 or later") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python native/compiling.py --check || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--require-hashes -r requirements-compiler.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $(STAMP)
+$(RUN): requirements/run.lock requirements/install.py pyproject.toml
+	$(PYTHON) requirements/install.py $(VENV) run
+	@touch $@
 
-lock: ## refresh requirements.lock from pyproject.toml
+$(DEV): $(RUN) requirements/dev.lock
+	$(PYTHON) requirements/install.py $(VENV) dev
+	@touch $@
+
+EXTRAS := learn server cluster notebook port tuner triton
+GROUPS := dev docs validation
+COMPILE := $(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --no-annotate
+
+lock: ## refresh requirements/*.lock from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/pip install --quiet uv
-	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-header --no-annotate --extra learn --extra server --extra cluster --extra notebook --extra tuner --extra triton \
-		--group dev --group docs --group validation pyproject.toml requirements-build.in -o requirements.lock
-	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-header --no-annotate requirements-compiler.in -o requirements-compiler.lock
+	$(COMPILE) $(EXTRAS:%=--extra %) $(GROUPS:%=--group %) pyproject.toml requirements/build.in -o requirements/dev.lock
+	$(COMPILE) pyproject.toml requirements/build.in --constraint requirements/dev.lock -o requirements/run.lock
+	$(COMPILE) requirements/compiler.in -o requirements/compiler.lock
+	echo uv | $(COMPILE) - -o requirements/installer.lock
 	rm -rf $(VENV)-lock
 
 clean:

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
 from warpwatt.frontend.c_loops import types
 from warpwatt.frontend.c_loops.nest import (
     Array,
@@ -22,6 +20,7 @@ from warpwatt.frontend.c_loops.nest import (
     Unary,
     integer,
 )  # fmt: skip
+from warpwatt.frontend.c_loops.parser import c_ast
 from warpwatt.frontend.c_loops.refuse import line_of
 from warpwatt.frontend.c_loops.scope import View
 

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast, c_parser
-
 from warpwatt.core.errors import KernelSelectionError, ParseError
 from warpwatt.frontend.c_loops.expressions import Reader
 from warpwatt.frontend.c_loops.nest import (
@@ -23,6 +21,7 @@ from warpwatt.frontend.c_loops.nest import (
     walk,
     walk_expression,
 )  # fmt: skip
+from warpwatt.frontend.c_loops.parser import c_ast, c_parser
 from warpwatt.frontend.c_loops.preprocess import preprocessed
 from warpwatt.frontend.c_loops.refuse import Place, line_of
 from warpwatt.frontend.c_loops.scope import Scope, View, declared

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
 from warpwatt.frontend.c_loops.nest import Array, Scalar
+from warpwatt.frontend.c_loops.parser import c_ast
 from warpwatt.frontend.c_loops.refuse import Place, line_of
 from warpwatt.frontend.c_loops.types import TYPEDEFS, CType, of_words
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast
-
 from warpwatt.frontend.c_loops.expressions import Reader
 from warpwatt.frontend.c_loops.nest import (
     Array,
@@ -24,6 +22,7 @@ from warpwatt.frontend.c_loops.nest import (
     walk,
     walk_expression,
 )  # fmt: skip
+from warpwatt.frontend.c_loops.parser import c_ast
 from warpwatt.frontend.c_loops.refuse import line_of
 from warpwatt.frontend.c_loops.scope import View, declared
 
