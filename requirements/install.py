@@ -1,8 +1,9 @@
-"""Make an environment and install a lock of this folder: ``python3 requirements/install.py .venv run`` or ``dev``.
+"""Make an environment and install a lock of this folder: ``python3 requirements/install.py .venv run``.
 
 ``run.lock`` is what predictions need, ``dev.lock`` all that this project is made and tested with. uv installs
-them several times faster than pip; it is the machine's own, or a wheel from the package index. Where uv fails,
-as behind an index that only pip is configured for, pip does its work. Each step is printed with its seconds.
+them several times faster than pip; it is the machine's own, or a wheel from the package index. Where uv
+fails, as behind an index that only pip is configured for, pip does its work. Each step is printed with its
+seconds.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def install(python: Path, uv: str | None, *arguments: str) -> None:
 
 
 def main() -> None:
-    """Install the lock named on the command line; after ``run.lock`` the package itself, as an editable one."""
+    """Install the lock named on the command line, and after ``run`` the package itself (editable)."""
     if sys.version_info < OLDEST:
         sys.exit("WarpWatt needs Python 3.11 or later")
     folder, lock = Path(sys.argv[1]), sys.argv[2]

@@ -106,7 +106,7 @@ def _program(question: Question) -> Iterator[tuple[str, Any]]:
 
 
 def _example(question: Question) -> Iterator[tuple[str, Any]]:
-    for one in warpwatt.predict(question.program, gpu=question.gpus):
+    for one in warpwatt.predict_all(question.program, gpu=question.gpus):
         document = prediction_document(one)
         yield f"{question.program.stem} {one.case.kernel.name} {one.case.gpu.name}", _plain(document)
 
