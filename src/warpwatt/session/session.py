@@ -18,7 +18,6 @@ from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
 from warpwatt.session.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
-from warpwatt.session.first_run import announce
 from warpwatt.session.launches import requests
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ class Session:
         source = self.opened()
         wanted = requests(source, launch, beside)
         gpus = complete_gpus(self.gpus, self.tell)
-        announce(self.tell)
         predictions = []
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import End, Type
-from warpwatt.emulate.native import state
 from warpwatt.emulate.native.lanes import wide
+from warpwatt.emulate.native.records import CODES, MACHINE, WARP, offset_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HELPERS = f"""
 define internal void @park(ptr %w, i32 %lanes, i32 %next) {{
-  %p = getelementptr i8, ptr %w, i64 {state.W_PC}
+  %p = getelementptr i8, ptr %w, i64 {offset_of(WARP, "next")}
   %old = load <32 x i32>, ptr %p, align 64
   %on = bitcast i32 %lanes to <32 x i1>
   %one = insertelement <32 x i32> poison, i32 %next, i32 0
@@ -33,17 +33,17 @@ define internal void @part(ptr %w, i32 %lanes, i32 %taken, i32 %first, i32 %seco
   ret void
 }}
 define void @dispatch(ptr %m, ptr %w) {{
-  %p = getelementptr i8, ptr %w, i64 {state.W_PC}
+  %p = getelementptr i8, ptr %w, i64 {offset_of(WARP, "next")}
   %next = load <32 x i32>, ptr %p, align 64
   %low = call i32 @llvm.vector.reduce.smin.v32i32(<32 x i32> %next)
-  %some = icmp slt i32 %low, {state.CONVERGING}
+  %some = icmp slt i32 %low, {CODES["lane"]["converging"]}
   br i1 %some, label %go, label %none
 go:
   %one = insertelement <32 x i32> poison, i32 %low, i32 0
   %all = shufflevector <32 x i32> %one, <32 x i32> poison, <32 x i32> zeroinitializer
   %here = icmp eq <32 x i32> %next, %all
   %bits = bitcast <32 x i1> %here to i32
-  %q = getelementptr i8, ptr %w, i64 {state.W_ACTIVE}
+  %q = getelementptr i8, ptr %w, i64 {offset_of(WARP, "active")}
   store i32 %bits, ptr %q
   %row = zext i32 %low to i64
   %entry = getelementptr ptr, ptr @blocks, i64 %row
@@ -69,7 +69,7 @@ def _go(text: Text, function: str) -> None:
 
 def _live(text: Text) -> str:
     """Return whether all live lanes are active, as ``i1``."""
-    live = text.load("i32", "%w", state.W_LIVE)
+    live = text.load("i32", "%w", offset_of(WARP, "live"))
     return text.let(f"icmp eq i32 {live}, %a")
 
 
@@ -116,19 +116,17 @@ def branch(text: Text, _: int, end: Terminator) -> None:
 def indirect(text: Text, _: int, end: Terminator) -> None:
     """INDIRECT."""
     assert end.value is not None
-    text.store("<32 x i64>", wide(text, end.value), "%m", state.LANE_ADDRESSES * 8, 64)
+    text.store("<32 x i64>", wide(text, end.value), "%m", offset_of(MACHINE, "addresses"), 64)
     going = text.on(end.condition)
     if end.condition is not None:
         text.do(f"call void @park(ptr %w, i32 %a, i32 {end.targets[0]})")
-    lanes = text.let(f"zext i32 {going} to i64")
-    text.do(f"call void @indirect(i64 %mi, i64 %wi, i64 {lanes}, i64 {end.instruction})")
+    text.do(f"call void @branch_indirect(ptr %m, ptr %w, i32 {going}, i32 {end.instruction})")
     _unless_failed(text)
 
 
 def _unless_failed(text: Text) -> None:
     """Go on unless the runtime found a fault."""
-    fault = text.load("i64", "%m", state.FAULT * 8)
-    text.do(f"br i1 {text.let(f'icmp ne i64 {fault}, 0')}, label %stop, label %next")
+    text.do(f"br i1 {text.failed()}, label %stop, label %next")
     text.label("next")
     _go(text, "dispatch")
 
@@ -142,7 +140,7 @@ def leave(text: Text, _: int, end: Terminator) -> None:
         _jump(text, end.targets[0])
         text.label("leave")
         text.do(f"call void @park(ptr %w, i32 %a, i32 {end.targets[0]})")
-    text.do(f"call void @leave(i64 %mi, i64 %wi, i64 {text.let(f'zext i32 {gone} to i64')})")
+    text.do(f"call void @exit_lanes(ptr %m, ptr %w, i32 {gone})")
     _go(text, "dispatch")
 
 
@@ -154,12 +152,12 @@ def converge(text: Text, number: int, end: Terminator) -> None:
     text.label("direct")
     _go(text, f"b{end.targets[0]}")
     text.label("apart")
-    at = text.at("%w", state.W_WAIT)
+    at = text.at("%w", offset_of(WARP, "waits_for"))
     old = text.let(f"load <32 x i32>, ptr {at}, align 64")
     new = text.let(f"select <32 x i1> %act, <32 x i32> {masks}, <32 x i32> {old}")
     text.do(f"store <32 x i32> {new}, ptr {at}, align 64")
-    text.do(f"call void @park(ptr %w, i32 %a, i32 {state.CONVERGING + number})")
-    text.do(f"call void @converge(i64 %mi, i64 %wi, i64 {number})")
+    text.do(f"call void @park(ptr %w, i32 %a, i32 {CODES['lane']['converging'] + number})")
+    text.do(f"call void @converge_lanes(ptr %m, ptr %w, i32 {number})")
     _go(text, "dispatch")
 
 
@@ -168,9 +166,9 @@ def barrier(text: Text, _: int, end: Terminator) -> None:
     assert end.value is not None
     number = _as_i64(text, end.value)
     expected = "-1" if end.value2 is None else _as_i64(text, end.value2)
-    holding = "0" if end.condition is None else text.let(f"zext i32 {text.on(end.condition)} to i64")
-    words = [number, expected, str(int(end.arrive)), holding, str(end.targets[0])]
-    text.do(f"call void @barrier(i64 %mi, i64 %wi, {', '.join(f'i64 {word}' for word in words)})")
+    holding = "0" if end.condition is None else text.on(end.condition)
+    how = f"i64 {number}, i64 {expected}, i32 {int(end.arrive)}, i32 {holding}, i32 {end.targets[0]}"
+    text.do(f"call void @arrive_at_barrier(ptr %m, ptr %w, {how})")
     _go(text, "dispatch")
 
 
@@ -181,10 +179,10 @@ def _as_i64(text: Text, value: Value) -> str:
 
 def trap(text: Text, _: int, end: Terminator) -> None:
     """TRAP."""
-    lanes = text.let(f"zext i32 {text.on(end.condition)} to i64")
+    lanes = text.on(end.condition)
     if end.targets:
         text.do(f"call void @park(ptr %w, i32 %a, i32 {end.targets[0]})")
-    text.do(f"call void @trap(i64 %mi, i64 %wi, i64 {lanes}, i64 {end.instruction})")
+    text.do(f"call void @trap_lanes(ptr %m, ptr %w, i32 {lanes}, i32 {end.instruction})")
     _unless_failed(text)
 
 

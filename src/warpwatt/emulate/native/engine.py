@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.native import (
-    accesses,
-    atomics,
-    control,
-    counting,
-    filling,
-    functions,
-    patterns,
-    places,
-    state,
-    tracing,
-)
-from warpwatt.emulate.native.aot import Library
-from warpwatt.emulate.native.llvm import Code, compile_text, function, load
+from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine, resident
 from warpwatt.emulate.native.results import results
 from warpwatt.emulate.native.routine_text import RoutineText
 from warpwatt.emulate.run import Limits
+from warpwatt.native import ADDRESS, INT, address, function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,26 +20,25 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Run
 
-MODULES = (accesses, atomics, control, counting, filling, functions, patterns, places, state, tracing)
-EXPORTS = (
-    "execute", "load_lanes", "load_same", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
-    "step", "leave", "converge", "look_again", "barrier", "indirect", "trap",
+_RUN_TIME = (
+    "load_lanes", "load_uniform", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
+    "record_step", "exit_lanes", "converge_lanes", "converge_waiting_lanes", "arrive_at_barrier",
+    "read_barrier_results", "branch_indirect", "trap_lanes",
 )  # fmt: skip
 LONG_BLOCK, STACK_BYTES = 2000, 256 * 2**20
 """Operations from which a basic block, whose values lie there, may need more stack than threads have."""
 
 
-@lru_cache(maxsize=1)
-def runtime() -> bytes:
-    """Return the object code of the native modules."""
-    return Library(MODULES, EXPORTS).object()
+def run_time() -> dict[str, int]:
+    """Return the addresses of the functions of the native core that generated code calls."""
+    return {name: address(name) for name in _RUN_TIME}
 
 
 @lru_cache(maxsize=64)
 def compiled(routine: Routine, *, record: bool) -> tuple[RoutineText, Code]:
     """Return a routine's text and machine code."""
     text = RoutineText(routine, record)
-    return text, load([runtime(), compile_text(text.text)])
+    return text, load([compile_text(text.text)], run_time())
 
 
 def run(
@@ -78,15 +65,15 @@ class Session:
     ) -> None:
         self.context, self.memory = context, memory
         self._text, self._code = compiled(routine, record=record)
-        self._execute = function(self._code.address("execute"), 1)
+        self._run_blocks = function("run_blocks", INT, ADDRESS)
         self._long = max(len(block.operations) for block in routine.blocks) > LONG_BLOCK
         self._machine: Machine | None = None
 
     def __call__(self, blocks: Sequence[int], limits: Limits) -> Run:
         """Run some blocks, as :func:`run`; the trace gets no more room than in the first run."""
         machine = self._ready(tuple(int(block) for block in blocks), limits)
-        address = machine.address
-        stop = _on_large_stack(self._execute, address) if self._long else self._execute(address)
+        run_blocks = partial(self._run_blocks, machine.address)
+        stop = _on_large_stack(run_blocks) if self._long else run_blocks()
         machine.raise_pending()
         return results(machine, stop)
 
@@ -97,16 +84,16 @@ class Session:
             machine.begin(blocks, limits)
             return machine
         machine = self._machine = Machine(self._text, self.context, self.memory, blocks, limits)
-        machine.words[state.DISPATCH] = self._code.address("dispatch")
+        machine.record["code.dispatch"] = self._code.address("dispatch")
         return machine
 
 
-def _on_large_stack(execute: Callable[[int], int], address: int) -> int:
+def _on_large_stack(run: Callable[[], int]) -> int:
     """Call in a thread with a large stack; return what it returns."""
     found: list[int] = []
     before = threading.stack_size(STACK_BYTES)
     try:
-        thread = threading.Thread(target=lambda: found.append(execute(address)))
+        thread = threading.Thread(target=lambda: found.append(run()))
         thread.start()
         thread.join()
     finally:

@@ -14,7 +14,7 @@ import platform
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.native import state
+from warpwatt.emulate.native.records import MACHINE, offset_of
 from warpwatt.emulate.native.values import suffix
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def rounded(
     """Return what ``compute`` makes of values while the processor rounds as ``mode`` says."""
     if mode in (None, "rn"):
         return compute(names)
-    area = text.at("%m", state.LANE_VALUES * 8)
+    area = text.at("%m", offset_of(MACHINE, "values"))
     for number, (kind, name) in enumerate(zip(kinds, names, strict=True)):
         text.store(kind, name, area, 256 * number, 64)
     text.do(f"call i32 @fesetround(i32 {_MODES[str(mode)]})")
@@ -271,7 +271,7 @@ def _library(text: Text, name: str, x: str, *, scalar: bool) -> str:
     """Return a function of the C library, of each lane."""
     if scalar:
         return text.let(f"call double @{name}(double {x})")
-    area = text.at("%m", state.LANE_VALUES * 8)
+    area = text.at("%m", offset_of(MACHINE, "values"))
     text.store("<32 x double>", x, area, 0, 64)
     text.do(f"call void @each(ptr @{name}, ptr {area})")
     return text.load("<32 x double>", area, 0, 64)

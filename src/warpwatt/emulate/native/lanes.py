@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import SPECIALS, Op, Type
-from warpwatt.emulate.native import state
+from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.native.floats import extreme_of
 from warpwatt.emulate.native.llvm import host
+from warpwatt.emulate.native.records import MACHINE, SPECIAL_REGISTERS, WARP, offset_of
 from warpwatt.emulate.native.values import literal, suffix, vector_type
 
 if TYPE_CHECKING:
@@ -31,17 +31,18 @@ def special(text: Text, operation: Operation) -> None:
     (result,) = operation.results
     name = str(operation.data)
     if name.startswith("tid."):
-        offset = state.W_TID + 128 * "xyz".index(name[-1])
-        text.bind(result, text.load("<32 x i32>", "%w", offset, 64), scalar=False)
+        place = offset_of(WARP, "tid") + 128 * "xyz".index(name[-1])
+        text.bind(result, text.load("<32 x i32>", "%w", place, 64), scalar=False)
     elif name in ("clock", "clock64", "globaltimer"):
-        end, left = text.load("i64", "%m", state.CLOCK * 8), text.load("i64", "%w", state.W_TURN)
+        end = text.load("i64", "%m", offset_of(MACHINE, "clock"))
+        left = text.load("i64", "%w", offset_of(WARP, "turn"))
         made = text.let(f"sub i64 {text.let(f'sub i64 {end}, {left}')}, {text.length}")
         if result.type is Type.I32:
             made = text.let(f"trunc i64 {made} to i32")
         text.bind(result, made, scalar=True)
     else:
-        offset = state.W_SPECIALS + 4 * SPECIALS.index(name)
-        text.bind(result, text.load("i32", "%w", offset), scalar=True)
+        place = offset_of(WARP, "special") + offset_of(SPECIAL_REGISTERS, name)
+        text.bind(result, text.load("i32", "%w", place), scalar=True)
 
 
 def active(text: Text, operation: Operation) -> None:
@@ -119,7 +120,7 @@ def _permute_words(text: Text, name: str, index: str) -> str:
         ]
         every = ", ".join(f"i32 {i}" for i in range(32))
         return text.let(f"shufflevector <16 x i32> {moved[0]}, <16 x i32> {moved[1]}, <32 x i32> <{every}>")
-    area = text.at("%m", state.LANE_VALUES * 8)
+    area = text.at("%m", offset_of(MACHINE, "values"))
     text.store("<32 x i32>", name, area, 0, 64)
     places = text.let(f"getelementptr i32, ptr {area}, <32 x i32> {index}")
     return text.let(
@@ -135,9 +136,9 @@ def match(text: Text, operation: Operation) -> None:
         text.bind(result, text.active_bits, scalar=True)
         return
     widened = wide(text, value)
-    text.store("<32 x i64>", widened, "%m", state.LANE_ADDRESSES * 8, 64)
-    text.do(f"call void @match_lanes(i64 %mi, i64 {text.let(f'zext i32 {text.active_bits} to i64')})")
-    text.bind(result, text.load("<32 x i32>", "%m", state.LANE_VALUES * 8, 64), scalar=False)
+    text.store("<32 x i64>", widened, "%m", offset_of(MACHINE, "addresses"), 64)
+    text.do(f"call void @match_lanes(ptr %m, i32 {text.active_bits})")
+    text.bind(result, text.load("<32 x i32>", "%m", offset_of(MACHINE, "values"), 64), scalar=False)
 
 
 def wide(text: Text, value: Value) -> str:

@@ -1,4 +1,4 @@
-"""The records of one run, laid out as :mod:`~warpwatt.emulate.native.state` says."""
+"""The records of one run, laid out as :mod:`~warpwatt.emulate.native.records` says."""
 
 from __future__ import annotations
 
@@ -8,30 +8,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.emulate.ir import ATOMICS, SPECIALS, End, Memory, Type
-from warpwatt.emulate.native import state
-from warpwatt.emulate.native.atomics import DOUBLE, HALF, INTEGER, SINGLE
+from warpwatt.emulate.ir import End, Memory
 from warpwatt.emulate.native.memory_text import BANK_BYTES, called
-from warpwatt.emulate.native.pointers import bytes_at, i64_at
+from warpwatt.emulate.native.records import (
+    BLOCK,
+    CODES,
+    MACHINE,
+    MEMORY_OPERATION,
+    REQUEST_COUNTERS,
+    SPECIAL_REGISTERS,
+    TRACE_REQUEST,
+    TRACE_STEP,
+    WARP,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from warpwatt.emulate.ir import Block, Operation
     from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.native.records import Record
     from warpwatt.emulate.native.routine_text import RoutineText
     from warpwatt.emulate.run import Context, Limits
 
-_KINDS = {Type.F16: HALF, Type.F32: SINGLE, Type.F64: DOUBLE}
-_BANKS = 32
+_BANKS, _SPACES = 32, 4
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-_STEP_BYTES, _ACCESS_BYTES, _LINE_BYTES = 12, 24, 8
 
 
 class Machine:
-    """Memory for one run of compiled code; ``words`` is the machine's record, ``address`` where it lies.
+    """Memory for one run of compiled code; ``record`` is the machine's, ``address`` where it lies.
 
     Everything the record points to is kept alive by this object.
     """
@@ -48,8 +55,8 @@ class Machine:
         self.together = resident(context, blocks)
         self._kept: list[Any] = []
         self._error: BaseException | None = None
-        self.words = self._aligned(state.MACHINE_WORDS * 8).view(np.int64)
-        self.address = self.words.ctypes.data
+        self.record = self._aligned(MACHINE.itemsize).view(MACHINE)[0]
+        self.address = int(self.record.__array_interface__["data"][0])
         self._launch()
         self._memory()
         self._tables()
@@ -61,61 +68,79 @@ class Machine:
 
         The trace has no more room than the first run's.
         """
-        words, part = self.words, limits.trace_bytes // 3
+        record, part = self.record, limits.trace_bytes // 3
         self.blocks, self._numbers = blocks, np.array(blocks, np.int64)
-        words[state.BUDGET], words[state.CLOCK], words[state.FAULT] = limits.warp_instructions, 0, 0
-        words[state.BLOCKS], words[state.BLOCK_COUNT] = self._numbers.ctypes.data, len(blocks)
-        words[[state.STEP_COUNT, state.ACCESS_COUNT, state.LINE_COUNT, state.DROPPED]] = 0
-        words[state.STEP_ROOM] = min(len(self.steps), part // _STEP_BYTES)
-        words[state.ACCESS_ROOM] = min(len(self.accesses), part // _ACCESS_BYTES)
-        words[state.LINE_ROOM] = min(len(self.lines), part // _LINE_BYTES)
+        record["budget"], record["clock"] = limits.warp_instructions, 0
+        record["fault.reason"] = CODES["fault"]["none"]
+        record["launch.blocks"], record["launch.block_count"] = self._numbers.ctypes.data, len(blocks)
+        record["trace.dropped"] = 0
+        rooms = {"step": self.steps, "request": self.requests, "line": self.touched}
+        for name, room in rooms.items():
+            record[f"trace.{name}_room"] = min(len(room), part // room.itemsize)
+            record[f"trace.{name}_count"] = 0
         for table in (self.executions, self.lanes, self.guarded, self.counters):
-            table[...] = 0
+            table.view(np.uint8).fill(0)
 
     def raise_pending(self) -> None:
         """Raise what a runtime function in Python has raised, if one has."""
         if self._error is not None:
             raise self._error
 
-    def warp(self, place: int) -> NDArray[np.uint8]:
+    def warp(self, place: int) -> np.void:
         """Return the record of a resident warp."""
-        size = int(self.words[state.WARP_BYTES])
-        return bytes_at(int(self.words[state.WARP_RECORDS]) + place * size, size)
+        first, size = (int(self.record[f"residents.{name}"]) for name in ("warps", "warp_bytes"))
+        return _at(first + place * size, WARP)
 
     def routine_block(self, lane: int) -> Block:
         """Return the basic block a waiting lane stands for."""
-        return self.text.routine.blocks[lane & state.STATE_BITS]
+        return self.text.routine.blocks[lane & CODES["lane"]["block bits"]]
 
-    def block_number(self, record: int) -> int:
-        """Return the number in the grid of a resident block, by where its record lies."""
-        return int(i64_at(record, state.BLOCK_WORDS)[state.B_NUMBER])
+    def block_number(self, warp: np.void) -> int:
+        """Return the number in the grid of a warp's block."""
+        return int(_at(int(warp["block"]), BLOCK)["index_in_grid"])
 
     # -- parts ----------------------------------------------------------------------------------------
 
+    def _set(self, part: str, **values: int) -> None:
+        """Write fields of one part of the record."""
+        for name, value in values.items():
+            self.record[f"{part}.{name}"] = value
+
     def _launch(self) -> None:
         """Dimensions, and the records of the blocks that are resident together."""
-        launch, words = self.context.launch, self.words
-        together = self.together
-        words[state.BLOCK_X : state.BLOCK_Z + 1] = launch.block.x, launch.block.y, launch.block.z
-        words[state.GRID_X : state.GRID_Z + 1] = launch.grid.x, launch.grid.y, launch.grid.z
-        words[state.CLUSTER_X : state.CLUSTER_Z + 1] = launch.cluster.x, launch.cluster.y, launch.cluster.z
+        launch, context, together = self.context.launch, self.context, self.together
+        for part in ("block", "grid", "cluster"):
+            extent = getattr(launch, part)
+            self._set(f"launch.{part}", x=extent.x, y=extent.y, z=extent.z)
         warps = -(-launch.block.count // WARP_SIZE)
-        words[state.THREADS], words[state.WARPS], words[state.RESIDENT] = launch.block.count, warps, together
-        words[state.SMS] = self.context.sms
-        warp_bytes = state.W_REGISTERS + self.text.register_bytes
-        words[state.WARP_BYTES] = warp_bytes
-        words[state.WARP_RECORDS] = self._room(together * warps * warp_bytes)
-        words[state.BLOCK_RECORDS] = self._room(together * state.BLOCK_WORDS * 8)
-        words[state.SHARED_BYTES], words[state.LOCAL_BYTES] = self.context.shared, self.context.local
-        words[state.SHARED_STRIDE] = -(-max(1, self.context.shared) // 64) * 64
-        words[state.LOCAL_STRIDE] = -(-self.context.local // 16) * 16
-        words[state.SHARED] = self._room(together * int(words[state.SHARED_STRIDE]))
-        words[state.LOCAL] = self._room(together * warps * WARP_SIZE * int(words[state.LOCAL_STRIDE]))
-        words[state.SPECIAL_TEMPLATE] = self._table(self._specials(warps))
+        self._set(
+            "launch",
+            threads_per_block=launch.block.count,
+            warps_per_block=warps,
+            sms=context.sms,
+            resident_blocks=together,
+        )
+        warp_bytes = WARP.itemsize + self.text.register_bytes
+        shared_stride = -(-max(1, context.shared) // 64) * 64
+        local_stride = -(-context.local // 16) * 16
+        self._set(
+            "residents",
+            blocks=self._room(together * BLOCK.itemsize),
+            warps=self._room(together * warps * warp_bytes),
+            warp_bytes=warp_bytes,
+            shared=self._room(together * shared_stride),
+            shared_bytes=context.shared,
+            shared_stride=shared_stride,
+            local=self._room(together * warps * WARP_SIZE * local_stride),
+            local_bytes=context.local,
+            local_stride=local_stride,
+            special=self._table(self._special_registers(warps)),
+        )
 
-    def _specials(self, warps: int) -> NDArray[np.int32]:
-        """Return the special values that are the same for the whole grid, at their places."""
+    def _special_registers(self, warps: int) -> NDArray[np.void]:
+        """Return the special registers that are the same for the whole grid."""
         launch = self.context.launch
+        special = np.zeros(1, SPECIAL_REGISTERS)
         fixed = {
             "nwarpid": warps, "nsmid": self.context.sms, "cluster_nctarank": launch.cluster.count,
             "dynamic_smem_size": launch.dynamic_shared, "total_smem_size": self.context.shared,
@@ -124,54 +149,64 @@ class Machine:
             block, grid, cluster = (getattr(d, axis) for d in (launch.block, launch.grid, launch.cluster))
             fixed[f"ntid.{axis}"], fixed[f"nctaid.{axis}"] = block, grid
             fixed[f"cluster_nctaid.{axis}"], fixed[f"nclusterid.{axis}"] = cluster, -(-grid // cluster)
-        return np.array([fixed.get(name, 0) for name in SPECIALS], np.int32)
+        for name, value in fixed.items():
+            special[name] = value
+        return special
 
     def _memory(self) -> None:
         """Buffers and constant banks."""
-        memory, words = self.memory, self.words
-        words[state.BASES], words[state.SIZES] = memory.bases.ctypes.data, memory.sizes.ctypes.data
-        words[state.PAGE_FLAGS] = memory.page_flags.ctypes.data
-        words[state.FILL_KINDS] = memory.fill_kinds.ctypes.data
-        words[state.FILL_KEYS] = memory.fill_keys.ctypes.data
-        words[state.TOUCH] = self._callback(memory.touch)
+        memory = self.memory
+        tables = ("bases", "sizes", "page_flags", "fill_kinds", "fill_keys")
+        self._set("global", **{name: getattr(memory, name).ctypes.data for name in tables})
+        self._set("global", make_pages=self._callback(memory.touch))
         bases, sizes = np.zeros(_BANKS, np.int64), np.zeros(_BANKS, np.int64)
-        empty = self._room(BANK_BYTES)
-        bases[:] = empty
+        bases[:] = self._room(BANK_BYTES)
         for number, data in self.context.banks.items():
             room = self._aligned(max(BANK_BYTES, len(data)) + 64)
             room[: len(data)] = np.frombuffer(data, np.uint8)
             bases[number], sizes[number] = room.ctypes.data, len(data)
-        words[state.BANKS], words[state.BANK_SIZES] = self._table(bases), self._table(sizes)
+        self._set("constant", bases=self._table(bases), sizes=self._table(sizes))
 
     def _tables(self) -> None:
-        """Tables that generated code and runtime look up: operations, counters, blocks."""
-        text, words = self.text, self.words
+        """Tables that generated code and run time look up: operations, counters, basic blocks."""
+        text = self.text
         blocks = text.routine.blocks
         self.executions, self.lanes = np.zeros((2, len(blocks)), np.int64)
         self.guarded = np.zeros(max(1, len(text.guarded)), np.int64)
-        self.counters = np.zeros((max(1, len(text.operations)), 4, state.COUNTER_WORDS), np.int64)
-        words[state.EXECUTIONS], words[state.LANES] = self._table(self.executions), self._table(self.lanes)
-        words[state.GUARDED], words[state.COUNTERS] = self._table(self.guarded), self._table(self.counters)
-        rows = [_operation(operation) for operation in text.operations]
-        words[state.OPERATIONS] = self._table(np.array(rows, np.int64).reshape(-1))
+        self.counters = np.zeros((max(1, len(text.operations)), _SPACES), REQUEST_COUNTERS)
+        self._set(
+            "totals",
+            executions=self._table(self.executions),
+            lanes=self._table(self.lanes),
+            guarded=self._table(self.guarded),
+            requests=self._table(self.counters),
+        )
         targets = [b.end.targets[0] if b.end.end is End.CONVERGE else 0 for b in blocks]
         leavers = [text.offsets[b.end.leavers] if b.end.leavers is not None else 0 for b in blocks]
-        words[state.TARGETS] = self._table(np.array(targets, np.int32))
-        words[state.LEAVERS] = self._table(np.array(leavers, np.int32))
         pairs = [(b.address, i) for i, b in enumerate(blocks) if b.address is not None]
-        words[state.ADDRESSES] = self._table(np.array(pairs, np.int64).reshape(-1))
-        words[state.ADDRESS_COUNT] = len(pairs)
-        words[state.CALL] = self._callback(self._call)
+        self._set(
+            "code",
+            operations=self._table(_operations(text.operations)),
+            converge_targets=self._table(np.array(targets, np.int32)),
+            converge_leavers=self._table(np.array(leavers, np.int32)),
+            branch_targets=self._table(np.array(pairs, np.int64)),
+            branch_target_count=len(pairs),
+            call=self._callback(self._call),
+        )
 
     def _trace(self, limit: int) -> None:
         """Room for the events of the run, a third of the limit for each kind."""
-        words, part = self.words, limit // 3
-        words[state.RECORD] = int(self.text.record)
-        self.steps = np.empty((part // _STEP_BYTES, 3), np.int32)
-        self.accesses = np.empty((part // _ACCESS_BYTES, 6), np.int32)
-        self.lines = np.empty(part // _LINE_BYTES, np.uint64)
-        words[state.STEPS], words[state.ACCESSES] = self._table(self.steps), self._table(self.accesses)
-        words[state.LINES] = self._table(self.lines)
+        part = limit // 3
+        self.steps = np.empty(part // TRACE_STEP.itemsize, TRACE_STEP)
+        self.requests = np.empty(part // TRACE_REQUEST.itemsize, TRACE_REQUEST)
+        self.touched = np.empty(part // 8, np.uint64)
+        self._set(
+            "trace",
+            enabled=int(self.text.record),
+            steps=self._table(self.steps),
+            requests=self._table(self.requests),
+            lines=self._table(self.touched),
+        )
 
     # -- runtime functions in Python ------------------------------------------------------------------
 
@@ -179,7 +214,7 @@ class Machine:
         """Call a runtime function on the lanes' values in the machine; see ``CALL``."""
         operation = self.text.calls[number]
         name, constants = called(operation)
-        area = self.words[state.LANE_VALUES : state.LANE_OLD].view(np.uint64).reshape(-1, WARP_SIZE)
+        area = self.record["values"].reshape(-1, WARP_SIZE)
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
         results = _functions()[name](area[: len(operation.args)].copy(), mask, constants)
         for place, result in enumerate(results[: len(operation.results)]):
@@ -193,7 +228,7 @@ class Machine:
                 action(first, second)
             except BaseException as error:  # noqa: BLE001 - raised behind the compiled code
                 self._error = error
-                self.words[state.FAULT] = state.FAILED
+                self.record["fault.reason"] = CODES["fault"]["python"]
             return 0
 
         callback = _CALLBACK(guarded)
@@ -231,18 +266,23 @@ def _functions() -> Mapping[str, Any]:
     return FUNCTIONS
 
 
-def _operation(operation: Operation) -> list[int]:
-    """Return the record of an operation on memory."""
-    memory = operation.data
-    assert isinstance(memory, Memory)
-    atomic = ATOMICS.index(memory.operation) if memory.operation else 0
-    element = memory.element.bits // 8
-    row = dict.fromkeys(range(state.OPERATION_WORDS), 0)
-    row |= {
-        state.O_SPACE: state.SPACES.index(memory.space),
-        state.O_ELEMENT: element, state.O_COUNT: memory.count,
-        state.O_BYTES: memory.bytes, state.O_INSTRUCTION: operation.instruction, state.O_BANK: memory.bank,
-        state.O_PROBE: int(memory.probe),
-        state.O_ATOMIC: atomic, state.O_TYPE: _KINDS.get(memory.element, INTEGER),
-    }  # fmt: skip
-    return list(row.values())
+def _operations(operations: Sequence[Operation]) -> NDArray[np.void]:
+    """Return the records of operations on memory."""
+    rows = np.zeros(len(operations), MEMORY_OPERATION)
+    for row, operation in zip(rows, operations, strict=True):
+        memory = operation.data
+        assert isinstance(memory, Memory)
+        assert memory.bytes <= CODES["request"]["most bytes"]
+        row["space"], row["atomic"] = CODES["space"][memory.space], CODES["atomic"][memory.operation]
+        row["element"] = CODES["element"].get(memory.element, CODES["element"]["integer"])
+        row["element_bytes"], row["count"] = memory.element.bits // 8, memory.count
+        row["bytes"], row["bank"], row["probe"] = memory.bytes, memory.bank, memory.probe
+        row["instruction"] = operation.instruction
+    return rows
+
+
+def _at(address: int, record: Record) -> np.void:
+    """Return the record at an address."""
+    room: Any = (ctypes.c_char * record.itemsize).from_address(address)
+    found: np.void = np.frombuffer(room, record)[0]
+    return found

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Type
-from warpwatt.emulate.native import state
-from warpwatt.emulate.native.functions import BARRIER_RESULT
 from warpwatt.emulate.native.lanes import wide
+from warpwatt.emulate.native.records import CODES, MACHINE, offset_of
 from warpwatt.emulate.native.values import literal, scalar_type, vector_type
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def read_operand(text: Text, operation: Operation, address: int) -> None:
     """LOAD from a constant bank at a known address."""
     memory = operation.data
     assert isinstance(memory, Memory)
-    banks = text.load("ptr", "%m", state.BANKS * 8)
+    banks = text.load("ptr", "%m", offset_of(MACHINE, "constant.bases"))
     bank = text.load("ptr", banks, 8 * memory.bank)
     kind, size = scalar_type(memory.element), memory.element.bits // 8
     for number, result in enumerate(operation.results):
@@ -46,21 +45,21 @@ def load(text: Text, operation: Operation, row: int) -> None:
     size = 32 * memory.element.bits // 8
     own = memory.space in ("local", "generic")  # at one address, each lane has its own local memory
     if text.is_scalar(address) and not own:
-        _call_same(text, "load_same", address, row, mask)
+        _call_uniform(text, address, row, mask)
         if memory.probe:
             return
         kind = scalar_type(memory.element)
         for number, result in enumerate(operation.results):
-            offset = state.LANE_VALUES * 8 + size // 32 * number
-            text.bind(result, text.load(kind, "%m", offset, 1), scalar=True)
+            place = offset_of(MACHINE, "values") + size // 32 * number
+            text.bind(result, text.load(kind, "%m", place, 1), scalar=True)
         _mask_results(text, operation)
         return
     _call(text, "load_lanes", address, row, mask)
     if memory.probe:
         return
     for number, result in enumerate(operation.results):
-        offset = state.LANE_VALUES * 8 + size * number
-        text.bind(result, text.load(vector_type(memory.element), "%m", offset, min(size, 64)), scalar=False)
+        place = offset_of(MACHINE, "values") + size * number
+        text.bind(result, text.load(vector_type(memory.element), "%m", place, min(size, 64)), scalar=False)
 
 
 def _mask_results(text: Text, operation: Operation) -> None:
@@ -96,23 +95,25 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
     address, *operands = operation.args
     operands = operands[: 2 if memory.operation == "cas" else 1]
     for number, value in enumerate(operands):
-        text.store("<32 x i64>", wide(text, value), "%m", state.LANE_VALUES * 8 + 256 * number, 64)
+        text.store("<32 x i64>", wide(text, value), "%m", offset_of(MACHINE, "values") + 256 * number, 64)
     _call(text, "atomic_lanes", address, row, operation.mask)
     for result in operation.results:
-        text.bind(result, _narrow(text, result.type, state.LANE_OLD * 8), scalar=False)
+        text.bind(result, _narrow(text, result.type, offset_of(MACHINE, "old_values")), scalar=False)
 
 
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
     name, constants = called(operation)
-    if name == "barrier_result":
-        number = BARRIER_RESULT + 16 * ("popc", "and", "or").index(str(constants[0]) if constants else "popc")
     for place, value in enumerate(operation.args):
-        text.store("<32 x i64>", wide(text, value), "%m", state.LANE_VALUES * 8 + 256 * place, 64)
-    mask = text.let(f"zext i32 {text.on(operation.mask)} to i64")
-    text.do(f"call void @call_function(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
+        text.store("<32 x i64>", wide(text, value), "%m", offset_of(MACHINE, "values") + 256 * place, 64)
+    if name == "barrier_result":
+        how = CODES["barrier_result"][str(constants[0]) if constants else "popc"]
+        text.do(f"call void @read_barrier_results(ptr %m, ptr %w, i32 {how})")
+    else:
+        text.do(f"call void @call_function(ptr %m, i32 {number}, i32 {text.on(operation.mask)})")
     for place, result in enumerate(operation.results):
-        text.bind(result, _narrow(text, result.type, state.LANE_VALUES * 8 + 256 * place), scalar=False)
+        narrowed = _narrow(text, result.type, offset_of(MACHINE, "values") + 256 * place)
+        text.bind(result, narrowed, scalar=False)
 
 
 def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
@@ -122,9 +123,9 @@ def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
     return str(name), tuple(constants)
 
 
-def _narrow(text: Text, type_: Type, offset: int) -> str:
+def _narrow(text: Text, type_: Type, place: int) -> str:
     """Return 64-bit patterns in the machine as values of a type."""
-    name = text.load("<32 x i64>", "%m", offset, 64)
+    name = text.load("<32 x i64>", "%m", place, 64)
     if type_.bits < 64:
         name = text.let(f"trunc <32 x i64> {name} to <32 x i{type_.bits}>")
     if type_ in (Type.F32, Type.F64):
@@ -135,24 +136,22 @@ def _narrow(text: Text, type_: Type, offset: int) -> str:
 def _spill(text: Text, memory: Memory, values: tuple[Value, ...]) -> None:
     size = 32 * memory.element.bits // 8
     for number, value in enumerate(values):
-        offset = state.LANE_VALUES * 8 + size * number
-        text.store(vector_type(value.type), text.vector(value), "%m", offset, min(size, 64))
+        place = offset_of(MACHINE, "values") + size * number
+        text.store(vector_type(value.type), text.vector(value), "%m", place, min(size, 64))
 
 
 def _call(text: Text, name: str, address: Value, row: int, mask: Value | None) -> None:
     """Call a runtime function on 32 addresses."""
-    text.store("<32 x i64>", wide(text, address), "%m", state.LANE_ADDRESSES * 8, 64)
-    lanes = text.let(f"zext i32 {text.on(mask)} to i64")
-    text.do(f"call void @{name}(i64 %mi, i64 %wi, i64 {row}, i64 {lanes})")
+    text.store("<32 x i64>", wide(text, address), "%m", offset_of(MACHINE, "addresses"), 64)
+    text.do(f"call void @{name}(ptr %m, ptr %w, i32 {row}, i32 {text.on(mask)})")
 
 
-def _call_same(text: Text, name: str, address: Value, row: int, mask: Value | None) -> None:
-    """Call a runtime function on one address that all lanes have."""
+def _call_uniform(text: Text, address: Value, row: int, mask: Value | None) -> None:
+    """Load from one address that all lanes have."""
     at = text.scalar(address)
     if address.type is not Type.I64:
         at = text.let(f"zext i{address.type.bits} {at} to i64")
-    lanes = text.let(f"zext i32 {text.on(mask)} to i64")
-    text.do(f"call void @{name}(i64 %mi, i64 %wi, i64 {row}, i64 {lanes}, i64 {at})")
+    text.do(f"call void @load_uniform(ptr %m, ptr %w, i32 {row}, i32 {text.on(mask)}, i64 {at})")
 
 
 MEMORY = (Op.LOAD, Op.STORE, Op.ATOMIC)

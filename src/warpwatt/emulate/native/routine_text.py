@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Operation, Type
-from warpwatt.emulate.native import memory_text, state
+from warpwatt.emulate.native import memory_text
 from warpwatt.emulate.native.ends import ENDS, HELPERS, jump_table
 from warpwatt.emulate.native.floats import EACH, FLOATS
 from warpwatt.emulate.native.integers import INTEGERS
 from warpwatt.emulate.native.lanes import LANES
+from warpwatt.emulate.native.records import MACHINE, WARP, offset_of
 from warpwatt.emulate.native.values import Text, scalar_type, vector_type
 
 if TYPE_CHECKING:
@@ -24,19 +25,20 @@ if TYPE_CHECKING:
 
 _PURE = {**INTEGERS, **FLOATS, **LANES}
 _RUNTIME = """
-declare void @load_lanes(i64, i64, i64, i64)
-declare void @load_same(i64, i64, i64, i64, i64)
-declare void @store_lanes(i64, i64, i64, i64)
-declare void @atomic_lanes(i64, i64, i64, i64)
-declare void @call_function(i64, i64, i64, i64)
-declare void @match_lanes(i64, i64)
-declare void @step(i64, i64, i64, i64)
-declare void @leave(i64, i64, i64)
-declare void @converge(i64, i64, i64)
-declare void @look_again(i64, i64)
-declare void @barrier(i64, i64, i64, i64, i64, i64, i64)
-declare void @indirect(i64, i64, i64, i64)
-declare void @trap(i64, i64, i64, i64)
+declare void @load_lanes(ptr, ptr, i32, i32)
+declare void @load_uniform(ptr, ptr, i32, i32, i64)
+declare void @store_lanes(ptr, ptr, i32, i32)
+declare void @atomic_lanes(ptr, ptr, i32, i32)
+declare void @call_function(ptr, i32, i32)
+declare void @match_lanes(ptr, i32)
+declare void @record_step(ptr, ptr, i32)
+declare void @exit_lanes(ptr, ptr, i32)
+declare void @converge_lanes(ptr, ptr, i32)
+declare void @converge_waiting_lanes(ptr, ptr)
+declare void @arrive_at_barrier(ptr, ptr, i64, i64, i32, i32, i32)
+declare void @read_barrier_results(ptr, ptr, i32)
+declare void @branch_indirect(ptr, ptr, i32, i32)
+declare void @trap_lanes(ptr, ptr, i32, i32)
 declare i32 @fesetround(i32)
 declare double @exp2(double)
 declare double @log2(double)
@@ -75,11 +77,11 @@ class RoutineText:
     def _place_registers(self, registers: Mapping[str, RegisterKind]) -> None:
         """Lay registers out, vectors first, each aligned to its size up to 64."""
         sizes = {name: _register_bytes(kind) for name, kind in registers.items()}
-        place = state.W_REGISTERS
+        place = WARP.itemsize
         for name in sorted(sizes, key=lambda name: -sizes[name]):
             self.offsets[name] = place
             place += sizes[name]
-        self.register_bytes = -(-(place - state.W_REGISTERS) // 64) * 64
+        self.register_bytes = -(-(place - WARP.itemsize) // 64) * 64
 
     def _block(self, number: int, block: Block) -> str:
         """Return the function of a block."""
@@ -94,22 +96,20 @@ class RoutineText:
                 continue
             writer.write(place, operation)
         if writer.may_fail:
-            fault = text.load("i64", "%m", state.FAULT * 8)
-            failed = text.let(f"icmp ne i64 {fault}, 0")
-            text.do(f"br i1 {failed}, label %stop, label %end")
+            text.do(f"br i1 {text.failed()}, label %stop, label %end")
             text.label("end")
         if any(o.data in self.leavers for o in block.operations if o.op is Op.SET):
-            text.do("call void @look_again(i64 %mi, i64 %wi)")
+            text.do("call void @converge_waiting_lanes(ptr %m, ptr %w)")
         ENDS[block.end.end](text, number, block.end)
         text.lines.append("}")
         return "\n".join(text.lines)
 
     def _enter(self, text: Text, number: int) -> None:
         """Write what every block begins with: the turn, the active lanes, counts."""
-        turn_at = text.at("%w", state.W_TURN)
+        turn_at = text.at("%w", offset_of(WARP, "turn"))
         turn = text.let(f"load i64, ptr {turn_at}")
         text.do(f"%go = icmp sgt i64 {turn}, 0")
-        text.do(f"%a = load i32, ptr {text.at('%w', state.W_ACTIVE)}")
+        text.do(f"%a = load i32, ptr {text.at('%w', offset_of(WARP, 'active'))}")
         text.do("br i1 %go, label %run, label %late")
         text.label("late")
         text.do(f"call void @park(ptr %w, i32 %a, i32 {number})")
@@ -119,19 +119,16 @@ class RoutineText:
         text.label("run")
         text.do(f"store i64 {text.let(f'sub i64 {turn}, {text.length}')}, ptr {turn_at}")
         text.do("%act = bitcast i32 %a to <32 x i1>")
-        text.do("%mi = ptrtoint ptr %m to i64")
-        text.do("%wi = ptrtoint ptr %w to i64")
-        _add(text, state.EXECUTIONS, number, "1")
+        _add(text, "totals.executions", number, "1")
         lanes = text.let("call i32 @llvm.ctpop.i32(i32 %a)")
-        _add(text, state.LANES, number, text.let(f"zext i32 {lanes} to i64"))
+        _add(text, "totals.lanes", number, text.let(f"zext i32 {lanes} to i64"))
         if self.record:
-            mask = text.let("zext i32 %a to i64")
-            text.do(f"call void @step(i64 %mi, i64 %wi, i64 {number}, i64 {mask})")
+            text.do(f"call void @record_step(ptr %m, ptr %w, i32 {number})")
 
 
-def _add(text: Text, table: int, index: int, amount: str) -> None:
+def _add(text: Text, table: str, index: int, amount: str) -> None:
     """Add to a 64-bit count in a table of the machine."""
-    place = text.at(text.load("ptr", "%m", table * 8), 8 * index)
+    place = text.at(text.load("ptr", "%m", offset_of(MACHINE, table)), 8 * index)
     old = text.let(f"load i64, ptr {place}")
     text.do(f"store i64 {text.let(f'add i64 {old}, {amount}')}, ptr {place}")
 
@@ -197,7 +194,7 @@ class _BlockWriter:
         routine, text = self.routine, self.text
         off = text.let(f"and i32 %a, {text.let(f'xor i32 {text.bits(operation.args[0])}, -1')}")
         lanes = text.let(f"call i32 @llvm.ctpop.i32(i32 {off})")
-        _add(text, state.GUARDED, len(routine.guarded), text.let(f"zext i32 {lanes} to i64"))
+        _add(text, "totals.guarded", len(routine.guarded), text.let(f"zext i32 {lanes} to i64"))
         assert isinstance(operation.data, int)
         routine.guarded.append(operation.data)
 

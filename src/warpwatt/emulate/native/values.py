@@ -6,6 +6,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Type
+from warpwatt.emulate.native.records import MACHINE, offset_of
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
@@ -181,6 +182,10 @@ class Text:
         return self.let(f"and <32 x i1> {self.active}, {self.vector(mask)}")
 
     # -- memory ---------------------------------------------------------------------------------------
+
+    def failed(self) -> str:
+        """Return whether the run has met a fault, as ``i1``."""
+        return self.let(f"icmp ne i32 {self.load('i32', '%m', offset_of(MACHINE, 'fault.reason'))}, 0")
 
     def at(self, base: str, offset: int) -> str:
         """Return a pointer ``offset`` bytes behind another."""

@@ -1,0 +1,31 @@
+// What the addresses of a request's lanes have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "emulate/lanes.h"
+
+namespace warpwatt::emulate {
+
+inline constexpr std::int64_t kVaries = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t kNoNeighbours = kVaries + 1;
+
+struct AddressPattern {
+    bool uniform;         // all lanes have one address
+    bool ascending;       // each lane's is higher than the last one's: all are different
+    std::int64_t stride;  // bytes between lanes side by side; kVaries, or kNoNeighbours if there are none
+};
+
+AddressPattern pattern_of(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes);
+
+int distinct_addresses(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes);
+
+// The largest number of lanes with one address.
+int most_on_one_address(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes);
+
+// The lanes of `lanes` with the address of a lane.
+LaneMask matching_lanes(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, int lane);
+
+}  // namespace warpwatt::emulate

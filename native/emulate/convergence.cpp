@@ -1,0 +1,60 @@
+#include "emulate/convergence.h"
+
+#include <cstring>
+
+#include "c_api.h"
+#include "emulate/barrier.h"
+
+namespace warpwatt::emulate {
+
+namespace {
+
+// Lanes that a CONVERGE does not wait for (SASS `BREAK`), in a register of the warp.
+LaneMask leavers_of(const Machine& machine, const Warp& warp, int block) {
+    LaneMask lanes = 0;
+    if (const std::int32_t offset = machine.code.converge_leavers[block])
+        std::memcpy(&lanes, reinterpret_cast<const unsigned char*>(&warp) + offset, sizeof lanes);
+    return lanes;
+}
+
+LaneMask lanes_at(const Warp& warp, NextBlock state) {
+    LaneMask here = 0;
+    for (int lane = 0; lane < kLanes; ++lane) here |= LaneMask{warp.next[lane] == state} << lane;
+    return here;
+}
+
+}  // namespace
+
+void converge(const Machine& machine, Warp& warp, int block) {
+    const LaneMask here = lanes_at(warp, kConverging + block);
+    const LaneMask missing = warp.live & ~here & ~leavers_of(machine, warp, block);
+    for_each_lane(here, [&](int lane) {
+        if ((warp.waits_for[lane] & missing) == 0) warp.next[lane] = machine.code.converge_targets[block];
+    });
+}
+
+void converge_all(const Machine& machine, Warp& warp) {
+    for (int lane = 0; lane < kLanes; ++lane)
+        if (converges(warp.next[lane])) converge(machine, warp, warp.next[lane] & kBlockBits);
+}
+
+}  // namespace warpwatt::emulate
+
+using namespace warpwatt::emulate;
+
+// Generated code: the active lanes wait at the end of a basic block.
+WARPWATT_API void converge_lanes(Machine* machine, Warp* warp, std::int32_t block) {
+    converge(*machine, *warp, block);
+}
+
+// Generated code: the registers of lanes that are not waited for have changed.
+WARPWATT_API void converge_waiting_lanes(Machine* machine, Warp* warp) { converge_all(*machine, *warp); }
+
+// Generated code: threads end; those that waited for them may go on.
+WARPWATT_API void exit_lanes(Machine* machine, Warp* warp, LaneMask lanes) {
+    for_each_lane(lanes, [&](int lane) { warp->next[lane] = kExited; });
+    warp->live &= ~lanes;
+    warp->block->live -= lane_count(lanes);
+    if (warp->live) converge_all(*machine, *warp);
+    open_complete_barriers(*machine, *warp->block);
+}

@@ -1,0 +1,138 @@
+// Loads and stores of a warp, checked and counted. Nothing is done once the run has met a fault.
+//
+// Values lie as vectors of 32 lanes, one after the other for each element; in memory the elements of a lane are
+// side by side.
+
+#include <cstring>
+
+#include "c_api.h"
+#include "emulate/address_space.h"
+#include "emulate/request.h"
+#include "emulate/resolved_lanes.h"
+
+namespace warpwatt::emulate {
+
+namespace {
+
+enum class Direction { kLoad, kStore };
+
+template <std::size_t kBytes>
+void move_element(Direction direction, unsigned char* value, unsigned char* memory) {
+    if (direction == Direction::kLoad)
+        std::memcpy(value, memory, kBytes);
+    else
+        std::memcpy(memory, value, kBytes);
+}
+
+// Moves one lane's elements after the other; of lanes that store to one address the last prevails.
+template <std::size_t kBytes>
+void move_lanes(Direction direction, const ResolvedLanes& resolved, LaneMask lanes, int count,
+                unsigned char* values) {
+    for (int element = 0; element < count; ++element)
+        for_each_lane(lanes, [&](int lane) {
+            move_element<kBytes>(direction, values + (element * kLanes + lane) * kBytes,
+                                 resolved.hosts[lane] + element * kBytes);
+        });
+}
+
+// Moves all lanes' elements, which lie side by side in memory.
+template <std::size_t kBytes>
+void move_contiguous(Direction direction, unsigned char* memory, int count, unsigned char* values) {
+    if (count == 1) return move_element<kBytes * kLanes>(direction, values, memory);
+    for (int element = 0; element < count; ++element)
+        for (int lane = 0; lane < kLanes; ++lane)
+            move_element<kBytes>(direction, values + (element * kLanes + lane) * kBytes,
+                                 memory + (lane * count + element) * kBytes);
+}
+
+// Calls `move` with the element size as a constant.
+template <typename Move>
+void with_element_size(std::int32_t bytes, Move move) {
+    switch (bytes) {
+        case 1: return move.template operator()<1>();
+        case 2: return move.template operator()<2>();
+        case 4: return move.template operator()<4>();
+        default: return move.template operator()<8>();
+    }
+}
+
+// Whether all lanes' accesses lie side by side.
+bool are_contiguous(const std::array<std::uint64_t, kLanes>& addresses, std::uint64_t bytes) {
+    std::uint64_t wrong = 0;
+    for (int lane = 0; lane < kLanes; ++lane) wrong |= addresses[lane] - addresses[0] - lane * bytes;
+    return wrong == 0;
+}
+
+// Counts an access of all lanes side by side and returns its host address; null if it is none, or at fault.
+unsigned char* contiguous_host(const Request& request) {
+    Machine& machine = request.machine;
+    const std::int64_t bytes = request.operation.bytes;
+    const std::uint64_t first = machine.addresses[0];
+    const auto offset = static_cast<std::int64_t>(offset_bits(first));
+    if (!are_contiguous(machine.addresses, bytes)) return nullptr;
+    const Space space = actual_space(request.operation.space, first);
+    if ((space != Space::kGlobal && space != Space::kShared) || (bytes & (bytes - 1))) return nullptr;
+    const Region region = region_of(machine, request.warp, request.operation, space, first);
+    if (offset + kLanes * bytes > region.size || offset & (bytes - 1)) return nullptr;
+    if (space == Space::kGlobal && !request.operation.probe)
+        touch_pages(machine, slot_bits(first), offset, kLanes * bytes);
+    count_contiguous(request, space, first);
+    return region.base + offset;
+}
+
+void move(const Request& request, LaneMask lanes, Direction direction) {
+    const MemoryOperation& operation = request.operation;
+    unsigned char* values = request.machine.value_bytes();
+    if (unsigned char* memory = lanes == kAllLanes ? contiguous_host(request) : nullptr) {
+        if (operation.probe) return;
+        return with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
+            move_contiguous<kBytes>(direction, memory, operation.count, values);
+        });
+    }
+    const auto resolved = resolve_lanes(request, lanes);
+    if (!resolved) return;
+    if (!operation.probe)
+        with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
+            move_lanes<kBytes>(direction, *resolved, lanes, operation.count, values);
+        });
+    count_lanes(request, lanes, resolved->by_space);
+}
+
+}  // namespace
+
+}  // namespace warpwatt::emulate
+
+using namespace warpwatt::emulate;
+
+// Generated code: loads from the machine's addresses to its values, element by element; 0 where a lane is off.
+WARPWATT_API void load_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+    const Request request(*machine, *warp, row);
+    if (lanes != kAllLanes && !request.operation.probe)
+        std::memset(machine->value_bytes(), 0, request.operation.bytes * kLanes);
+    if (lanes != 0 && machine->fault.reason == FaultReason::kNone) move(request, lanes, Direction::kLoad);
+}
+
+// Generated code: stores the machine's values at its addresses.
+WARPWATT_API void store_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+    if (lanes != 0 && machine->fault.reason == FaultReason::kNone)
+        move(Request(*machine, *warp, row), lanes, Direction::kStore);
+}
+
+// Generated code: loads one address for all lanes to the start of the values; not from local memory.
+WARPWATT_API void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes,
+                               std::uint64_t address) {
+    const Request request(*machine, *warp, row);
+    const MemoryOperation& operation = request.operation;
+    if (lanes == 0 || machine->fault.reason != FaultReason::kNone) {
+        std::memset(machine->value_bytes(), 0, operation.bytes);
+        return;
+    }
+    machine->addresses.fill(address);
+    const Space space = actual_space(operation.space, address);
+    const Region region = region_of(*machine, *warp, operation, space, address);
+    const unsigned char* host =
+        host_address(*machine, *warp, operation, space, region, first_lane(lanes), address);
+    if (host == nullptr) return;
+    if (!operation.probe) std::memcpy(machine->value_bytes(), host, operation.bytes);
+    count_uniform(request, space, lanes, address);
+}

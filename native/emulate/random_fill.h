@@ -1,0 +1,40 @@
+// Pages of buffers that begin as random numbers: element i of a buffer comes from output number i of SplitMix64
+// (warpwatt.emulate.fills is the specification).
+#pragma once
+
+#include <cstdint>
+
+namespace warpwatt::emulate {
+
+struct GlobalMemory;
+
+inline constexpr int kPageShift = 12;
+inline constexpr std::int64_t kPageBytes = std::int64_t{1} << kPageShift;
+
+// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014): 64 random bits.
+constexpr std::uint64_t split_mix(std::uint64_t key, std::uint64_t index) {
+    std::uint64_t z = (index + 1) * 0x9E3779B97F4A7C15 + key;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+}
+
+// Element types, in the order of warpwatt.emulate.memory.DTYPES.
+enum class ElementType : std::int32_t { kF16, kBF16, kF32, kF64, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64 };
+
+// Whether the numbers of a type are made here; those of 16-bit floats are made in Python.
+constexpr bool can_fill(ElementType type) { return type >= ElementType::kF32; }
+
+constexpr std::int64_t element_bytes(ElementType type) {
+    if (type == ElementType::kF32) return 4;
+    if (type <= ElementType::kF64) return 8;
+    return std::int64_t{1} << ((static_cast<int>(type) - static_cast<int>(ElementType::kI8)) / 2);
+}
+
+// Writes `count` elements from number `first` on: floats in [0, 1), integers 0 to 127.
+void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first, std::int64_t count);
+
+// Makes a page of a buffer that is filled so; false if the buffer is of another kind.
+bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page);
+
+}  // namespace warpwatt::emulate

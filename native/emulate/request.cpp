@@ -1,0 +1,156 @@
+#include "emulate/request.h"
+
+#include <algorithm>
+
+#include "emulate/address_pattern.h"
+#include "emulate/address_space.h"
+#include "emulate/shared_banks.h"
+
+namespace warpwatt::emulate {
+
+namespace {
+
+constexpr std::int64_t kSectorBytes = 1 << kSectorShift, kLineBytes = 1 << kLineShift;
+constexpr std::int64_t kWordBytes = 4;
+constexpr std::int64_t kWidest = 16;  // bytes per lane from which on even a broadcast takes two wavefronts
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+constexpr std::int64_t blocks_between(std::uint64_t first, std::uint64_t last, int shift) {
+    return static_cast<std::int64_t>((last >> shift) - (first >> shift)) + 1;
+}
+
+void record(const Request& request, LaneMask lanes, int passes, TouchedLines& touched) {
+    Trace& trace = request.machine.trace;
+    if (trace.enabled)
+        trace.record_request(request.warp, request.operation.instruction, lanes, passes, touched);
+}
+
+// Counts lanes with one address; returns the wavefronts.
+int count_one_address(const Request& request, Space space, LaneMask lanes, std::uint64_t address,
+                      TouchedLines& touched) {
+    const std::int64_t bytes = request.operation.bytes;
+    RequestCounters& sums = request.counters_of(space);
+    const bool neighbours = lanes & lanes >> 1;
+    sums.add_request(lanes, neighbours ? 0 : kNoNeighbours, slot_of(request.operation, space, address));
+    ++sums.uniform;
+    if (space == Space::kGlobal) {
+        const std::int64_t sectors = divide_up(bytes, kSectorBytes);
+        sums.sectors += sectors;
+        sums.ideal += sectors;
+        ++sums.lines;
+        ++sums.tag_passes;
+        touched.add(address, bytes);
+    } else if (space == Space::kShared) {
+        const int passes = bytes >= kWidest ? wavefronts(request.machine.addresses, lanes, bytes) : 1;
+        sums.wavefronts += passes;
+        sums.ideal += std::min(passes, 2);
+        return passes;
+    }
+    return 0;
+}
+
+// The slot that all lanes reach in a space.
+std::int64_t common_slot(const Request& request, Space space, LaneMask lanes) {
+    const auto& addresses = request.machine.addresses;
+    const std::int64_t slot = slot_of(request.operation, space, addresses[first_lane(lanes)]);
+    bool same = true;
+    if (space == Space::kGlobal || space == Space::kConstant)
+        for_each_lane(lanes, [&](int lane) { same &= slot_of(request.operation, space, addresses[lane]) == slot; });
+    return same ? slot : kSeveralSlots;
+}
+
+// The lines of local memory, which lies interleaved for all warps of the grid in a slot of its own.
+void touch_local(const Request& request, LaneMask lanes, TouchedLines& touched) {
+    const std::uint64_t warp_bytes = request.machine.residents.local_bytes * kLanes;
+    const std::uint64_t base = (kLocalSlot << kSlotShift) + request.warp.index_in_grid * warp_bytes;
+    const std::int64_t word_bytes = std::min<std::int64_t>(request.operation.bytes, kWordBytes);
+    for (std::int64_t offset = 0; offset < request.operation.bytes; offset += kWordBytes)
+        for_each_lane(lanes, [&](int lane) {
+            touched.add(base + interleaved(request.machine.addresses[lane] + offset, lane), word_bytes);
+        });
+}
+
+void count_off_chip(RequestCounters& sums, const TouchedLines& touched, std::int64_t useful_bytes) {
+    sums.ideal += std::max<std::int64_t>(1, divide_up(useful_bytes, kSectorBytes));
+    sums.tag_passes += touched.tag_passes();
+    sums.lines += touched.size();
+    sums.sectors += touched.sectors();
+}
+
+// Counts the lanes that are in one space; returns the wavefronts.
+int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedLines& touched) {
+    const auto& addresses = request.machine.addresses;
+    const std::int64_t bytes = request.operation.bytes;
+    const bool atomic = request.operation.atomic != AtomicOperation::kNone;
+    const AddressPattern pattern = pattern_of(addresses, lanes);
+    if (pattern.uniform && !atomic && space != Space::kLocal && space != Space::kConstant)
+        return count_one_address(request, space, lanes, addresses[first_lane(lanes)], touched);
+    RequestCounters& sums = request.counters_of(space);
+    sums.add_request(lanes, pattern.stride, common_slot(request, space, lanes));
+    sums.uniform += pattern.uniform;
+    if (atomic) sums.collisions += most_on_one_address(addresses, lanes);
+    if (space == Space::kConstant) return 0;
+    if (space == Space::kLocal) {
+        touch_local(request, lanes, touched);
+        count_off_chip(sums, touched, lane_count(lanes) * bytes);
+        return 0;
+    }
+    const int different = pattern.ascending ? lane_count(lanes) : distinct_addresses(addresses, lanes);
+    if (space == Space::kGlobal) {
+        touched.add_lanes(addresses, lanes, bytes);
+        count_off_chip(sums, touched, different * bytes);
+        return 0;
+    }
+    const int passes = wavefronts(addresses, lanes, bytes);
+    const std::int64_t fewest = std::max<std::int64_t>(bytes >= kWidest ? 2 : 1, divide_up(different * bytes, kLineBytes));
+    sums.wavefronts += passes;
+    sums.ideal += std::min<std::int64_t>(passes, fewest);
+    return passes;
+}
+
+}  // namespace
+
+void count_contiguous(const Request& request, Space space, std::uint64_t first) {
+    const std::int64_t bytes = request.operation.bytes;
+    RequestCounters& sums = request.counters_of(space);
+    sums.add_request(kAllLanes, bytes, slot_of(request.operation, space, first));
+    TouchedLines touched;
+    int passes = 0;
+    if (space == Space::kGlobal) {
+        const std::uint64_t last = first + kLanes * bytes - 1;
+        const std::int64_t lines = blocks_between(first, last, kLineShift);
+        sums.sectors += blocks_between(first, last, kSectorShift);
+        sums.lines += lines;
+        sums.tag_passes += divide_up(lines, kTagBanks);
+        sums.ideal += bytes;  // 32 lanes × bytes / 32 bytes of a sector
+        if (request.machine.trace.enabled) touched.add(first, kLanes * bytes);
+    } else {
+        const int fewest = std::max(1, static_cast<int>(bytes / kWordBytes));
+        passes = first % kWordBytes == 0 ? fewest : wavefronts(request.machine.addresses, kAllLanes, bytes);
+        sums.wavefronts += passes;
+        sums.ideal += fewest;
+    }
+    record(request, kAllLanes, passes, touched);
+}
+
+void count_uniform(const Request& request, Space space, LaneMask lanes, std::uint64_t address) {
+    TouchedLines touched;
+    record(request, lanes, count_one_address(request, space, lanes, address, touched), touched);
+}
+
+void count_lanes(const Request& request, LaneMask lanes, const LanesBySpace& by_space) {
+    TouchedLines all;
+    int passes = 0;
+    for (int space = 0; space < kSpaces; ++space) {
+        if (by_space[space] == 0) continue;
+        TouchedLines touched;
+        const int own = count_in_space(request, static_cast<Space>(space), by_space[space], touched);
+        if (by_space[space] == lanes) return record(request, lanes, own, touched);
+        passes = std::max(passes, own);
+        all.add(touched);
+    }
+    record(request, lanes, passes, all);
+}
+
+}  // namespace warpwatt::emulate

@@ -1,0 +1,48 @@
+// Coalescing: the 128-byte lines and 32-byte sectors of off-chip memory that one request touches
+// (CUDA C++ Programming Guide, compute capability 5.x and later).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "emulate/lanes.h"
+#include "emulate/memory_operation.h"
+
+namespace warpwatt::emulate {
+
+inline constexpr int kSectorShift = 5, kLineShift = 7;
+inline constexpr int kTagBanks = 4;    // looked up together; see warpwatt.program.transactions.tag_passes
+inline constexpr int kMostLines = kLanes * kMostBytes / 4;  // each lane's words, in local memory, on lines apart
+
+struct TouchedLine {
+    std::uint64_t line;  // byte address / 128
+    std::uint32_t sectors;
+};
+
+class TouchedLines {
+public:
+    // Touches each sector of `bytes` bytes from `address` on; for ranges in ascending order it is fastest.
+    void add(std::uint64_t address, std::int64_t bytes);
+    void add(const TouchedLines& others);
+    // Touches an access of `bytes` bytes per lane.
+    void add_lanes(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, std::int64_t bytes);
+
+    void sort();  // ascending
+
+    int size() const { return size_; }
+    const TouchedLine* begin() const { return lines_.data(); }
+    const TouchedLine* end() const { return lines_.data() + size_; }
+
+    int sectors() const;
+    // Passes through the tags of L1: the most lines that fall on one tag bank.
+    int tag_passes() const;
+
+private:
+    TouchedLine& find_or_append(std::uint64_t line);
+
+    int size_ = 0;
+    std::uint64_t highest_ = 0;  // line
+    std::array<TouchedLine, kMostLines> lines_;
+};
+
+}  // namespace warpwatt::emulate

@@ -1,0 +1,55 @@
+// What generated code leaves to the run time besides memory, barriers and convergence.
+
+#include <cstring>
+
+#include "c_api.h"
+#include "emulate/address_pattern.h"
+#include "emulate/machine.h"
+
+namespace warpwatt::emulate {
+
+namespace {
+
+// The basic block that an indirect branch calls an address; -1 if there is none.
+NextBlock branch_target(const Code& code, std::uint64_t address) {
+    for (std::int64_t row = code.branch_target_count; row-- > 0;)
+        if (static_cast<std::uint64_t>(code.branch_targets[2 * row]) == address)
+            return static_cast<NextBlock>(code.branch_targets[2 * row + 1]);
+    return -1;
+}
+
+}  // namespace
+
+}  // namespace warpwatt::emulate
+
+using namespace warpwatt::emulate;
+
+// Generated code: sends lanes to the basic blocks that the machine's addresses name.
+WARPWATT_API void branch_indirect(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction) {
+    for_each_lane(lanes, [&](int lane) {
+        const std::uint64_t address = machine->addresses[lane];
+        const NextBlock target = branch_target(machine->code, address);
+        if (target >= 0)
+            warp->next[lane] = target;
+        else
+            machine->record_fault(*warp, instruction, lane, FaultReason::kNoInstruction, address);
+    });
+}
+
+WARPWATT_API void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction) {
+    if (lanes != 0) machine->record_fault(*warp, instruction, first_lane(lanes), FaultReason::kTrap);
+}
+
+// Generated code: calls a run-time function in Python on the machine's values, 32 words an argument; its results
+// replace them.
+WARPWATT_API void call_function(Machine* machine, std::int32_t function, LaneMask lanes) {
+    if (machine->fault.reason == FaultReason::kNone) machine->code.call(function, lanes);
+}
+
+// Generated code (PTX `match.any`): which active lanes have the number of each lane in the machine's addresses,
+// to its values as 32-bit masks.
+WARPWATT_API void match_lanes(Machine* machine, LaneMask active) {
+    std::array<LaneMask, kLanes> masks;
+    for (int lane = 0; lane < kLanes; ++lane) masks[lane] = matching_lanes(machine->addresses, active, lane);
+    std::memcpy(machine->value_bytes(), masks.data(), sizeof masks);
+}
