@@ -23,7 +23,7 @@ from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
-from warpwatt.measure.corpus import Corpus, launches
+from warpwatt.measure.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +66,7 @@ def _launches(names: Sequence[str]) -> Iterator[tuple[str, Kernel, KernelLaunch]
         if names and program.name not in names:
             continue
         for size in program.sizes:
-            for launch in launches(program, size.name):
+            for launch in program.size(size.name).launches:
                 kernel = load_kernel(program.source, target, SASS_ONLY, launch.kernel)
                 yield f"{program.name} {size.name} {launch.kernel}", kernel, launch
 

@@ -18,7 +18,7 @@ from warpwatt.core.program import Level
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
-from warpwatt.measure.corpus import Corpus, launches
+from warpwatt.measure.corpus import Corpus
 
 ROOT = Path(__file__).parents[1]
 PTX_ONLY = CompileOptions(levels=frozenset({Level.PTX}))
@@ -33,7 +33,7 @@ def main(gpu_name: str = "h200") -> int:
     assumed: Counter[str] = Counter()
     for program in Corpus.load(ROOT / "corpus"):
         for size in program.sizes:
-            for launch in launches(program, size.name):
+            for launch in program.size(size.name).launches:
                 try:
                     kernel = load_kernel(program.source, gpu.target, PTX_ONLY, launch.kernel)
                     start = time.perf_counter()

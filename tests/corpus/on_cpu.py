@@ -14,7 +14,7 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer
 from warpwatt.frontend.signatures import blank_comments, parameter_names
-from warpwatt.measure.corpus import buffers, constant_symbols, launches
+from warpwatt.measure.corpus import buffers, constant_symbols
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +81,8 @@ def describe_job(program: CorpusProgram, size: str, inputs: Mapping[str, Any], o
     lines += [f"buffer {name} {inputs[name].nbytes}" for name in names]
     symbols = constant_symbols(program.source.read_text(encoding="utf-8"))
     lines += [f"symbol {name} {names.index(name)}" for name in symbols if name in names]
-    return "\n".join([*lines, *(_launch_line(one, names, symbols) for one in launches(program, size))]) + "\n"
+    lines += [_launch_line(one, names, symbols) for one in program.size(size).launches]
+    return "\n".join(lines) + "\n"
 
 
 def _launch_line(one: KernelLaunch, names: list[str], symbols: tuple[str, ...]) -> str:

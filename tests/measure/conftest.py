@@ -9,8 +9,7 @@ from warpwatt.measure.columns import FILES
 from warpwatt.measure.corpus import Corpus
 from warpwatt.measure.prepared import Unprepared
 from warpwatt.measure.protocol import Settings
-from warpwatt.measure.runner import _teacher
-from warpwatt.measure.simulated import Behaviour, SimulatedDevice
+from warpwatt.measure.simulated import Behaviour, SimulatedDevice, set_results
 from warpwatt.measure.store import Store
 from warpwatt.measure.timing import Stopwatch
 
@@ -88,8 +87,8 @@ def make_bench():
     def make(behaviour=None, **settings):
         device = SimulatedDevice(behaviour or Behaviour())
         watch = Stopwatch(device)
-        bench = Bench(device, Unprepared(), Settings(**settings), 0, watch, _teacher(device))
-        bench.floor()
+        bench = Bench(device, Unprepared(), Settings(**settings), 0, watch, set_results)
+        bench.measure_floor()
         return bench
 
     return make

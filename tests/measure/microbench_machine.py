@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpwatt.measure.columns import MICRO
 from warpwatt.measure.device import DeviceInfo
-from warpwatt.measure.microbench.host import SIZES
+from warpwatt.measure.microbench.host import PROTOCOL, SIZES
 from warpwatt.measure.microbench.model import Data, Reading
-from warpwatt.measure.microbench.points import COLUMNS, PROTOCOL, SWEPT
+from warpwatt.measure.microbench.points import SWEPT
 from warpwatt.measure.microbench.suite import microbenchmarks
 from warpwatt.measure.results import ResultFile
 
@@ -91,6 +92,6 @@ def _row(key, family, unit, sweep, value, seconds, work):
 
 def write(folder, **how):
     """Write a result file into a folder."""
-    with ResultFile(folder / f"{PROTOCOL}.csv", COLUMNS) as file:
+    with ResultFile(folder / f"{PROTOCOL}.csv", MICRO) as file:
         for group in rows(**how):
             file.append(group)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import InputError, ParseError
-from warpwatt.measure.comparison import compare, mismatches
-from warpwatt.measure.corpus import Corpus, constant_symbols, launches, load_program
+from warpwatt.measure.comparison import compare, differences, expected
+from warpwatt.measure.corpus import Corpus, constant_symbols, load_program
 from warpwatt.measure.inputs import fill, from_bf16, make_inputs, to_bf16
 
 SOURCE = """__constant__ float w[3];
@@ -60,7 +60,7 @@ def write(tmp_path):
 def test_launches_carry_arguments_by_parameter_and_keep_buffer_identity(write, tmp_path):
     write()
     (program,) = Corpus.load(tmp_path)
-    first, second = launches(program, "tiny")
+    first, second = program.size("tiny").launches
     assert first.launch.arguments["a"] == Scalar(2.5)
     assert first.launch.arguments["n"] == Scalar(8)
     assert first.launch.arguments["x"] is second.launch.arguments["y"]
@@ -173,10 +173,11 @@ def test_comparison_sees_wrong_and_untouched_buffers(write):
     program = load_program(write())
     inputs = make_inputs(program, "tiny")
     found = {"p": inputs["p"].copy(), "q": inputs["q"] + 1, "w": inputs["w"].copy()}
-    assert mismatches(program, "tiny", inputs, found) == ()
+    wanted = expected(program, "tiny", inputs)
+    assert differences(program, "tiny", inputs, wanted, found) == ()
     found["q"][5] = 7
     found["w"][1] = 0
-    wrong = mismatches(program, "tiny", inputs, found)
+    wrong = differences(program, "tiny", inputs, wanted, found)
     assert [(m.buffer, m.wrong, m.first) for m in wrong] == [("q", 1, 5), ("w", 1, 1)]
     assert wrong[0].error == pytest.approx(3.0)
 

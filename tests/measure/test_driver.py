@@ -169,7 +169,7 @@ def test_everything_is_released(fakes):
 
 
 def test_a_point_runs_through_the_real_code(device, fakes, corpus, files, monkeypatch):
-    monkeypatch.setattr("warpwatt.measure.instance.Instance.wrong", lambda self: ())
+    monkeypatch.setattr("warpwatt.measure.instance.Instance.mismatches", lambda self: ())
     bench = Bench(device, Unprepared(), Settings(), 0, Stopwatch(device))
     point = TimePoint(corpus.program("two"), "small")
     groups = list(point.measure(bench, files, make_job(point.order)))

@@ -9,7 +9,7 @@ import pytest
 from warpwatt.core.errors import ToolchainError
 from warpwatt.core.program import Flow, Guard, Instruction, Level, Program
 from warpwatt.measure.microbench import ptx
-from warpwatt.measure.microbench.build import TARGETS, compiled
+from warpwatt.measure.microbench.build import TARGETS, compile_probes
 from warpwatt.measure.microbench.check import check, judge
 from warpwatt.measure.microbench.instructions import ILPS, classes
 from warpwatt.measure.microbench.model import Expected, Probe
@@ -40,7 +40,7 @@ def _probe(name, body, expected, before=(), keep=("u32", "%x")):
         body=body,
         keep=[keep],
     )  # fmt: skip
-    return Probe(name, "test", "", ptx.entry(name, frame), {75: expected}, ptx.COMMON, len(body))
+    return Probe.of(name, "test", "", frame, {75: expected}, len(body))
 
 
 @pytest.mark.toolchain
@@ -128,4 +128,4 @@ def test_probes_exist_on_the_targets_they_should():
 def test_text_that_does_not_assemble_is_an_error_of_ours():
     broken = Probe("broken", "test", "", ".visible .entry broken()\n{\nnonsense;\n}\n", {75: None}, (), 0)
     with pytest.raises(ToolchainError, match="do not assemble"):
-        compiled([broken], "sm_90", cached=False)
+        compile_probes([broken], "sm_90", cached=False)

@@ -12,14 +12,15 @@ from warpwatt.core.errors import InputError
 from warpwatt.measure.bench import Bench
 from warpwatt.measure.campaign import Campaign, plan
 from warpwatt.measure.columns import FILES as OTHER_FILES
+from warpwatt.measure.columns import MICRO
 from warpwatt.measure.device import State
 from warpwatt.measure.microbench import ptx
 from warpwatt.measure.microbench.host import host_points
 from warpwatt.measure.microbench.model import Chain, Data, Reading
-from warpwatt.measure.microbench.placing import Code, pointer_chain, random_tile, read_code
-from warpwatt.measure.microbench.points import COLUMNS, FILES, curves, points
+from warpwatt.measure.microbench.placing import pointer_chain, random_tile, read_code
+from warpwatt.measure.microbench.points import FILES, curves, points
 from warpwatt.measure.microbench.suite import microbenchmarks, probes
-from warpwatt.measure.prepared import Unprepared
+from warpwatt.measure.prepared import Code, Unprepared
 from warpwatt.measure.protocol import Settings
 from warpwatt.measure.results import read as read_rows
 from warpwatt.measure.simulated import Behaviour, SimulatedDevice
@@ -27,7 +28,7 @@ from warpwatt.measure.store import Store
 from warpwatt.measure.supply import Supply
 from warpwatt.measure.timing import Stopwatch
 
-CODE = Code(b"cubin", "13.5")
+CODE = Code(b"cubin", "feed", "13.5", {})
 SETTINGS = Settings(warm_up=0.001, power_seconds=2.0)
 CYCLES_PER_STEP = 4.0
 STEPS = {probe.name: probe.steps for probe in probes()}
@@ -73,7 +74,7 @@ def _some(everything, *wanted):
 def _measure(bench, tmp_path, planned, **how):
     with Store(tmp_path, {**OTHER_FILES, **FILES}) as files, Supply(0) as supply:
         outcome = Campaign(bench, files, supply).run(planned, **how)
-    return outcome, read_rows(tmp_path / "micro.csv", COLUMNS)
+    return outcome, read_rows(tmp_path / "micro.csv", MICRO)
 
 
 def test_cycles_are_of_the_loop_alone(bench, tmp_path, everything):

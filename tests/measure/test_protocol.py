@@ -62,7 +62,7 @@ def test_buffers_are_put_back_before_every_run(make_bench, corpus):
     bench = make_bench()
     with placed(bench.device, job, bench.codes.code(job.program)) as instance:
         bench.on_placed(instance)
-        assert not instance.wrong()
+        assert not instance.mismatches()
         assert instance.restores
         seen = []
         run = instance.launches[0].run
@@ -72,8 +72,8 @@ def test_buffers_are_put_back_before_every_run(make_bench, corpus):
             run()
 
         instance.launches = (replace(instance.launches[0], run=spy),)
-        timing.warm(bench.watch, instance)
-        timing.cold(bench.watch, instance)
+        timing.time_warm(bench.watch, instance)
+        timing.time_cold(bench.watch, instance)
     assert seen == [True] * 3
     assert bench.device.memory.keys() == {*()}
 
@@ -92,8 +92,8 @@ def test_untouched_inputs_are_checked(make_bench, corpus):
     bench = make_bench()
     with placed(bench.device, job, bench.codes.code(job.program)) as instance:
         stray = {"x": np.zeros_like(job.inputs["x"]), "y": job.wanted["y"]}
-        bench.device.teach({instance.addresses[name]: array for name, array in stray.items()})
-        assert [mismatch.buffer for mismatch in instance.wrong()] == ["x"]
+        bench.device.set_results({instance.addresses[name]: array for name, array in stray.items()})
+        assert [mismatch.buffer for mismatch in instance.mismatches()] == ["x"]
 
 
 @pytest.mark.parametrize(("reads", "status", "attempts"), [(1, "ok", 2), (5, "ok", 4), (99, "throttled", 4)])
@@ -102,7 +102,7 @@ def test_throttled_run_is_repeated_then_kept(make_bench, corpus, reads, status, 
     job = make_job(Order(corpus.program("set"), "small", "random"))
     with placed(bench.device, job, bench.codes.code(job.program)) as instance:
         bench.on_placed(instance)
-        assert not instance.wrong()
+        assert not instance.mismatches()
         bench.device.sensors.reads = 0
         run, made = measure_time(bench.watch, instance, Mode.WARM, bench.settings)
     assert (run.status, made) == (status, attempts)

@@ -1,6 +1,6 @@
 """Measuring: the corpus of programs and its inputs, microbenchmarks, sensors, runs on a real GPU.
 
-Public names of the corpus: ``corpus.Corpus.load(folder)``, ``corpus.launches(program, size)``,
+Public names of the corpus: ``corpus.Corpus.load(folder)``, ``program.size(name).launches``,
 ``corpus.reference(program)``, ``inputs.make_inputs(program, size)``.
 
 Of measuring: ``prepare.prepare(corpus, folder, target)`` compiles ahead; ``runner.Options`` and

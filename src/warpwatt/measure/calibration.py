@@ -3,8 +3,8 @@
 Microbenchmarks give latencies, rates and the like; the power of whole programs gives the coefficients of the
 component power model. Either is enough for a calibration.
 
-Public names: ``calibrate(folder, corpus) -> Calibrated``, ``to_toml(calibrated) -> str``, and
-``warpwatt.gpus.calibrations.load_calibration(path)``, which reads the file.
+Public names: ``calibrate(folder, corpus) -> Calibrated``, ``to_toml(calibrated) -> str``;
+``warpwatt.gpus.calibrations.load_calibration(path)`` reads the file.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.gpus import find
-from warpwatt.gpus.calibrations import load_calibration
-from warpwatt.measure.columns import POWER
+from warpwatt.measure.columns import MICRO, POWER
 from warpwatt.measure.constants import Constant, Found, Plot, extract
 from warpwatt.measure.corpus import Corpus
 from warpwatt.measure.energies import add_energies
-from warpwatt.measure.microbench.points import COLUMNS, PROTOCOL
+from warpwatt.measure.microbench.host import PROTOCOL
 from warpwatt.measure.powered import FEWEST, component_constants, enough, powered_runs
 from warpwatt.measure.powered import FILE as POWER_FILE
 from warpwatt.measure.results import read
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warpwatt.measure.results import Row
-
-__all__ = ["Calibrated", "calibrate", "load_calibration", "to_toml"]
 
 FILE = f"{PROTOCOL}.csv"
 _TOLD = ("uuid_hash", "driver", "target", "toolkit", "cubin")
@@ -77,7 +74,7 @@ def calibrate(folder: Path, corpus: Path | None = None) -> Calibrated:
     ParseError
         If a file of it is damaged.
     """
-    files = {FILE: COLUMNS, POWER_FILE: POWER}
+    files = {FILE: MICRO, POWER_FILE: POWER}
     rows = {name: read(folder / name, of) for name, of in files.items() if (folder / name).is_file()}
     if not rows:
         hint = "measure first: warpwatt measure --protocol micro, or power"

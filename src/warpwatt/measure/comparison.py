@@ -47,22 +47,6 @@ class Mismatch:
         )
 
 
-def mismatches(
-    program: CorpusProgram, size: str, inputs: Mapping[str, Any], found: Mapping[str, NDArray[Any]]
-) -> tuple[Mismatch, ...]:
-    """Compare all buffers with the reference; those it does not return must be as before.
-
-    ``inputs`` is what :func:`~warpwatt.measure.inputs.make_inputs` returned, ``found`` the buffers after
-    the last launch.
-
-    Raises
-    ------
-    InputError
-        As :func:`expected`.
-    """
-    return differences(program, size, inputs, expected(program, size, inputs), found)
-
-
 def expected(program: CorpusProgram, size: str, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the buffers that the launches change, by name, as the reference says.
 

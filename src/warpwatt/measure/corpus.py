@@ -16,7 +16,7 @@ from warpwatt.core.arguments import Argument, Buffer, Scalar, parse_arguments
 from warpwatt.core.errors import ArgumentError, InputError, LaunchError, ParseError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.frontend.signatures import blank_comments, parameter_names
-from warpwatt.measure.manifest import Manifest, Table
+from warpwatt.measure.manifest import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -148,8 +148,7 @@ def load_program(path: Path) -> CorpusProgram:
     ParseError
         Naming file and key, if the manifest is malformed or a file beside it is missing.
     """
-    manifest = Manifest.read(path)
-    top = manifest.table
+    top = Table.read(path)
     for suffix in (".cu", ".py"):
         if not path.with_suffix(suffix).is_file():
             raise ParseError(f"{path.stem}{suffix} is missing beside it", file=path)
@@ -244,17 +243,6 @@ def constant_symbols(text: str) -> tuple[str, ...]:
     ('a', 'b')
     """
     return tuple(dict.fromkeys(_CONSTANT.findall(blank_comments(text))))
-
-
-def launches(program: CorpusProgram, size: str) -> tuple[KernelLaunch, ...]:
-    """Return the launches of a size in order.
-
-    Raises
-    ------
-    InputError
-        If the program has no such size.
-    """
-    return program.size(size).launches
 
 
 def reference(program: CorpusProgram) -> Callable[[Arrays], Arrays]:

@@ -90,7 +90,7 @@ class Instance:
             self.device.download(self.addresses[name], found[name])
         return found
 
-    def wrong(self) -> tuple[Mismatch, ...]:
+    def mismatches(self) -> tuple[Mismatch, ...]:
         """Run once from the start and compare with the reference.
 
         Every buffer that shall change is compared, and the others up to ``READ_BACK`` bytes: they must not

@@ -10,6 +10,7 @@ import numpy as np
 
 from warpwatt.measure.fits import Parameter
 from warpwatt.measure.piecewise import piecewise_linear
+from warpwatt.measure.statistics import median_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +75,4 @@ def _same(y: Vector, first: tuple[int, int], second: tuple[int, int]) -> bool:
 
 
 def _level(x: Vector, y: Vector) -> Level:
-    scatter = float(np.quantile(y, 0.75) - np.quantile(y, 0.25)) / 1.349
-    error = 1.2533 * scatter / math.sqrt(y.size)  # standard error of a median, normal scatter
-    return Level(float(x[0]), float(x[-1]), Parameter(float(np.median(y)), error), y.size)
+    return Level(float(x[0]), float(x[-1]), Parameter(float(np.median(y)), median_error(y)), y.size)

@@ -23,6 +23,20 @@ class Table:
     where: str
     values: Mapping[str, Any]
 
+    @classmethod
+    def read(cls, file: Path) -> Table:
+        """Return the top table of a TOML file.
+
+        Raises
+        ------
+        ParseError
+            If it is not TOML.
+        """
+        try:
+            return cls(file, "", tomllib.loads(file.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ParseError(f"not TOML: {error}", file=file) from None
+
     def fail(self, key: str, problem: str, hint: str = "") -> NoReturn:
         """Raise a ParseError about ``key``."""
         place = f"{self.where}.{key}" if self.where else key
@@ -90,26 +104,3 @@ class Table:
         if key not in self.values and default is _MISSING:
             self.fail(key, "is missing")
         return self.values.get(key, default)
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """A manifest file."""
-
-    file: Path
-    table: Table
-
-    @classmethod
-    def read(cls, file: Path) -> Manifest:
-        """Read a TOML file.
-
-        Raises
-        ------
-        ParseError
-            If it is not TOML.
-        """
-        try:
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ParseError(f"not TOML: {error}", file=file) from None
-        return cls(file, Table(file, "", values))

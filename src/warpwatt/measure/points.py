@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
 from statistics import median
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
 from warpwatt.measure import store
+from warpwatt.measure.bench import Point
 from warpwatt.measure.instance import nbytes, placed
 from warpwatt.measure.power import PowerRun, measure_power
-from warpwatt.measure.protocol import Mode, Status, TimeRun, measure_time
+from warpwatt.measure.protocol import Mode, Status, measure_time
 from warpwatt.measure.store import Group
 from warpwatt.measure.supply import RANDOM, ZEROS, Order, zeroable
-from warpwatt.measure.timing import BATCH, warm
+from warpwatt.measure.timing import BATCH, time_warm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from warpwatt.measure.bench import Bench, Point
+    from warpwatt.measure.bench import Bench
     from warpwatt.measure.corpus import Corpus, CorpusProgram
     from warpwatt.measure.instance import Instance, Job
     from warpwatt.measure.prepared import Code
@@ -33,68 +34,73 @@ VALUES = {"time": 0, "time tiny": 1, "micro": 2, "power": 3, "power zeros": 4}
 """Ranks of the kinds of points: the most valuable first."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimePoint:
-    """Times of every launch of a size, with cold and with warm L2."""
+class CorpusPoint(Point):
+    """Something to measure of one size of a program, once its result was found to be the reference's."""
 
-    program: CorpusProgram
-    size: str
-
-    @property
-    def value(self) -> int:
-        """Tiny sizes come after all others."""
-        return VALUES["time tiny" if self.size == TINY else "time"]
-
-    @property
-    def label(self) -> str:
-        """Program and size."""
-        return f"time {self.program.name}/{self.size}"
-
-    @property
-    def kind(self) -> str:
-        """Sizes of one name are made to take about as long as each other."""
-        return f"time {self.size}"
-
-    @property
-    def guess(self) -> float:
-        """Seconds."""
-        return 3.0
-
-    @property
-    def order(self) -> Order:
-        """The manifest's inputs."""
-        return Order(self.program, self.size, RANDOM)
-
-    def _missing(self, files: Store) -> list[Mode]:
-        return [m for m in Mode if not files.has(m.value, self.program.name, self.size, RANDOM)]
-
-    def is_pending(self, files: Store) -> bool:
-        """Whether one of the two protocols lacks it."""
-        return bool(self._missing(files))
+    order: Order
 
     def measure(self, bench: Bench, files: Store, job: Job | None) -> Iterator[Group]:
-        """Check the result, then time it under each protocol that lacks it."""
-        code = _code(bench, self.program)
+        """Check the result, then measure what is missing."""
+        program = self.order.program
+        code = bench.codes.code(program)
+        if code is None:
+            raise InputError(f"{program.name} was not compiled for {bench.device.info.target}")
         assert job is not None
         _refuse_too_large(bench, job)
         with placed(bench.device, job, code) as instance:
             bench.on_placed(instance)
-            wrong = "; ".join(str(mismatch) for mismatch in instance.wrong())
-            if wrong:
-                yield from self.without_figures(bench, files, Status.WRONG, wrong, code)
+            if wrong := instance.mismatches():
+                note = "; ".join(map(str, wrong))
+                yield from self.without_figures(bench, files, Status.WRONG, note, code)
                 return
-            for mode in self._missing(files):
-                run, attempts = measure_time(bench.watch, instance, mode, bench.settings)
-                yield Group(mode.value, tuple(self._rows(bench, instance, code, mode, run, attempts)))
+            for protocol in self.missing(files):
+                heads = self.heads(bench, protocol, code)
+                figures = self._figures(bench, instance, protocol)
+                yield Group(protocol, tuple({**h, **f} for h, f in zip(heads, figures, strict=True)))
 
-    def _rows(
-        self, bench: Bench, instance: Instance, code: Code, mode: Mode, run: TimeRun, attempts: int
-    ) -> Iterator[Row]:
-        for launch, times in zip(instance.launches, run.launches, strict=True):
-            yield {
-                **self._head(bench, mode, len(run.launches), code),
-                "launch": launch.index,
-                "kernel": launch.kernel,
+    @abstractmethod
+    def _figures(self, bench: Bench, instance: Instance, protocol: str) -> Sequence[Row]:
+        """Measure; return the figures of every row of a protocol."""
+
+    def _head(self, bench: Bench, protocol: str, code: Code | None) -> Row:
+        return {
+            **bench.identity(),
+            **store.describe(self.order.program, self.order.size, self.order.data),
+            **({} if code is None else {"cubin": code.digest, "toolkit": code.toolkit}),
+            "protocol": protocol,
+        }
+
+
+class TimePoint(CorpusPoint):
+    """Times of every launch of a size, with cold and with warm L2.
+
+    Tiny sizes come after all others; sizes of one name are made to take about as long as each other.
+    """
+
+    def __init__(self, program: CorpusProgram, size: str) -> None:
+        super().__init__(
+            value=VALUES["time tiny" if size == TINY else "time"],
+            label=f"time {program.name}/{size}",
+            kind=f"time {size}",
+            guess=3.0,
+            key=(program.name, size, RANDOM),
+            protocols=tuple(mode.value for mode in Mode),
+            order=Order(program, size, RANDOM),
+        )
+
+    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+        """Return the cells of a row for each launch."""
+        head = self._head(bench, protocol, code)
+        launches = self.order.program.size(self.order.size).launches
+        return [
+            {**head, "rows": len(launches), "launch": index, "kernel": one.kernel}
+            for index, one in enumerate(launches)
+        ]
+
+    def _figures(self, bench: Bench, instance: Instance, protocol: str) -> Sequence[Row]:
+        run, attempts = measure_time(bench.watch, instance, Mode(protocol), bench.settings)
+        return [
+            {
                 "status": run.status.value,
                 "attempts": attempts,
                 "executions": launch.executions,
@@ -106,140 +112,56 @@ class TimePoint:
                 "empty_kernel_s": bench.empty_kernel_s,
                 **store.conditions(run.conditions),
             }
-
-    def _head(self, bench: Bench, mode: Mode, rows: int, code: Code | None) -> Row:
-        return {
-            **bench.identity(),
-            **store.about(self.program, self.size, RANDOM),
-            **_about_code(code),
-            "protocol": mode.value,
-            "rows": rows,
-        }
-
-    def without_figures(
-        self, bench: Bench, files: Store, status: Status, note: str, code: Code | None = None
-    ) -> list[Group]:
-        """Return a row for each launch and protocol that lacks it."""
-        launches = self.program.size(self.size).launches
-        return [
-            Group(
-                mode.value,
-                tuple(
-                    {
-                        **self._head(bench, mode, len(launches), code),
-                        "launch": index,
-                        "kernel": one.kernel,
-                        "status": status.value,
-                        "note": note,
-                    }
-                    for index, one in enumerate(launches)
-                ),
-            )
-            for mode in self._missing(files)
+            for launch, times in zip(instance.launches, run.launches, strict=True)
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class PowerPoint:
-    """Power of a size that runs in a loop, with random floats or zeros in their place."""
+class PowerPoint(CorpusPoint):
+    """Power of a size that runs in a loop, with random floats or zeros in their place; zeros come last."""
 
-    program: CorpusProgram
-    size: str
-    data: str
+    def __init__(self, program: CorpusProgram, size: str, data: str) -> None:
+        zeros = "" if data == RANDOM else f"/{data}"
+        super().__init__(
+            value=VALUES["power zeros" if zeros else "power"],
+            label=f"power {program.name}/{size}{zeros}",
+            kind=f"power {size}",
+            guess=6.0,
+            key=(program.name, size, data),
+            protocols=(POWER,),
+            order=Order(program, size, data),
+        )
 
-    @property
-    def value(self) -> int:
-        """Zeros come last."""
-        return VALUES["power" if self.data == RANDOM else "power zeros"]
+    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+        """Return the cells of the one row."""
+        return [{**self._head(bench, protocol, code), "rows": 1, "kernel": "all"}]
 
-    @property
-    def label(self) -> str:
-        """Program, size and data."""
-        return f"power {self.program.name}/{self.size}" + ("" if self.data == RANDOM else f"/{self.data}")
-
-    @property
-    def kind(self) -> str:
-        """All take the same time, but for their inputs."""
-        return f"power {self.size}"
-
-    @property
-    def guess(self) -> float:
-        """Seconds."""
-        return 6.0
-
-    @property
-    def order(self) -> Order:
-        """The manifest's inputs, or zeros."""
-        return Order(self.program, self.size, self.data)
-
-    def is_pending(self, files: Store) -> bool:
-        """Whether the file lacks it."""
-        return not files.has(POWER, self.program.name, self.size, self.data)
-
-    def measure(self, bench: Bench, files: Store, job: Job | None) -> Iterator[Group]:
-        """Check the result, then measure power."""
-        code = _code(bench, self.program)
-        assert job is not None
-        _refuse_too_large(bench, job)
-        with placed(bench.device, job, code) as instance:
-            bench.on_placed(instance)
-            wrong = "; ".join(str(mismatch) for mismatch in instance.wrong())
-            if wrong:
-                yield from self.without_figures(bench, files, Status.WRONG, wrong, code)
-                return
-            seconds = median(_total(instance, warm(bench.watch, instance)) for _ in range(5))
-            run, attempts = measure_power(bench.watch, instance, seconds, bench.settings)
-        yield Group(POWER, ({**self._head(bench, code), **_power(run), "attempts": attempts},))
-
-    def _head(self, bench: Bench, code: Code | None) -> Row:
-        return {
-            **bench.identity(),
-            **store.about(self.program, self.size, self.data),
-            **_about_code(code),
-            "protocol": POWER,
-            "rows": 1,
-            "kernel": "all",
-        }
-
-    def without_figures(
-        self, bench: Bench, files: Store, status: Status, note: str, code: Code | None = None
-    ) -> list[Group]:
-        """Return one row."""
-        if not self.is_pending(files):
-            return []
-        return [Group(POWER, ({**self._head(bench, code), "status": status.value, "note": note},))]
+    def _figures(self, bench: Bench, instance: Instance, protocol: str) -> Sequence[Row]:
+        del protocol
+        seconds = median(_total(instance, time_warm(bench.watch, instance)) for _ in range(5))
+        run, attempts = measure_power(bench.watch, instance, seconds, bench.settings)
+        return [{**_power(run), "attempts": attempts}]
 
 
 def points(corpus: Corpus, target: int) -> list[Point]:
     """Return all points of the programs that a target such as 90 can run."""
     runnable = [p for p in corpus if int(p.least_target.removeprefix("sm_")) <= target]
     sizes = [(program, size.name) for program in runnable for size in program.sizes]
-    times: list[Point] = [TimePoint(program, size) for program, size in sizes]
     large = [(program, size) for program, size in sizes if size != TINY]
-    random: Sequence[Point] = [PowerPoint(program, size, RANDOM) for program, size in large]
-    zeros: Sequence[Point] = [PowerPoint(p, size, ZEROS) for p, size in large if zeroable(p, size)]
-    return [*times, *random, *zeros]
+    return [
+        *(TimePoint(program, size) for program, size in sizes),
+        *(PowerPoint(program, size, RANDOM) for program, size in large),
+        *(PowerPoint(program, size, ZEROS) for program, size in large if zeroable(program, size)),
+    ]
 
 
 def _total(instance: Instance, means: Sequence[float]) -> float:
     return sum(mean * one.executions for mean, one in zip(means, instance.launches, strict=True))
 
 
-def _code(bench: Bench, program: CorpusProgram) -> Code:
-    code = bench.codes.code(program)
-    if code is None:
-        raise InputError(f"{program.name} was not compiled for {bench.device.info.target}")
-    return code
-
-
 def _refuse_too_large(bench: Bench, job: Job) -> None:
     needed, room = nbytes(job), bench.device.info.memory_bytes
     if needed > 0.9 * room:
         raise InputError(f"needs {needed / 2**30:.1f} GiB of the device's {room / 2**30:.1f} GiB")
-
-
-def _about_code(code: Code | None) -> Row:
-    return {} if code is None else {"cubin": code.digest, "toolkit": code.toolkit}
 
 
 def _times(times: Summary) -> Row:

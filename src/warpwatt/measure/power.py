@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.measure import readings
 from warpwatt.measure.protocol import POWER_CAP, Conditions, Settings, Status, persist
+from warpwatt.measure.timing import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,14 +94,9 @@ def loop(watch: Stopwatch, instance: Instance, kernel_seconds: float) -> Loop:
     seconds = max(watch.spans([once])[0], 1e-6)
     launches = sum(launch.executions for launch in instance.launches)
     in_graph = max(1, min(GRAPH_LAUNCHES // launches, math.ceil(CHUNK_SECONDS / seconds)))
-    replay = watch.device.graph(lambda: _times(once, in_graph))
+    replay = watch.device.graph(repeated(once, in_graph))
     replays = max(1, round(CHUNK_SECONDS / (in_graph * seconds)))
-    return Loop(lambda: _times(replay, replays), in_graph * replays, kernel_seconds)
-
-
-def _times(action: Action, count: int) -> None:
-    for _ in range(count):
-        action()
+    return Loop(repeated(replay, replays), in_graph * replays, kernel_seconds)
 
 
 def measure_power(

@@ -6,7 +6,7 @@ with its status.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -98,8 +98,8 @@ class Settings:
 class Conditions:
     """The board right before and right after a run, both while it was busy or just had been."""
 
-    before: State
-    after: State
+    before: State = field(default_factory=State)
+    after: State = field(default_factory=State)
 
     @property
     def throttle(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def measure_time(
 
 
 def _time_once(watch: timing.Stopwatch, instance: Instance, mode: Mode, settings: Settings) -> TimeRun:
-    once = timing.cold if mode is Mode.COLD else timing.warm
+    once = timing.time_cold if mode is Mode.COLD else timing.time_warm
     before = warm_up(watch.device, instance, settings)
     runs = [once(watch, instance) for _ in range(settings.repeats)]
     after = watch.device.sensors.state()
@@ -149,7 +149,7 @@ def _time_once(watch: timing.Stopwatch, instance: Instance, mode: Mode, settings
     status = Status.THROTTLED if conditions.throttle else Status.OK if steady else Status.UNSTEADY
     batch = None
     if mode is Mode.WARM and _batches(instance, launches, settings):
-        batch = timing.batch(watch, instance.launches[0].run)
+        batch = timing.time_batch(watch, instance.launches[0].run)
     return TimeRun(status, launches, batch, conditions)
 
 

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import InputError, UnsupportedGpuError
+from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.measure.bench import Bench
 from warpwatt.measure.campaign import Campaign, Outcome, Unwatched, plan
 from warpwatt.measure.columns import FILES
 from warpwatt.measure.corpus import Corpus
+from warpwatt.measure.microbench import points as micro
 from warpwatt.measure.points import points as corpus_points
 from warpwatt.measure.prepared import Prepared, Unprepared
 from warpwatt.measure.protocol import Settings
 from warpwatt.measure.results import drop
-from warpwatt.measure.simulated import Behaviour, SimulatedDevice
+from warpwatt.measure.simulated import Behaviour, SimulatedDevice, set_results
 from warpwatt.measure.store import Store
 from warpwatt.measure.supply import Supply
 from warpwatt.measure.timing import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from warpwatt.measure.bench import Point
     from warpwatt.measure.campaign import Watcher
     from warpwatt.measure.columns import Column
     from warpwatt.measure.device import Device, DeviceInfo
-    from warpwatt.measure.instance import Instance
     from warpwatt.measure.prepared import Codes
 
 PROTOCOLS = ("time", "micro", "power")
-MICRO = "warpwatt.measure.microbench.points"
-"""Module of the microbenchmarks, if there is one. It offers ``FILES``, columns by protocol (among them those
-of ``results.KEY``, ``rows`` and ``status``), and ``points(prepared, info)``, which returns the points
-(``bench.Point``) for a prepared folder and a device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +76,11 @@ class Options:
     behaviour: Behaviour | None = None
     scratch: Path | None = None
 
+    @property
+    def reads_clocks(self) -> bool:
+        """Whether microbenchmarks are measured: asked for, and on a device that has clocks to read."""
+        return "micro" in self.protocols and self.behaviour is None
+
 
 def default_workers() -> int:
     """Return how many processes may make inputs while one drives the device."""
@@ -102,18 +101,16 @@ def run(options: Options, watcher: Watcher | None = None) -> Outcome:
     corpus = Corpus.load(options.corpus)
     with closing(open_device(options)) as device:
         codes = _codes(options, corpus, device.info)
-        micro = _micro(options, device.info)
-        planned = plan(
-            [*_corpus_points(options, corpus, device.info), *micro.points], options.seed, options.only
-        )
-        bench = Bench(device, codes, options.settings, options.seed, Stopwatch(device), _teacher(device))
-        folder, columns = options.output / device.info.slug, {**FILES, **micro.files}
+        planned = plan(_points(options, corpus, device.info), options.seed, options.only)
+        bench = Bench(device, codes, options.settings, options.seed, Stopwatch(device), set_results)
+        columns = {**FILES, **(micro.FILES if options.reads_clocks else {})}
+        folder = options.output / device.info.slug
         _forget(folder, columns, options.redo)
         with (
             Store(folder, columns) as files,
             Supply(options.workers, options.scratch) as supply,
         ):
-            bench.floor()
+            bench.measure_floor()
             # a simulated clock stands still while files are read
             spent = 0.0 if options.behaviour is not None else time.monotonic() - began
             campaign = Campaign(bench, files, supply, watcher or Unwatched())
@@ -137,17 +134,6 @@ def open_device(options: Options) -> Device:
     return CudaDevice(options.device)
 
 
-def _teacher(device: Device) -> Callable[[Instance], None]:
-    """Return what tells a simulated device the results; a real one is told nothing."""
-
-    def teach(instance: Instance) -> None:
-        if isinstance(device, SimulatedDevice):
-            wanted = instance.job.wanted
-            device.teach({instance.addresses[name]: array for name, array in wanted.items()})
-
-    return teach
-
-
 def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
     """Return the machine code: prepared, compiled now, or none for a simulation without a prepared folder."""
     folder = options.prepared
@@ -166,27 +152,10 @@ def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
     return prepared
 
 
-@dataclass(frozen=True, slots=True)
-class _Micro:
-    """Microbenchmarks: columns by protocol, and points."""
-
-    files: Mapping[str, Sequence[Column]] = field(default_factory=dict)
-    points: Sequence[Point] = ()
-
-
-def _micro(options: Options, info: DeviceInfo) -> _Micro:
-    if "micro" not in options.protocols or options.behaviour is not None:
-        return _Micro()
-    package, _, _ = MICRO.rpartition(".")
-    if importlib.util.find_spec(package) is None or importlib.util.find_spec(MICRO) is None:
-        if options.protocols == ("micro",):
-            raise InputError("this installation has no microbenchmarks to measure")
-        return _Micro()
-    module = importlib.import_module(MICRO)
-    return _Micro(module.FILES, module.points(options.prepared, info))
-
-
-def _corpus_points(options: Options, corpus: Corpus, info: DeviceInfo) -> list[Point]:
-    """Return the corpus's points of the protocols that were asked for."""
+def _points(options: Options, corpus: Corpus, info: DeviceInfo) -> list[Point]:
+    """Return the points of the protocols that were asked for."""
     target = int(info.target.removeprefix("sm_"))
-    return [point for point in corpus_points(corpus, target) if point.kind.split()[0] in options.protocols]
+    found = [one for one in corpus_points(corpus, target) if one.kind.split()[0] in options.protocols]
+    if options.reads_clocks:
+        found += micro.points(options.prepared, info)
+    return found

@@ -1,4 +1,4 @@
-"""A simulated device: known true times and powers, noise, faults. It computes nothing: it is told results.
+"""A simulated device: known true times and powers, noise, faults. It computes nothing: its results are set.
 
 Time is virtual, so that a campaign of hours runs in seconds; it jumps to a multiple of ``LOAD_SECONDS``
 whenever a module is loaded and the noise starts anew, so that a point's figures do not depend on what was
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.launch import Launch
+    from warpwatt.measure.instance import Instance
 
 LOAD_SECONDS = 5.0
 INFO = DeviceInfo("Simulated GPU", "simulated", "0", "sm_90", 132, 50 * 2**20, 8 * 2**30)
@@ -126,8 +127,8 @@ class SimulatedDevice:
         self._captured: float | None = None
         self._random = np.random.default_rng(self.behaviour.seed)
 
-    def teach(self, results: Mapping[int, NDArray[Any]]) -> None:
-        """Say what memory holds after any launch, by address."""
+    def set_results(self, results: Mapping[int, NDArray[Any]]) -> None:
+        """Set what memory holds after any launch, by address."""
         self._results = {a: np.ascontiguousarray(v).reshape(-1).view(np.uint8) for a, v in results.items()}
 
     def load(self, cubin: bytes) -> bytes:
@@ -190,7 +191,7 @@ class SimulatedDevice:
         self._enqueue(2e-6 + nbytes * 1e-12, self.behaviour.watts)
 
     def launcher(self, function: str, launch: Launch, arguments: tuple[bytes, ...]) -> Action:
-        """Return an action that takes the kernel's true time and leaves the taught results."""
+        """Return an action that takes the kernel's true time and leaves the results that were set."""
         del arguments
         base = self.behaviour.seconds(function, launch)
 
@@ -302,3 +303,10 @@ class SimulatedSensors:
         now = self.device.clock.now()
         self.device.clock.sleep(50e-6)
         return Sample(now, self.power.instant(now), self.power.average(now), self.power.counter_mj(now))
+
+
+def set_results(instance: Instance) -> None:
+    """Set what an instance's launches leave in memory, where its device is simulated."""
+    if isinstance(instance.device, SimulatedDevice):
+        results = {instance.addresses[name]: array for name, array in instance.job.wanted.items()}
+        instance.device.set_results(results)

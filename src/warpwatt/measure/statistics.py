@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -48,3 +50,13 @@ class Summary:
         0.0
         """
         return self.interquartile / self.median if self.median else math.nan
+
+
+def median_error(values: Sequence[float] | NDArray[np.float64]) -> float:
+    """Return the standard error of the median: 1.2533 σ/√n, σ from the interquartile range (normal scatter).
+
+    >>> median_error([1.0, 1.0, 1.0])
+    0.0
+    """
+    low, high = np.quantile(values, (0.25, 0.75))
+    return float(1.2533 * (high - low) / 1.349 / math.sqrt(len(values)))

@@ -88,7 +88,7 @@ def identity(info: DeviceInfo, date: datetime, seed: int) -> Row:
     }
 
 
-def about(program: CorpusProgram, size: str, data: str) -> Row:
+def describe(program: CorpusProgram, size: str, data: str) -> Row:
     """Return the cells that name a point."""
     return {
         "program": program.name,

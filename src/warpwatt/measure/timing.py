@@ -59,7 +59,7 @@ class Stopwatch:
         return [device.elapsed(start, stop) for start, stop in pairs]
 
 
-def cold(watch: Stopwatch, instance: Instance) -> list[float]:
+def time_cold(watch: Stopwatch, instance: Instance) -> list[float]:
     """Run the program once, the L2 flushed before every launch; return the mean seconds of each launch."""
     device = watch.device
     actions = _actions(instance)
@@ -68,7 +68,7 @@ def cold(watch: Stopwatch, instance: Instance) -> list[float]:
     return _by_launch(instance, watch.spans(actions, device.flush_l2))
 
 
-def warm(watch: Stopwatch, instance: Instance) -> list[float]:
+def time_warm(watch: Stopwatch, instance: Instance) -> list[float]:
     """Run the program twice, the second time timed; return the mean seconds of each launch.
 
     Where a run needs the buffers it changes put back, that happens between the two.
@@ -81,25 +81,20 @@ def warm(watch: Stopwatch, instance: Instance) -> list[float]:
     return _by_launch(instance, watch.spans(actions))
 
 
-def batch(watch: Stopwatch, run: Action, launches: int = BATCH) -> float:
+def time_batch(watch: Stopwatch, run: Action, launches: int = BATCH) -> float:
     """Return the seconds per launch of a batch between two events, launch overhead included."""
-
-    def several() -> None:
-        for _ in range(launches):
-            run()
-
     watch.device.hold(ENQUEUE_SECONDS * launches)
     run()
-    return watch.spans([several])[0] / launches
+    return watch.spans([repeated(run, launches)])[0] / launches
 
 
-def nothing(watch: Stopwatch) -> float:
+def time_nothing(watch: Stopwatch) -> float:
     """Return the seconds between two events with nothing between them."""
     watch.device.hold(10 * ENQUEUE_SECONDS)
     return watch.spans([lambda: None])[0]
 
 
-def empty_kernel(watch: Stopwatch, code: Code) -> float:
+def time_empty_kernel(watch: Stopwatch, code: Code) -> float:
     """Return the seconds of a kernel that does nothing, one block of one warp, as the smallest of 32."""
     device = watch.device
     (name,) = code.parameters
@@ -111,6 +106,16 @@ def empty_kernel(watch: Stopwatch, code: Code) -> float:
         return min(watch.spans([run] * 32))
     finally:
         device.unload(module)
+
+
+def repeated(action: Action, count: int) -> Action:
+    """Return an action that enqueues another so many times."""
+
+    def run() -> None:
+        for _ in range(count):
+            action()
+
+    return run
 
 
 def _actions(instance: Instance) -> list[Action]:

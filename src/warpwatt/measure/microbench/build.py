@@ -26,7 +26,7 @@ TARGETS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 """Targets that every probe is checked for."""
 
 
-def compiled(probes: Iterable[Probe], target: str, *, cached: bool = True) -> Compiled:
+def compile_probes(probes: Iterable[Probe], target: str, *, cached: bool = True) -> Compiled:
     """Return the machine code of a module that holds the probes.
 
     Raises
@@ -42,16 +42,16 @@ def compiled(probes: Iterable[Probe], target: str, *, cached: bool = True) -> Co
     return made
 
 
-def programs(probes: Iterable[Probe], target: str) -> Mapping[str, Program]:
+def disassemble_probes(probes: Iterable[Probe], target: str) -> Mapping[str, Program]:
     """Return the SASS program of each probe by its name.
 
     Raises
     ------
     ToolchainError
-        As :func:`compiled`, or if nvdisasm fails.
+        As :func:`compile_probes`, or if nvdisasm fails.
     """
     chosen = tuple(probes)
-    code = compiled(chosen, target).cubin
+    code = compile_probes(chosen, target).cubin
     disassembly = Disassembly(code, target, CompileOptions(levels=frozenset({Level.SASS})))
     found = {probe.name: disassembly.program(probe.name) for probe in chosen}
     if missing := [name for name, program in found.items() if program is None]:
@@ -60,16 +60,13 @@ def programs(probes: Iterable[Probe], target: str) -> Mapping[str, Program]:
     return {name: program for name, program in found.items() if program is not None}
 
 
-def write(folder: Path, target: str) -> int:
-    """Compile all probes of a target into a prepared folder; return how many.
+def compile_for(target: str) -> Compiled:
+    """Return the machine code of every probe that exists on a target; raises as :func:`compile_probes`."""
+    return compile_probes([p for p in suite.probes() if p.exists_on(target_number(target))], target)
 
-    Raises
-    ------
-    ToolchainError
-        As :func:`compiled`.
-    """
-    chosen = [p for p in suite.probes() if p.exists_on(target_number(target))]
-    made = compiled(chosen, target)
+
+def write(folder: Path, target: str) -> None:
+    """Compile all probes of a target into a prepared folder; raises as :func:`compile_probes`."""
+    made = compile_for(target)
     (folder / CUBIN).write_bytes(made.cubin)
     (folder / TOOLKIT).write_text(f"{made.toolkit}\n", encoding="utf-8")
-    return len(chosen)

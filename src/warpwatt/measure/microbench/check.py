@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
 from warpwatt.frontend.toolkits import target_number
-from warpwatt.measure.microbench.build import programs
+from warpwatt.measure.microbench.build import disassemble_probes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +56,7 @@ def check(probes: Iterable[Probe], target: str) -> tuple[Verdict, ...]:
         If a compiler or the disassembler is missing or fails.
     """
     chosen = tuple(p for p in probes if p.exists_on(target_number(target)))
-    made = programs(chosen, target)
+    made = disassemble_probes(chosen, target)
     return tuple(judge(probe, target, made[probe.name]) for probe in chosen)
 
 

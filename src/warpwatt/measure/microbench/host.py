@@ -7,17 +7,19 @@ a page-locked array, and ``context_seconds``, how long opening the device took.
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.errors import InputError
 from warpwatt.measure import readings, store
-from warpwatt.measure.microbench.reading import REPEATS, median_error, no_conditions
+from warpwatt.measure.bench import Point
+from warpwatt.measure.microbench.reading import REPEATS
 from warpwatt.measure.points import VALUES
 from warpwatt.measure.power import SAMPLE_SECONDS
 from warpwatt.measure.protocol import Conditions, Status
+from warpwatt.measure.statistics import median_error
 from warpwatt.measure.store import Group
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from warpwatt.measure.bench import Bench
     from warpwatt.measure.instance import Job
+    from warpwatt.measure.prepared import Code
     from warpwatt.measure.results import Row
     from warpwatt.measure.store import Store
 
@@ -35,59 +38,33 @@ SETTLE_SECONDS = 5.0
 """How long the board rests before its idle power is measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostPoint:
+class HostPoint(Point):
     """One quantity that needs no kernel: ``idle power``, ``context``, or a transfer."""
 
-    quantity: str
+    def __init__(self, quantity: str) -> None:
+        label = f"micro host/{quantity}"
+        key = "host", quantity, "random"
+        super().__init__(VALUES["micro"], label, kind=label, guess=10.0, key=key, protocols=(PROTOCOL,))
+        self.quantity = quantity
 
-    @property
-    def value(self) -> int:
-        """Rank among the points."""
-        return VALUES["micro"]
-
-    @property
-    def label(self) -> str:
-        """The quantity."""
-        return f"micro host/{self.quantity}"
-
-    @property
-    def kind(self) -> str:
-        """Each is its own kind."""
-        return self.label
-
-    @property
-    def guess(self) -> float:
-        """Seconds."""
-        return 10.0
-
-    @property
-    def order(self) -> None:
-        """No inputs."""
-
-    def is_pending(self, files: Store) -> bool:
-        """Whether the file lacks it."""
-        return not files.has(PROTOCOL, "host", self.quantity, "random")
+    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+        """Return the cells of the row that stands for all where there are no figures."""
+        del code
+        return [self._head(bench, protocol, rows=1, index=0)]
 
     def measure(self, bench: Bench, files: Store, job: Job | None) -> Iterator[Group]:
         """Measure it."""
         del files, job
-        rows = _MEASURES[self.quantity.partition(" ")[0]](bench, self.quantity)
-        whole = [{**self._head(bench, len(rows), index), **row} for index, row in enumerate(rows)]
-        yield Group(PROTOCOL, tuple(whole))
+        rows = _MEASURES[self.quantity](bench)
+        heads = [self._head(bench, PROTOCOL, len(rows), index) for index in range(len(rows))]
+        yield Group(PROTOCOL, tuple({**head, **row} for head, row in zip(heads, rows, strict=True)))
 
-    def _head(self, bench: Bench, rows: int, index: int) -> Row:
+    def _head(self, bench: Bench, protocol: str, rows: int, index: int) -> Row:
         return {
-            **bench.identity(), "protocol": PROTOCOL, "program": "host", "family": "host",
+            **bench.identity(), "protocol": protocol, "program": "host", "family": "host",
             "size": self.quantity, "quantity": self.quantity, "data": "random", "rows": rows,
-            "launch": index, "kernel": "none", "attempts": 1, **store.conditions(no_conditions()),
+            "launch": index, "kernel": "none", "attempts": 1, **store.conditions(Conditions()),
         }  # fmt: skip
-
-    def without_figures(self, bench: Bench, files: Store, status: Status, note: str) -> list[Group]:
-        """Return one row."""
-        if not self.is_pending(files):
-            return []
-        return [Group(PROTOCOL, ({**self._head(bench, 1, 0), "status": status.value, "note": note},))]
 
 
 def _row(unit: str, values: list[float], **more: Any) -> Row:
@@ -97,9 +74,8 @@ def _row(unit: str, values: list[float], **more: Any) -> Row:
     }  # fmt: skip
 
 
-def _idle(bench: Bench, quantity: str) -> list[Row]:
+def _measure_idle(bench: Bench) -> list[Row]:
     """Return the mean power of a board with a context and no work."""
-    del quantity
     device, clock = bench.device, bench.device.clock
     device.synchronise()
     clock.sleep(SETTLE_SECONDS)
@@ -116,27 +92,19 @@ def _idle(bench: Bench, quantity: str) -> list[Row]:
     return [{**_row("W", [watts]), "standard_error": error, "repeats": len(samples), **seen, "active_sms": 0}]
 
 
-def _context(bench: Bench, quantity: str) -> list[Row]:
+def _read_context(bench: Bench) -> list[Row]:
     """Return how long opening the device took."""
-    del quantity
     seconds = getattr(bench.device, "context_seconds", None)
     if seconds is None:
         raise InputError("the device does not say how long its context took")
     return [_row("s", [float(seconds)])]
 
 
-def _upload(bench: Bench, quantity: str) -> list[Row]:
-    return _transfers(bench, quantity, bench.device.upload)
-
-
-def _download(bench: Bench, quantity: str) -> list[Row]:
-    return _transfers(bench, quantity, bench.device.download)
-
-
-def _transfers(bench: Bench, quantity: str, move: Callable[[int, Any], None]) -> list[Row]:
+def _measure_transfers(bench: Bench, direction: str, memory: str) -> list[Row]:
     """Return seconds against size; each transfer is waited for."""
-    pinned = getattr(bench.device, "pinned", None) if "pinned" in quantity else None
-    if "pinned" in quantity and pinned is None:
+    move: Callable[[int, Any], None] = getattr(bench.device, direction)
+    pinned = getattr(bench.device, "pinned", None) if memory == "pinned" else None
+    if memory == "pinned" and pinned is None:
         raise InputError("the device offers no page-locked memory")
     rows = []
     for nbytes in SIZES:
@@ -160,22 +128,17 @@ def _timed(bench: Bench, move: Callable[[int, Any], None], address: int, array: 
     return bench.device.clock.now() - start
 
 
-_MEASURES: dict[str, Callable[[Bench, str], list[Row]]] = {
-    "idle": _idle,
-    "context": _context,
-    "upload": _upload,
-    "download": _download,
+_MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
+    "idle power": _measure_idle,
+    "context": _read_context,
+    **{
+        f"{direction} {memory}": partial(_measure_transfers, direction=direction, memory=memory)
+        for direction in ("upload", "download")
+        for memory in ("pageable", "pinned")
+    },
 }
-QUANTITIES = (
-    "idle power",
-    "context",
-    "upload pageable",
-    "upload pinned",
-    "download pageable",
-    "download pinned",
-)
 
 
 def host_points() -> list[HostPoint]:
     """Return all points of this module."""
-    return [HostPoint(quantity) for quantity in QUANTITIES]
+    return [HostPoint(quantity) for quantity in _MEASURES]

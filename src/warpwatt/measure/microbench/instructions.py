@@ -71,16 +71,8 @@ def probe(one: InstructionClass, ilp: int) -> Probe:
         else Expected({p: count * one.unroll for p, count in per_step.items()}, overhead=4, chains=ilp)
         for target, per_step in one.sass.items()
     }
-    return Probe(
-        name=name,
-        group="instruction",
-        meaning=f"{one.step.rstrip(';')}: {ilp} independent chain{'s' if ilp > 1 else ''}",
-        source=ptx.entry(name, _frame(one, ilp)),
-        expected=expected,
-        parameters=ptx.COMMON,
-        steps=one.unroll,
-        row=one.row,
-    )
+    meaning = f"{one.step.rstrip(';')}: {ilp} independent chain{'s' if ilp > 1 else ''}"
+    return Probe.of(name, "instruction", meaning, _frame(one, ilp), expected, one.unroll, row=one.row)
 
 
 def _frame(one: InstructionClass, ilp: int) -> ptx.Frame:

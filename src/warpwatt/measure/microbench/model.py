@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from warpwatt.measure.microbench import ptx
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -73,6 +75,23 @@ class Probe:
     steps: int
     row: str = ""
     needs: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        group: str,
+        meaning: str,
+        frame: ptx.Frame,
+        expected: Mapping[int, Expected | None],
+        steps: int,
+        *,
+        row: str = "",
+        needs: frozenset[str] = frozenset(),
+    ) -> Probe:
+        """Return the probe whose kernel is the loop of a frame."""
+        parameters = (*ptx.COMMON, *frame.parameters)
+        return cls(name, group, meaning, ptx.entry(name, frame), expected, parameters, steps, row, needs)
 
     def expected_on(self, target: int) -> Expected | None:
         """Return what the loop must be on a target such as 90; None where the probe does not exist."""
@@ -192,29 +211,5 @@ class Microbenchmark:
         >>> Microbenchmark(probe, "throughput", one, Reading.CYCLES, "1/cycle", {"warps": 1}).name
         'fp32_add_ilp1/throughput/warps=1'
         """
-        return "/".join([self.probe.name, self.quantity, self.point])
-
-    @property
-    def point(self) -> str:
-        """The values of the sweep as text."""
-        return ",".join(f"{name}={value}" for name, value in self.sweep.items())
-
-    @property
-    def source(self) -> str:
-        """PTX of the kernel."""
-        return self.probe.source
-
-    @property
-    def kernel(self) -> str:
-        """Name of the kernel in the machine code."""
-        return self.probe.name
-
-    @property
-    def expected(self) -> Mapping[int, Expected | None]:
-        """What the loop's machine code must be, by oldest target."""
-        return self.probe.expected
-
-    @property
-    def meaning(self) -> str:
-        """What it measures, in words."""
-        return self.probe.meaning
+        sweep = ",".join(f"{name}={value}" for name, value in self.sweep.items())
+        return f"{self.probe.name}/{self.quantity}/{sweep}"

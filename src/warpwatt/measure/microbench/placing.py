@@ -11,7 +11,7 @@ import numpy as np
 from warpwatt.core.errors import InputError
 from warpwatt.measure.microbench import ptx
 from warpwatt.measure.microbench.model import Chain, Data, Microbenchmark
-from warpwatt.measure.prepared import digest
+from warpwatt.measure.prepared import Code, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,19 +28,6 @@ TILE = 2**24
 SEED = 20240229
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Machine code of all probes of a target."""
-
-    cubin: bytes
-    toolkit: str
-
-    @property
-    def digest(self) -> str:
-        """Identifies the machine code."""
-        return digest(self.cubin)
-
-
 def read_code(folder: Path) -> Code:
     """Return the machine code in a prepared folder.
 
@@ -50,10 +37,11 @@ def read_code(folder: Path) -> Code:
         If the folder has none.
     """
     try:
-        return Code((folder / CUBIN).read_bytes(), (folder / TOOLKIT).read_text(encoding="utf-8").strip())
+        cubin, toolkit = (folder / CUBIN).read_bytes(), (folder / TOOLKIT).read_text(encoding="utf-8")
     except OSError:
         hint = "prepare the folder again, or leave microbenchmarks out: --protocol time,power"
         raise InputError("no microbenchmarks are prepared here", file=folder, hint=hint) from None
+    return Code(cubin, digest(cubin), toolkit.strip(), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +101,7 @@ def placed(device: Device, module: Any, one: Microbenchmark) -> Iterator[Placed]
         if one.constants and one.chain is not None:
             address, _ = device.symbol(module, ptx.CONSTANT_TABLE)
             device.upload(address, constant_chain(one.chain, one.constants))
-        yield Placed(device, one, device.function(module, one.kernel), source, records)
+        yield Placed(device, one, device.function(module, one.probe.name), source, records)
         device.synchronise()
     finally:
         device.free(source)

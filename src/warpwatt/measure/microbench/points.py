@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.measure import store
-from warpwatt.measure.columns import CONDITIONS, IDENTITY, NOTE, Column
+from warpwatt.measure.bench import Point
+from warpwatt.measure.columns import MICRO
 from warpwatt.measure.device import DeviceLostError
-from warpwatt.measure.microbench.host import host_points
+from warpwatt.measure.microbench.host import PROTOCOL, host_points
 from warpwatt.measure.microbench.model import Microbenchmark, Reading
-from warpwatt.measure.microbench.placing import Code, placed, read_code
+from warpwatt.measure.microbench.placing import placed, read_code
 from warpwatt.measure.microbench.reading import Result, read
 from warpwatt.measure.microbench.suite import microbenchmarks
 from warpwatt.measure.points import VALUES
+from warpwatt.measure.prepared import Code, digest
 from warpwatt.measure.protocol import Status
 from warpwatt.measure.store import Group
 
@@ -23,77 +24,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from warpwatt.measure.bench import Bench, Point
+    from warpwatt.measure.bench import Bench
     from warpwatt.measure.device import DeviceInfo
     from warpwatt.measure.instance import Job
     from warpwatt.measure.results import Row
     from warpwatt.measure.store import Store
 
-PROTOCOL = "micro"
 SWEPT = ("ilp", "warps", "blocks", "active_sms", "footprint", "stride", "loads", "stores")
-COLUMNS = (
-    *IDENTITY,
-    Column("quantity", str, "what is measured: the same as size"),
-    Column("ilp", int, "independent chains in each warp"),
-    Column("warps", int, "warps of a block (power: of an SM)"),
-    Column("blocks", int, "blocks of the grid"),
-    Column("active_sms", int, "SMs that have work"),
-    Column("footprint", int, "bytes that are touched"),
-    Column("stride", int, "bytes between neighbours of a chain, or between lanes"),
-    Column("loads", int, "loads of a pass"),
-    Column("stores", int, "stores of a pass"),
-    Column("unit", str, "unit of value; cycle: per step, 1/cycle and B/cycle: per SM"),
-    Column("value", float, "median over repeats"),
-    Column("standard_error", float, "of that median; of a power: difference between counter and samples"),
-    Column("repeats", int, "runs the median is taken of"),
-    Column("launch_s", float, "seconds of a launch (power)"),
-    Column("work", float, "warp instructions, or bytes, of a launch (power)"),
-    *CONDITIONS,
-    NOTE,
-)
-FILES = {PROTOCOL: COLUMNS}
+FILES = {PROTOCOL: MICRO}
 """Columns by protocol; ``program`` is the probe, ``family`` its group, ``size`` the quantity."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """All readings of one probe and quantity."""
+class CurvePoint(Point):
+    """All readings of one probe, quantity and data; curves of one quantity take about equally long."""
 
-    curve: tuple[Microbenchmark, ...]
-    code: Code
+    def __init__(self, curve: tuple[Microbenchmark, ...], code: Code) -> None:
+        first = curve[0]
+        key = first.probe.name, first.quantity, str(first.data)
+        super().__init__(
+            value=VALUES["micro"],
+            label=f"micro {'/'.join(key)}",
+            kind=f"micro {first.quantity}",
+            guess=(4.0 if first.reading is Reading.POWER else 0.3) * len(curve),
+            key=key,
+            protocols=(PROTOCOL,),
+        )
+        self.curve, self.code = curve, code
 
-    @property
-    def first(self) -> Microbenchmark:
-        """One of the curve; all have its probe, quantity and data."""
-        return self.curve[0]
-
-    @property
-    def value(self) -> int:
-        """Rank among the points."""
-        return VALUES["micro"]
-
-    @property
-    def label(self) -> str:
-        """Probe, quantity and data."""
-        return f"micro {self.first.probe.name}/{self.first.quantity}/{self.first.data}"
-
-    @property
-    def kind(self) -> str:
-        """Curves of one quantity take about as long as each other."""
-        return f"micro {self.first.quantity}"
-
-    @property
-    def guess(self) -> float:
-        """Seconds."""
-        return (4.0 if self.first.reading is Reading.POWER else 0.3) * len(self.curve)
-
-    @property
-    def order(self) -> None:
-        """Inputs are made when needed."""
-
-    def is_pending(self, files: Store) -> bool:
-        """Whether the file lacks the curve."""
-        return not files.has(PROTOCOL, self.first.probe.name, self.first.quantity, str(self.first.data))
+    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+        """Return the cells of a row for each reading."""
+        del protocol, code
+        return [self._head(bench, index, one) for index, one in enumerate(self.curve)]
 
     def measure(self, bench: Bench, files: Store, job: Job | None) -> Iterator[Group]:
         """Measure all readings; one that fails has a row that says why."""
@@ -127,21 +88,11 @@ class CurvePoint:
             "data": str(one.data),
             "rows": len(self.curve),
             "launch": index,
-            "kernel": one.kernel,
+            "kernel": one.probe.name,
             "quantity": one.quantity,
             "unit": one.unit,
             **{name: one.sweep.get(name) for name in SWEPT},
         }
-
-    def without_figures(self, bench: Bench, files: Store, status: Status, note: str) -> list[Group]:
-        """Return a row for each reading."""
-        if not self.is_pending(files):
-            return []
-        rows = tuple(
-            {**self._head(bench, index, one), "status": status.value, "note": note}
-            for index, one in enumerate(self.curve)
-        )
-        return [Group(PROTOCOL, rows)]
 
 
 def _figures(one: Microbenchmark, result: Result) -> Row:
@@ -185,9 +136,7 @@ def curves(all_of_them: Sequence[Microbenchmark], code: Code) -> list[Point]:
 
 def _compiled(target: str) -> Code:
     """Compile now; imported here because a machine with a GPU may lack what compiling needs."""
-    from warpwatt.frontend.toolkits import target_number  # noqa: PLC0415
-    from warpwatt.measure.microbench import build, suite  # noqa: PLC0415
+    from warpwatt.measure.microbench import build  # noqa: PLC0415
 
-    chosen = [p for p in suite.probes() if p.exists_on(target_number(target))]
-    made = build.compiled(chosen, target)
-    return Code(made.cubin, made.toolkit)
+    made = build.compile_for(target)
+    return Code(made.cubin, digest(made.cubin), made.toolkit, {})

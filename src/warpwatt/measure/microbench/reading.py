@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.measure import timing
-from warpwatt.measure.device import State
 from warpwatt.measure.microbench.model import Microbenchmark, Reading
 from warpwatt.measure.power import CHUNK_SECONDS, Loop, PowerRun, run_loop
 from warpwatt.measure.protocol import Conditions, Settings, Status, persist
+from warpwatt.measure.statistics import median_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ def read(bench: Bench, here: Placed) -> Result:
             watch = bench.watch
             once = {
                 Reading.SECONDS: lambda: _seconds(watch, here),
-                Reading.BATCH: lambda: timing.batch(watch, here.run(0)),
+                Reading.BATCH: lambda: timing.time_batch(watch, here.run(0)),
                 Reading.GRAPH: lambda: _graph(watch, here),
             }[reading]
             return _repeated(bench, here, once)
@@ -100,16 +100,6 @@ def _judged(
     return Result(median, error, len(values), status, conditions, passes=one.passes)
 
 
-def median_error(values: Sequence[float]) -> float:
-    """Return the standard error of the median: 1.2533 σ/√n, σ from the interquartile range (normal scatter).
-
-    >>> median_error([1.0, 1.0, 1.0])
-    0.0
-    """
-    low, high = np.quantile(values, (0.25, 0.75))
-    return float(1.2533 * (high - low) / 1.349 / math.sqrt(len(values)))
-
-
 def _cycles(here: Placed) -> float:
     """Return cycles per step or a rate, from the difference of a run and one twice as long."""
     one = here.one
@@ -135,13 +125,7 @@ def _seconds(watch: timing.Stopwatch, here: Placed) -> float:
 
 
 def _graph(watch: timing.Stopwatch, here: Placed) -> float:
-    run = here.run(0)
-
-    def several() -> None:
-        for _ in range(GRAPH_LAUNCHES):
-            run()
-
-    replay = watch.device.graph(several)
+    replay = watch.device.graph(timing.repeated(here.run(0), GRAPH_LAUNCHES))
     replay()
     watch.device.hold(20 * timing.ENQUEUE_SECONDS)
     return watch.spans([replay])[0] / GRAPH_LAUNCHES
@@ -154,20 +138,10 @@ def _power(bench: Bench, here: Placed) -> Result:
     bench.device.hold(1e-3)
     seconds = max(bench.watch.spans([run])[0], 1e-6)
     count = max(1, round(CHUNK_SECONDS / seconds))
-
-    def chunk() -> None:
-        for _ in range(count):
-            run()
-
-    body = Loop(chunk, count, seconds)
+    body = Loop(timing.repeated(run, count), count, seconds)
     power, _ = persist(bench.device, bench.settings, lambda: run_loop(bench.device, body, bench.settings))
     halves = abs(power.disagreement or 0.0) * (power.watts or 0.0)
     return Result(
         power.watts if power.watts is not None else math.nan, halves, power.runs, power.status,
         power.conditions, power.run_seconds, here.one.passes, power,
     )  # fmt: skip
-
-
-def no_conditions() -> Conditions:
-    """Return conditions of which nothing is known."""
-    return Conditions(State(), State())

@@ -34,13 +34,19 @@ def probes() -> tuple[Probe, ...]:
     )  # fmt: skip
 
 
-def _registers(width: int) -> list[str]:
-    """Return the register names of one access."""
-    return [f"%v{m}" for m in range(width // 4)]
-
-
 def _braced(names: list[str]) -> str:
     return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
+
+
+def _loads(operation: str, address: str, width: int, count: int) -> tuple[list[str], list[str]]:
+    """Return statements that load so many times, a warp's width apart, and the registers that are loaded."""
+    words = width // 4
+    loads = [[f"%v{k * words + m}" for m in range(words)] for k in range(count)]
+    statements = [
+        f"{operation}.{_KIND[width]} {_braced(names)}, [{address}+{k * 32 * width}];"
+        for k, names in enumerate(loads)
+    ]
+    return statements, [name for names in loads for name in names]
 
 
 def _accumulate(loaded: list[str]) -> list[str]:
@@ -58,11 +64,8 @@ def _global(operator: str, width: int, mix: tuple[int, int]) -> Probe:
     operator_suffix = f".{operator}" if operator else ""
     values = _braced([f"%stored{m}" for m in range(words)])
     body = ["add.u64 %at, %source, %moved;", "add.u64 %to, %sink, %moved;"]
-    loaded: list[str] = []
-    for k in range(loads):
-        names = [f"%v{k * words + m}" for m in range(words)]
-        loaded += names
-        body.append(f"ld.global{operator_suffix}.{_KIND[width]} {_braced(names)}, [%at+{k * 32 * width}];")
+    reads, loaded = _loads(f"ld.global{operator_suffix}", "%at", width, loads)
+    body += reads
     offsets = [(loads + k) * 32 * width for k in range(stores)]
     body += [f"st.global.{_KIND[width]} [%to+{offset}], {values};" for offset in offsets]
     body += _accumulate(loaded)
@@ -97,9 +100,7 @@ def _global(operator: str, width: int, mix: tuple[int, int]) -> Probe:
     meaning = f"{where}: {loads} loads and {stores} stores of {width} bytes a thread and pass"
     moves = 2 * ACCESSES  # for sm_75 ptxas copies the address ahead of accesses
     expected = {75: Expected(opcodes, others + moves, chains=0), 80: Expected(opcodes, others, chains=0)}
-    return Probe(
-        name, "bandwidth", meaning, ptx.entry(name, frame), expected, (*ptx.COMMON, *WINDOW), ACCESSES
-    )
+    return Probe.of(name, "bandwidth", meaning, frame, expected, ACCESSES)
 
 
 def _shared(width: int, mix: tuple[int, int]) -> Probe:
@@ -107,11 +108,7 @@ def _shared(width: int, mix: tuple[int, int]) -> Probe:
     words = width // 4
     name = f"shared_{width}B_{loads}r{stores}w"
     values = _braced([f"%stored{m}" for m in range(words)])
-    body, loaded = [], []
-    for k in range(loads):
-        names = [f"%v{k * words + m}" for m in range(words)]
-        loaded += names
-        body.append(f"ld.shared.{_KIND[width]} {_braced(names)}, [%cell+{k * 32 * width}];")
+    body, loaded = _loads("ld.shared", "%cell", width, loads)
     body += [f"st.shared.{_KIND[width]} [%cell+{k * 32 * width}], {values};" for k in range(stores)]
     body += [*_accumulate(loaded), "xor.b32 %cell, %cell, %flip;"]
     opcodes = {rf"LDS(\.U)?{_SUFFIX[width]}": loads} if loads else {rf"STS{_SUFFIX[width]}": stores}
@@ -134,8 +131,7 @@ def _shared(width: int, mix: tuple[int, int]) -> Probe:
     verb = "loads" if loads else "stores"
     meaning = f"shared memory: {verb} of {width} bytes; bank conflicts by the spacing of lanes"
     expected = {75: Expected(opcodes, len(_accumulate(loaded)) + 6, chains=0)}
-    parameters = (*ptx.COMMON, "spacing", "step")
-    return Probe(name, "bandwidth", meaning, ptx.entry(name, frame), expected, parameters, ACCESSES)
+    return Probe.of(name, "bandwidth", meaning, frame, expected, ACCESSES)
 
 
 def _strided() -> Probe:
@@ -153,8 +149,7 @@ def _strided() -> Probe:
     )
     meaning = "coalescing: L1 cost of a load by the spacing of lanes"
     expected = {75: Expected({r"LDG\.E(\.SYS)?": loads}, overhead=12, chains=0)}
-    parameters = (*ptx.COMMON, "spacing", "step")
-    return Probe(name, "coalescing", meaning, ptx.entry(name, frame), expected, parameters, loads)
+    return Probe.of(name, "coalescing", meaning, frame, expected, loads)
 
 
 def _reductions(space: str) -> Probe:
@@ -180,8 +175,7 @@ def _reductions(space: str) -> Probe:
     )
     meaning = f"reductions (atomics without result) in {space} memory, contended where spacing is 0"
     expected = {75: Expected({opcode: ACCESSES}, overhead=6, chains=0)}
-    parameters = (*ptx.COMMON, "spacing")
-    return Probe(name, "atomics", meaning, ptx.entry(name, frame), expected, parameters, ACCESSES)
+    return Probe.of(name, "atomics", meaning, frame, expected, ACCESSES)
 
 
 def _copies(*, waits: bool) -> Probe:
@@ -207,5 +201,4 @@ def _copies(*, waits: bool) -> Probe:
     opcodes = {r"LDGSTS\..*": ACCESSES, "LDGDEPBAR": groups, r"DEPBAR\.LE": groups}
     expected = {80: Expected(opcodes, overhead=24)}
     meaning = f"cp.async of 16 bytes a thread, {'one awaited after the other' if waits else 'all in flight'}"
-    parameters = (*ptx.COMMON, "step")
-    return Probe(name, "asynchronous copy", meaning, ptx.entry(name, frame), expected, parameters, ACCESSES)
+    return Probe.of(name, "asynchronous copy", meaning, frame, expected, ACCESSES)

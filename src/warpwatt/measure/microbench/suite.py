@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.measure.microbench import barriers, chases, instructions, streams
+from warpwatt.measure.microbench import instructions, latencies, streams
 from warpwatt.measure.microbench.model import Chain, Data, Microbenchmark, Probe, Reading
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ZEROED = ("fp32_fma", "fp64_fma", "fp16x2_fma", "int_mad", "int_logic", "mma_m16
 @cache
 def probes() -> tuple[Probe, ...]:
     """Return every generated kernel."""
-    return (*instructions.probes(), *chases.probes(), *streams.probes(), *barriers.probes())
+    return (*instructions.probes(), *latencies.probes(), *streams.probes(), *latencies.barriers())
 
 
 def microbenchmarks(info: DeviceInfo) -> tuple[Microbenchmark, ...]:
@@ -212,7 +212,7 @@ class _Suite:
 
     def _launches(self) -> Iterator[Microbenchmark]:
         """Launch in a stream and in a graph, and a single launch, against grid and block."""
-        probe = self.probes[barriers.EMPTY]
+        probe = self.probes[latencies.EMPTY]
         for reading in (Reading.BATCH, Reading.GRAPH, Reading.SECONDS):
             for threads in (32, 256, 1024):
                 for blocks in (1, *(self.info.sm_count * k for k in (1, 4, 16, 64, 256))):

@@ -1,4 +1,4 @@
-"""Probes of latency at every memory level: chains of loads and atomics, each address the last one's result.
+"""Probes of latency: chains of loads and atomics, each address the last one's result; barriers; launches.
 
 Pointer chasing is by Saavedra and Smith (1995); Alavani 2023, section 3.3, and RRZE-HPC's gpu-latency use it
 on GPUs. Which level answers is up to the chain that the buffer holds: its footprint and stride.
@@ -10,6 +10,8 @@ from warpwatt.measure.microbench import ptx
 from warpwatt.measure.microbench.model import Expected, Probe
 
 STEPS = 60
+EMPTY = "micro_empty"
+"""Name of the kernel that does nothing."""
 SPACING = "spacing"
 """Bytes from one thread's start to the next one's."""
 _START = "mad.wide.u32 %at, %gtid, %gap, %in;"
@@ -17,12 +19,23 @@ _GAP = "cvt.u32.u64 %gap, %spacing;"
 
 
 def probes() -> tuple[Probe, ...]:
-    """Return the probes of this module."""
+    """Return the chains."""
     return (
         *(_global(operator, opcode) for operator, opcode in _OPERATORS.items()),
         _shared(), _constant(), _texture(),
         *(_atomic(*row) for row in _ATOMICS),
     )  # fmt: skip
+
+
+def barriers() -> tuple[Probe, ...]:
+    """Return the probes of barriers and fences, and the kernel that does nothing."""
+    gpu = "fence within the GPU"
+    return (
+        _barrier("barrier_block", "bar.sync 0;", r"BAR\.SYNC.*", "barrier of a block"),
+        _barrier("fence_block", "membar.cta;", r"MEMBAR\.(ALL|SC)\.CTA", "fence within a block"),
+        _barrier("fence_gpu", "membar.gl;", r"MEMBAR\.(ALL|SC)\.GPU", gpu, others=4 * STEPS),
+        _empty(),
+    )
 
 
 _OPERATORS = {
@@ -45,8 +58,7 @@ def _probe(
 ) -> Probe:
     moves = STEPS if "_cas_" in name else 0  # compare and value lie in neighbouring registers
     expected = {75: Expected({opcode: STEPS}, overhead=6 + moves, chains=1)}
-    parameters = (*ptx.COMMON, *frame.parameters)
-    return Probe(name, "latency", meaning, ptx.entry(name, frame), expected, parameters, STEPS, "", needs)
+    return Probe.of(name, "latency", meaning, frame, expected, STEPS, needs=needs)
 
 
 def _global(operator: str, opcode: str) -> Probe:
@@ -129,3 +141,16 @@ def _atomic(space: str, operation: str, kind: str, opcode: str) -> Probe:
         parameters=[SPACING],
     )
     return _probe(name, f"atomic {operation} in {space} memory, contended where spacing is 0", frame, opcode)
+
+
+def _barrier(name: str, statement: str, opcode: str, meaning: str, others: int = 6) -> Probe:
+    frame = ptx.Frame(registers=[], before=[], body=[statement] * STEPS, keep=[])
+    expected = {75: Expected({opcode: STEPS}, others)}
+    return Probe.of(name, "barrier", meaning, frame, expected, STEPS)
+
+
+def _empty() -> Probe:
+    return Probe(
+        EMPTY, "launch", "launch and dispatch of blocks: a kernel that does nothing",
+        ptx.empty(EMPTY), {}, (), 0,
+    )  # fmt: skip
