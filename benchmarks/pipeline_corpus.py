@@ -116,11 +116,10 @@ def _ptxas(program: CorpusProgram, kernel: str, gpu: Gpu) -> float:
     """Return the processor seconds of assembling the PTX of one kernel."""
     from warpwatt.frontend.compilation import compile_cuda  # noqa: PLC0415
     from warpwatt.isa import ptx  # noqa: PLC0415
-    from warpwatt.isa.ptx.subset import only  # noqa: PLC0415
 
     choice = for_target(gpu.target, "")
     text = compile_cuda(read_source(str(program.source)), choice, OPTIONS).ptx
-    alone = _INLINED.sub("", ptx.print_module(only(ptx.parse(text), kernel)))
+    alone = _INLINED.sub("", ptx.text_of(ptx.parse(text), kernel))
     before = _children()
     assemble(alone, gpu.target, choice.toolkit, OPTIONS)
     return _children() - before

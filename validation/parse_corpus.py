@@ -21,6 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.isa.ptx.printer import print_module
+
 from warpwatt.core.errors import WarpWattError
 from warpwatt.isa import ptx, sass
 
@@ -75,7 +77,7 @@ def read_ptx(path: Path) -> Findings:
     found = Findings()
     try:
         module = ptx.parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
-        if ptx.parse(ptx.print_module(module)) != module:
+        if ptx.parse(print_module(module)) != module:
             found.failures["printed text reads differently"] += 1
         for entry in ptx.entries(module):
             _count(ptx.lower(module, entry), found)

@@ -7,6 +7,7 @@ import pytest
 from warpwatt.frontend import compilation
 from warpwatt.frontend import load as module
 from warpwatt.frontend.load import load_kernel
+from warpwatt.isa import ptx
 
 KERNEL = """
 .visible .entry k{i}(.param .u64 p)
@@ -48,6 +49,15 @@ def test_one_kernel_of_a_large_text_equals_that_of_the_whole(library, monkeypatc
     assert not alone.resources.assumed
     assert alone.ptx.instructions == whole.ptx.instructions
     assert [i.opcode for i in alone.sass.instructions] == [i.opcode for i in whole.sass.instructions]
+
+
+def test_a_kernel_alone_keeps_the_lines_of_the_whole_text(library):
+    whole = ptx.parse(library.read_text())
+    alone = ptx.parse(ptx.text_of(whole, "k7"))
+    assert list(alone.functions) == [f for f in whole.functions if f.name in ("twice", "k7")]
+    assert [f.body.first_line for f in alone.functions] == [
+        f.body.first_line for f in whole.functions if f.name in ("twice", "k7")
+    ]
 
 
 def test_only_the_wanted_kernel_is_assembled(library, monkeypatch):

@@ -114,12 +114,11 @@ def _large_ptx_entries(
 ) -> tuple[Entry, ...]:
     """Return the kernels of a large PTX text; each is assembled alone, when it is wanted."""
     from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
-    from warpwatt.isa.ptx.subset import only  # noqa: PLC0415
 
     module = ptx.parse(source.text, source.name)
 
     def make(name: str) -> Kernel:
-        alone = replace(source, data=ptx.print_module(only(module, name)).encode())
+        alone = replace(source, data=ptx.text_of(module, name).encode())
         compiled = assemble_ptx(alone, choice, options)
         return compiled_entries(compiled, alone, target, choice, options)[0].make()
 

@@ -51,10 +51,9 @@ def only(text: str):
 
 def test_header():
     module = parse(HEADER, "a.ptx")
-    assert (module.version, module.target, module.address_size, module.file) == ("9.0", "sm_90a", 64, "a.ptx")
+    assert (module.version, module.target, module.file) == ("9.0", "sm_90a", "a.ptx")
     assert module.words(".target") == ("sm_90a", "debug")
-    assert parse(".version 1.4 .target sm_13").address_size == 64
-    assert parse(".address_size 32").address_size == 32
+    assert parse(".address_size 32").words(".address_size") == ("32",)
 
 
 @pytest.mark.parametrize(

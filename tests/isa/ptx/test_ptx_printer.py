@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpwatt.core.program import Address, Guard, Immediate, Register, Symbol, Vector
-from warpwatt.isa.ptx import entries, lower, parse, print_module
+from warpwatt.isa.ptx import entries, lower, parse
 from warpwatt.isa.ptx.constants import evaluate
-from warpwatt.isa.ptx.printer import _statement
 from warpwatt.isa.ptx.syntax import (
     Bracket,
     Directive,
@@ -32,6 +31,8 @@ from warpwatt.isa.ptx.syntax import (
     Targets,
     Variable,
 )
+
+from .printer import _statement, print_module
 
 names = st.from_regex(r"[A-Za-z][A-Za-z0-9_$]{0,6}|_[A-Za-z0-9_$]{1,4}", fullmatch=True).filter(
     lambda n: n != "WARP_SZ"

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from tests.operations import grows_linearly
 
 from warpwatt.core.errors import ParseError
-from warpwatt.isa.ptx import entries, lower, parse, print_module
+from warpwatt.isa.ptx import entries, lower, parse
+
+from .printer import print_module
 
 SAMPLE = """\
 .version 9.0

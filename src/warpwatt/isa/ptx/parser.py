@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.isa.ptx import declarations
 from warpwatt.isa.ptx.body import Body, function_directives
 from warpwatt.isa.ptx.lexer import Cursor, strip_comments
-from warpwatt.isa.ptx.syntax import Directive, Function, Module
+from warpwatt.isa.ptx.syntax import Directive, Function, Module, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,8 @@ def parse(text: str, file: str | None = None) -> Module:
     """
     file = file or None
     cursor = Cursor(strip_comments(text.rstrip("\0"), file), file=file)
-    return Module(tuple(_items(cursor)), file)
+    found = tuple(_items(cursor))
+    return Module(tuple(i for i, _ in found), file, cursor.text, tuple(span for _, span in found))
 
 
 def entries(module: Module) -> tuple[str, ...]:
@@ -51,14 +52,33 @@ def entries(module: Module) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.name for f in module.functions if f.is_entry and f.body is not None))
 
 
-def _items(cursor: Cursor) -> Iterator[Item]:
-    """Yield the items of the module."""
+def text_of(module: Module, entry: str) -> str:
+    """Return the text of one kernel of a module with all it may need; every line keeps its number.
+
+    The other kernels are blanked, and so are debug sections, which refer to them.
+
+    >>> text = ".version 8.0 .target sm_75 .entry a() { ret; } .func f() { ret; } .entry b() { ret; }"
+    >>> text_of(parse(text), "b")
+    '.version 8.0 .target sm_75 .func f() { ret; } .entry b() { ret; }'
+    """
+    text, kept, at = module.text, list[str](), 0
+    for item, (start, end) in zip(module.items, module.spans, strict=True):
+        if isinstance(item, Section) or (isinstance(item, Function) and item.is_entry and item.name != entry):
+            kept += [text[at:start], "\n" * text.count("\n", start, end)]
+            at = end
+    return "".join([*kept, text[at:]])
+
+
+def _items(cursor: Cursor) -> Iterator[tuple[Item, tuple[int, int]]]:
+    """Yield the items of the module with the characters they take."""
     while cursor.kind != "end":
         if cursor.accept(";"):
             continue
         if cursor.kind != "word":
             raise cursor.error(f"expected a directive, found {cursor.shown}")
-        yield from _item(cursor)
+        start = cursor.start
+        for item in tuple(_item(cursor)):
+            yield item, (start, cursor.start)
 
 
 def _item(cursor: Cursor) -> Iterator[Item]:

@@ -210,10 +210,15 @@ Item = Variable | Function | Directive | File | Section
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One PTX text: ``items`` in order, the ``.version``, ``.target`` and ``.address_size`` among them."""
+    """One PTX text: ``items`` in order, the ``.version``, ``.target`` and ``.address_size`` among them.
+
+    ``text`` is what was parsed, comments blanked; ``spans`` are the characters of each item in it.
+    """
 
     items: tuple[Item, ...]
     file: str | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False, repr=False)
+    spans: tuple[tuple[int, int], ...] = field(default=(), compare=False, repr=False)
 
     def words(self, directive: str) -> tuple[str, ...]:
         """Return the arguments of the last module directive of that name, or ``()``."""
@@ -231,11 +236,6 @@ class Module:
     def target(self) -> str:
         """Architecture such as ``sm_90a``, empty if the text does not say."""
         return "".join(self.words(".target")[:1])
-
-    @property
-    def address_size(self) -> int:
-        """Pointer width in bits: 32 or 64; 64 where the text does not say."""
-        return 32 if self.words(".address_size") == ("32",) else 64
 
     @property
     def functions(self) -> tuple[Function, ...]:

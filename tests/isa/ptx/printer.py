@@ -1,4 +1,4 @@
-"""A module back to PTX text: ``parse(print_module(m)) == m`` for every module that was parsed."""
+"""A module back to PTX text, the parser's oracle: ``parse(print_module(m)) == m`` for every parsed module."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _declaration(variable: Variable) -> str:
     return " ".join([*words, name])
 
 
-def _statement(statement: Statement) -> str:  # noqa: PLR0911 - one return per kind of statement
+def _statement(statement: Statement) -> str:
     """Return one statement of a body."""
     match statement:
         case Instruction():
@@ -165,7 +165,7 @@ def _instruction(instruction: Instruction) -> str:
     return f"{prefix}{instruction.opcode} {operands}".rstrip() + ";"
 
 
-def _operand(operand: Operand) -> str:  # noqa: PLR0911 - one return per kind of operand
+def _operand(operand: Operand) -> str:
     """Return an operand as PTX writes it."""
     match operand:
         case Register(name, negated):
