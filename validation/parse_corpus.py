@@ -102,7 +102,9 @@ def read_sass(path: Path) -> Findings:
     found = Findings()
     try:
         cubin = sass.read_cubin(path.read_bytes())
-        programs = sass.programs(cubin, compiler().with_name("nvdisasm"))
+        command = [compiler().with_name("nvdisasm"), "-json", path]
+        listing = subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
+        programs = sass.programs(cubin, listing)
         for kernel in cubin.kernels:
             _count(programs[kernel.name], found)
             if _highest_register(programs[kernel.name]) >= kernel.resources.registers:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from warpwatt.core.errors import InputError, ParseError, UnsupportedGpuError
 from warpwatt.frontend import toolchain
-from warpwatt.frontend.binary import extract, load_binary
+from warpwatt.frontend.binary import extract
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
 
@@ -57,7 +57,7 @@ def fatbin(build):
 def test_every_container(build, name, flags):
     if name == "two":
         flags = ["-shared", "-Xcompiler=-fPIC", "-cudart=none"]
-    kernels = load_binary(build(name, *flags, *CODE), "sm_90")
+    kernels = load(build(name, *flags, *CODE), "sm_90")
     assert {k.demangled for k in kernels} == NAMES
     for kernel in kernels:
         assert kernel.sass.target == "sm_90"
@@ -67,25 +67,21 @@ def test_every_container(build, name, flags):
         assert not kernel.warnings
 
 
-def test_load_comes_here(fatbin):
-    assert {k.name for k in load(fatbin, "sm_90")} == {k.name for k in load_binary(fatbin, "sm_90")}
-
-
 def test_bare_cubin(build):
-    kernels = load_binary(build("two.cubin", "-cubin", "-arch=sm_90"), "sm_90")
+    kernels = load(build("two.cubin", "-cubin", "-arch=sm_90"), "sm_90")
     assert {k.demangled for k in kernels} == NAMES
     assert all(k.ptx is None and k.sass is not None for k in kernels)
 
 
 def test_machine_code_of_the_same_major_version_runs_with_a_warning(fatbin):
-    for kernel in load_binary(fatbin, "sm_89"):
+    for kernel in load(fatbin, "sm_89"):
         assert kernel.sass.target == "sm_80"
         assert kernel.target == "sm_89"
         assert "sm_80" in kernel.warnings[0]
 
 
 def test_ptx_is_compiled_where_no_machine_code_runs(fatbin):
-    for kernel in load_binary(fatbin, "sm_120"):
+    for kernel in load(fatbin, "sm_120"):
         assert kernel.sass.target == "sm_120"
         assert kernel.ptx is not None
         assert any("compute_90" in w for w in kernel.warnings)
@@ -93,25 +89,25 @@ def test_ptx_is_compiled_where_no_machine_code_runs(fatbin):
 
 def test_too_old_a_target_lists_what_there_is(fatbin):
     with pytest.raises(UnsupportedGpuError, match="sm_80, sm_90, PTX of compute_90") as caught:
-        load_binary(fatbin, "sm_75")
+        load(fatbin, "sm_75")
     assert "-gencode arch=compute_75" in caught.value.hint
 
 
 def test_unlinked_objects_are_warned_about(build):
-    kernels = load_binary(build("unlinked.o", "-dc", "-arch=sm_90"), "sm_90")
+    kernels = load(build("unlinked.o", "-dc", "-arch=sm_90"), "sm_90")
     assert all("device-linked" in k.warnings[0] for k in kernels)
 
 
 def test_host_files_hold_no_device_code():
     with pytest.raises(InputError, match="no CUDA device code"):
-        load_binary(sys.executable, "sm_90")
+        load(sys.executable, "sm_90")
 
 
 def test_garbage_is_told(tmp_path):
     file = tmp_path / "x.fatbin"
     file.write_bytes(b"\x50\xed\x55\xba" + bytes(range(256)))
     with pytest.raises(ParseError, match=r"x\.fatbin: the file is truncated or damaged") as caught:
-        load_binary(file, "sm_90")
+        load(file, "sm_90")
     assert caught.value.hint
 
 

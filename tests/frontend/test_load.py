@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from warpwatt.core.errors import InputError, KernelSelectionError, ParseError
+from warpwatt.core.errors import InputError, KernelSelectionError, ParseError, ToolchainError
 from warpwatt.core.program import Level
 from warpwatt.frontend import compilation, toolchain
 from warpwatt.frontend import load as load_module
+from warpwatt.frontend.disassembly import Disassembly, disassemble
 from warpwatt.frontend.load import load, load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import Toolkit
@@ -146,6 +147,24 @@ def test_machine_code_nobody_reads_is_replaced_by_that_of_the_oldest_readable_ta
     kernel = load_kernel(saxpy, "sm_61", name="total")
     assert kernel.sass.target == "sm_75"
     assert load_kernel(saxpy, "sm_61", PTX_ONLY, name="total").sass is None
+
+
+def test_missing_refusing_and_crashing_disassembler(tmp_path: Path):
+    with pytest.raises(ToolchainError, match="does not start"):
+        disassemble(b"", tmp_path / "nvdisasm", PTX_ONLY)
+    with pytest.raises(ToolchainError, match="nvdisasm fails"):
+        disassemble(b"garbage", toolchain.installed().require("nvdisasm"), PTX_ONLY)
+    crash = tmp_path / "crash"
+    crash.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    crash.chmod(0o755)
+    with pytest.raises(ToolchainError, match="nvdisasm fails"):
+        disassemble(b"", crash, PTX_ONLY)
+
+
+def test_targets_nvdisasm_does_not_know_are_warned_about():
+    old = Disassembly(b"machine code", "sm_61", CompileOptions())
+    assert old.program("k") is None
+    assert old.warnings == ("no SASS: nvdisasm does not know sm_61",)
 
 
 def test_without_nvdisasm_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: pytest.MonkeyPatch):

@@ -24,7 +24,7 @@ from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.load import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.parameter_types import typed
-from warpwatt.frontend.source import read_source
+from warpwatt.frontend.source import ptx_target
 from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx
 from warpwatt.isa.sass.cubin import Cubin, CubinKernel, read_cubin
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 DEFAULT_OPTIONS = CompileOptions()
 _FATBIN_MAGIC = b"\x50\xed\x55\xba"
 _ELF_MAGIC = b"\x7fELF"
-_PTX_TARGET = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
 _EXTRACTED = re.compile(r"\.(\d+)\.sm_\w+\.(?:cubin|ptx)$")
 
 
@@ -57,25 +56,16 @@ class Contents:
         return ", ".join((*machine, *virtual)) or "nothing"
 
 
-def load_binary(
-    path: Path | str, target: str, options: CompileOptions = DEFAULT_OPTIONS
-) -> tuple[Kernel, ...]:
-    """Return every kernel of a compiled file as it would run on ``target``.
+def binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
+    """Return the kernels of a compiled file as they would run on ``target``, not disassembled yet.
 
     Raises
     ------
-    InputError
-        If the file cannot be read or holds no device code, or none that can run on the target.
-    ParseError
-        If it is truncated or damaged.
-    ToolchainError
-        If cuobjdump or nvdisasm is missing.
+    InputError, ParseError, ToolchainError
+        As :func:`extract`.
+    UnsupportedGpuError
+        If the file holds no code that can run on the target.
     """
-    return tuple(entry.make() for entry in binary_entries(read_source(path), target, options))
-
-
-def binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    """Return the kernels of a compiled file by name, their programs not disassembled yet; errors as above."""
     contents = extract(source, options)
     number = target_number(target)
     exact = [c for c in contents.cubins if _number(c) == number and c.kernels]
@@ -166,10 +156,10 @@ def _extracted(folder: Path, suffix: str) -> list[Path]:
 
 def _target_of(text: str) -> str:
     """Return the target that a PTX text names; raises :class:`ParseError` if it names none."""
-    found = _PTX_TARGET.search(text)
-    if found is None:
+    target = ptx_target(text.encode())
+    if not target:
         raise ParseError("embedded PTX without a .target directive")
-    return found[1]
+    return target
 
 
 def _number(cubin: Cubin) -> int:

@@ -37,7 +37,7 @@ class Compiled:
 
     ``ptx`` is empty and ``cubin`` is empty where there is none. ``resources`` is by entry name.
     ``parameters`` maps a kernel's plain source name to the names of its parameters. ``dependencies`` are
-    the files the compiler read beyond the source itself. ``disassembly`` is ``nvdisasm -json`` output.
+    the files the compiler read beyond the source itself.
     """
 
     target: str
@@ -48,4 +48,3 @@ class Compiled:
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dependencies: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    disassembly: bytes = b""

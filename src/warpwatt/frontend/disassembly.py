@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import ParseError, ToolchainError, UnsupportedGpuError
+from warpwatt.core.errors import ParseError, ToolchainError
 from warpwatt.core.program import Level
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.cache import default_cache, digest
@@ -67,12 +67,11 @@ class Disassembly:
     def _translate(self, name: str | None) -> None:
         from warpwatt.isa import sass  # noqa: PLC0415 - a prediction from PTX alone does without
 
-        text = self._text or b""
         try:
             cubin = sass.read_cubin(self.cubin)
             chosen = tuple(kernel for kernel in cubin.kernels if name in (None, kernel.name))
-            self._programs |= sass.programs(replace(cubin, kernels=chosen), lambda _: text)
-        except (ParseError, ToolchainError, UnsupportedGpuError) as error:
+            self._programs |= sass.programs(replace(cubin, kernels=chosen), self._text or b"")
+        except (ParseError, ToolchainError) as error:
             self._text = None
             self._refuse(error.message)
 

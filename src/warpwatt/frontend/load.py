@@ -6,7 +6,6 @@ prediction wants from a file with hundreds of template instances.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import assumed_resources
 from warpwatt.frontend.resources import max_threads
 from warpwatt.frontend.select import plain_name, select
-from warpwatt.frontend.source import Kind, kind_of, read_source
+from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
 from warpwatt.frontend.toolkits import Choice, for_target, target_number
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 DEFAULT_OPTIONS = CompileOptions()
 
 __all__ = ["load", "load_kernel", "select"]
-
 
 WHOLE_PTX_BYTES = 1 << 20
 """PTX up to this size is assembled whole; a library of kernels would keep ptxas busy for minutes."""
@@ -195,9 +193,9 @@ def _named(program: Program, names: Sequence[str]) -> Program:
 
 def _with_features(choice: Choice, source: Source) -> Choice:
     """Keep the architecture-specific features PTX was written for (``sm_90a``) on the same architecture."""
-    found = re.search(r"^\s*\.target\s+(sm_\d+[af])\b", source.text, re.MULTILINE)
-    same = found is not None and target_number(found[1]) == target_number(choice.target)
-    return replace(choice, target=found[1]) if found is not None and same else choice
+    named = ptx_target(source.data)
+    same = named.endswith(("a", "f")) and target_number(named) == target_number(choice.target)
+    return replace(choice, target=named) if same else choice
 
 
 def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:

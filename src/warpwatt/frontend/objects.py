@@ -6,7 +6,6 @@ Attribute layouts: Triton ``CompiledKernel``, numba-cuda ``CUDADispatcher``, CuP
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import DEFAULT_OPTIONS, entries, with_names
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.select import select
+from warpwatt.frontend.source import ptx_target
 from warpwatt.frontend.toolkits import target_number
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _from_triton(obj: Any, target: str, options: CompileOptions) -> ObjectKernel
     name = str(_field(metadata, "name") or getattr(obj, "name", ""))
     if not ptx:
         raise InputError(f"Triton kernel {name!r} holds no PTX", hint="compile it for a CUDA target")
-    made_for = _made_for(ptx.encode())
+    made_for = ptx_target(ptx.encode())
     wanted = target or f"sm_{_field(_field(metadata, 'target'), 'arch') or target_number(made_for)}"
     same = target_number(wanted) == target_number(made_for)
     found = entries(
@@ -196,16 +196,10 @@ def _from_cupy(obj: Any, target: str, options: CompileOptions, name: str) -> Obj
 def _target(target: str, data: bytes, what: str) -> str:
     if target:
         return target
-    made_for = _made_for(data)
+    made_for = ptx_target(data)
     if not made_for:
         raise InputError(f"{what} does not say for which target", hint="pass target='sm_90'")
     return made_for
-
-
-def _made_for(data: bytes) -> str:
-    """Return the target that PTX names, or an empty string."""
-    found = re.search(rb"^\s*\.target\s+(sm_\d+[af]?)", data, re.MULTILINE)
-    return found[1].decode() if found else ""
 
 
 def _field(record: Any, name: str) -> Any:

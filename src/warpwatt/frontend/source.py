@@ -14,6 +14,7 @@ MAX_SOURCE_BYTES = 2 * 2**30
 _CUDA_SUFFIXES = {".cu", ".cuh"}
 _CPLUSPLUS_SUFFIXES = {".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".hxx", ".inl", ""}
 _PTX = re.compile(rb"\A(?:\s+|//[^\n]*\n|/\*.*?\*/)*\.version\s+\d", re.DOTALL)
+_PTX_TARGET = re.compile(rb"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
 _BINARY = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n")
 """ELF (cubin, object, executable), fat binary, static library."""
 
@@ -50,6 +51,16 @@ def read_source(path: Path | str) -> Source:
     if not source.data.strip():
         raise InputError("the file is empty", file=source.name)
     return source
+
+
+def ptx_target(data: bytes) -> str:
+    r"""Return the target that PTX names, or an empty string.
+
+    >>> ptx_target(b".version 8.0\n.target sm_90a, debug")
+    'sm_90a'
+    """
+    found = _PTX_TARGET.search(data)
+    return found[1].decode() if found else ""
 
 
 def kind_of(source: Source) -> Kind:

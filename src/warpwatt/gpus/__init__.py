@@ -9,8 +9,9 @@ power), ``check`` (the data check) and ``describe`` (plain rows for the command 
 """
 
 from warpwatt.gpus.capabilities import capability
+from warpwatt.gpus.catalog import names
 from warpwatt.gpus.launchable import check_launch
-from warpwatt.gpus.load import default_clocks, find, find_many, missing, names
+from warpwatt.gpus.load import default_clocks, find, find_many, missing
 from warpwatt.gpus.occupancy import occupancy
 
 __all__ = [

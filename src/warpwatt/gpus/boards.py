@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UnknownGpuError, UnsupportedGpuError
 from warpwatt.core.gpu import Gpu
-from warpwatt.core.units import GIB
+from warpwatt.core.units import GIB, KIB, MIB
 from warpwatt.gpus import catalog
 from warpwatt.gpus.capabilities import adjusted, capability
+from warpwatt.gpus.datafile import Cited
 from warpwatt.gpus.latencies import Latencies
 from warpwatt.gpus.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from warpwatt.gpus.catalog import Entry
-    from warpwatt.gpus.datafile import Cited, DataFile
+    from warpwatt.gpus.datafile import DataFile
 
 KEYS = (
     "name",
@@ -34,35 +36,54 @@ KEYS = (
     "memory",
     "sources",
 )
-# Key in [values] -> field of Gpu; the key carries the unit of the data sheet.
-FIELDS = {
-    "sm_count": "sm_count",
-    "base_clock_mhz": "base_clock",
-    "boost_clock_mhz": "boost_clock",
-    "observed_clock_mhz": "observed_clock",
-    "memory_clock_mhz": "memory_clock",
-    "compute_memory_clock_mhz": "compute_memory_clock",
-    "memory_bandwidth_gbs": "memory_bandwidth",
-    "memory_type": "memory_type",
-    "memory_size_gib": "memory_size",
-    "l2_size_bytes": "l2_size",
-    "l1_shared_per_sm_bytes": "l1_shared_per_sm",
-    "l1_shared_unified": "l1_shared_unified",
-    "power_limit_w": "power_limit",
-    "idle_power_w": "idle_power",
-    "pcie_generation": "pcie_generation",
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """How a key of ``[values]``, which carries the unit of the data sheet, is read.
+
+    Attributes
+    ----------
+    field
+        Field of :class:`~warpwatt.core.gpu.Gpu`; empty where the value is only for the reader and the check.
+    read
+        From the entry to SI units; raises ``ParseError`` if it is of the wrong type.
+    low, high
+        What a GPU made since 2010 can have; beyond it a unit is wrong.
+    required
+        Whether every board must have it.
+    """
+
+    field: str
+    read: Callable[[Cited], Any]
+    low: float = -math.inf
+    high: float = math.inf
+    required: bool = False
+
+
+def _times(factor: float) -> Callable[[Cited], float]:
+    return lambda cited: cited.number() * factor
+
+
+VALUES = {
+    "sm_count": Value("sm_count", Cited.whole, 1, 300, required=True),
+    "base_clock_mhz": Value("base_clock", _times(1e6), 200, 4000),
+    "boost_clock_mhz": Value("boost_clock", _times(1e6), 300, 4000, required=True),
+    "observed_clock_mhz": Value("observed_clock", _times(1e6), 300, 4000),
+    "memory_clock_mhz": Value("memory_clock", _times(1e6), 400, 20000, required=True),
+    "compute_memory_clock_mhz": Value("compute_memory_clock", _times(1e6), 400, 20000),
+    "memory_bandwidth_gbs": Value("memory_bandwidth", _times(1e9), 10, 20000, required=True),
+    "memory_type": Value("memory_type", Cited.text, required=True),
+    "memory_size_gib": Value("memory_size", lambda cited: round(cited.number() * GIB), 0.25, 1024),
+    "l2_size_bytes": Value("l2_size", Cited.whole, 64 * KIB, 512 * MIB, required=True),
+    "l1_shared_per_sm_bytes": Value("l1_shared_per_sm", Cited.whole, 16 * KIB, 512 * KIB),
+    "l1_shared_unified": Value("l1_shared_unified", Cited.truth, required=True),
+    "power_limit_w": Value("power_limit", _times(1.0), 5, 2000),
+    "idle_power_w": Value("idle_power", _times(1.0), 1, 200),
+    "pcie_generation": Value("pcie_generation", Cited.whole, 1, 7),
+    "memory_bus_bits": Value("", Cited.number, 32, 16384),
+    "listed_memory_clock_mhz": Value("", Cited.number),
 }
-# Kept for the reader and for the check of the bandwidth; no field of Gpu.
-EXTRA = ("memory_bus_bits", "listed_memory_clock_mhz")
-REQUIRED = (
-    "sm_count",
-    "boost_clock_mhz",
-    "memory_clock_mhz",
-    "memory_bandwidth_gbs",
-    "memory_type",
-    "l2_size_bytes",
-    "l1_shared_unified",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +130,8 @@ def board(entry: Entry, below: tuple[Entry, ...] = ()) -> Board:
     parent = _parent(file, (*below, entry)) if "inherits" in file.data else None
     values = file.cited("values")
     for key in values:
-        if key not in FIELDS and key not in EXTRA:
-            file.fail(f"unknown key {key!r}", key, hint=f"known keys are {', '.join((*FIELDS, *EXTRA))}")
+        if key not in VALUES:
+            file.fail(f"unknown key {key!r}", key, hint=f"known keys are {', '.join(VALUES)}")
     return Board(
         file=file,
         name=file.text("name"),
@@ -153,8 +174,6 @@ def gpu(entry: Entry) -> Gpu:
         limits = capability(source.capability)
     except UnsupportedGpuError as error:
         source.file.fail(error.message, "capability", hint=error.hint)
-    memory = timings(source)
-    latencies = Latencies(limits.version)
     return Gpu(
         name=source.name,
         aliases=source.aliases,
@@ -162,41 +181,17 @@ def gpu(entry: Entry) -> Gpu:
         arch=source.arch,
         note=source.note,
         capability=adjusted(limits, source.capability_values, source.capability_throughput),
-        memory=memory,
-        latencies=latencies,
-        sources={FIELDS.get(key, key): str(cited.source) for key, cited in source.values.items()},
+        memory=timings(source),
+        latencies=Latencies(limits.version),
+        sources={VALUES[key].field or key: str(cited.source) for key, cited in source.values.items()},
         **_specification(source),
     )
 
 
 def _specification(source: Board) -> dict[str, Any]:
     """Return the fields of ``[values]`` in SI units; None for what is not known."""
-    for key in REQUIRED:
-        source.required(key)
-    got = source.values
-    for key in EXTRA:
-        if key in got:
-            got[key].number()
-    scales = {
-        "base_clock_mhz": 1e6,
-        "boost_clock_mhz": 1e6,
-        "observed_clock_mhz": 1e6,
-        "memory_clock_mhz": 1e6,
-        "compute_memory_clock_mhz": 1e6,
-        "memory_bandwidth_gbs": 1e9,
-    }
-    fields: dict[str, Any] = dict.fromkeys(FIELDS.values())
-    for key, scale in scales.items():
-        if key in got:
-            fields[FIELDS[key]] = got[key].number() * scale
-    for key in ("power_limit_w", "idle_power_w"):
-        if key in got:
-            fields[FIELDS[key]] = float(got[key].number())
-    for key in ("sm_count", "l2_size_bytes", "l1_shared_per_sm_bytes", "pcie_generation"):
-        if key in got:
-            fields[FIELDS[key]] = got[key].whole()
-    if "memory_size_gib" in got:
-        fields["memory_size"] = round(got["memory_size_gib"].number() * GIB)
-    fields["memory_type"] = got["memory_type"].text()
-    fields["l1_shared_unified"] = got["l1_shared_unified"].truth()
-    return fields
+    for key, value in VALUES.items():
+        if value.required:
+            source.required(key)
+    known = {VALUES[key].field: VALUES[key].read(cited) for key, cited in source.values.items()}
+    return {value.field: known.get(value.field) for value in VALUES.values() if value.field}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,32 +19,7 @@ if TYPE_CHECKING:
     from warpwatt.gpus.datafile import Cited
 
 # Whole numbers every capability has, and those that may be unknown.
-REQUIRED = (
-    "warp_size",
-    "max_threads_per_block",
-    "max_warps_per_sm",
-    "max_threads_per_sm",
-    "max_blocks_per_sm",
-    "registers_per_sm",
-    "max_registers_per_block",
-    "max_registers_per_thread",
-    "register_allocation_granularity",
-    "warp_allocation_granularity",
-    "max_shared_per_sm",
-    "max_shared_per_block",
-    "static_shared_limit",
-    "shared_allocation_granularity",
-    "reserved_shared_per_block",
-    "shared_banks",
-    "shared_bank_width",
-    "warp_schedulers",
-    "dispatch_units",
-    "fp32_lanes",
-    "fp64_lanes",
-    "int32_lanes",
-    "sfu_lanes",
-    "tensor_cores",
-)
+REQUIRED = tuple(field.name for field in fields(Capability) if field.type == "int")
 OPTIONAL = ("lsu_lanes", "barriers_per_sm", "shared_bytes_per_clock")
 
 

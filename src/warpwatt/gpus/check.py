@@ -19,23 +19,6 @@ if TYPE_CHECKING:
 
     from warpwatt.gpus.catalog import Entry
 
-# What a GPU made since 2010 can have; beyond it a unit is wrong.
-RANGES = {
-    "sm_count": (1, 300),
-    "base_clock_mhz": (200, 4000),
-    "boost_clock_mhz": (300, 4000),
-    "observed_clock_mhz": (300, 4000),
-    "memory_clock_mhz": (400, 20000),
-    "compute_memory_clock_mhz": (400, 20000),
-    "memory_bus_bits": (32, 16384),
-    "memory_bandwidth_gbs": (10, 20000),
-    "memory_size_gib": (0.25, 1024),
-    "l2_size_bytes": (64 * 1024, 512 * 1024**2),
-    "l1_shared_per_sm_bytes": (16 * 1024, 512 * 1024),
-    "power_limit_w": (5, 2000),
-    "idle_power_w": (1, 200),
-    "pcie_generation": (1, 7),
-}
 # Printed bandwidths are rounded, and the driver's clock may differ from the page's by 1-2 MHz.
 _BANDWIDTH_TOLERANCE = 0.005
 
@@ -152,10 +135,10 @@ def _boards_are_sane() -> Iterator[Finding]:
             yield from refused
             continue
         board = boards.board(entry)
-        for key, (low, high) in RANGES.items():
-            value = board.values[key].value if key in board.values else low
-            if not low <= value <= high:
-                yield Finding(_shown(entry.path), f"{key} is {value}, outside {low} to {high}")
+        for key, cited in board.values.items():
+            low, high = boards.VALUES[key].low, boards.VALUES[key].high
+            if math.isfinite(high) and not low <= cited.value <= high:
+                yield Finding(_shown(entry.path), f"{key} is {cited.value}, outside {low} to {high}")
         yield from _clocks_and_bandwidth(board, entry.path)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import binary_bytes, si
+from warpwatt.gpus.catalog import names
 from warpwatt.gpus.latencies import Latencies
-from warpwatt.gpus.load import find, missing, names
+from warpwatt.gpus.load import find, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,36 +17,17 @@ if TYPE_CHECKING:
 
 # Field -> unit of the number: of a Gpu, a Capability or MemoryTimings. The rest are counts or words.
 _UNITS = {
-    "base_clock": "Hz",
-    "boost_clock": "Hz",
-    "observed_clock": "Hz",
-    "memory_clock": "Hz",
-    "compute_memory_clock": "Hz",
-    "dram_latency_clock": "Hz",
-    "memory_bandwidth": "B/s",
-    "l2_bandwidth": "B/s",
-    "dram_bandwidth": "B/s",
-    "dram_copy_bandwidth": "B/s",
-    "h2d_bandwidth": "B/s",
-    "memory_size": "B",
-    "l2_size": "B",
-    "l1_shared_per_sm": "B",
-    "max_shared_per_sm": "B",
-    "max_shared_per_block": "B",
-    "static_shared_limit": "B",
-    "shared_allocation_granularity": "B",
-    "reserved_shared_per_block": "B",
-    "shared_carveouts": "B",
-    "l1_shared_pool": "B",
-    "shared_bank_width": "B",
-    "power_limit": "W",
-    "idle_power": "W",
-    "launch_interval": "s",
-    "graph_launch_interval": "s",
-    "shared_latency": "cycles",
-    "l1_latency": "cycles",
-    "l2_latency": "cycles",
-    "dram_latency": "cycles",
+    **dict.fromkeys(("base_clock", "boost_clock", "observed_clock"), "Hz"),
+    **dict.fromkeys(("memory_clock", "compute_memory_clock", "dram_latency_clock"), "Hz"),
+    **dict.fromkeys(("memory_bandwidth", "l2_bandwidth", "dram_bandwidth"), "B/s"),
+    **dict.fromkeys(("dram_copy_bandwidth", "h2d_bandwidth"), "B/s"),
+    **dict.fromkeys(("memory_size", "l2_size", "l1_shared_per_sm", "l1_shared_pool"), "B"),
+    **dict.fromkeys(("max_shared_per_sm", "max_shared_per_block", "static_shared_limit"), "B"),
+    **dict.fromkeys(("shared_allocation_granularity", "reserved_shared_per_block"), "B"),
+    **dict.fromkeys(("shared_carveouts", "shared_bank_width"), "B"),
+    **dict.fromkeys(("power_limit", "idle_power"), "W"),
+    **dict.fromkeys(("launch_interval", "graph_launch_interval"), "s"),
+    **dict.fromkeys(("shared_latency", "l1_latency", "l2_latency", "dram_latency"), "cycles"),
     "l1_bandwidth_per_sm_clock": "B/cycle/SM",
 }
 _SKIPPED = frozenset(
@@ -87,7 +69,7 @@ class Row:
 
 
 def rows() -> tuple[Row, ...]:
-    """Return one row per GPU, in the order of :func:`~warpwatt.gpus.load.names`.
+    """Return one row per GPU, in the order of :func:`~warpwatt.gpus.catalog.names`.
 
     >>> next(row.sm_count for row in rows() if row.name == "NVIDIA H200")
     132

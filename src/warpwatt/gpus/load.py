@@ -54,13 +54,8 @@ def find_many(text: str) -> tuple[Gpu, ...]:
     >>> [gpu.name for gpu in find_many("h200, v100")]
     ['NVIDIA H200', 'Tesla V100 SXM2 16GB']
     """
-    wanted = names() if text.strip().lower() == "all" else [part.strip() for part in text.split(",")]
+    wanted = catalog.names() if text.strip().lower() == "all" else [part.strip() for part in text.split(",")]
     return tuple(dict.fromkeys(find(name) for name in wanted))
-
-
-def names() -> tuple[str, ...]:
-    """Return the name of every GPU, oldest first, the user's own last."""
-    return catalog.names()
 
 
 def _gpu(entry: Entry) -> Gpu:

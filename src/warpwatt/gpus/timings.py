@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.gpu import MemoryTimings
+from warpwatt.core.gpu import LENDER_MARK, MemoryTimings
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile, Source
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from warpwatt.gpus.boards import Board
 
+    _Read = Callable[[Mapping[str, float], "_Place"], float | None]
+
 USED_KINDS = ("measured", "from_memory")
-MEASURED_ON = "; measured on "
-"""Stands in ``MemoryTimings.sources`` between a citation and the relative whose value it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,6 @@ class _Place:
         return self._board.number("memory_bandwidth_gbs") * 1e9
 
 
-def _constant(_: _Place) -> float:
-    return 1.0
-
-
-def _chip_clock(place: _Place) -> float:
-    return place.chip_clock
-
-
-def _peak(place: _Place) -> float:
-    return place.peak
-
-
 def _l1_per_sm_clock(row: Mapping[str, float], place: _Place) -> float | None:
     whole = row.get("l1_bw_gbs")
     if "l1_bw_bytes_per_clk_per_sm" in row:
@@ -98,25 +86,23 @@ def _l2_bandwidth(row: Mapping[str, float], place: _Place) -> float | None:
     return row["l2_bw_bytes_per_clk"] * clock
 
 
-def _column(name: str, factor: float = 1.0) -> Callable[[Mapping[str, float], _Place], float | None]:
+def _column(name: str, factor: float = 1.0) -> _Read:
     return lambda row, _: row[name] * factor if name in row else None
 
 
-# Field of MemoryTimings -> how to read it from a row, and what it is proportional to on another board.
-_FIELDS: dict[
-    str, tuple[Callable[[Mapping[str, float], _Place], float | None], Callable[[_Place], float]]
-] = {
-    "shared_latency": (_column("shared_latency_cycles"), _constant),
-    "l1_latency": (_column("l1_latency_cycles"), _constant),
-    "l2_latency": (_column("l2_latency_cycles"), _constant),
-    "dram_latency": (_column("dram_latency_cycles"), _constant),
-    "l1_bandwidth_per_sm_clock": (_l1_per_sm_clock, _constant),
-    "l2_bandwidth": (_l2_bandwidth, _chip_clock),
-    "dram_bandwidth": (_column("dram_read_bw_gbs", 1e9), _peak),
-    "dram_copy_bandwidth": (_column("dram_copy_bw_gbs", 1e9), _peak),
-    "launch_interval": (_column("launch_interval_us", 1e-6), _constant),
-    "graph_launch_interval": (_column("graph_launch_interval_us", 1e-6), _constant),
-    "h2d_bandwidth": (_column("h2d_gbs", 1e9), _constant),
+# Field of MemoryTimings -> how to read it from a row, and the property of _Place it is proportional to.
+_FIELDS: dict[str, tuple[_Read, str]] = {
+    "shared_latency": (_column("shared_latency_cycles"), ""),
+    "l1_latency": (_column("l1_latency_cycles"), ""),
+    "l2_latency": (_column("l2_latency_cycles"), ""),
+    "dram_latency": (_column("dram_latency_cycles"), ""),
+    "l1_bandwidth_per_sm_clock": (_l1_per_sm_clock, ""),
+    "l2_bandwidth": (_l2_bandwidth, "chip_clock"),
+    "dram_bandwidth": (_column("dram_read_bw_gbs", 1e9), "peak"),
+    "dram_copy_bandwidth": (_column("dram_copy_bw_gbs", 1e9), "peak"),
+    "launch_interval": (_column("launch_interval_us", 1e-6), ""),
+    "graph_launch_interval": (_column("graph_launch_interval_us", 1e-6), ""),
+    "h2d_bandwidth": (_column("h2d_gbs", 1e9), ""),
 }
 # A copy to the device is limited by the host's link: measured on the board itself or not at all.
 _NOT_BORROWED = frozenset({"h2d_bandwidth"})
@@ -139,11 +125,6 @@ def measurements(stem: str) -> tuple[str, tuple[Measurement, ...]]:
         )
         for row in file.tables("measurement")
     )
-
-
-def has_measurements(stem: str) -> bool:
-    """Whether there is a file of measurements for the board of file ``stem``."""
-    return (DATA / "memory" / f"{stem}.toml").is_file()
 
 
 def timings(board: Board) -> MemoryTimings:
@@ -169,10 +150,10 @@ def timings(board: Board) -> MemoryTimings:
             if not candidates:
                 continue
             value, row = _median(candidates)
-            found[name] = value if own else value * scale(here) / scale(there)
+            found[name] = value if own or not scale else value * getattr(here, scale) / getattr(there, scale)
             if name == "l2_bandwidth" and not own:
                 found[name] = max(found[name], here.peak)
-            sources[name] = str(row.source) if own else f"{row.source}{MEASURED_ON}{there.name}"
+            sources[name] = str(row.source) if own else f"{row.source}{LENDER_MARK}{there.name}"
             if name == "dram_latency":
                 clock = row.values.get("sm_clock_mhz")
                 found["dram_latency_clock"] = there.boost if clock is None else clock * 1e6
@@ -190,7 +171,7 @@ def _lenders(board: Board, here: _Place) -> Iterator[tuple[_Place, list[Measurem
         row = {key: cited.number() for key, cited in board.memory.items()}
         yield here, [Measurement(row, next(iter(board.memory.values())).source, "measured")]
     for stem in board.memory_from:
-        if not has_measurements(stem):
+        if not (DATA / "memory" / f"{stem}.toml").is_file():
             board.file.fail(f"no measurements of {stem!r}", "memory_from", hint="see the folder data/memory")
         name, rows = measurements(stem)
         lender = here if name == board.name else _Place(name, partial(packaged, stem))

@@ -46,7 +46,7 @@ def _read(file: Path) -> Cubin:
 
 @cache
 def _programs(file: Path) -> Mapping[str, Program]:
-    return programs(_read(file), toolchain.installed().require("nvdisasm"))
+    return programs(_read(file), run("nvdisasm", "-json", file, cwd=file.parent))
 
 
 def run(tool: str, *arguments: str | Path, cwd: Path) -> str:

@@ -22,8 +22,7 @@ from warpwatt.core.program import (
     Symbol,
     Unit,
 )
-from warpwatt.isa.sass.control import decode_control
-from warpwatt.isa.sass.disassemble import Line, disassemble
+from warpwatt.isa.sass.listing import Line, decode_control, read_listing
 from warpwatt.isa.sass.opcodes import Opcode, lookup
 from warpwatt.isa.sass.operands import parse_operands
 from warpwatt.isa.sass.registers import (
@@ -37,8 +36,7 @@ from warpwatt.isa.sass.registers import (
 from warpwatt.isa.sass.tensor import tile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from warpwatt.isa.sass.cubin import Cubin, CubinKernel
 
@@ -46,9 +44,9 @@ _WORD = 16
 """Bytes of an instruction."""
 _TRUE = ("PT", "UPT")
 _DIRECT = ("BRA", "JMP")
+"""Jumps to an offset; the others go through a register."""
 _HALF = re.compile(r"32@(?:lo|hi)\([^)]*\)")
 """How nvdisasm prints an immediate that the linker would fill in."""
-"""Jumps to an offset; the others go through a register."""
 _UNKNOWN = Opcode(Unit.MOVE)
 """What is assumed of an opcode that the table lacks: the first operand is written, the others are read."""
 
@@ -62,18 +60,20 @@ class _Range:
     stop: int
 
 
-def programs(cubin: Cubin, nvdisasm: Path | Callable[[bytes], str | bytes]) -> Mapping[str, Program]:
-    """Return the program of each kernel, by the linker's name.
+def programs(cubin: Cubin, text: str | bytes) -> Mapping[str, Program]:
+    """Return the program of each kernel, by the linker's name; ``text`` is ``nvdisasm -json`` of the cubin.
 
     Functions that the kernel calls stand in ``Program.functions``. Labels are ``L_`` and the offset in
     the kernel's code in hexadecimal. The padding behind the last instruction of a function is dropped.
 
     Raises
     ------
-    ParseError, ToolchainError, UnsupportedGpuError
-        See :func:`~warpwatt.isa.sass.disassemble.disassemble`; also where text and code do not fit.
+    ToolchainError
+        The text is not what nvdisasm prints.
+    ParseError
+        Text and code do not fit.
     """
-    listing = disassemble(cubin, nvdisasm)
+    listing = read_listing(text)
     return {
         kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels
     }

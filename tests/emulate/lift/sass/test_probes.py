@@ -103,7 +103,9 @@ def _compiled(folder: Path, target: str, uniform: bool) -> Compiled:
         assert refused, done.stderr
         names = [n for n in names if n not in refused]
     module = parse(source.read_text())
-    machine = programs(read_cubin(cubin.read_bytes()), toolchain.installed().require("nvdisasm"))
+    nvdisasm = toolchain.installed().require("nvdisasm")
+    listing = subprocess.run([nvdisasm, "-json", cubin], capture_output=True, check=True).stdout
+    machine = programs(read_cubin(cubin.read_bytes()), listing)
     return Compiled({n: lower(module, n) for n in names}, machine)
 
 
