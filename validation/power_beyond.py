@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from warpwatt.learn.regressors import fit, regressor, regressors
 from warpwatt.learn.samples import load
 from warpwatt.learn.splits import SEEDS, Split
 from warpwatt.learn.transfer import CALIBRATION, leave_out, pooled
-from warpwatt.learn.tuning import tuner
+from warpwatt.learn.tuning import tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +67,8 @@ def tuned(study: Study) -> str:
             fixed = study.runs(whole, regressor(name), split, SEEDS[:1]).pooled
 
             def compute(one: str = name, how: Split = split) -> list[float]:
-                found = evaluate(whole, regressor(one), how, seeds=SEEDS[:1], choose=tuner(how)).pooled
+                choose = partial(tune, split=how)
+                found = evaluate(whole, regressor(one), how, seeds=SEEDS[:1], choose=choose).pooled
                 return [found.r2, found.mae]
 
             r2, mae = study.runs.keep(f"tuned {name} {split} {whole.sha256} {regressor(name).grid}", compute)

@@ -40,29 +40,6 @@ GiB = 2**30
 percent = 0.01
 
 __all__ = [
-    "GB",
-    "MB",
-    "B",
-    "GHz",
-    "GiB",
-    "Hz",
-    "J",
-    "KiB",
-    "MHz",
-    "MiB",
-    "W",
-    "Wh",
-    "kB",
-    "kJ",
-    "kW",
-    "kWh",
-    "mJ",
-    "mW",
-    "ms",
-    "nJ",
-    "ns",
-    "percent",
-    "s",
-    "uJ",
-    "us",
-]
+    "GB", "MB", "B", "GHz", "GiB", "Hz", "J", "KiB", "MHz", "MiB", "W", "Wh", "kB", "kJ", "kW", "kWh", "mJ",
+    "mW", "ms", "nJ", "ns", "percent", "s", "uJ", "us",
+]  # fmt: skip

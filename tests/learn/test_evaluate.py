@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from warpwatt.learn.evaluate import by_group, evaluate
 from warpwatt.learn.regressors import BASELINE, fit, regressor, regressors
 from warpwatt.learn.samples import load
 from warpwatt.learn.splits import Split
-from warpwatt.learn.tuning import tuned, tuner
+from warpwatt.learn.tuning import tune
 
 
 def test_errors_are_scikit_learns():
@@ -93,9 +94,9 @@ def test_tuning_takes_the_best_of_the_grid(table):
     limited = type(ridge)(
         **{**{f: getattr(ridge, f) for f in ridge.__slots__}, "grid": {"max_depth": [1, 10]}}
     )
-    assert tuned(samples, limited, Split.ROWS, 0).parameters["max_depth"] == 10
-    assert tuned(samples, regressor("mean"), Split.ROWS, 0) is regressor("mean")
-    found = evaluate(samples, limited, Split.ROWS, seeds=(0,), choose=tuner(Split.ROWS))
+    assert tune(samples, limited, 0, split=Split.ROWS).parameters["max_depth"] == 10
+    assert tune(samples, regressor("mean"), 0, split=Split.ROWS) is regressor("mean")
+    found = evaluate(samples, limited, Split.ROWS, seeds=(0,), choose=partial(tune, split=Split.ROWS))
     worst = evaluate(samples, limited.with_parameters({"max_depth": 1}), Split.ROWS, seeds=(0,))
     assert found.pooled.rmse < worst.pooled.rmse
 

@@ -96,13 +96,13 @@ def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | N
 def _training(options: dict[str, object]) -> Training:
     from warpwatt.learn.regressors import regressor  # noqa: PLC0415
     from warpwatt.learn.splits import Split  # noqa: PLC0415
-    from warpwatt.learn.training import Training, default_names  # noqa: PLC0415
+    from warpwatt.learn.training import BEST_PUBLISHED, Training  # noqa: PLC0415
 
     models, folds, seeds = options["models"], options["folds"], options["seeds"]
     assert isinstance(models, tuple)
     assert isinstance(folds, int)
     assert isinstance(seeds, int)
-    names = default_names(models)
+    names = models or (BEST_PUBLISHED,)
     for name in names:
         regressor(name)
     return Training(names, Split(str(options["split"])), tuple(range(seeds)), folds, bool(options["tune"]))

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,11 +73,7 @@ def main() -> None:
     from warpwatt.learn.samples import load  # noqa: PLC0415
 
     path, name, target = sys.argv[1:]
-    found = measure(load(Path(path), target), name)
-    text = json.dumps(
-        {"train_s": found.train_s, "peak_bytes": found.peak_bytes, "added_bytes": found.added_bytes}
-    )
-    sys.stdout.write(text)
+    sys.stdout.write(json.dumps(asdict(measure(load(Path(path), target), name))))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,17 +41,11 @@ def dwarf_of(program: str, aliases: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _programs() -> Mapping[str, Mapping[str, Mapping[str, object]]]:
+def _programs() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     return tomllib.loads((files("warpwatt.learn") / "programs.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=4)
 def _spellings(aliases: str) -> Mapping[str, str]:
     entries = _programs().get(aliases, {})
-    return {str(name): program for program, entry in entries.items() for name in _names(entry)}
-
-
-def _names(entry: Mapping[str, object]) -> tuple[object, ...]:
-    names = entry["names"]
-    assert isinstance(names, list)
-    return tuple(names)
+    return {str(name): program for program, entry in entries.items() for name in entry["names"]}

@@ -28,17 +28,14 @@ def partial_dependence(
     predict: Callable[[Floats], Floats], samples: Samples, feature: str, points: int = POINTS
 ) -> Response:
     """Return the mean prediction over all rows with the feature set to each value (Figure 5.17)."""
-    values = grid(samples, feature, points)
-    return Response(feature, values, _answers(predict, samples.x, samples.features.index(feature), values))
+    return _response(predict, samples.x, samples, feature, points)
 
 
 def one_at_a_time(
     predict: Callable[[Floats], Floats], samples: Samples, feature: str, points: int = POINTS
 ) -> Response:
     """Return the prediction with all other features frozen at their medians (Figure 5.15)."""
-    values = grid(samples, feature, points)
-    typical = np.median(samples.x, axis=0)[None, :]
-    return Response(feature, values, _answers(predict, typical, samples.features.index(feature), values))
+    return _response(predict, np.median(samples.x, axis=0)[None, :], samples, feature, points)
 
 
 def grid(samples: Samples, feature: str, points: int = POINTS) -> Floats:
@@ -47,10 +44,14 @@ def grid(samples: Samples, feature: str, points: int = POINTS) -> Floats:
     return np.unique(np.quantile(column, np.linspace(0, 1, points)))
 
 
-def _answers(predict: Callable[[Floats], Floats], rows: Floats, column: int, values: Floats) -> Floats:
+def _response(
+    predict: Callable[[Floats], Floats], rows: Floats, samples: Samples, feature: str, points: int
+) -> Response:
+    """Return the mean prediction over rows with the feature set to each of its values."""
+    values, column = grid(samples, feature, points), samples.features.index(feature)
     answers = []
     for value in values:
         changed = rows.copy()
         changed[:, column] = value
         answers.append(float(predict(changed).mean()))
-    return np.array(answers)
+    return Response(feature, values, np.array(answers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.learn.card import card
@@ -10,15 +11,15 @@ from warpwatt.learn.evaluate import evaluate
 from warpwatt.learn.export import export
 from warpwatt.learn.regressors import BASELINE, fit, regressor
 from warpwatt.learn.splits import FOLDS, SEEDS, Split
-from warpwatt.learn.tuning import tuned, tuner
+from warpwatt.learn.tuning import tune
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.learn.evaluate import Evaluation, Progress
     from warpwatt.learn.regressors import Fitted
     from warpwatt.learn.samples import Samples
 
+BEST_PUBLISHED = "xgboost"
+"""The regressor that is trained where none is named: the published study's best."""
 LOGARITHMIC = frozenset({"time", "energy"})
 """Targets that span orders of magnitude: their logarithm is learned, so that errors are relative."""
 
@@ -82,7 +83,7 @@ def _evaluated(samples: Samples, name: str, training: Training, progress: Progre
         seeds=training.seeds,
         count=training.folds,
         logarithmic=logarithmic,
-        choose=tuner(training.split, logarithmic=logarithmic) if training.tune else None,
+        choose=partial(tune, split=training.split, logarithmic=logarithmic) if training.tune else None,
         progress=progress,
     )
 
@@ -93,10 +94,5 @@ def _fitted(samples: Samples, kept: Evaluation, training: Training) -> Fitted:
     seed = training.seeds[0]
     chosen = kept.regressor
     if training.tune:
-        chosen = tuned(samples, chosen, training.split, seed, logarithmic=logarithmic)
+        chosen = tune(samples, chosen, seed, split=training.split, logarithmic=logarithmic)
     return fit(chosen, samples.x, samples.y, seed, logarithmic=logarithmic)
-
-
-def default_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the regressors asked for, XGBoost (the published study's best) if none."""
-    return tuple(names) or ("xgboost",)

@@ -14,7 +14,6 @@ from warpwatt.learn.evaluate import evaluate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from warpwatt.learn.evaluate import Choose
     from warpwatt.learn.regressors import Regressor
     from warpwatt.learn.samples import Samples
     from warpwatt.learn.splits import Split
@@ -33,27 +32,19 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
         yield dict(zip(grid, values, strict=True))
 
 
-def tuner(split: Split, *, logarithmic: bool = False, count: int = INNER_FOLDS) -> Choose:
-    """Return a ``choose`` for :func:`~warpwatt.learn.evaluate.evaluate`: the combination of least error."""
-
-    def choose(training: Samples, regressor: Regressor, seed: int) -> Regressor:
-        return tuned(training, regressor, split, seed, logarithmic=logarithmic, count=count)
-
-    return choose
-
-
-def tuned(
+def tune(
     samples: Samples,
     regressor: Regressor,
-    split: Split,
     seed: int,
     *,
+    split: Split,
     logarithmic: bool = False,
     count: int = INNER_FOLDS,
 ) -> Regressor:
     """Return a regressor with the hyper-parameters of least root mean square error in cross-validation.
 
-    Of equals the first of the grid is taken. A regressor without a grid is returned as it is.
+    Of equals the first of the grid is taken. A regressor without a grid is returned as it is. With its
+    keywords bound this is a ``choose`` for :func:`~warpwatt.learn.evaluate.evaluate`.
     """
 
     def error(one: Regressor) -> float:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from warpwatt.core.case import Case
     from warpwatt.models.power.component.activity import Activity
@@ -37,6 +37,19 @@ COUNTS: Mapping[str, tuple[tuple[tuple[str, ...], float], ...]] = {
     "int": ((("inst_integer", "smsp__sass_thread_inst_executed_op_integer_pred_on.sum"), 1.0),),
 }
 """Component to what adds up to it: names of one counter, and the amount each count stands for."""
+
+RATES: Mapping[str, tuple[str, float]] = {
+    "fp32": ("fp32_add_mul_fma", 1.0),
+    "fp64": ("fp64_add_mul_fma", 1.0),
+    "fp16": ("fp16_add_mul_fma", 1.0),
+    "int": ("int32_add_sub", 1.0),
+    "imad": ("int32_mul_mad", 1.0),
+    "sfu": ("fp32_special", 1.0),
+    "tensor": ("tensor_fp16_fma", 2.0),
+}
+"""Pipe to the throughput class that gives its peak, and what one result counts for."""
+BUSY = {"FP32A": "fp32", "FP64A": "fp64", "FP16A": "fp16", "TENSO": "tensor"}
+"""DCGM's busy share to the pipe that it is of."""
 
 
 def with_counters(work: Activity, case: Case, seconds: float) -> Activity:
@@ -70,20 +83,12 @@ def _busy(case: Case, seconds: float) -> dict[str, float]:
     assert case.profile is not None
     gpu, counters = case.gpu, case.profile.counters
     cycles = gpu.sm_count * case.clocks.sm * seconds
-
-    def lanes(name: str) -> float:
-        return gpu.capability.throughput.get(name, 0.0)
-
-    rates: Mapping[str, tuple[str, Callable[[], float]]] = {
-        "FP32A": ("fp32", lambda: cycles * lanes("fp32_add_mul_fma")),
-        "FP64A": ("fp64", lambda: cycles * lanes("fp64_add_mul_fma")),
-        "FP16A": ("fp16", lambda: cycles * lanes("fp16_add_mul_fma")),
-        "TENSO": ("tensor", lambda: 2 * cycles * lanes("tensor_fp16_fma")),
-        "DRAMA": (
-            "dram",
-            lambda: gpu.memory_bandwidth * case.clocks.memory / gpu.memory_clock * seconds,
-        ),
-    }
-    return {
-        component: counters[name] * rate() for name, (component, rate) in rates.items() if name in counters
-    }
+    found = {}
+    for name, pipe in BUSY.items():
+        if name in counters:
+            throughput, each = RATES[pipe]
+            found[pipe] = counters[name] * (each * cycles * gpu.capability.throughput.get(throughput, 0.0))
+    if "DRAMA" in counters:
+        bandwidth = gpu.memory_bandwidth * case.clocks.memory / gpu.memory_clock
+        found["dram"] = counters["DRAMA"] * (bandwidth * seconds)
+    return found

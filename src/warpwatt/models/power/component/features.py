@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.models.power.component.activity import activity
-from warpwatt.models.power.component.counters import with_counters
+from warpwatt.models.power.component.counters import RATES, with_counters
 from warpwatt.models.power.component.loads import loads
 from warpwatt.models.power.component.parameters import COMPONENTS, parameters
 from warpwatt.models.power.component.toggle import toggle_factor
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.models.power.component.activity import Activity
 
-RATES: Mapping[str, tuple[str, float]] = {
-    "fp32": ("fp32_add_mul_fma", 1.0),
-    "fp64": ("fp64_add_mul_fma", 1.0),
-    "fp16": ("fp16_add_mul_fma", 1.0),
-    "int": ("int32_add_sub", 1.0),
-    "imad": ("int32_mul_mad", 1.0),
-    "sfu": ("fp32_special", 1.0),
-    "tensor": ("tensor_fp16_fma", 2.0),
-}
-"""Pipe to the throughput class that gives its peak, and what one result counts for."""
 LEVELS = ("shared", "l1", "l2", "dram")
 
 

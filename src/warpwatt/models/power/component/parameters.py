@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -179,16 +179,11 @@ def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
         if name in own:
             value, error = own[name]
             coefficients[name] = Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
-    shape = base.voltage
-    given = {"floor": shape.floor, "knee": shape.knee, "exponent": shape.exponent}
-    curve = {key: own.get(f"voltage_{key}", (value, 0.0))[0] for key, value in given.items()}
-    return Parameters(
+    curve = {k: own.get(f"voltage_{k}", (value, 0.0))[0] for k, value in asdict(base.voltage).items()}
+    return replace(
+        base,
         coefficients=coefficients,
         voltage=VoltageCurve(**curve),
-        toggles=base.toggles,
-        toggle_spread=base.toggle_spread,
-        temperature_c=base.temperature_c,
-        leakage_per_kelvin=base.leakage_per_kelvin,
         residual=own.get("residual", (base.residual, 0.0))[0],
         scope=calibration.gpu,
         calibrated=True,
