@@ -23,13 +23,13 @@ from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
-from warpwatt.measure.corpus import Corpus
+from warpwatt.lab.measure.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from warpwatt.core.program import Kernel
-    from warpwatt.measure.corpus import KernelLaunch
+    from warpwatt.lab.measure.corpus import KernelLaunch
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 SASS_ONLY = CompileOptions(levels=frozenset({Level.SASS}))

@@ -25,10 +25,10 @@ from warpwatt.emulate.native.engine import run_time
 from warpwatt.emulate.native.llvm import compile_text, load
 from warpwatt.emulate.native.routine_text import RoutineText
 from warpwatt.emulate.run import Limits
-from warpwatt.frontend.cache import Cache
 from warpwatt.frontend.load import load as load_kernels
-from warpwatt.measure.corpus import Corpus, buffers
-from warpwatt.measure.inputs import make_inputs
+from warpwatt.lab.measure.corpus import Corpus, buffers
+from warpwatt.lab.measure.inputs import make_inputs
+from warpwatt.storage.cache import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,15 +31,15 @@ from warpwatt.frontend.ptxas import assemble
 from warpwatt.frontend.source import read_source
 from warpwatt.frontend.toolkits import for_target
 from warpwatt.gpus import default_clocks, find_many
-from warpwatt.measure.corpus import Corpus
-from warpwatt.models.time.pipeline import Pipeline
+from warpwatt.lab.measure.corpus import Corpus
+from warpwatt.models.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.program import Kernel
-    from warpwatt.measure.corpus import CorpusProgram, KernelLaunch
+    from warpwatt.lab.measure.corpus import CorpusProgram, KernelLaunch
 
 _INLINED = re.compile(r", *function_name [^,;]*, *inlined_at [^;\n]*")
 """Line information that refers to strings of the whole module."""

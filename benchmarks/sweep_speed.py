@@ -17,23 +17,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.clocks import Asked
-from warpwatt.advise.configurations import Configuration
-from warpwatt.advise.journal import Journal
-from warpwatt.advise.run import run
-from warpwatt.advise.sweep import Sweep
-from warpwatt.advise.tasks import kernel_tasks
 from warpwatt.compose import Choice
-from warpwatt.frontend.directives import read_directives
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find, find_many
 from warpwatt.render.context import Context
 from warpwatt.render.sweep import write
+from warpwatt.request.directives import read_directives
+from warpwatt.sweep.clocks import Asked
+from warpwatt.sweep.configurations import Configuration
+from warpwatt.sweep.journal import Journal
+from warpwatt.sweep.run import run
+from warpwatt.sweep.sweep import Sweep
+from warpwatt.sweep.tasks import kernel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.advise.rows import Row
+    from warpwatt.sweep.rows import Row
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNELS = (("saxpy.cu", 0), ("matmul.cu", 1))

@@ -17,7 +17,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models import registry
-from warpwatt.models.time.roofline import Roofline
+from warpwatt.models.roofline import Roofline
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 N = 2048
@@ -36,7 +36,7 @@ def matmul():
 
 
 NEEDY = ("boughzala", "pipeline+residual", "resios", "roofline-fitted")
-"""What asks for measurements or a C loop nest: tested in tests/models/time and tests/models/resios."""
+"""What asks for measurements or a C loop nest: tested in tests/models and tests/published/resios."""
 
 
 @pytest.mark.parametrize("time", [name for name in registry.time_models() if not name.startswith(NEEDY)])

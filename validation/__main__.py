@@ -10,18 +10,18 @@ import sys
 from importlib import import_module
 
 SCRIPTS = (
-    "worked_examples",
-    "features",
-    "alavani_time",
-    "time_models",
-    "peers",
-    "hybrid",
-    "boughzala",
-    "wang_chu",
-    "microbench_check",
-    "fits",
-    "corpus_table",
-    "explained",
+    "alavani.worked_examples",
+    "alavani.features",
+    "alavani.time",
+    "timing.models",
+    "alavani.peers",
+    "timing.hybrid",
+    "boughzala.block_model",
+    "wang_chu.clock_scaling",
+    "measuring.microbench_check",
+    "measuring.fits",
+    "corpus.table",
+    "explanations.edits",
 )
 
 

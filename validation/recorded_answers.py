@@ -26,7 +26,7 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find_many
-from warpwatt.measure.corpus import Corpus, load_program
+from warpwatt.lab.measure.corpus import Corpus, load_program
 from warpwatt.render.document import prediction_document
 from warpwatt.render.json import finite
 

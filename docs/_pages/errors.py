@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from docs._pages.text import plain, table
 
-from warpwatt.advise import remote
 from warpwatt.core import errors
-from warpwatt.server.worker import pool
+from warpwatt.sweep import remote
+from warpwatt.workers import pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docs._pages.text import table as markdown_table
 
-from warpwatt.advise.quantities import QUANTITIES, SHARE
+from warpwatt.budget.quantities import QUANTITIES, SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,12 +20,12 @@ from typing import Any, TypedDict, Unpack
 from warpwatt.core.errors import UsageError, WarpWattError
 from warpwatt.core.program import Unknown
 from warpwatt.frontend.compiled import Source
+from warpwatt.request.arguments import texts
+from warpwatt.request.choices import note
+from warpwatt.request.objects import run_object
+from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.session import Session
 from warpwatt.results import Result, Results, results
-from warpwatt.session.arguments import texts
-from warpwatt.session.choices import note
-from warpwatt.session.objects import run_object
-from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
-from warpwatt.session.session import Session
 
 Dimensions = int | str | Iterable[int]
 """Of a grid, block or cluster: ``256``, ``(16, 16)`` or ``"16,16"``."""

@@ -79,6 +79,6 @@ def _options(node: Any) -> dict[str, Any]:
 
 
 def _every() -> list[str]:
-    from warpwatt.session.choices import complete_gpus  # noqa: PLC0415 - only where all are asked for
+    from warpwatt.request.choices import complete_gpus  # noqa: PLC0415 - only where all are asked for
 
     return [gpu.name for gpu in complete_gpus("all", lambda _: None)]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.advise.quantities import BYTES, QUANTITIES, SHARE
 from warpwatt.api import predict_all
+from warpwatt.budget.quantities import BYTES, QUANTITIES, SHARE
 from warpwatt.core.errors import UsageError
 from warpwatt.core.units import si
 from warpwatt.render.check.words import amount

@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warpwatt.advise.simulate import simgrid
+from warpwatt.published.boughzala import simgrid
 
 SCHEMA = json.loads(
     resources.files("warpwatt.render").joinpath("schema", "simulation-1.0.json").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.advise.sweeps import STREAM
+from tests.sweep.sweeps import STREAM
 from warpwatt.render.sweep.columns import schema
 
 pytestmark = pytest.mark.toolchain

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from warpwatt.commands.main import app
 from warpwatt.core.errors import OutputExistsError, UsageError
-from warpwatt.learn.errors import DataError, SingleProgramError
+from warpwatt.lab.learn.errors import DataError, SingleProgramError
 from warpwatt.models.trained.file import read
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus.on_cpu import compiler
-from warpwatt.measure.corpus import load_program
+from warpwatt.lab.measure.corpus import load_program
 
 MANIFEST = """
 summary = "A test"

@@ -14,12 +14,12 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer
 from warpwatt.frontend.signatures import blank_comments, parameter_names
-from warpwatt.measure.corpus import buffers, constant_symbols
+from warpwatt.lab.measure.corpus import buffers, constant_symbols
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.measure.corpus import CorpusProgram, KernelLaunch
+    from warpwatt.lab.measure.corpus import CorpusProgram, KernelLaunch
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent.parent / "build" / "corpus-on-cpu"

@@ -7,12 +7,12 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from validation.corpus_check import check
+from validation.corpus.check import check
 
 from tests.corpus.on_cpu import compiler
 from warpwatt.frontend.load import load
-from warpwatt.measure.corpus import Corpus, module
-from warpwatt.measure.inputs import make_inputs
+from warpwatt.lab.measure.corpus import Corpus, module
+from warpwatt.lab.measure.inputs import make_inputs
 
 CORPUS = Corpus.load(Path(__file__).parent.parent.parent / "corpus")
 SAMPLE = random.Random(2).sample(CORPUS, min(12, len(CORPUS)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from validation.corpus_check import check
+from validation.corpus.check import check
 
 from tests.corpus.on_cpu import CpuError, run
-from warpwatt.measure.inputs import from_bf16, make_inputs, to_bf16
+from warpwatt.lab.measure.inputs import from_bf16, make_inputs, to_bf16
 
 
 def outputs(program, order=0, **arrays):

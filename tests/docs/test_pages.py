@@ -12,7 +12,7 @@ from docs._pages import cli, errors, gpus, quantities, schemas
 from docs._pages.docstrings import markdown
 from docs._pages.text import cell
 
-from warpwatt.advise.quantities import QUANTITIES
+from warpwatt.budget.quantities import QUANTITIES
 from warpwatt.commands.main import VERBS, app
 from warpwatt.core.errors import WarpWattError
 from warpwatt.gpus import names

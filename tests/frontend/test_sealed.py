@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from validation.web_attack_sources import inclusions
+from validation.server.attack_sources import inclusions
 
 from warpwatt.core.errors import CompileError, WarpWattError
 from warpwatt.frontend import toolchain

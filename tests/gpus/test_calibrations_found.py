@@ -7,7 +7,7 @@ import pytest
 from warpwatt.core.errors import ParseError
 from warpwatt.gpus import find
 from warpwatt.gpus.describe import describe
-from warpwatt.models.power.component.parameters import parameters
+from warpwatt.models.component.parameters import parameters
 
 TEXT = """
 gpu = "nvidia h200"

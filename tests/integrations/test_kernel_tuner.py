@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from warpwatt.advise.ranking import Candidate
+from warpwatt.choose.ranking import Candidate
 from warpwatt.core.errors import InputError, UnknownGpuError, UsageError, WarpWattError
 from warpwatt.integrations.kernel_tuner import Pruner, described
 

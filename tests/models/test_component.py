@@ -10,13 +10,13 @@ from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Source
 from warpwatt.core.gpu import Calibration, Clocks
 from warpwatt.gpus import find_many, missing
-from warpwatt.models.power.component import Component
-from warpwatt.models.power.component.activity import active_sms, activity
-from warpwatt.models.power.component.features import physical_features
-from warpwatt.models.power.component.parameters import COMPONENTS, parameters
-from warpwatt.models.power.component.voltage import VoltageCurve
+from warpwatt.models.component import Component
+from warpwatt.models.component.activity import active_sms, activity
+from warpwatt.models.component.features import physical_features
+from warpwatt.models.component.parameters import COMPONENTS, parameters
+from warpwatt.models.component.voltage import VoltageCurve
 from warpwatt.models.registry import power_model, power_models
-from warpwatt.models.time.roofline import Roofline
+from warpwatt.models.roofline import Roofline
 
 USABLE = [gpu for gpu in find_many("all") if not missing(gpu)]
 

@@ -25,7 +25,7 @@ from warpwatt.models.hybrid import (
     overlap,
     profiled_launch,
 )
-from warpwatt.models.time.roofline import Roofline
+from warpwatt.models.roofline import Roofline
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Timing

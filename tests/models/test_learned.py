@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpwatt.models.power.component import Component
-from warpwatt.models.power.learned import ComponentLearned
-from warpwatt.models.power.learned import model as learned
+from warpwatt.models.component import Component
+from warpwatt.models.learned import ComponentLearned
+from warpwatt.models.learned import model as learned
 from warpwatt.models.registry import power_model, power_models
-from warpwatt.models.time.roofline import Roofline
+from warpwatt.models.roofline import Roofline
 
 KNOWN = "Tesla V100 PCIe 16GB"
 

@@ -12,7 +12,7 @@ from warpwatt.core.program import Access, Instruction, Kernel, MemoryAccess, Res
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
 from warpwatt.isa import ptx
-from warpwatt.models.time.roofs import (
+from warpwatt.models.roofs import (
     ATOMIC_CYCLES,
     L2_CLOCK_SHARE,
     SHARED_ATOMIC_CYCLES,

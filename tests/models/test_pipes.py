@@ -4,7 +4,7 @@ import pytest
 
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Space, Unit
 from warpwatt.gpus import find
-from warpwatt.models.time.pipes import issue_slots, machine_instructions, pipe_cycles
+from warpwatt.models.pipes import issue_slots, machine_instructions, pipe_cycles
 
 
 def instruction(opcode, unit, throughput_class="", **more):

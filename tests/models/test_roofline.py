@@ -5,9 +5,9 @@ import math
 import pytest
 
 from warpwatt.core.gpu import Clocks
-from warpwatt.models.time.dispatch import dispatch_rate
-from warpwatt.models.time.roofline import STARTUP_SECONDS, Roofline
-from warpwatt.models.time.roofs import imbalance, roofs
+from warpwatt.models.dispatch import dispatch_rate
+from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
+from warpwatt.models.roofs import imbalance, roofs
 
 
 def test_streaming_runs_at_memory_bandwidth(toy):

@@ -7,8 +7,8 @@ import pytest
 from warpwatt.core.estimate import Source
 from warpwatt.core.gpu import Clocks
 from warpwatt.gpus import find_many, missing
-from warpwatt.models.power.specification import Specification, idle_watts, relative_voltage
-from warpwatt.models.time.roofline import Roofline
+from warpwatt.models.roofline import Roofline
+from warpwatt.models.specification import Specification, idle_watts, relative_voltage
 
 
 def predicted(case):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.models.advice.cases import predicted
+from tests.what_if.cases import predicted
 from warpwatt.core.case import Stall
-from warpwatt.models.time.pipeline.layout import SCOREBOARD_REASONS
+from warpwatt.models.pipeline.layout import SCOREBOARD_REASONS
 
 NAMES = ("transpose", "banks", "accumulator")
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.advise import gpu_choice as choosing
-from warpwatt.advise import recommend as advice
-from warpwatt.advise.carbon import read_carbon
-from warpwatt.advise.gpu_choice import LeftOut, Question
-from warpwatt.advise.pool import outcomes
-from warpwatt.advise.prices import read_prices
+from warpwatt.choose import gpu_choice as choosing
+from warpwatt.choose import recommend as advice
+from warpwatt.choose.carbon import read_carbon
+from warpwatt.choose.gpu_choice import LeftOut, Question
+from warpwatt.choose.prices import read_prices
 from warpwatt.commands.axes import sweep_of
 from warpwatt.commands.output import table_context
 from warpwatt.commands.workers import progress, run_all
 from warpwatt.core.errors import InputError, UsageError
 from warpwatt.render.sweep import advice as pages
 from warpwatt.render.sweep import choice as ranking
+from warpwatt.sweep.pool import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warpwatt.advise.rows import Row
-    from warpwatt.advise.sweep import Sweep
-    from warpwatt.advise.units import Known
     from warpwatt.commands.axes import Axes
     from warpwatt.commands.recommend import AdviceOutput, Aim
     from warpwatt.commands.workers import Workers
+    from warpwatt.sweep.rows import Row
+    from warpwatt.sweep.sweep import Sweep
+    from warpwatt.sweep.units import Known
 
 
 def settings(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOutput) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.application import predict_application
-from warpwatt.frontend.applications import load_application
-from warpwatt.frontend.launches import Request
 from warpwatt.frontend.load import load_kernel
-from warpwatt.session.choices import complete_gpus
+from warpwatt.jobs.application import predict_application
+from warpwatt.request.applications import load_application
+from warpwatt.request.choices import complete_gpus
+from warpwatt.request.launch_text import Request
 
 if TYPE_CHECKING:
-    from warpwatt.advise.application import Predictor
     from warpwatt.core.application import KernelNode
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import ApplicationPrediction, Prediction
-    from warpwatt.session.session import Session
+    from warpwatt.jobs.application import Predictor
+    from warpwatt.request.session import Session
 
 
 def run_application(session: Session) -> tuple[ApplicationPrediction, ...]:

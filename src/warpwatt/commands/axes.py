@@ -11,15 +11,15 @@ import click
 from warpwatt.commands.options import EnumChoice, group
 from warpwatt.core.errors import UsageError
 from warpwatt.core.program import Unknown
-from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warpwatt.advise.clocks import Asked
-    from warpwatt.advise.configurations import Configuration
-    from warpwatt.advise.sweep import Sweep
-    from warpwatt.advise.tasks import Task
+    from warpwatt.sweep.clocks import Asked
+    from warpwatt.sweep.configurations import Configuration
+    from warpwatt.sweep.sweep import Sweep
+    from warpwatt.sweep.tasks import Task
 
 
 class InputsThenFlags(click.Command):
@@ -138,9 +138,9 @@ def sweep_of(
     InputError, UsageError, UnknownGpuError
         If something cannot be read or is not known.
     """
-    from warpwatt.advise.sweep import Sweep  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.session.choices import complete_gpus, model_choice, note  # noqa: PLC0415
-    from warpwatt.session.session import Session  # noqa: PLC0415
+    from warpwatt.request.choices import complete_gpus, model_choice, note  # noqa: PLC0415
+    from warpwatt.request.session import Session  # noqa: PLC0415
+    from warpwatt.sweep.sweep import Sweep  # noqa: PLC0415 - verbs load lazily
 
     include = tuple(str(Path(folder).resolve()) for folder in axes.include)  # workers are elsewhere
     compilation = CompilationOptions(include=include, toolkit=axes.toolkit, flags=axes.flags)
@@ -164,9 +164,9 @@ def tasks_of(axes: Axes) -> tuple[Task, ...]:
     UsageError
         If a launch is described and there is no kernel to launch.
     """
-    from warpwatt.advise.tasks import application_task, kernel_tasks  # noqa: PLC0415 - verbs load lazily
     from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.session.launches import launch_texts  # noqa: PLC0415
+    from warpwatt.request.launches import launch_texts  # noqa: PLC0415
+    from warpwatt.sweep.tasks import application_task, kernel_tasks  # noqa: PLC0415 - verbs load lazily
 
     launch = LaunchOptions(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
     if launch != LaunchOptions() and all(_is_application(name) for name in axes.sources):
@@ -190,7 +190,7 @@ def _is_application(name: str) -> bool:
 
 def configurations_of(axes: Axes) -> tuple[Configuration, ...]:
     """Return the configurations; those of a file are laid over every combination of the options' values."""
-    from warpwatt.advise import configurations as c  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep import configurations as c  # noqa: PLC0415 - verbs load lazily
 
     registers = c.parse_registers(axes.maxrregcount) if axes.maxrregcount else ()
     blocks = [block for text in axes.block for block in text.split("/")]
@@ -204,7 +204,7 @@ def configurations_of(axes: Axes) -> tuple[Configuration, ...]:
 
 def clocks_of(texts: tuple[str, ...]) -> tuple[Asked | None, ...]:
     """Return the clocks asked for, each once; None stands for the board's own choice."""
-    from warpwatt.advise.clocks import parse_range  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep.clocks import parse_range  # noqa: PLC0415 - verbs load lazily
 
     asked = dict.fromkeys(clock for text in texts for clock in parse_range(text))
     return tuple(asked) or (None,)

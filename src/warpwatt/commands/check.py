@@ -60,11 +60,11 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     max.energy = "+5 %"      # over the file that `baseline = "..."` names
     min.occupancy = "75 %"
     """
-    from warpwatt.advise.check import judge  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.advise.check.budgets import read_budgets  # noqa: PLC0415
+    from warpwatt.budget import judge  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.budget.budgets import read_budgets  # noqa: PLC0415
     from warpwatt.commands.output import Writer, table_context  # noqa: PLC0415
     from warpwatt.render.check import renderer  # noqa: PLC0415
-    from warpwatt.session.choices import note  # noqa: PLC0415
+    from warpwatt.request.choices import note  # noqa: PLC0415
 
     if writing.output is not None:
         Writer.check(writing.output, force=writing.force)

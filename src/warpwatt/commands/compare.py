@@ -12,7 +12,7 @@ import click
 from warpwatt.commands import options as o
 
 if TYPE_CHECKING:
-    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
 
 
 class CompareFormat(StrEnum):
@@ -78,8 +78,8 @@ def compare(
     warpwatt compare kernel.cu --kernel naive/tiled
     """
     from warpwatt.commands.output import Writer, table_context  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.compare.sides import Asked, compared  # noqa: PLC0415
     from warpwatt.render.compare import renderer  # noqa: PLC0415
-    from warpwatt.session.sides import Asked, compared  # noqa: PLC0415
 
     if new is not None and new.startswith("-") and new != "-":  # a compiler's flag behind --
         compilation, new = replace(compilation, flags=(new, *compilation.flags)), None

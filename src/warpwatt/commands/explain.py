@@ -9,7 +9,7 @@ import click
 from warpwatt.commands import options as o
 
 if TYPE_CHECKING:
-    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
 
 
 @click.command()
@@ -31,7 +31,7 @@ def explain(
     """
     from warpwatt.commands.output import prediction_context  # noqa: PLC0415 - verbs load lazily
     from warpwatt.render.explain import render  # noqa: PLC0415
-    from warpwatt.session.session import Session  # noqa: PLC0415
+    from warpwatt.request.session import Session  # noqa: PLC0415
 
     predictions = Session(source, gpu, compilation, modelling, advice=True).run(launch)
     click.echo(render(predictions, prediction_context(predictions)), nl=False)

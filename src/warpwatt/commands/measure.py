@@ -12,10 +12,10 @@ import click
 from warpwatt.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from warpwatt.measure.bench import Point
-    from warpwatt.measure.campaign import Outcome, Watcher
-    from warpwatt.measure.runner import Options
-    from warpwatt.measure.store import Group, Store
+    from warpwatt.lab.measure.bench import Point
+    from warpwatt.lab.measure.campaign import Outcome, Watcher
+    from warpwatt.lab.measure.runner import Options
+    from warpwatt.lab.measure.store import Group, Store
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -53,8 +53,8 @@ def measure(prepare: Path | None, **values: Any) -> None:
 
 
 def _prepare(folder: Path, into: Path, target: str) -> None:
-    from warpwatt.measure.corpus import Corpus  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.measure.prepare import prepare  # noqa: PLC0415 - needs the compilers
+    from warpwatt.lab.measure.corpus import Corpus  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.lab.measure.prepare import prepare  # noqa: PLC0415 - needs the compilers
 
     corpus = Corpus.load(folder)
     with ExitStack() as stack:
@@ -65,9 +65,9 @@ def _prepare(folder: Path, into: Path, target: str) -> None:
 
 
 def _options(values: dict[str, Any]) -> Options:
-    from warpwatt.measure.protocol import Settings, Status  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.measure.runner import PROTOCOLS, Options, default_workers  # noqa: PLC0415
-    from warpwatt.measure.simulated import Behaviour  # noqa: PLC0415
+    from warpwatt.lab.measure.protocol import Settings, Status  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.lab.measure.runner import PROTOCOLS, Options, default_workers  # noqa: PLC0415
+    from warpwatt.lab.measure.simulated import Behaviour  # noqa: PLC0415
 
     if values["simulate"] and values["output"] is None:
         raise UsageError("--simulate needs --output: made-up figures must not mix with measured ones")
@@ -93,11 +93,11 @@ def _options(values: dict[str, Any]) -> Options:
 
 def _run(options: Options, watcher: Watcher) -> Outcome:
     if options.behaviour is not None:
-        from warpwatt.measure.runner import run  # noqa: PLC0415 - verbs load lazily
+        from warpwatt.lab.measure.runner import run  # noqa: PLC0415 - verbs load lazily
 
         return run(options, watcher)
-    from warpwatt.measure.driver import bindings  # noqa: PLC0415 - as above
-    from warpwatt.measure.supervisor import supervise  # noqa: PLC0415
+    from warpwatt.lab.measure.driver import bindings  # noqa: PLC0415 - as above
+    from warpwatt.lab.measure.supervisor import supervise  # noqa: PLC0415
 
     bindings()  # says what is missing before anything is started
     return supervise(options, watcher)

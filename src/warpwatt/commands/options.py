@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warpwatt.core.program import Unknown
-from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

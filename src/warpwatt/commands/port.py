@@ -11,10 +11,10 @@ import click
 
 from warpwatt.commands import options as o
 from warpwatt.core.errors import ArgumentError, InputError, OutputExistsError
-from warpwatt.session.options import ModelOptions
+from warpwatt.request.options import ModelOptions
 
 if TYPE_CHECKING:
-    from warpwatt.port import Agreement, Port, Request
+    from warpwatt.published.resios.port import Agreement, Port, Request
 
 
 class PortFormat(StrEnum):
@@ -124,9 +124,9 @@ def port(
     warpwatt port blur.c --arg width=4096 --arg height=4096 --gpu h200,t4 --emit blur.cu
     """
     from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.port import check as checked  # noqa: PLC0415
-    from warpwatt.port import port as ported  # noqa: PLC0415
-    from warpwatt.session.choices import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
+    from warpwatt.published.resios.port import check as checked  # noqa: PLC0415
+    from warpwatt.published.resios.port import port as ported  # noqa: PLC0415
+    from warpwatt.request.choices import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
 
     shape, text, request = writing.checked(), read_source(source), _request(asked)
     choice = model_choice(ModelOptions(model=model))
@@ -143,7 +143,7 @@ def port(
 
 def _request(asked: AskedOptions) -> Request:
     from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415 - lazy
-    from warpwatt.port import Request  # noqa: PLC0415
+    from warpwatt.published.resios.port import Request  # noqa: PLC0415
 
     values, shapes = sizes(asked.arg)
     return Request(
@@ -186,7 +186,7 @@ def _write(
     found: list[Port], agreements: tuple[Agreement, ...], shape: PortFormat, writing: PortOutput
 ) -> None:
     from warpwatt.commands.output import table_context  # noqa: PLC0415 - lazy
-    from warpwatt.render.port import renderer  # noqa: PLC0415
+    from warpwatt.published.resios.render import renderer  # noqa: PLC0415
 
     context = table_context(colour=writing.output is None)
     text = renderer(shape)(found, agreements, context)

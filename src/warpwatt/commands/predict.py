@@ -10,7 +10,7 @@ from warpwatt.commands import options as o
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
 
 
 @click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
@@ -45,7 +45,7 @@ def predict(
     INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
     """
     from warpwatt.commands.output import Writer  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.session.session import Session  # noqa: PLC0415
+    from warpwatt.request.session import Session  # noqa: PLC0415
 
     if source.endswith(".c") and any(model.endswith("resios") for model in modelling.model):
         raise UsageError(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.report import MOST_SWEPT, report, reports
 from warpwatt.commands.output import prediction_context
 from warpwatt.render.html import render_reports
-from warpwatt.session.choices import model_choice
+from warpwatt.render.report.report import MOST_SWEPT, report, reports
+from warpwatt.request.choices import model_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.commands.output import Writer
     from warpwatt.core.prediction import Prediction
-    from warpwatt.session.session import Session
+    from warpwatt.request.session import Session
 
 WORTH_SAYING = 5.0
 """Seconds of clock sweeps that a user is told of."""

@@ -127,9 +127,9 @@ def _check_reach(listening: ListenOptions) -> None:
 
 
 def _settings(listening: ListenOptions, work: WorkOptions) -> Settings:
-    from warpwatt.frontend.cache import parse_size  # noqa: PLC0415 - as above
     from warpwatt.server.web.settings import Settings, usual_workers  # noqa: PLC0415
-    from warpwatt.server.worker.limits import Limits  # noqa: PLC0415
+    from warpwatt.storage.cache import parse_size  # noqa: PLC0415 - as above
+    from warpwatt.workers.limits import Limits  # noqa: PLC0415
 
     return Settings(
         listening.host,

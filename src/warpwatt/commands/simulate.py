@@ -10,7 +10,7 @@ import click
 from warpwatt.commands import options as o
 
 if TYPE_CHECKING:
-    from warpwatt.session.options import CompilationOptions, ModelOptions
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @click.command(
@@ -56,7 +56,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one argument for each option
     """Simulate a list of jobs on nodes of GPUs: makespan and energy, idle energy included."""
     from warpwatt.commands import simulations as run  # noqa: PLC0415 - verbs load lazily
     from warpwatt.commands.output import Writer  # noqa: PLC0415
-    from warpwatt.session.session import Session  # noqa: PLC0415
+    from warpwatt.request.session import Session  # noqa: PLC0415
 
     writer = Writer.prepare(writing)
     session = Session(str(jobs), gpu, compilation, modelling)

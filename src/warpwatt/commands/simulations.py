@@ -5,30 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.advise.simulate.platform import one_node, read_platform
-from warpwatt.advise.simulate.reading import read_jobs
-from warpwatt.advise.simulate.schedule import Place
-from warpwatt.advise.simulate.sharing import share_application
-from warpwatt.advise.simulate.simgrid import run as run_simgrid
-from warpwatt.advise.simulate.simulation import hosts, simulate, tasks
-from warpwatt.advise.simulate.xml import platform_xml
 from warpwatt.commands.applications import predictor, run_application
 from warpwatt.core.errors import UsageError
-from warpwatt.frontend.applications import load_application
-from warpwatt.frontend.launches import read_toml
+from warpwatt.jobs.platform import one_node, read_platform
+from warpwatt.jobs.reading import read_jobs
+from warpwatt.jobs.schedule import Place
+from warpwatt.jobs.sharing import share_application
+from warpwatt.jobs.simulation import hosts, simulate, tasks
+from warpwatt.published.boughzala.platform_xml import platform_xml
+from warpwatt.published.boughzala.simgrid import run as run_simgrid
 from warpwatt.render.simulation import render_json, render_shared_json, render_shared_text, render_text
-from warpwatt.session.choices import complete_gpus
+from warpwatt.request.applications import load_application
+from warpwatt.request.choices import complete_gpus
+from warpwatt.request.launch_text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from warpwatt.advise.application import Predictor
-    from warpwatt.advise.simulate.jobs import Job
-    from warpwatt.advise.simulate.simgrid import Outcome
-    from warpwatt.advise.simulate.simulation import Simulation
     from warpwatt.commands.output import Writer
-    from warpwatt.session.session import Session
+    from warpwatt.jobs.application import Predictor
+    from warpwatt.jobs.jobs import Job
+    from warpwatt.jobs.simulation import Simulation
+    from warpwatt.published.boughzala.simgrid import Outcome
+    from warpwatt.request.session import Session
 
     Renderer = Callable[..., Any]
 

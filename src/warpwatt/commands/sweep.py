@@ -19,8 +19,8 @@ from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.advise.rows import Row
-    from warpwatt.advise.sweep import Sweep
+    from warpwatt.sweep.rows import Row
+    from warpwatt.sweep.sweep import Sweep
 
 
 class SweepFormat(StrEnum):
@@ -97,7 +97,7 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutpu
     ClusterError
         If the cluster cannot be used or was lost; what is done stays.
     """
-    from warpwatt.advise.journal import Journal  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep.journal import Journal  # noqa: PLC0415 - verbs load lazily
 
     if writing.output is None:
         kept: list[Row] = []
@@ -121,7 +121,7 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutpu
 
 def _checked(writing: SweepOutput) -> SweepFormat:
     """Return the format, checked before any work: that it can be written, and to where it shall go."""
-    from warpwatt.advise.journal import partial  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep.journal import partial  # noqa: PLC0415 - verbs load lazily
 
     shape, output = _format(writing), writing.output
     if shape is SweepFormat.PARQUET:

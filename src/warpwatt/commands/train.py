@@ -14,9 +14,9 @@ from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from warpwatt.learn.layout import Layout
-    from warpwatt.learn.samples import Samples
-    from warpwatt.learn.training import Trained, Training
+    from warpwatt.lab.learn.layout import Layout
+    from warpwatt.lab.learn.samples import Samples
+    from warpwatt.lab.learn.training import Trained, Training
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -51,9 +51,9 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     Known layouts are recognised; a table of your own is described with --program-column, --target-column and
     --features. Every regressor is cross-validated beside the constant mean.
     """
-    from warpwatt.learn.card import markdown  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.learn.samples import load  # noqa: PLC0415
-    from warpwatt.learn.training import train as run  # noqa: PLC0415
+    from warpwatt.lab.learn.card import markdown  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.lab.learn.samples import load  # noqa: PLC0415
+    from warpwatt.lab.learn.training import train as run  # noqa: PLC0415
     from warpwatt.models.trained.file import write  # noqa: PLC0415
 
     shown = output.with_suffix(".md")
@@ -68,7 +68,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     write(output, trained.card, trained.model)
     shown.write_text(markdown(trained.card), encoding="utf-8")
     if report:
-        from warpwatt.learn.report import page  # noqa: PLC0415
+        from warpwatt.render.training import page  # noqa: PLC0415
 
         report.write_text(page(samples, trained), encoding="utf-8")
     _show(samples, trained)
@@ -77,8 +77,8 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
 
 def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | None]:
     """Return the features asked for, and the layout of a table of one's own."""
-    from warpwatt.learn.layout import Target, own_layout, plain  # noqa: PLC0415
-    from warpwatt.learn.samples import UNITS  # noqa: PLC0415
+    from warpwatt.lab.learn.layout import Target, own_layout, plain  # noqa: PLC0415
+    from warpwatt.lab.learn.samples import UNITS  # noqa: PLC0415
 
     text = str(options["features"] or "")
     features = [plain(name) for name in text.split(",") if name.strip()] or None
@@ -94,9 +94,9 @@ def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | N
 
 
 def _training(options: dict[str, object]) -> Training:
-    from warpwatt.learn.regressors import regressor  # noqa: PLC0415
-    from warpwatt.learn.splits import Split  # noqa: PLC0415
-    from warpwatt.learn.training import BEST_PUBLISHED, Training  # noqa: PLC0415
+    from warpwatt.lab.learn.regressors import regressor  # noqa: PLC0415
+    from warpwatt.lab.learn.splits import Split  # noqa: PLC0415
+    from warpwatt.lab.learn.training import BEST_PUBLISHED, Training  # noqa: PLC0415
 
     models, folds, seeds = options["models"], options["folds"], options["seeds"]
     assert isinstance(models, tuple)

@@ -16,8 +16,8 @@ from warpwatt.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
 
-    from warpwatt.advise.rows import Row
-    from warpwatt.advise.sweep import Sweep
+    from warpwatt.sweep.rows import Row
+    from warpwatt.sweep.sweep import Sweep
 
     Advance = Callable[[list[Row]], None]
 
@@ -37,7 +37,7 @@ class Workers:
             raise UsageError(
                 "--jobs and --dask exclude each other", hint="the cluster's workers do the points"
             )
-        from warpwatt.advise.cluster import check  # noqa: PLC0415 - only who wants dask pays for it
+        from warpwatt.sweep.cluster import check  # noqa: PLC0415 - only who wants dask pays for it
 
         check()
 
@@ -77,11 +77,11 @@ def run_all(
     """
     with progress(len(sweep), before) as advance:
         if workers.dask is not None:
-            from warpwatt.advise.cluster import run_on_cluster  # noqa: PLC0415 - only who wants dask pays
+            from warpwatt.sweep.cluster import run_on_cluster  # noqa: PLC0415 - only who wants dask pays
 
             batches = run_on_cluster(sweep, done, workers.dask)
         else:
-            from warpwatt.advise.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
+            from warpwatt.sweep.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
 
             batches = run_pooled(sweep, done, workers.processes)
         for batch in batches:

@@ -7,8 +7,8 @@ arithmetic that a native engine repeats in three lines:
   each type represents exactly;
 - integers are the upper 7 bits: 0..127.
 
-The distribution is that of :mod:`warpwatt.measure.inputs`, the bits are not: its generator cannot start in
-the middle.
+The distribution is that of :mod:`warpwatt.lab.measure.inputs`, the bits are not: its generator cannot start
+in the middle.
 """
 
 from __future__ import annotations

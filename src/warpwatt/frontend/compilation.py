@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
-from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.options import Compiler
 from warpwatt.frontend.toolkits import target_number
+from warpwatt.storage.cache import default_cache, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

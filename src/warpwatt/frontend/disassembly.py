@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import ParseError, ToolchainError
 from warpwatt.core.program import Level
 from warpwatt.frontend import toolchain
-from warpwatt.frontend.cache import default_cache, digest
 from warpwatt.frontend.toolkits import target_number
+from warpwatt.storage.cache import default_cache, digest
 
 if TYPE_CHECKING:
     from pathlib import Path

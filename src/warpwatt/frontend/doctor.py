@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.frontend import process, toolchain, toolkits
-from warpwatt.frontend.cache import default_cache
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.cuda import compile_nvcc
 from warpwatt.frontend.nvrtc import compile_nvrtc
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import WHEELS, Toolkit, install_command
+from warpwatt.storage.cache import default_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.frontend import toolchain
-from warpwatt.frontend.paths import cache_directory
 from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.storage.paths import cache_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,8 +4,8 @@ Public names: ``find(name) -> Gpu``, ``find_many(list) -> tuple[Gpu, ...]``, ``n
 ``capability(version) -> Capability``, ``default_clocks(gpu) -> Clocks``,
 ``occupancy(gpu, resources, launch) -> Occupancy``, ``check_launch(gpu, resources, launch) -> None``,
 ``missing(gpu) -> tuple[str, ...]``. Further rooms: ``latencies`` (tables with their sources), ``timings``
-(measurements of the memory hierarchy), ``alavani`` (parameters of the thesis' models), ``power`` (static
-power), ``check`` (the data check) and ``describe`` (plain rows for the command line).
+(measurements of the memory hierarchy), ``power`` (static power), ``check`` (the data check) and ``describe``
+(plain rows for the command line).
 """
 
 from warpwatt.gpus.capabilities import capability

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.advise.ranking import Candidate, Ranking, rank
 from warpwatt.api import predict
+from warpwatt.choose.ranking import Candidate, Ranking, rank
 from warpwatt.core.errors import InputError, ToolchainError, UsageError, WarpWattError
 from warpwatt.frontend.compiled import Source
 from warpwatt.gpus import find
@@ -53,7 +53,7 @@ class Pruner:
     gpu
         For which GPU; None: the one that Kernel Tuner runs on.
     keep, within
-        How many to run, as :func:`~warpwatt.advise.ranking.rank` has them: a share or number of all, and a
+        How many to run, as :func:`~warpwatt.choose.ranking.rank` has them: a share or number of all, and a
         factor of the best prediction.
     objective
         ``time``, ``energy`` or ``edp``; None: energy where Kernel Tuner's own objective names it, else time.

@@ -26,16 +26,16 @@ from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.compiled import Source
 from warpwatt.render.card import card
 from warpwatt.render.card import line as one_line
+from warpwatt.request.objects import run_object
+from warpwatt.request.session import Session
 from warpwatt.results import SCRATCH, Result, Results, results
-from warpwatt.session.objects import run_object
-from warpwatt.session.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from warpwatt.session.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
 
 MAGIC = "warpwatt"
 CELL = "cell"

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.advise.ranking import OBJECTIVES, Candidate, Ranking
-from warpwatt.advise.ranking import rank as ranked
 from warpwatt.api import predict
+from warpwatt.choose.ranking import OBJECTIVES, Candidate, Ranking
+from warpwatt.choose.ranking import rank as ranked
 from warpwatt.core.errors import InputError, UsageError
-from warpwatt.session.triton import OPTIONS, is_function
+from warpwatt.request.triton import OPTIONS, is_function
 
 if TYPE_CHECKING:
     import os
@@ -140,7 +140,7 @@ def warpwatt_prune(
     Parameters
     ----------
     keep, within
-        As :func:`warpwatt.advise.ranking.rank` has them.
+        As :func:`warpwatt.choose.ranking.rank` has them.
     report
         A CSV file for every configuration's prediction, decision and reason; the latest tuning's.
     quiet

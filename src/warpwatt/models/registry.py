@@ -26,25 +26,25 @@ DEFAULT_TIME = "pipeline"
 DEFAULT_POWER = "component"
 
 _TIME: Mapping[str, str] = {
-    "alavani-ilp-tlp": "warpwatt.models.time.alavani_ilp_tlp:AlavaniIlpTlp",
-    "alavani-reservation": "warpwatt.models.time.alavani_reservation:AlavaniReservation",
-    "boughzala": "warpwatt.models.time.boughzala:Boughzala",
-    "boughzala-resident": "warpwatt.models.time.boughzala:BoughzalaResident",
-    "boughzala-rounds": "warpwatt.models.time.boughzala:BoughzalaRounds",
-    "pipeline": "warpwatt.models.time.pipeline:Pipeline",
-    "pipeline+residual": "warpwatt.models.time.residual:PipelineResidual",
-    "resios": "warpwatt.models.resios.model:Resios",
-    "roofline": "warpwatt.models.time.roofline:Roofline",
-    "roofline-fitted": "warpwatt.models.time.roofline_bandwidth:RooflineFitted",
-    "roofline-vendor": "warpwatt.models.time.roofline_bandwidth:RooflineVendor",
-    "volkov": "warpwatt.models.time.volkov:Volkov",
-    "wang-chu": "warpwatt.models.time.wang_chu:WangChu",
+    "alavani-ilp-tlp": "warpwatt.published.alavani.ilp_tlp_model:AlavaniIlpTlp",
+    "alavani-reservation": "warpwatt.published.alavani.reservation_model:AlavaniReservation",
+    "boughzala": "warpwatt.published.boughzala.time_model:Boughzala",
+    "boughzala-resident": "warpwatt.published.boughzala.time_model:BoughzalaResident",
+    "boughzala-rounds": "warpwatt.published.boughzala.time_model:BoughzalaRounds",
+    "pipeline": "warpwatt.models.pipeline:Pipeline",
+    "pipeline+residual": "warpwatt.models.residual:PipelineResidual",
+    "resios": "warpwatt.published.resios.model:Resios",
+    "roofline": "warpwatt.models.roofline:Roofline",
+    "roofline-fitted": "warpwatt.published.alavani.rooflines:RooflineFitted",
+    "roofline-vendor": "warpwatt.published.alavani.rooflines:RooflineVendor",
+    "volkov": "warpwatt.published.volkov.model:Volkov",
+    "wang-chu": "warpwatt.published.wang_chu:WangChu",
 }
 _POWER: Mapping[str, str] = {
-    "boughzala": "warpwatt.models.power.boughzala:Boughzala",
-    "component": "warpwatt.models.power.component:Component",
-    "component+learned": "warpwatt.models.power.learned:ComponentLearned",
-    "specification": "warpwatt.models.power.specification:Specification",
+    "boughzala": "warpwatt.published.boughzala.power_model:Boughzala",
+    "component": "warpwatt.models.component:Component",
+    "component+learned": "warpwatt.models.learned:ComponentLearned",
+    "specification": "warpwatt.models.specification:Specification",
 }
 
 

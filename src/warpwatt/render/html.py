@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from warpwatt.advise.report import report
 from warpwatt.render.assets import environment, joined
 from warpwatt.render.report.data import embedded
 from warpwatt.render.report.page import page
+from warpwatt.render.report.report import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.advise.report import Report
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.plots.lines import LineChart
     from warpwatt.render.plots.roofline import RooflinePlot
     from warpwatt.render.report.page import Page
+    from warpwatt.render.report.report import Report
 
 STYLES = ("base.css", "plots.css", "report.css", "print.css")
 SCRIPTS = ("theme.js", "save.js", "plots.js", "code.js", "page.js")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Unit
-from warpwatt.models.time.roofs import l2_bandwidth
+from warpwatt.models.roofs import l2_bandwidth
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case
@@ -27,7 +27,7 @@ _COMPUTE = {
 """Unit to the name of its roof and its row in the throughput table."""
 FLOPS_PER_FMA = 2
 L1_BYTES_PER_SM_CLOCK = 128.0
-"""Taken where nobody has measured L1, as in :mod:`warpwatt.models.time.roofs`."""
+"""Taken where nobody has measured L1, as in :mod:`warpwatt.models.roofs`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from warpwatt.advise.simulate.sharing import Shared
-    from warpwatt.advise.simulate.simgrid import Outcome
-    from warpwatt.advise.simulate.simulation import Simulation
     from warpwatt.core.prediction import ApplicationPrediction
+    from warpwatt.jobs.sharing import Shared
+    from warpwatt.jobs.simulation import Simulation
+    from warpwatt.published.boughzala.simgrid import Outcome
     from warpwatt.render.context import Context
 
 SCHEMA_VERSION = "1.0.0"

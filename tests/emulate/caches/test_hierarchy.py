@@ -13,7 +13,7 @@ from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
-from warpwatt.models.time.dram import slowdown, visit_bytes
+from warpwatt.models.dram import slowdown, visit_bytes
 
 RESOURCES = Resources(registers=16)
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpwatt.core.errors import ToolchainError
-from warpwatt.learn.export import export
-from warpwatt.learn.regressors import fit, regressor
-from warpwatt.learn.samples import Samples
+from warpwatt.lab.learn.export import export
+from warpwatt.lab.learn.regressors import fit, regressor
+from warpwatt.lab.learn.samples import Samples
 from warpwatt.models.trained.file import VERSION, read, write
 from warpwatt.models.trained.packed import ModelFileError, pack, pack_bytes, unpack
 from warpwatt.models.trained.trees import forest, oblivious

@@ -8,9 +8,9 @@ import pytest
 
 from tests.render import samples
 from tests.render.report.parsed import parse
-from warpwatt.advise.report import reports
 from warpwatt.render import html
 from warpwatt.render.context import Context
+from warpwatt.render.report.report import reports
 
 SOURCES = {"matmul.cu": samples.MATMUL_SOURCE, "saxpy.cu": samples.SAXPY_SOURCE}
 CONTEXT = Context(command="warpwatt predict", sources=SOURCES)

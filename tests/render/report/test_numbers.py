@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from warpwatt.advise.report import report
 from warpwatt.gpus.occupancy import occupancy
 from warpwatt.render import text
 from warpwatt.render.context import Context
 from warpwatt.render.document import prediction_document
+from warpwatt.render.report.report import report
 
 WIDE = Context(width=300, verbosity=1)
 

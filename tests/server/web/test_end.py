@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 import pytest
-from validation.web_attack_traffic import post
+from validation.server.attack_traffic import post
 
 from tests.server.web.conftest import ROOT
-from tests.server.worker.test_pool import ENDLESS, compiler
-from warpwatt.server.worker.processes import family
+from tests.workers.test_pool import ENDLESS, compiler
+from warpwatt.workers.processes import family
 
 pytestmark = pytest.mark.toolchain
 

@@ -6,16 +6,16 @@ import asyncio
 
 import pytest
 from starlette.requests import Request
-from validation.web_attack_traffic import exchange, requests, status
+from validation.server.attack_traffic import exchange, requests, status
 
-from tests.server.worker.test_pool import awaited
+from tests.workers.test_pool import awaited
 from warpwatt.commands.main import main
 from warpwatt.server.web.problems import Problem
 from warpwatt.server.web.settings import Settings
 from warpwatt.server.web.wire import read
 
 SKIPPED = ("100 MB body in chunks, length not said", "gzip bomb of 200 MB")
-"""Left to ``python -m validation.web_attacks``: they take seconds."""
+"""Left to ``python -m validation.server.attacks``: they take seconds."""
 
 
 def port_of(url: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from validation.web_attack_sources import MARKUP
+from validation.server.attack_sources import MARKUP
 
 from tests.server.web.test_api import SAXPY, STRIDED
 

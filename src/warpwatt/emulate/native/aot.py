@@ -23,7 +23,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.emulate.native.llvm import function, identity, load
-from warpwatt.frontend.cache import default_cache, digest
+from warpwatt.storage.cache import default_cache, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

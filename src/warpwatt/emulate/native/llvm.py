@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import llvmlite  # type: ignore[import-untyped]  # ships no type information
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
-from warpwatt.frontend.cache import default_cache, digest
+from warpwatt.storage.cache import default_cache, digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

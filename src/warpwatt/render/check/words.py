@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.advise.quantities import BYTES, QUANTITIES, SHARE
+from warpwatt.budget.quantities import BYTES, QUANTITIES, SHARE
 from warpwatt.core.budget import Bound
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import bounds, count, percent

@@ -32,7 +32,6 @@ from warpwatt.render.roofline import instruction_roofline, roofline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.advise.report import Report
     from warpwatt.core.advice import Advice
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from warpwatt.render.plots.memory import MemoryChart
     from warpwatt.render.plots.roofline import RooflinePlot
     from warpwatt.render.report.data import Dataset
+    from warpwatt.render.report.report import Report
     from warpwatt.render.roofline import Roofline
 
 Findings = tuple[tuple[str, tuple["Finding", ...]], ...]

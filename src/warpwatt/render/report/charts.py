@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
-from warpwatt.models.power.component.parameters import STATIC
+from warpwatt.models.component.parameters import STATIC
 from warpwatt.render.figures import percent, plural
 from warpwatt.render.report.lines import SMALL
 from warpwatt.render.report.values import Bar, bar, parts

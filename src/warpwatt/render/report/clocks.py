@@ -13,9 +13,9 @@ from warpwatt.render.report.data import Dataset
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from warpwatt.advise.clock_sweep import ClockPoint, ClockSweep
     from warpwatt.core.estimate import Estimate
     from warpwatt.render.plots.axes import LinearAxis
+    from warpwatt.sweep.clock_sweep import ClockPoint, ClockSweep
 
 CLOCK_DIGITS = 4
 QUANTITIES: tuple[tuple[str, str, Callable[[ClockPoint], Estimate]], ...] = (

@@ -13,7 +13,7 @@ from warpwatt.render.report.data import Dataset
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.advise.occupancy_curves import OccupancyCurve, OccupancyPoint
+    from warpwatt.gpus.occupancy_curves import OccupancyCurve, OccupancyPoint
 
 BYTES = "B per block"
 X_TITLES = {BYTES: "Shared memory per block", "threads": "Threads per block"}

@@ -19,12 +19,12 @@ from warpwatt.render.roofline import roofline
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warpwatt.advise.report import Report
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.plots.roofline import RooflinePlot
     from warpwatt.render.report.account import Account
     from warpwatt.render.report.data import Dataset
+    from warpwatt.render.report.report import Report
     from warpwatt.render.report.values import Figure
 
 

@@ -15,8 +15,8 @@ from warpwatt.render.report.values import kernel_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.advise.report import Report
     from warpwatt.core.advice import Advice
+    from warpwatt.render.report.report import Report
     from warpwatt.render.report.values import Bar
     from warpwatt.render.roofline import Roofline
 

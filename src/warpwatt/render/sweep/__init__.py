@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
-    from warpwatt.advise.rows import Row
     from warpwatt.render.context import Context
+    from warpwatt.sweep.rows import Row
 
 WHOLE: Mapping[str, str] = {
     "text": "warpwatt.render.sweep.text:render",

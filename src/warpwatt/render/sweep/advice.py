@@ -12,18 +12,18 @@ from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.json import dump, header
 from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION
-from warpwatt.render.sweep.points import name, varying
 from warpwatt.render.sweep.tables import csv_of, records
+from warpwatt.sweep.points import name, varying
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from warpwatt.advise.recommend import Recommendation
-    from warpwatt.advise.rows import Range
+    from warpwatt.choose.recommend import Recommendation
     from warpwatt.core.estimate import Estimate
     from warpwatt.render.context import Context
+    from warpwatt.sweep.rows import Range
 
 GOALS = {"time": "least time", "energy": "least energy", "edp": "least energy × time"}
 

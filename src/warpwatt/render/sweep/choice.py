@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from warpwatt.advise.gpu_choice import Candidate, GpuChoice, LeftOut
+    from warpwatt.choose.gpu_choice import Candidate, GpuChoice, LeftOut
     from warpwatt.core.estimate import Estimate
     from warpwatt.render.context import Context
 

@@ -8,13 +8,13 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.advise.rows import Row, pareto
-from warpwatt.advise.sizes import is_number
+from warpwatt.sweep.rows import Row, pareto
+from warpwatt.sweep.sizes import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from warpwatt.advise.rows import Range
+    from warpwatt.sweep.rows import Range
 
 SCHEMA_VERSION = "1.1.0"
 """Semantic: a new column raises the second number; a removed or changed one would raise the first."""

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from warpwatt.advise.rows import OBJECTIVES, least, pareto
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.units import si
 from warpwatt.render.assets import environment, joined
 from warpwatt.render.figures import bounds, percent, plural
-from warpwatt.render.sweep import plots
-from warpwatt.render.sweep.points import name, title, varying
+from warpwatt.render.plots import sweep as plots
+from warpwatt.sweep.points import name, title, varying
+from warpwatt.sweep.rows import OBJECTIVES, least, pareto
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.advise.rows import Range, Row
     from warpwatt.render.context import Context
+    from warpwatt.sweep.rows import Range, Row
 
 STYLES = ("base.css", "plots.css", "print.css")
 _OBJECTIVE_NAMES = {"time": "fastest", "energy": "least energy", "edp": "least energy × time"}

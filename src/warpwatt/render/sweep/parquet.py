@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
-    from warpwatt.advise.rows import Row
     from warpwatt.render.context import Context
+    from warpwatt.sweep.rows import Row
 
 ROW_GROUP = 65_536
 """Rows of one row group: so many are in memory."""

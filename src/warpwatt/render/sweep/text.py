@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from warpwatt.advise.rows import OBJECTIVES, least, objective, pareto
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain, to_text
 from warpwatt.render.figures import percent, plural
-from warpwatt.render.sweep.points import varying
+from warpwatt.sweep.points import varying
+from warpwatt.sweep.rows import OBJECTIVES, least, objective, pareto
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-    from warpwatt.advise.rows import Row
     from warpwatt.render.context import Context
+    from warpwatt.sweep.rows import Row
 
 MOST = 40
 """Rows shown unless everything is asked for."""

@@ -23,25 +23,25 @@ from warpwatt.core.errors import (
     UnsupportedGpuError,
     WarpWattError,
 )
-from warpwatt.frontend.launches import LaunchText
 from warpwatt.frontend.messages import errors
+from warpwatt.request.choices import complete_gpus, model_choice
+from warpwatt.request.launch_text import LaunchText
 from warpwatt.server.lsp.extract import advice_facts, facts_of
 from warpwatt.server.lsp.facts import Answer, Problem, Progress, Result, Shown
 from warpwatt.server.lsp.memory import key_of, recall, remember
 from warpwatt.server.lsp.module import compile_all, is_own, session_of
 from warpwatt.server.lsp.source import kernels
-from warpwatt.session.choices import complete_gpus, model_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
-    from warpwatt.frontend.launches import Request
+    from warpwatt.request.launch_text import Request
+    from warpwatt.request.session import Session
     from warpwatt.server.lsp.facts import Facts, Job, Message, Words
     from warpwatt.server.lsp.memory import Key
     from warpwatt.server.lsp.module import Module
-    from warpwatt.session.session import Session
 
 Tell = Callable[["Message"], None]
 PARTIAL_SECONDS = 0.5

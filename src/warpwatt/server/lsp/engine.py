@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.server.lsp import worker
-from warpwatt.server.lsp.processes import kill_tree
+from warpwatt.workers.trees import kill_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

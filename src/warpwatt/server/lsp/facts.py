@@ -25,7 +25,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A launch in words, as :class:`~warpwatt.frontend.launches.LaunchText`, and where it stands.
+    """A launch in words, as :class:`~warpwatt.request.launch_text.LaunchText`, and where it stands.
 
     ``line`` is that of the document's comment, None where ``file`` says the launch.
     """

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from cattrs.preconf.json import make_converter
 
 import warpwatt
-from warpwatt.frontend.cache import Cache, default_cache, digest
-from warpwatt.frontend.paths import cache_directory
 from warpwatt.server.lsp.facts import Facts
 from warpwatt.server.lsp.moved import line_map, moved
+from warpwatt.storage.cache import Cache, default_cache, digest
+from warpwatt.storage.paths import cache_directory
 
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
-    from warpwatt.frontend.launches import Request
+    from warpwatt.request.launch_text import Request
     from warpwatt.server.lsp.facts import Query
     from warpwatt.server.lsp.module import Module
     from warpwatt.server.lsp.moved import Places

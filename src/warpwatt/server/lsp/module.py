@@ -13,10 +13,10 @@ from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.load import compiled_entries
 from warpwatt.frontend.select import select
 from warpwatt.frontend.toolkits import for_target
+from warpwatt.request.options import CompilationOptions, ModelOptions
+from warpwatt.request.session import Session
 from warpwatt.server.lsp.moved import entry_codes
 from warpwatt.server.lsp.source import without_comments
-from warpwatt.session.options import CompilationOptions, ModelOptions
-from warpwatt.session.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import UsageError, WarpWattError
 from warpwatt.render.context import Context
 from warpwatt.render.html import render
+from warpwatt.request.options import LaunchOptions
 from warpwatt.server.lsp.analysis import CancelledError, in_folder_of
 from warpwatt.server.lsp.facts import Page, Progress
 from warpwatt.server.lsp.module import session_of
-from warpwatt.session.options import LaunchOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import InputError
-from warpwatt.frontend.launches import from_table, read_toml
+from warpwatt.request.launch_text import from_table, read_toml
 from warpwatt.server.lsp.facts import Problem, Query, Words
 
 if TYPE_CHECKING:

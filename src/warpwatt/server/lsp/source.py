@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from warpwatt.core.errors import InputError
-from warpwatt.frontend.directives import MARK, read_directives
 from warpwatt.frontend.signatures import blank_comments
+from warpwatt.request.directives import MARK, read_directives
 from warpwatt.server.lsp.facts import Problem, Words
 
 _GLOBAL = re.compile(r"\b__global__\b")

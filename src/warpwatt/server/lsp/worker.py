@@ -15,7 +15,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.server.lsp.facts import Answer, Done, Page, Problem, Result
-from warpwatt.server.lsp.processes import end_with_descendants
+from warpwatt.workers.trees import end_with_descendants
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

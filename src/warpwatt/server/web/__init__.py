@@ -1,4 +1,4 @@
 """The web page and the JSON API of ``warpwatt serve``: :mod:`~warpwatt.server.web.app` is the whole of it.
 
-Work is done by :mod:`warpwatt.server.worker`, in processes that hostile kernels may take down.
+Work is done by :mod:`warpwatt.server.tasks`, in processes that hostile kernels may take down.
 """

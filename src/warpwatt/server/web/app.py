@@ -21,8 +21,8 @@ from warpwatt.server.web.openapi import API, document
 from warpwatt.server.web.problems import Problem, of_error, of_status
 from warpwatt.server.web.reports import Reports
 from warpwatt.server.web.wire import read
-from warpwatt.server.worker.child import described
-from warpwatt.server.worker.pool import BusyError, CrashError, LimitError, Pool, RefusedError
+from warpwatt.workers.child import described
+from warpwatt.workers.pool import BusyError, CrashError, LimitError, Pool, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

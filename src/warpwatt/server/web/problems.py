@@ -48,7 +48,7 @@ class Problem(Exception):  # noqa: N818 - RFC 9457's word
 
 
 def of_error(fields: Mapping[str, Any]) -> Problem:
-    """Return the problem for an error's fields, as :func:`~warpwatt.server.worker.child.described` has them.
+    """Return the problem for an error's fields, as :func:`~warpwatt.workers.child.described` has them.
 
     >>> of_error({"kind": "CompileError", "message": "no", "hint": "yes", "line": 3}).body["type"]
     'urn:warpwatt:problem:compile'

@@ -6,7 +6,7 @@ import ipaddress
 import os
 from dataclasses import dataclass, field
 
-from warpwatt.server.worker.limits import MIB, Limits
+from warpwatt.workers.limits import MIB, Limits
 
 DEFAULT_PORT = 8642
 

@@ -1,0 +1,152 @@
+"""Time and energy of a whole application: launches, copies and idle time on one GPU.
+
+Nodes of a stream run one after another; ``after`` adds edges between streams. Kernels share the device, so
+one runs at a time; copies to and from the host have an engine each and overlap with kernels. Back-to-back
+launches of a kernel start no faster than the launch overhead allows. The device draws its idle power whenever
+no kernel runs; copies add the energy of device memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from warpwatt.core.application import CopyKind, CopyNode
+from warpwatt.core.estimate import DRAWS, Estimate, Source
+from warpwatt.core.prediction import ApplicationPrediction, Step
+from warpwatt.models.overhead import launch_overhead, transfer_time
+from warpwatt.models.specification import MODEL_SPREAD, dram_joules_per_byte, idle_watts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from warpwatt.core.application import Application, KernelNode, Node
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.prediction import Prediction
+
+
+class Predictor(Protocol):
+    """Predicts one kernel node on one GPU."""
+
+    def __call__(self, node: KernelNode, gpu: Gpu) -> Prediction:
+        """Return the prediction of a single launch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A node with its duration and, for kernels, its energy."""
+
+    node: Node
+    engine: str
+    time: Estimate
+    energy: Estimate
+    prediction: Prediction | None
+
+
+def predict_application(application: Application, gpu: Gpu, predictor: Predictor) -> ApplicationPrediction:
+    """Return the steps with their start times, the makespan and the total energy.
+
+    Raises whatever ``predictor`` raises for a node.
+    """
+    jobs = [_job(node, gpu, predictor) for node in application.nodes]
+    starts, makespan = schedule(jobs, [job.time.value for job in jobs])
+    draws = [schedule(jobs, [_draw(job.time, i) for job in jobs])[1] for i in range(DRAWS)]
+    busy = _total([job.time for job in jobs if job.engine == "device"], "s")
+    time = Estimate.from_draws(
+        makespan + application.idle,
+        [draw + application.idle for draw in draws],
+        "s",
+        busy.source,
+        ("kernels of different streams are taken to run one at a time",) if _several_streams(jobs) else (),
+    )
+    idle = idle_watts(gpu)
+    idle_energy = time.combine(busy, lambda whole, kernels: max(0.0, whole - kernels) * idle, "J")
+    energy = _total([idle_energy, *(job.energy for job in jobs)], "J")
+    steps = tuple(
+        Step(
+            name=job.node.name,
+            kind="copy" if isinstance(job.node, CopyNode) else "kernel",
+            stream=job.node.stream,
+            repeats=job.node.repeats,
+            start=start,
+            time=job.time,
+            energy=job.energy,
+            prediction=job.prediction,
+        )
+        for job, start in sorted(zip(jobs, starts, strict=True), key=lambda pair: pair[1])
+    )
+    return ApplicationPrediction(application.name, gpu.name, steps, time, energy, idle_energy, time.warnings)
+
+
+def schedule(jobs: Sequence[_Job], durations: Sequence[float]) -> tuple[list[float], float]:
+    """Return (start of each job, makespan): list scheduling in submission order.
+
+    A job starts when its stream, its engine and everything in ``after`` are done.
+    """
+    free: dict[str, float] = {}
+    done: dict[str, float] = {}
+    starts = []
+    for job, duration in zip(jobs, durations, strict=True):
+        stream, engine = f"stream {job.node.stream}", f"engine {job.engine}"
+        start = max([free.get(stream, 0.0), free.get(engine, 0.0), *(done[name] for name in job.node.after)])
+        free[stream] = free[engine] = done[job.node.name] = start + duration
+        starts.append(start)
+    return starts, max(done.values(), default=0.0)
+
+
+def _job(node: Node, gpu: Gpu, predictor: Predictor) -> _Job:
+    if isinstance(node, CopyNode):
+        return _Job(node, _copy_engine(node), _copy_time(node, gpu), _copy_energy(node, gpu), None)
+    prediction = predictor(node, gpu)
+    time, energy = _kernel_cost(node, gpu, predictor, prediction)
+    return _Job(node, "device", time, energy, prediction)
+
+
+def _kernel_cost(
+    node: KernelNode, gpu: Gpu, predictor: Predictor, prediction: Prediction
+) -> tuple[Estimate, Estimate]:
+    """Return (time, energy) of all repeats of a node, its device-side launches included."""
+    overhead = launch_overhead(gpu, graph=node.launch.graph)
+    time = prediction.time.combine(overhead, max, "s")
+    energy = prediction.energy
+    for child in node.children:
+        child_time, child_energy = _kernel_cost(child, gpu, predictor, predictor(child, gpu))
+        time, energy = _total([time, child_time, overhead], "s"), _total([energy, child_energy], "J")
+    return time.scaled(node.repeats), energy.scaled(node.repeats)
+
+
+def _copy_engine(node: CopyNode) -> str:
+    return "device" if node.kind == CopyKind.DEVICE_TO_DEVICE else node.kind.value
+
+
+def _copy_time(node: CopyNode, gpu: Gpu) -> Estimate:
+    if node.kind == CopyKind.DEVICE_TO_DEVICE:  # read and written once each
+        spreads = {f"rate:dram:{gpu.name}": 0.1}
+        once = Estimate.spread(2 * node.size / (0.85 * gpu.memory_bandwidth), spreads, "s")
+    else:
+        once = transfer_time(gpu, node.size, pinned=node.pinned)
+    return once.scaled(node.repeats)
+
+
+def _copy_energy(node: CopyNode, gpu: Gpu) -> Estimate:
+    """Return the energy of moving the bytes through device memory; the link's own is not known."""
+    passes = 2 if node.kind == CopyKind.DEVICE_TO_DEVICE else 1
+    joules = passes * node.size * node.repeats * dram_joules_per_byte(gpu)
+    return Estimate.spread(joules, {"model:specification": MODEL_SPREAD}, "J", Source.ASSUMED)
+
+
+def _several_streams(jobs: Sequence[_Job]) -> bool:
+    return len({job.node.stream for job in jobs if job.engine == "device"}) > 1
+
+
+def _total(parts: Sequence[Estimate], unit: str) -> Estimate:
+    total = Estimate.exact(0.0, unit)
+    add: Callable[[float, float], float] = float.__add__
+    for part in parts:
+        total = total.combine(part, add, unit)
+    return total
+
+
+def _draw(estimate: Estimate, i: int) -> float:
+    return estimate.draws[i] if estimate.draws else estimate.value

@@ -1,0 +1,169 @@
+"""A model's card: its data, its split, how good it is beside the constant mean, where it does not hold."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from warpwatt import __version__
+from warpwatt.lab.learn.splits import Split
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from warpwatt.lab.learn.evaluate import Evaluation
+    from warpwatt.lab.learn.regressors import Regressor
+    from warpwatt.lab.learn.samples import Samples
+
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "xgboost": "xgboost-cpu"}
+_DIGITS = 6
+
+
+def card(
+    samples: Samples,
+    regressor: Regressor,
+    kept: Evaluation,
+    evaluations: Sequence[Evaluation],
+    *,
+    tuned: bool,
+    logarithmic: bool,
+) -> dict[str, Any]:
+    """Return the card of a trained model as JSON; the same training gives the same card."""
+    return {
+        "model": {
+            "name": regressor.name,
+            "title": regressor.title,
+            "source": regressor.source,
+            "hyper-parameters": dict(regressor.parameters),
+            "renamed": dict(regressor.renamed),
+            "tuned": tuned,
+            "scaling": regressor.scaling,
+            "learns the logarithm": logarithmic,
+        },
+        "data": _data(samples),
+        "split": {
+            "by": str(kept.split),
+            "folds": len(kept.runs[0].per_fold),
+            "seeds": [run.seed for run in kept.runs],
+        },
+        "figures": {each.regressor.name: _figures(each) for each in evaluations},
+        "features": _features(samples),
+        "limits": limits(samples, kept, evaluations),
+        "versions": _versions(regressor),
+    }
+
+
+def limits(samples: Samples, kept: Evaluation, evaluations: Sequence[Evaluation]) -> list[str]:
+    """Return in sentences where the model does not hold."""
+    gpus = sorted(set(samples.gpus))
+    where = f"{len(gpus)} GPUs ({', '.join(gpus)})" if gpus else "the GPU of the data"
+    found = [f"It predicts {samples.target} on {where} only, at the clocks of the measurements."]
+    if kept.split is Split.ROWS:
+        found.append(
+            "Its figures come from a split by row: other launches of the same programs were in training. "
+            "For a program it has not seen expect far less; `--split program` measures that."
+        )
+    else:
+        found.append(
+            "Its figures hold for programs it has not seen: no launch of a test program was in training."
+        )
+    baseline = evaluations[0].pooled
+    if kept.pooled.mae >= baseline.mae:
+        found.append("It is no better than the constant mean of its training data: do not use it.")
+    elif kept.pooled.r2 < 0.5:
+        found.append(f"R² {kept.pooled.r2:.2f}: little better than the constant mean ({baseline.r2:.2f}).")
+    found.append(
+        "Outside the range of its features it extrapolates; the model names the features that leave it."
+    )
+    return found
+
+
+def markdown(told: Mapping[str, Any]) -> str:
+    """Return a card for readers."""
+    data, model, split = told["data"], told["model"], told["split"]
+    unit = data["unit"]
+    settings = ", ".join(f"{name} = {value}" for name, value in model["hyper-parameters"].items()) or "none"
+    lines = [
+        f"# {model['title']}: {data['target']} from {data['file']}",
+        "",
+        f"- Data: {data['rows']} rows of {data['programs']} programs, SHA-256 `{data['sha256']}`.",
+        *(f"- Left out: {count} rows, {reason}." for reason, count in data["left out"].items()),
+        *(f"- Defect: {text}." for text in data["defects"]),
+        f"- Hyper-parameters{' (tuned)' if model['tuned'] else ''}: {settings}. Source: {model['source']}.",
+        *(f"- `{name}`: {text}." for name, text in model["renamed"].items()),
+        f"- Split by {split['by']}, {split['folds']} folds, seeds {', '.join(map(str, split['seeds']))}.",
+        f"- Scaling ({model['scaling']}) learned inside the folds.",
+        "",
+        f"| regressor | R² | RMSE, {unit} | MAE, {unit} | MAPE, % | R², pooled | MAE, pooled |",
+        "|---|---|---|---|---|---|---|",
+        *(_line(name, figures) for name, figures in told["figures"].items()),
+        "",
+        "Mean over folds and seeds ± standard deviation over seeds; pooled: over all held-out rows at once.",
+        "",
+        "## Limits",
+        "",
+        *(f"- {text}" for text in told["limits"]),
+        "",
+        "## Features",
+        "",
+        "| feature | lowest | mean | highest |",
+        "|---|---|---|---|",
+        *(f"| {f['name']} | {f['low']:g} | {f['mean']:g} | {f['high']:g} |" for f in told["features"]),
+        "",
+        "Made with " + ", ".join(f"{name} {text}" for name, text in told["versions"].items()) + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(name: str, figures: Mapping[str, Any]) -> str:
+    mean, deviation, pooled = figures["mean"], figures["deviation"], figures["pooled"]
+    cells = [f"{mean[key]:.4g} ± {deviation[key]:.2g}" for key in ("r2", "rmse", "mae", "mape")]
+    return f"| {name} | {' | '.join(cells)} | {pooled['r2']:.4g} | {pooled['mae']:.4g} |"
+
+
+def _data(samples: Samples) -> dict[str, Any]:
+    programs = Counter(samples.programs)
+    return {
+        "file": samples.name,
+        "sha256": samples.sha256,
+        "target": samples.target,
+        "unit": samples.unit,
+        "rows": len(samples),
+        "programs": len(programs),
+        "rows by program": dict(sorted(programs.items())),
+        "left out": dict(samples.left_out),
+        "defects": list(samples.defects),
+        "lowest": float(samples.y.min()),
+        "highest": float(samples.y.max()),
+    }
+
+
+def _figures(evaluation: Evaluation) -> dict[str, Any]:
+    parts = {"mean": evaluation.mean, "deviation": evaluation.deviation, "pooled": evaluation.pooled}
+    rounded = {name: asdict(part) for name, part in parts.items()}
+    return {
+        name: {key: float(f"{x:.{_DIGITS}g}") for key, x in part.items()} for name, part in rounded.items()
+    }
+
+
+def _features(samples: Samples) -> list[dict[str, Any]]:
+    columns = zip(samples.features, samples.x.T, strict=True)
+    return [
+        {"name": name, "low": float(x.min()), "mean": float(x.mean()), "high": float(x.max())}
+        for name, x in columns
+    ]
+
+
+def _versions(regressor: Regressor) -> dict[str, str]:
+    module = regressor.path.partition(":")[0].partition(".")[0]
+    found = {"warpwatt": __version__, "python": platform.python_version(), "numpy": version("numpy")}
+    name = _DISTRIBUTIONS.get(module, module)
+    if name not in found:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,276 @@
+"""Coefficients of the component power model from measured runs of one GPU, or of many.
+
+Energy is linear in coefficients once voltages are known, so a fit is non-negative least squares on relative
+errors. What the model says of a GPU without any measurement is the prior: few or similar runs move only what
+they can tell apart. The curve of the voltage is chosen from a grid by the smallest sum of squares, where runs
+at different clocks tell anything of it.
+
+Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared(runs)``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.errors import InputError
+from warpwatt.lab.measure.nonnegative import nnls
+from warpwatt.models.component.activity import Activity
+from warpwatt.models.component.loads import loads
+from warpwatt.models.component.parameters import (
+    COMPONENTS,
+    DRAM,
+    PREFIX,
+    cited,
+    makeup,
+    specification,
+)
+from warpwatt.models.component.voltage import VoltageCurve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.models.component.parameters import Parameters
+
+    Vector = NDArray[np.float64]
+
+NOISE = 0.08
+"""Relative deviation of one independent measurement from what the right coefficients would say."""
+OWN = 0.4
+"""Deviation of the logarithm by which a coefficient of one GPU differs from what all share."""
+OWN_ERROR = 0.5
+"""Share of a coefficient's standard error that is kept: errors of coefficients that a fit can hardly tell
+apart cancel in their sum. So intervals hold 80 % of unseen programs (docs/validation/power_models.md)."""
+INDEPENDENT = 4
+"""Most measurements of one program that count as independent: its other clocks repeat its errors."""
+UNSCALED = ("board", "memory", DRAM)
+"""Components that the chip's voltage does not scale."""
+FLAT = VoltageCurve(1.0, 0.0, 1.0)
+CURVES = tuple(
+    VoltageCurve(floor, knee, exponent)
+    for floor, knee, exponent in itertools.product(
+        (0.6, 0.7, 0.75, 0.8, 0.85, 0.9), (0.4, 0.5, 0.6, 0.7, 0.8), (1.0, 1.5, 2.0)
+    )
+)
+"""Voltage curves tried."""
+
+
+CLOCK_SPAN = 0.1
+"""Share of the boost clock over which runs must differ to say anything of the voltage curve."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoweredRun:
+    """A run with measured mean power: what it did, in how many seconds, at which clocks.
+
+    ``group`` is what errors are shared by: the program. ``parts`` are the launches of the run: work, seconds
+    and toggle factor of each; several where a run is more than one kernel.
+    """
+
+    group: str
+    gpu: Gpu
+    clocks: Clocks
+    parts: tuple[tuple[Activity, float, float], ...]
+    watts: float
+    temperature_c: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all parts."""
+        return math.fsum(seconds for _, seconds, _ in self.parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedComponents:
+    """Coefficients of one GPU: values and standard errors by component, and what they leave unexplained.
+
+    ``residual`` is the standard deviation of log(measured / predicted), every program weighing the same.
+    """
+
+    coefficients: Mapping[str, tuple[float, float]]
+    voltage: VoltageCurve
+    residual: float
+
+    def constants(self) -> dict[str, tuple[float, float]]:
+        """Return them as constants of a calibration."""
+        curve = {name: (getattr(self.voltage, name), 0.0) for name in ("floor", "knee", "exponent")}
+        return {
+            **{PREFIX + name: pair for name, pair in self.coefficients.items()},
+            **{f"{PREFIX}voltage_{name}": pair for name, pair in curve.items()},
+            PREFIX + "residual": (self.residual, 0.0),
+        }
+
+
+def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | None = None) -> FittedComponents:
+    """Return the coefficients of a GPU from runs on it; ``known`` is the prior (default: specification).
+
+    Raises
+    ------
+    InputError
+        If there are no runs, or one without a positive finite power.
+    """
+    _check(runs)
+    prior = known or specification(gpu)
+    values = np.array([prior.coefficients[name].value for name in COMPONENTS])
+    spreads = np.array([max(prior.coefficients[name].spread, OWN) for name in COMPONENTS])
+    weight, watts = _weights(runs), np.array([run.watts for run in runs])
+    flat = np.array([_flat_loads(run) for run in runs]) * values
+    shares = np.array([run.clocks.sm / gpu.boost_clock for run in runs])
+    curves = CURVES if np.ptp(shares) >= CLOCK_SPAN else (prior.voltage,)
+    reduced = [(curve, _reduced(_at(flat, shares, curve), watts, weight, spreads)) for curve in curves]
+    curve, scales, errors = _best(reduced)
+    predicted = _at(flat, shares, curve) @ scales
+    found = zip(COMPONENTS, values * scales, OWN_ERROR * values * errors, strict=True)
+    return FittedComponents(
+        {name: (float(value), float(error)) for name, value, error in found},
+        curve,
+        _residual(runs, predicted),
+    )
+
+
+def fit_shared(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, float]]:
+    """Return the numbers that all GPUs share, with standard errors, from runs on many GPUs."""
+    _check(runs)
+    prior = cited()
+    values = np.array([value for value, _ in prior.values()])
+    spreads = np.array([spread for _, spread in prior.values()]) / values
+    watts = np.array([run.watts for run in runs])
+    design = np.array([_shared_loads(run) for run in runs]) * values
+    triangle, projected, _ = _reduced(design, watts, _weights(runs), spreads)
+    scales, errors = nnls(triangle, projected), _errors(triangle)
+    return {
+        name: (float(value * scale), float(value * error))
+        for name, value, scale, error in zip(prior, values, scales, errors, strict=True)
+    }
+
+
+def predicted_watts(run: PoweredRun, known: Parameters) -> float:
+    """Return the power that the model says of a run."""
+    return math.fsum(component_watts(run, known).values())
+
+
+def component_watts(run: PoweredRun, known: Parameters) -> dict[str, float]:
+    """Return the power that the model says of a run, by component."""
+    return {name: known.coefficients[name].value * load for name, load in _loads(run, known).items()}
+
+
+def whole_work(run: PoweredRun) -> Activity:
+    """Return what all parts of a run do together; shares are means over time, occupancy over its launches."""
+    amounts: Counter[str] = Counter()
+    for work, _, _ in run.parts:
+        amounts.update(work.amounts)
+    active = math.fsum(work.active_sms * seconds for work, seconds, _ in run.parts) / run.seconds
+    launches = [(work.occupancy, seconds) for work, seconds, _ in run.parts if work.amounts]
+    busy = math.fsum(seconds for _, seconds in launches)
+    occupancy = math.fsum(share * seconds for share, seconds in launches) / busy if busy else math.nan
+    return Activity(active, dict(amounts), {}, occupancy=occupancy)
+
+
+def predicted_spread(run: PoweredRun, known: Parameters) -> float:
+    """Return the standard deviation of the logarithm of that power: coefficients and what they leave."""
+    parts = [(known.coefficients[name], load) for name, load in _loads(run, known).items()]
+    whole = math.fsum(coefficient.value * load for coefficient, load in parts)
+    shares = [coefficient.value * load / whole * coefficient.spread for coefficient, load in parts]
+    return math.hypot(known.residual, *shares)
+
+
+Reduced = tuple["Vector", "Vector", float]
+"""A least-squares problem as a triangle, what it should give, and the sum of squares that is left anyway."""
+
+
+def _reduced(design: Vector, watts: Vector, weight: Vector, spreads: Vector) -> Reduced:
+    """Return the problem in scales of the prior's values: relative errors, and the prior as further rows."""
+    row = weight / watts / NOISE
+    matrix = np.vstack([design * row[:, None], np.diag(1 / spreads)])
+    wanted = np.concatenate([weight / NOISE, 1 / spreads])
+    orthogonal, triangle = np.linalg.qr(matrix)
+    projected = orthogonal.T @ wanted
+    return triangle, projected, float(wanted @ wanted - projected @ projected)
+
+
+def _best(problems: Sequence[tuple[VoltageCurve, Reduced]]) -> tuple[VoltageCurve, Vector, Vector]:
+    """Return the curve with the smallest sum of squares, scales and their standard errors.
+
+    What is left anyway bounds that sum from below, so that few problems need solving.
+    """
+    least, found = math.inf, None
+    for curve, (triangle, projected, left) in sorted(problems, key=lambda problem: problem[1][2]):
+        if left > least:
+            break
+        scales = nnls(triangle, projected)
+        cost = left + float(((triangle @ scales - projected) ** 2).sum())
+        if cost < least:
+            least, found = cost, (curve, scales, triangle)
+    assert found is not None
+    return found[0], found[1], _errors(found[2])
+
+
+def _errors(triangle: Vector) -> Vector:
+    return np.sqrt(np.diag(np.linalg.inv(triangle.T @ triangle)))
+
+
+@lru_cache(maxsize=16384)
+def _flat_loads(run: PoweredRun) -> tuple[float, ...]:
+    """Return the loads of a run at constant voltage, in the order of the components."""
+    return tuple(_loads(run, replace(specification(run.gpu), voltage=FLAT)).values())
+
+
+@lru_cache(maxsize=16384)
+def _shared_loads(run: PoweredRun) -> tuple[float, ...]:
+    """Return what each number that all GPUs share is multiplied with in a run's power."""
+    parts = makeup(run.gpu)
+    row = dict.fromkeys(cited(), 0.0)
+    for component, load in _loads(run, specification(run.gpu)).items():
+        for name, factor in parts[component].items():
+            row[name] += load * factor
+    return tuple(row.values())
+
+
+def _at(flat: Vector, shares: Vector, curve: VoltageCurve) -> Vector:
+    """Return a design made at constant voltage for a curve: all but board and memory go with V²."""
+    squares = np.array([curve.at(share) for share in shares]) ** 2
+    scaled = np.array([name not in UNSCALED for name in COMPONENTS])
+    return np.where(scaled, flat * squares[:, None], flat)
+
+
+def _loads(run: PoweredRun, known: Parameters) -> dict[str, float]:
+    """Return the loads of a run: of its parts, weighted by their time."""
+    whole = run.seconds
+    found: dict[str, float] = dict.fromkeys(COMPONENTS, 0.0)
+    for work, seconds, toggle in run.parts:
+        part = loads(
+            run.gpu, run.clocks, work, seconds, known, toggle=toggle, temperature_c=run.temperature_c
+        )
+        for name, load in part.items():
+            found[name] += load * seconds / whole
+    return found
+
+
+def _weights(runs: Sequence[PoweredRun]) -> Vector:
+    """Return the square roots of the rows' weights: a program counts as a few measurements at most."""
+    sizes = Counter((run.gpu.name, run.group) for run in runs)
+    counts = [sizes[run.gpu.name, run.group] for run in runs]
+    return np.sqrt([min(count, INDEPENDENT) / count for count in counts])
+
+
+def _residual(runs: Sequence[PoweredRun], predicted: Vector) -> float:
+    weight = _weights(runs) ** 2
+    logs = np.log(np.array([run.watts for run in runs]) / predicted)
+    return math.sqrt(float((weight * logs**2).sum() / weight.sum()))
+
+
+def _check(runs: Sequence[PoweredRun]) -> None:
+    if not runs:
+        raise InputError("no runs with measured power", hint="measure first: warpwatt measure")
+    for run in runs:
+        if not (math.isfinite(run.watts) and run.watts > 0 and run.seconds > 0):
+            raise InputError(f"{run.group} on {run.gpu.name}: {run.watts} W in {run.seconds} s")

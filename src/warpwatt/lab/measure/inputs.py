@@ -1,0 +1,143 @@
+"""Buffers of a corpus program as NumPy arrays, the same bytes on every machine.
+
+``random`` is uniform in [0, 1) for floats and over 0..127 for integers, from a Philox generator keyed by
+the CRC-32 of the buffer's name. bf16, which NumPy lacks, is held as uint16 bit patterns.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpwatt.core.arguments import Buffer, DType, Fill
+from warpwatt.core.errors import InputError, ParseError
+from warpwatt.emulate.fills import NUMPY
+from warpwatt.lab.measure.corpus import buffers as buffers_of
+from warpwatt.lab.measure.corpus import module, scalars
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from warpwatt.lab.measure.corpus import CorpusProgram
+
+FLOATS = (DType.F16, DType.BF16, DType.F32, DType.F64)
+
+
+def to_bf16(values: NDArray[Any]) -> NDArray[np.uint16]:
+    """Return the bit patterns of the nearest bf16 values, ties to even; NaN stays NaN.
+
+    >>> [hex(v) for v in to_bf16(np.array([1.0, 1.00390625, 1.01171875], np.float32))]
+    ['0x3f80', '0x3f80', '0x3f82']
+    """
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
+
+
+def from_bf16(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """Return the values of bf16 bit patterns.
+
+    >>> from_bf16(np.array([0x3F80, 0xC000], np.uint16)).tolist()
+    [1.0, -2.0]
+    """
+    return (np.ascontiguousarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def fill(name: str, buffer: Buffer, folder: Path | None = None) -> NDArray[Any]:
+    """Return the array that the description of a buffer means; files are looked for in ``folder``.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or holds another type or shape.
+
+    >>> fill("x", Buffer(DType.I16, (2, 2), Fill.ARANGE)).tolist()
+    [[0, 1], [2, 3]]
+    """
+    dtype, count = NUMPY[buffer.dtype], buffer.elements
+    match buffer.fill:
+        case Fill.RANDOM:
+            flat = _random(name, buffer)
+        case Fill.ZEROS:
+            flat = np.zeros(count, dtype)
+        case Fill.ONES:
+            flat = _convert(np.ones(count, np.float32), buffer.dtype)
+        case Fill.ARANGE:
+            flat = _convert(np.arange(count), buffer.dtype)
+        case Fill.FILE:
+            return _read(name, buffer, folder)
+    return flat.reshape(buffer.shape)
+
+
+def _random(name: str, buffer: Buffer) -> NDArray[Any]:
+    generator = np.random.Generator(np.random.Philox(key=zlib.crc32(name.encode()) + buffer.seed))
+    if buffer.dtype is DType.F64:
+        return generator.random(buffer.elements)
+    if buffer.dtype in FLOATS:
+        return _convert(generator.random(buffer.elements, np.float32), buffer.dtype)
+    return generator.integers(0, 128, buffer.elements, NUMPY[buffer.dtype])
+
+
+def _convert(values: NDArray[Any], dtype: DType) -> NDArray[Any]:
+    return to_bf16(values) if dtype is DType.BF16 else values.astype(NUMPY[dtype])
+
+
+def _read(name: str, buffer: Buffer, folder: Path | None) -> NDArray[Any]:
+    path = folder / buffer.path if folder else buffer.path
+    try:
+        array: NDArray[Any] = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"buffer {name!r}: {error}", file=path) from None
+    check(name, buffer, array, path)
+    return array
+
+
+def check(name: str, buffer: Buffer, array: Any, file: Path | str | None = None) -> None:
+    """Refuse an array whose type or number of elements is not the description's.
+
+    Raises
+    ------
+    InputError
+        Saying which buffer, what it is and what it should be.
+    """
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"buffer {name!r} is a {type(array).__name__}, not an array", file=file)
+    if array.dtype != NUMPY[buffer.dtype] or array.size != buffer.elements:
+        wanted = f"{np.dtype(NUMPY[buffer.dtype])}{list(buffer.shape)}"
+        raise InputError(
+            f"buffer {name!r} is {array.dtype}{list(array.shape)}, described as {wanted}", file=file
+        )
+
+
+def make_inputs(program: CorpusProgram, size: str) -> dict[str, Any]:
+    """Return all arguments of a size before its first launch: arrays in their shapes, and scalars.
+
+    The program's own ``inputs(args)``, where it has one, sees these and overrides buffers by name.
+
+    Raises
+    ------
+    InputError
+        If the size is unknown, or ``inputs`` returns what is no buffer or does not fit its description.
+    """
+    chosen = program.size(size)
+    described = dict(buffers_of(chosen))
+    made: dict[str, Any] = dict(scalars(chosen))
+    made |= {name: fill(name, buffer, program.source.parent) for name, buffer in described.items()}
+    own = getattr(module(program), "inputs", None)
+    if own is None:
+        return made
+    file = program.source.with_suffix(".py")
+    try:
+        overrides = own({name: np.copy(v) if name in described else v for name, v in made.items()})
+    except Exception as error:
+        raise ParseError(f"inputs() failed for size {size}: {error!r}", file=file) from error
+    for name, array in overrides.items():
+        if name not in described:
+            raise InputError(f"inputs() returns {name!r}, which is no buffer", file=file)
+        check(name, described[name], array, file)
+        made[name] = np.ascontiguousarray(array).reshape(described[name].shape)
+    return made

@@ -1,0 +1,178 @@
+"""Lines in pieces, the break points found: the best partition by dynamic programming, its size by BIC.
+
+Pieces need not meet: the latencies of Alavani 2023, Table 3.3, jump from one to the next. Levels of a memory
+hierarchy are pieces too, flat ones, over the logarithm of the footprint.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.errors import InputError
+from warpwatt.lab.measure.fits import Parameter, quality, standard_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+MOST_PIECES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line y = a + b·x over the points from ``low`` to ``high``; ``b`` is 0 where pieces are flat."""
+
+    low: float
+    high: float
+    a: Parameter
+    b: Parameter
+    points: int
+
+    def __call__(self, x: float) -> float:
+        """Return the line at x."""
+        return self.a.value + self.b.value * x
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piecewise:
+    """Lines in order of x; ``breaks`` lie between them, each with the uncertainty of the gap it lies in."""
+
+    pieces: tuple[Piece, ...]
+    breaks: tuple[Parameter, ...]
+    r2: float
+    rmse: float
+    residuals: Vector
+    """In order of x."""
+
+    def __call__(self, x: float) -> float:
+        """Return the line at x; outside the points that of the nearest piece."""
+        index = sum(x > one.value for one in self.breaks)
+        return self.pieces[index](x)
+
+
+def piecewise_linear(
+    x: Sequence[float] | Vector,
+    y: Sequence[float] | Vector,
+    *,
+    most: int = MOST_PIECES,
+    least_points: int = 4,
+    flat: bool = False,
+) -> Piecewise:
+    """Fit lines to pieces of the points, as many as pay (Bayesian information criterion).
+
+    Parameters
+    ----------
+    most
+        Pieces at most.
+    least_points
+        Points of a piece at least.
+    flat
+        Whether lines are level.
+
+    Raises
+    ------
+    InputError
+        If there are fewer points than one piece needs.
+
+    >>> fit = piecewise_linear(range(12), [1.0] * 6 + [5.0] * 6, flat=True)
+    >>> [round(piece.a.value, 9) for piece in fit.pieces], fit.breaks[0].value
+    ([1.0, 5.0], 5.5)
+    """
+    order = np.argsort(np.asarray(x, float), kind="stable")
+    xs, ys = np.asarray(x, float)[order], np.asarray(y, float)[order]
+    if xs.size < max(least_points, 2):
+        raise InputError(f"{xs.size} points are too few for pieces of {least_points}")
+    costs = _costs(xs, ys, flat=flat)
+    starts = _chosen(costs, xs, ys, most, least_points, flat=flat)
+    bounds = [*starts, xs.size]
+    pieces, residuals = [], np.empty_like(ys)
+    for start, stop in pairwise(bounds):
+        piece, rest = _piece(xs[start:stop], ys[start:stop], flat=flat)
+        pieces.append(piece)
+        residuals[start:stop] = rest
+    breaks = [_between(xs[stop - 1], xs[stop]) for stop in starts[1:]]
+    r2, rmse = quality(residuals, ys)
+    return Piecewise(tuple(pieces), tuple(breaks), r2, rmse, residuals)
+
+
+def _between(low: float, high: float) -> Parameter:
+    """Return the middle of a gap; anywhere in it is as likely."""
+    return Parameter(float((low + high) / 2), float((high - low) / math.sqrt(12)))
+
+
+def _costs(x: Vector, y: Vector, *, flat: bool) -> Vector:
+    """Return the sum of squares of one line through the points i to j, at [i, j]; infinite where j < i."""
+    x, y = x - x.mean(), y - y.mean()
+    sums = [np.concatenate([[0.0], np.cumsum(v)]) for v in (np.ones_like(x), x, y, x * x, x * y, y * y)]
+    count, sx, sy, sxx, sxy, syy = (s[None, 1:] - s[:-1, None] for s in sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cost = syy - sy * sy / count
+        if not flat:
+            spread = sxx - sx * sx / count
+            cost = cost - np.where(spread > 1e-12 * sxx, (sxy - sx * sy / count) ** 2 / spread, 0.0)
+    return np.where(count >= 1, np.maximum(cost, 0.0), np.inf)
+
+
+def _chosen(costs: Vector, x: Vector, y: Vector, most: int, least_points: int, *, flat: bool) -> list[int]:
+    """Return where the pieces of the best partition start, the first at 0.
+
+    A partition into k pieces costs n·ln(RSS/n) + p·ln n, p counting lines and breaks. Points at one x are
+    never parted. Sums of squares below rounding count as rounding.
+    """
+    size = x.size
+    allowed = costs.copy()
+    length = np.arange(size)[None, :] - np.arange(size)[:, None] + 1
+    allowed[length < least_points] = np.inf
+    tied = np.concatenate([[False], np.diff(x) == 0])
+    allowed[tied, :] = np.inf
+    floor = size * (1e-9 * (float(np.abs(y).max()) or 1.0)) ** 2
+    per_line = 1 if flat else 2
+    best, origins = allowed[0].copy(), []
+    scores, histories = [_score(best[-1], floor, size, per_line)], [[0]]
+    for pieces in range(2, most + 1):
+        # ways[i, j]: the best of the pieces before i, then one line from i to j
+        ways = np.concatenate([[np.inf], best[:-1]])[:, None] + allowed
+        origins.append(np.argmin(ways, axis=0))
+        best = ways[origins[-1], np.arange(size)]
+        scores.append(_score(best[-1], floor, size, pieces * per_line + pieces - 1))
+        histories.append(_trace(origins, size))
+    return histories[int(np.argmin(scores))]
+
+
+def _score(squares: float, floor: float, size: int, parameters: int) -> float:
+    return (
+        size * math.log(max(squares, floor) / size) + parameters * math.log(size)
+        if squares < np.inf
+        else np.inf
+    )
+
+
+def _trace(origins: list[NDArray[np.intp]], size: int) -> list[int]:
+    """Return the starts of the pieces that led to the last point."""
+    starts, end = [], size - 1
+    for origin in reversed(origins):
+        starts.append(int(origin[end]))
+        end = starts[-1] - 1
+    return [0, *reversed(starts)]
+
+
+def _piece(x: Vector, y: Vector, *, flat: bool) -> tuple[Piece, Vector]:
+    """Return one line and its residuals."""
+    ones = np.ones_like(x)
+    level = flat or np.ptp(x) == 0
+    jacobian = ones[:, None] if level else np.column_stack([ones, x])
+    solution, *_ = np.linalg.lstsq(jacobian, y, rcond=None)
+    residuals = y - jacobian @ solution
+    errors = standard_errors(jacobian, residuals)
+    slope = Parameter(0.0, 0.0) if level else Parameter(float(solution[1]), float(errors[1]))
+    return Piece(
+        float(x[0]), float(x[-1]), Parameter(float(solution[0]), float(errors[0])), slope, x.size
+    ), residuals

@@ -1,0 +1,178 @@
+"""From a device's measured power to runs that coefficients are fitted to.
+
+The file says how long a run took and what it drew, our analysis of the program what it did.
+
+Public names: ``powered_runs(rows, programs, gpu) -> (runs, left_out)``, ``component_constants(runs, gpu)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.arguments import Fill
+from warpwatt.core.case import Case
+from warpwatt.core.errors import WarpWattError
+from warpwatt.core.gpu import Clocks
+from warpwatt.emulate.analysis import analysed
+from warpwatt.emulate.workload import workload
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.lab.measure.components import PoweredRun, fit_components
+from warpwatt.lab.measure.constants import Constant
+from warpwatt.lab.measure.supply import ZEROS
+from warpwatt.models.component.activity import Activity, activity
+from warpwatt.models.component.parameters import PREFIX, STATIC, parameters
+from warpwatt.models.component.toggle import toggle_factor
+from warpwatt.models.registry import time_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.lab.measure.corpus import CorpusProgram, Size
+    from warpwatt.lab.measure.results import Row
+
+FILE = "power.csv"
+USABLE = ("ok", "capped")
+"""A run at the power limit counts: its power and its time are as measured."""
+LEAST_BUSY = 0.8
+"""Share of the loop that the program's own launches must take: putting buffers back costs power too."""
+FEWEST = 8
+"""Programs below which coefficients are not fitted: nothing would tell them apart."""
+NOTHING = Activity(0.0, {}, {})
+"""What the GPU does between launches."""
+Part = tuple[Activity, float, float]
+"""Work, share of the time and toggle factor of a launch, as many times as the size has it."""
+
+
+def powered_runs(
+    rows: Sequence[Row],
+    programs: Mapping[str, CorpusProgram],
+    gpu: Gpu,
+    parts_of: Callable[[CorpusProgram, Size, Gpu], tuple[Part, ...]] | None = None,
+) -> tuple[list[PoweredRun], Counter[str]]:
+    """Return the runs of a device that have a good power, and the reasons why others are left out.
+
+    ``parts_of`` analyses a size of a program (default: :func:`analysed_parts`).
+    """
+    found: list[PoweredRun] = []
+    left_out: Counter[str] = Counter()
+    known: dict[tuple[str, str], tuple[Part, ...]] = {}
+    for row in rows:
+        program = programs.get(str(row["program"]))
+        if reason := _unusable(row, program):
+            left_out[reason] += 1
+            continue
+        assert program is not None
+        key = program.name, str(row["size"])
+        try:
+            if key not in known:
+                known[key] = (parts_of or analysed_parts)(program, program.size(key[1]), gpu)
+        except WarpWattError as error:
+            left_out[f"{program.name}: {error.message}"] += 1
+            continue
+        found.append(_run(row, program, gpu, known[key]))
+    return found, left_out
+
+
+def component_constants(runs: Sequence[PoweredRun], gpu: Gpu) -> list[Constant]:
+    """Return the coefficients of the component power model, fitted to runs on a GPU, as constants.
+
+    The prior is what the GPU's specification says.
+
+    Raises
+    ------
+    InputError
+        If a run is impossible.
+    """
+    fit = fit_components(runs, gpu)
+    return [
+        Constant(name, value, error, _unit(name), len(runs))
+        for name, (value, error) in fit.constants().items()
+    ]
+
+
+def enough(runs: Sequence[PoweredRun]) -> bool:
+    """Whether the runs are of enough programs."""
+    return len({run.group for run in runs}) >= FEWEST
+
+
+def analysed_parts(program: CorpusProgram, size: Size, gpu: Gpu) -> tuple[Part, ...]:
+    """Return what each launch of a size does, analysed on a GPU.
+
+    Raises
+    ------
+    WarpWattError
+        If a kernel cannot be compiled or analysed.
+    """
+    model = time_model()
+    weighed = []
+    for one in size.launches:
+        kernel = load_kernel(program.source, gpu.target, CompileOptions(), one.kernel)
+        work = workload(analysed(kernel, one.launch, model.levels), gpu, kernel.resources)
+        case = Case(kernel, work, one.launch, gpu, Clocks(gpu.boost_clock, gpu.memory_clock))
+        times = one.launch.repeats
+        seconds = model.predict(case).time.value * times
+        weighed.append((_repeated(activity(case), times), seconds, toggle_factor(case, _toggles(gpu))))
+    whole = math.fsum(seconds for _, seconds, _ in weighed)
+    return tuple((work, seconds / whole, toggle) for work, seconds, toggle in weighed)
+
+
+def _repeated(work: Activity, times: float) -> Activity:
+    return replace(work, amounts={name: amount * times for name, amount in work.amounts.items()})
+
+
+def _toggles(gpu: Gpu) -> Mapping[Fill, float]:
+    return parameters(gpu).toggles
+
+
+def _unusable(row: Row, program: CorpusProgram | None) -> str:
+    """Return why a row is of no use, or nothing."""
+    if str(row["status"]) not in USABLE:
+        return f"status {row['status']}"
+    if program is None:
+        return f"{row['program']}: not in the corpus"
+    if any(row[name] in ("", None) for name in ("power_w", "run_s", "busy", "sm_clock_after_hz")):
+        return "a figure is missing"
+    if float(str(row["busy"])) < LEAST_BUSY:
+        return f"less than {LEAST_BUSY:.0%} of the loop were the program's launches"
+    return ""
+
+
+def _run(row: Row, program: CorpusProgram, gpu: Gpu, parts: tuple[Part, ...]) -> PoweredRun:
+    """Return a row as a run: launches as long as measured, then what is left of the loop."""
+    seconds, busy = float(str(row["run_s"])), min(1.0, float(str(row["busy"])))
+    zeros = _toggles(gpu)[Fill.ZEROS] if row["data"] == ZEROS else None
+    own = [
+        (work, share * busy * seconds, toggle if zeros is None else zeros) for work, share, toggle in parts
+    ]
+    if busy < 1.0:
+        own.append((NOTHING, (1 - busy) * seconds, 1.0))
+    clocks = Clocks(_mean(row, "sm_clock") or gpu.boost_clock, _mean(row, "memory_clock") or gpu.memory_clock)
+    watts, celsius = float(str(row["power_w"])), _mean(row, "temperature", "c")
+    return PoweredRun(program.family, gpu, clocks, tuple(own), watts, celsius)
+
+
+def _mean(row: Row, what: str, unit: str = "hz") -> float | None:
+    """Return the mean of a condition before and after the run, None where nobody knows."""
+    values = list(_known(row[f"{what}_{when}_{unit}"] for when in ("before", "after")))
+    return math.fsum(values) / len(values) if values else None
+
+
+def _known(cells: Iterator[object]) -> Iterator[float]:
+    return (float(str(cell)) for cell in cells if cell not in ("", None))
+
+
+def _unit(name: str) -> str:
+    """Return the unit of a coefficient."""
+    component = name.removeprefix(PREFIX)
+    if component.startswith("voltage_") or component == "residual":
+        return "1"
+    if component in ("clocks", "active SMs"):
+        return "W/GHz"
+    if component in STATIC:
+        return "W"
+    return "J/B" if component in ("shared", "l1", "l2", "dram") else "J"

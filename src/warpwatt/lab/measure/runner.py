@@ -1,0 +1,161 @@
+"""From options to a finished campaign: opens device, code, files and supply, and runs what is planned."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.lab.measure.bench import Bench
+from warpwatt.lab.measure.campaign import Campaign, Outcome, Unwatched, plan
+from warpwatt.lab.measure.columns import FILES
+from warpwatt.lab.measure.corpus import Corpus
+from warpwatt.lab.measure.microbench import points as micro
+from warpwatt.lab.measure.points import points as corpus_points
+from warpwatt.lab.measure.prepared import Prepared, Unprepared
+from warpwatt.lab.measure.protocol import Settings
+from warpwatt.lab.measure.results import drop
+from warpwatt.lab.measure.simulated import Behaviour, SimulatedDevice, set_results
+from warpwatt.lab.measure.store import Store
+from warpwatt.lab.measure.supply import Supply
+from warpwatt.lab.measure.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from warpwatt.lab.measure.bench import Point
+    from warpwatt.lab.measure.campaign import Watcher
+    from warpwatt.lab.measure.columns import Column
+    from warpwatt.lab.measure.device import Device, DeviceInfo
+    from warpwatt.lab.measure.prepared import Codes
+
+PROTOCOLS = ("time", "micro", "power")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to measure, with what, and where to.
+
+    Attributes
+    ----------
+    corpus, output
+        Folders of the programs, and of the results (one folder for each device is made in it).
+    prepared
+        Folder of compiled programs; None: compile now.
+    budget
+        Seconds after which no point is begun that would overrun it, or None.
+    protocols
+        Some of ``PROTOCOLS``.
+    only
+        Pattern that labels must match, or empty.
+    redo
+        Statuses of points to forget and measure again.
+    workers
+        Processes that make inputs and references ahead; 0: none.
+    behaviour
+        A simulated device instead of a real one.
+    scratch
+        Folder in which workers hand over arrays; None: make one.
+    """
+
+    corpus: Path
+    output: Path
+    prepared: Path | None = None
+    budget: float | None = None
+    protocols: tuple[str, ...] = PROTOCOLS
+    only: str = ""
+    redo: tuple[str, ...] = ()
+    seed: int = 0
+    device: int = 0
+    workers: int = 0
+    settings: Settings = field(default_factory=Settings)
+    behaviour: Behaviour | None = None
+    scratch: Path | None = None
+
+    @property
+    def reads_clocks(self) -> bool:
+        """Whether microbenchmarks are measured: asked for, and on a device that has clocks to read."""
+        return "micro" in self.protocols and self.behaviour is None
+
+
+def default_workers() -> int:
+    """Return how many processes may make inputs while one drives the device."""
+    return max(1, min(12, (os.cpu_count() or 1) - 2))
+
+
+def run(options: Options, watcher: Watcher | None = None) -> Outcome:
+    """Measure until all is done or the budget is spent.
+
+    Raises
+    ------
+    DeviceError
+        If there is no device, or it is lost.
+    WarpWattError
+        If the corpus, the prepared folder or a result file is not usable.
+    """
+    began = time.monotonic()
+    corpus = Corpus.load(options.corpus)
+    with closing(open_device(options)) as device:
+        codes = _codes(options, corpus, device.info)
+        planned = plan(_points(options, corpus, device.info), options.seed, options.only)
+        bench = Bench(device, codes, options.settings, options.seed, Stopwatch(device), set_results)
+        columns = {**FILES, **(micro.FILES if options.reads_clocks else {})}
+        folder = options.output / device.info.slug
+        _forget(folder, columns, options.redo)
+        with (
+            Store(folder, columns) as files,
+            Supply(options.workers, options.scratch) as supply,
+        ):
+            bench.measure_floor()
+            # a simulated clock stands still while files are read
+            spent = 0.0 if options.behaviour is not None else time.monotonic() - began
+            campaign = Campaign(bench, files, supply, watcher or Unwatched())
+            return campaign.run(planned, options.budget, device.clock.now() - spent)
+
+
+def _forget(folder: Path, columns: Mapping[str, Sequence[Column]], statuses: tuple[str, ...]) -> None:
+    """Drop points of these statuses from the files that exist."""
+    for name, listed in columns.items():
+        file = folder / f"{name}.csv"
+        if statuses and file.exists():
+            drop(file, listed, statuses)
+
+
+def open_device(options: Options) -> Device:
+    """Open the simulated or the real device."""
+    if options.behaviour is not None:
+        return SimulatedDevice(options.behaviour)
+    from warpwatt.lab.measure.driver import CudaDevice  # noqa: PLC0415 - not needed for a simulation
+
+    return CudaDevice(options.device)
+
+
+def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
+    """Return the machine code: prepared, compiled now, or none for a simulation without a prepared folder."""
+    folder = options.prepared
+    if folder is None and options.behaviour is not None:
+        return Unprepared()
+    if folder is None:
+        from warpwatt.lab.measure.prepare import prepare  # noqa: PLC0415 - as above
+        from warpwatt.storage.paths import cache_directory  # noqa: PLC0415 - needs what a GPU machine may lack
+
+        folder = cache_directory() / "prepared" / info.target
+        prepare(corpus, folder, info.target)
+    prepared = Prepared.read(folder)
+    if prepared.target.rstrip("af") != info.target:
+        hint = f"warpwatt measure --prepare DIR --target {info.target}"
+        raise UnsupportedGpuError(f"{folder} is for {prepared.target}, the GPU is {info.target}", hint=hint)
+    return prepared
+
+
+def _points(options: Options, corpus: Corpus, info: DeviceInfo) -> list[Point]:
+    """Return the points of the protocols that were asked for."""
+    target = int(info.target.removeprefix("sm_"))
+    found = [one for one in corpus_points(corpus, target) if one.kind.split()[0] in options.protocols]
+    if options.reads_clocks:
+        found += micro.points(options.prepared, info)
+    return found

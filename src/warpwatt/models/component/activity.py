@@ -1,0 +1,142 @@
+"""What a launch does that costs energy: operations by pipe and bytes by level, in total and by instruction.
+
+Amounts are counted where the hardware spends them: machine instructions (a PTX instruction may be several,
+or none), active lanes, passes through shared memory, bytes that reach each level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.program import Space, Unit
+from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
+from warpwatt.models.memo import at_any_clock
+from warpwatt.models.pipes import issue_slots, pipe_instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from warpwatt.core.case import Case
+    from warpwatt.core.program import Instruction
+
+Loads = dict[int, float]
+"""Instruction index to its amount."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activity:
+    """Work of one launch.
+
+    Attributes
+    ----------
+    active_sms
+        SMs that hold a block, averaged over the launch.
+    amounts
+        Component to amount in the whole grid: warp instructions (``issue``), thread instructions
+        (``registers``, and every pipe), floating-point operations (``tensor``), bytes (``shared``, ``l1``,
+        ``l2``, ``dram``).
+    by_instruction
+        The same by instruction; empty for components that nobody attributed.
+    measured
+        Components whose amount comes from hardware counters.
+    occupancy
+        Resident warps over the most that fit, 0 to 1; NaN where nobody knows.
+    """
+
+    active_sms: float
+    amounts: Mapping[str, float]
+    by_instruction: Mapping[str, Loads]
+    measured: frozenset[str] = frozenset()
+    occupancy: float = math.nan
+
+
+@at_any_clock
+def activity(case: Case) -> Activity:
+    """Return what the launch of a case does, from its workload alone."""
+    parts = {**_inside(case), **_traffic(case)}
+    amounts = {name: math.fsum(loads.values()) for name, loads in parts.items()}
+    return Activity(
+        active_sms(case),
+        {name: amount for name, amount in amounts.items() if amount > 0},
+        {name: loads for name, loads in parts.items() if amounts[name] > 0},
+        occupancy=case.workload.occupancy.theoretical,
+    )
+
+
+def active_sms(case: Case) -> float:
+    """Return how many SMs hold a block, averaged over the launch: fewer in the tail of the grid.
+
+    Blocks are dealt out one by one; the last round may leave SMs empty.
+    """
+    blocks, sms = case.launch.grid.count, case.gpu.sm_count
+    rounds = math.ceil(blocks / sms)
+    return blocks / rounds
+
+
+def _inside(case: Case) -> dict[str, Loads]:
+    """Return what happens inside the SMs: issue, registers, pipes and shared memory."""
+    execution, target = case.workload.execution, case.gpu.target
+    level = execution.program.level
+    parts: dict[str, Loads] = defaultdict(dict)
+    for i in execution.program.instructions:
+        count, lanes = execution.counts[i.index], execution.lanes[i.index]
+        if not count:
+            continue
+        slots = issue_slots(i, level, target) * count
+        parts["issue"][i.index] = slots
+        parts["registers"][i.index] = slots * lanes
+        for pipe, operations in pipe_instructions(i, level).items():
+            each = i.flops if pipe == Unit.TENSOR else operations
+            parts[pipe][i.index] = each * count * lanes
+        passes = _shared_bytes(case, i)
+        if passes:
+            parts["shared"][i.index] = passes * count
+    return dict(parts)
+
+
+def _shared_bytes(case: Case, instruction: Instruction) -> float:
+    """Return the bytes that one execution draws from the banks of shared memory, conflicts included."""
+    if instruction.memory is None or instruction.memory.space != Space.SHARED:
+        return 0.0
+    passes = pattern_of(case.workload.execution, instruction).wavefronts
+    asked = instruction.memory.bytes * case.workload.execution.lanes[instruction.index]
+    return max(asked, (passes - 1) * WARP_SIZE * 4)
+
+
+def _traffic(case: Case) -> dict[str, Loads]:
+    """Return the bytes at L1, L2 and DRAM by the instruction that moves them."""
+    work = case.workload
+    if work.hits:
+        return {
+            level: {index: getattr(hits, level).total for index, hits in work.hits.items()}
+            for level in ("l1", "l2", "dram")
+        }
+    asked = off_chip_bytes(case)
+    return {level: _spread(getattr(work, level).total, asked) for level in ("l1", "l2", "dram")}
+
+
+def _spread(total: float, weights: Sequence[float]) -> Loads:
+    """Return a total spread over instructions by their weights."""
+    whole = math.fsum(weights)
+    return {i: total * w / whole for i, w in enumerate(weights) if w} if whole else {}
+
+
+@at_any_clock
+def reads_by_buffer(case: Case) -> dict[str, float]:
+    """Return the bytes that the launch reads from each buffer; where none is known, an empty dictionary."""
+    execution = case.workload.execution
+    found: dict[str, float] = defaultdict(float)
+    for i in execution.program.instructions:
+        if i.memory is None or i.memory.space not in OFF_CHIP or not execution.counts[i.index]:
+            continue
+        if i.memory.access not in ("load", "copy"):
+            continue
+        pattern = pattern_of(execution, i)
+        if pattern.buffer:
+            asked = i.memory.bytes * execution.counts[i.index] * execution.lanes[i.index]
+            found[pattern.buffer] += asked
+    return dict(found)

@@ -1,0 +1,122 @@
+"""The power model ``component``: watts by component, attributed to instructions."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.case import Power
+from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
+from warpwatt.models.component.activity import activity
+from warpwatt.models.component.counters import with_counters
+from warpwatt.models.component.loads import loads
+from warpwatt.models.component.parameters import STATIC, parameters
+from warpwatt.models.component.toggle import fill_assumed, toggle_factor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.case import Case, Timing
+    from warpwatt.models.component.activity import Activity
+    from warpwatt.models.component.parameters import Parameters
+
+
+class Component:
+    """Board power as the sum of its components."""
+
+    name = "component"
+    summary = "constant, clock, leakage and switching power by component from predicted work; every GPU"
+
+    def predict(self, case: Case, timing: Timing) -> Power:
+        """Return the mean power while the kernel runs.
+
+        A profile's time and counters replace predicted ones. Not clipped at the power limit: the clock fixed
+        point of :func:`warpwatt.compose.predict` lowers the clock instead.
+
+        Raises
+        ------
+        UnsupportedGpuError
+            If the GPU's board power is not known.
+        """
+        known = parameters(case.gpu)
+        profile = case.profile
+        seconds = profile.time if profile is not None and profile.time else timing.time.value
+        work = with_counters(activity(case), case, seconds)
+        found = loads(
+            case.gpu,
+            case.clocks,
+            work,
+            seconds,
+            known,
+            toggle=toggle_factor(case, known.toggles),
+            temperature_c=profile.counters.get("temperature_c") if profile is not None else None,
+        )
+        watts = {name: known.coefficients[name].value * load for name, load in found.items()}
+        watts = {name: value for name, value in watts.items() if value > 0}
+        power = Estimate.from_draws(
+            math.fsum(watts.values()),
+            _draws(case, timing, known, watts),
+            "W",
+            Source.MODELLED if known.calibrated else Source.ASSUMED,
+        )
+        return Power(self.name, power, watts, _shares(case, timing, work, watts))
+
+
+def _draws(case: Case, timing: Timing, known: Parameters, watts: Mapping[str, float]) -> list[float]:
+    """Return draws of the power; switching energy is spent whether the kernel is quick or slow."""
+    measured = case.profile is not None and case.profile.time
+    times = np.array(
+        timing.time.draws if not measured and timing.time.draws else (timing.time.value,) * DRAWS
+    )
+    spread = known.toggle_spread if fill_assumed(case) else 0.0
+    static = {name: own for name, own in watts.items() if name in STATIC}
+    switching = {name: own for name, own in watts.items() if name not in STATIC}
+    paces = timing.time.value / times * np.array(factor_draws({"toggle": spread}))
+    totals = _drawn(static, known) + _drawn(switching, known) * paces
+    found: list[float] = (totals * np.array(factor_draws({"model:component": known.residual}))).tolist()
+    return found
+
+
+def _drawn(watts: Mapping[str, float], known: Parameters) -> NDArray[np.float64]:
+    """Return draws of the sum of some components under the spread of their coefficients."""
+    return np.array(list(watts.values())) @ _factors(tuple(watts), known)
+
+
+@lru_cache(maxsize=32)
+def _factors(names: tuple[str, ...], known: Parameters) -> NDArray[np.float64]:
+    """Return a row of draws of each component's coefficient around 1."""
+    rows = [factor_draws({f"power:{name}:{known.scope}": known.coefficients[name].spread}) for name in names]
+    return np.array(rows).reshape(len(names), DRAWS)
+
+
+def _shares(case: Case, timing: Timing, work: Activity, watts: Mapping[str, float]) -> tuple[float, ...]:
+    """Return each instruction's share of the energy: its own operations and bytes, static power by time."""
+    size = len(case.workload.execution.counts)
+    names, parts = _parts(work, size)
+    switching = np.array([watts.get(name, 0.0) for name in names])
+    own = switching @ parts
+    left = math.fsum(watts.values()) - float(switching.sum())
+    spent = float(own.sum())
+    if not spent + left:
+        return ()
+    times = np.array(timing.shares) if timing.shares else own / spent if spent else np.full(size, 1.0 / size)
+    return tuple(((own + left * times) / (spent + left)).tolist())
+
+
+@lru_cache(maxsize=8)
+def _parts(work: Activity, size: int) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the components that instructions switch, and for each a row of their shares of it."""
+    names, rows = [], []
+    for name, amounts in work.by_instruction.items():
+        whole = math.fsum(amounts.values())
+        if name not in STATIC and whole:
+            row = np.zeros(size)
+            row[list(amounts)] = np.array(list(amounts.values())) / whole
+            names.append(name)
+            rows.append(row)
+    return tuple(names), np.array(rows).reshape(len(names), size)

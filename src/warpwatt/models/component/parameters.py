@@ -1,0 +1,212 @@
+"""Coefficients of the component model for one GPU: watts and joules, with how sure each one is.
+
+Numbers that all GPUs share (``component.toml``, and ``fitted.toml`` where a fit to public measurements
+replaced them) scaled to the GPU's process, size and memory; then the ``component.*`` constants of the GPU's
+calibration.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.arguments import Fill
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.models.component.voltage import VoltageCurve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.gpu import Calibration, Gpu
+
+PREFIX = "component."
+"""Of the constants in a calibration that belong to this model."""
+STATIC = ("board", "memory", "leakage", "clocks", "active SMs")
+"""Components that cost power however little the launch does."""
+SWITCHING = (
+    "issue", "registers", "int", "imad", "fp32", "fp16", "fp64", "sfu", "tensor", "uniform",
+    "shared", "l1", "l2",
+)  # fmt: skip
+"""Components inside the chip, whose energy goes with the square of its voltage."""
+DRAM = "dram"
+"""Device memory has a supply of its own."""
+COMPONENTS = (*STATIC, *SWITCHING, DRAM)
+"""Names of all components, in the order they are shown."""
+SHARED = ("board", "energy_pj", "memory_watts_per_tbs", "dram_pj_per_byte")
+"""Tables of ``component.toml`` with the numbers that coefficients are made of."""
+PICO = 1e-12
+REFERENCE_LANES = 64
+"""FP32 lanes of the SM that the watts per SM are given for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """Watts per unit of load at the boost clock's voltage; ``spread`` is the deviation of its logarithm."""
+
+    value: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameters:
+    """Everything the model knows of one GPU.
+
+    ``residual`` is the standard deviation of log(measured / predicted) that no coefficient explains.
+    ``scope`` is part of the names of the parameters that draws share: coefficients of one scope err together.
+    """
+
+    coefficients: Mapping[str, Coefficient]
+    voltage: VoltageCurve
+    toggles: Mapping[Fill, float]
+    toggle_spread: float
+    temperature_c: float
+    leakage_per_kelvin: float
+    residual: float
+    scope: str
+    calibrated: bool
+
+
+@lru_cache(maxsize=64)
+def parameters(gpu: Gpu) -> Parameters:
+    """Return the parameters of a GPU.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If the GPU's board power is not known.
+    """
+    found = specification(gpu)
+    for layer in gpu.calibration.layers if gpu.calibration else ():
+        found = calibrated(found, layer)
+    return found
+
+
+def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:
+    """Return what process, size and memory of a GPU say, without any measurement of its power.
+
+    ``values`` stand for those of :func:`shared`, by the same names.
+    """
+    table = _table()
+    model = table["model"]
+    known = shared() if values is None else values
+    curve = table["voltage"]["default"]
+    return Parameters(
+        coefficients={name: _coefficient(parts, known) for name, parts in makeup(gpu).items()},
+        voltage=VoltageCurve(curve["floor"], curve["knee"], curve["exponent"]),
+        toggles={fill: float(table["toggle"][fill.value]["value"]) for fill in Fill},
+        toggle_spread=float(table["toggle"]["spread"]["value"]),
+        temperature_c=float(model["temperature_c"]["value"]),
+        leakage_per_kelvin=float(model["leakage_per_kelvin"]["value"]),
+        residual=float(model["residual"]["value"]),
+        scope="specification",
+        calibrated=False,
+    )
+
+
+def _coefficient(parts: Mapping[str, float], known: Mapping[str, tuple[float, float]]) -> Coefficient:
+    """Return the sum of shared numbers times their factors."""
+    value = math.fsum(known[part][0] * factor for part, factor in parts.items())
+    error = math.hypot(*(known[part][1] * factor for part, factor in parts.items()))
+    return Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
+
+
+def makeup(gpu: Gpu) -> dict[str, dict[str, float]]:
+    """Return component to what its coefficient on a GPU is made of: shared number to factor.
+
+    Process and size of the SM scale switching, bandwidth the memory's background, the power limit the board.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If the GPU's board power is not known.
+    """
+    if gpu.power_limit is None:
+        fix = "add power_limit to a user GPU file, or choose another power model"
+        raise UnsupportedGpuError(f"the board power of {gpu.name} is not known", hint=fix)
+    scale = float(_of(_table()["process"], gpu)["value"])
+    lanes = gpu.capability.fp32_lanes / REFERENCE_LANES
+    return {
+        "board": {"board.watts": 1.0, "board.share": gpu.power_limit},
+        "memory": {_typed("memory_watts_per_tbs", gpu): gpu.memory_bandwidth / 1e12},
+        "leakage": {"board.leakage_share": gpu.power_limit},
+        "clocks": {"board.clocks_watts": scale * lanes},
+        "active SMs": {"board.active_watts": scale * lanes},
+        **{name: {f"energy_pj.{name}": PICO * scale} for name in SWITCHING},
+        DRAM: {_typed("dram_pj_per_byte", gpu): PICO},
+    }
+
+
+@lru_cache(maxsize=1)
+def shared() -> Mapping[str, tuple[float, float]]:
+    """Return value and deviation of the numbers that all GPUs share, by ``table.key``."""
+    text = files("warpwatt.models.component").joinpath("fitted.toml").read_text(encoding="utf-8")
+    fitted = {
+        f"{table}.{key}": (float(entry["value"]), float(entry["error"]))
+        for table, entries in tomllib.loads(text).items()
+        for key, entry in entries.items()
+    }
+    return {**cited(), **fitted}
+
+
+@lru_cache(maxsize=1)
+def cited() -> Mapping[str, tuple[float, float]]:
+    """Return value and deviation of the shared numbers before any fit: the fit's prior."""
+    table, spreads = _table(), _table()["spread"]
+    component = {"memory_watts_per_tbs": "memory", "dram_pj_per_byte": DRAM, "energy_pj": "switching"}
+    found = {}
+    for name in SHARED:
+        for key, entry in table[name].items():
+            spread = float(entry.get("spread", spreads.get(component.get(name, key), 0.5)))
+            found[f"{name}.{key}"] = (float(entry["value"]), float(entry["value"]) * spread)
+    return found
+
+
+def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
+    """Return parameters with the coefficients that were measured on the GPU put in."""
+    own = {
+        name.removeprefix(PREFIX): pair
+        for name, pair in calibration.constants.items()
+        if name.startswith(PREFIX)
+    }
+    if not own:
+        return base
+    coefficients = dict(base.coefficients)
+    for name in COMPONENTS:
+        if name in own:
+            value, error = own[name]
+            coefficients[name] = Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
+    curve = {k: own.get(f"voltage_{k}", (value, 0.0))[0] for k, value in asdict(base.voltage).items()}
+    return replace(
+        base,
+        coefficients=coefficients,
+        voltage=VoltageCurve(**curve),
+        residual=own.get("residual", (base.residual, 0.0))[0],
+        scope=calibration.gpu,
+        calibrated=True,
+    )
+
+
+def _of(table: Mapping[str, Any], gpu: Gpu) -> Mapping[str, Any]:
+    """Return the entry of the capability, else of the architecture, else the default."""
+    for key in (gpu.capability.version, gpu.arch):
+        if key in table:
+            entry: Mapping[str, Any] = table[key]
+            return entry
+    default: Mapping[str, Any] = table["default"]
+    return default
+
+
+def _typed(table: str, gpu: Gpu) -> str:
+    """Return the name of a table's number for the GPU's type of memory."""
+    key = gpu.memory_type if gpu.memory_type in _table()[table] else "default"
+    return f"{table}.{key}"
+
+
+@lru_cache(maxsize=1)
+def _table() -> Mapping[str, Any]:
+    text = files("warpwatt.models.component").joinpath("component.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

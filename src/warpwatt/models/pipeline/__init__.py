@@ -1,0 +1,15 @@
+"""The ``pipeline`` time model: one SM simulated over the compiler's own schedule, then the whole chip.
+
+Public names: ``Pipeline`` (the model), ``what_ifs(case)`` (the launch without one trouble at a time). Needs
+``Execution.streams``.
+
+From data to time: :mod:`.table` lowers a program to an instruction table for a :mod:`.machine`,
+:mod:`.streams` prices a trace's accesses, :mod:`.shorten` leaves out iterations of long loops.
+:mod:`.simulator`, with :mod:`.front_end` and :mod:`.memory_pipe`, runs the warps of one SM over the arrays of
+:mod:`.state` (columns in :mod:`.layout`), compiled by :mod:`.native`. :mod:`.chip` makes a launch of it,
+:mod:`.model` a :class:`~warpwatt.core.case.Timing`.
+"""
+
+from warpwatt.models.pipeline.model import Pipeline, what_ifs
+
+__all__ = ["Pipeline", "what_ifs"]

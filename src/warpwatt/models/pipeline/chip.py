@@ -1,0 +1,312 @@
+"""From one SM to the whole launch: which blocks it gets, how much of them is simulated, and the rest.
+
+The fullest SM decides. What is left out of its simulation (waves in the middle, iterations in the middle of
+loops) is added by the difference between a smaller and a larger simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.machine import settings
+from warpwatt.models.pipeline.native import prepare, simulate
+from warpwatt.models.pipeline.shorten import Runs, runs
+from warpwatt.models.pipeline.state import Inputs, State, new_state
+from warpwatt.models.pipeline.streams import access_costs, evened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.execution import AccessPattern
+    from warpwatt.core.program import Program
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.models.pipeline.machine import Machine
+    from warpwatt.models.pipeline.table import InstructionTable
+
+BUDGET = 200_000
+"""Warp instructions of the largest simulation; beyond it loops are cut short."""
+SMALLER = 0.6
+"""Iterations of the smaller simulation over those of the larger."""
+
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples modulo 1 fill every interval evenly, however many are taken."""
+IN_PART = 1.2
+"""Work of a block over that in the streams from which on blocks were traced in part."""
+FEWEST_TRIPS, REPEATING = 3, 0.8
+"""Loops cut to so many iterations must leave less than this share of a block to be worth it."""
+LEAST = 0.05
+"""Part of the work in which two simulations must differ for a slope."""
+LEAST_WAVES, MOST_WAVES = 4, 16
+"""Waves of blocks simulated: in the first ones blocks that started together are in step, some computing while
+others load only later; the most are enough for the memory system to settle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Launched:
+    """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
+
+    program: Program
+    table: InstructionTable
+    streams: WarpStreams
+    machine: Machine
+    blocks: int
+    resident: int
+    accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+    instructions: float | None = None
+    """Warp instructions of a block of the grid, on average; None: as sampled. Of long blocks the streams hold
+    the beginning only."""
+
+    @property
+    def scale(self) -> float:
+        """How many times the work of the blocks in the streams the blocks of the grid do."""
+        if self.instructions is None:
+            return 1.0
+        steps, per_block = self.streams.steps, self.streams.starts[:: self.streams.warps_per_block]
+        done = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
+        work = np.diff(done[per_block])
+        return self.instructions / float(np.average(work, weights=self.streams.weights or None))
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """Rows (load-store cycles, sectors, lines) per access of the streams."""
+        return _costs(_Priced(self.streams, self.machine.name, id(self.accesses), self))
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """A launch as a key: its accesses cost the same at every clock."""
+
+    streams: WarpStreams
+    machine: str
+    accesses: int
+    launched: Launched = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _costs(key: _Priced) -> NDArray[np.float64]:
+    launched = key.launched
+    return access_costs(
+        launched.streams, launched.table, launched.program, launched.machine, launched.accesses
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """Cycles of the fullest SM from first dispatch to last completion.
+
+    The others stand for ``simulated`` cycles, what was left out of loops and waves included: ``stalls`` are
+    warp cycles by instruction and reason; ``producers`` and ``awaited`` for whose results they were spent;
+    ``results`` and ``pipe_busy`` as the simulator counts them.
+    """
+
+    cycles: float
+    simulated: float
+    stalls: NDArray[np.float64]
+    producers: NDArray[np.int64]
+    awaited: NDArray[np.float64]
+    results: NDArray[np.float64]
+    pipe_busy: NDArray[np.float64]
+    instructions: float
+    """Warp instructions simulated, all simulations together."""
+
+
+def simulate_launch(launched: Launched) -> Simulated:
+    """Return the cycles of the fullest SM."""
+    on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
+    resident = min(launched.resident, on_sm)
+    if launched.scale > IN_PART:
+        launched = replace(launched, streams=evened(launched.streams))
+    affordable = BUDGET / 2 / launched.streams.instructions_per_block
+    cut_short = affordable < min(on_sm, 2 * resident) and _repeats(launched)
+    if cut_short or launched.scale > 1.0 / SMALLER:
+        return _long_blocks(launched, on_sm, resident)
+    found = _short_blocks(launched, on_sm, resident, affordable)
+    return replace(found, cycles=found.cycles * launched.scale)
+
+
+def _repeats(launched: Launched) -> bool:
+    """Whether there are loops to cut short; of straight code whole waves have to be simulated."""
+    streams = launched.streams
+    return runs(streams).instructions(FEWEST_TRIPS) < REPEATING * streams.instructions_per_block
+
+
+def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
+    """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
+    few, many = _waves(on_sm, resident, affordable)
+    wanted = [(launched.streams, blocks) for blocks in dict.fromkeys((many, few))]
+    state, *less = _run_each(launched, wanted, resident, on_sm)
+    if less:
+        state = _continued(state, less[0], (on_sm - many) / (many - few))
+    done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
+    return _simulated(float(state.results[c.END]), state, done)
+
+
+def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
+    """Simulate one wave with its loops cut short; it stands for the others, the last one for itself.
+
+    Blocks are replaced one by one: at any time each is of another age, and none ends alone before the last
+    wave. So in a wave that others follow the oldest block becomes the youngest whenever the work of a block
+    is done. No unit works longer than all the time, whatever the difference of two short simulations says.
+    Long blocks never wait for their dispatch, but for the first wave, which the others do not repeat.
+    """
+    launched = replace(launched, machine=replace(launched.machine, dispatch_cycles=0.0))
+    found = runs(launched.streams)
+    limit = found.limit(BUDGET / resident)
+    if found.instructions(limit) * resident > BUDGET:  # inner loops too
+        found = runs(found.cut(limit), longest=False)
+        limit = found.limit(BUDGET / resident)
+    large, rest = found.cut(limit), on_sm % resident
+    smaller = max(2, int(limit * SMALLER))
+    tells = found.instructions(limit) - found.instructions(smaller) >= LEAST * found.instructions(limit)
+    turns = on_sm > resident
+    wanted = [(large, resident), *([(large, rest)] if rest else []), (found.cut(smaller), resident)]
+    state, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm, turns=turns)
+    simulated = float(state.results[c.END])
+    done = large.instructions_per_block * (resident + rest)
+    whole = _lengthened(launched, found, (limit, smaller), state, others[-1] if tells else None)
+    whole.results[c.END] = wave = max(whole.results[c.END], _busiest(whole, launched.machine))
+    cycles = wave * (on_sm // resident)
+    if rest:
+        cycles += wave * others[0].results[c.END] / simulated
+    return _simulated(cycles, whole, done)
+
+
+def _busiest(state: State, machine: Machine) -> float:
+    """Return the cycles that the busiest unit works."""
+    of_sub_core = max(state.results[c.ISSUED], *state.pipe_busy[: c.PIPES]) / machine.sub_cores
+    return float(max(of_sub_core, state.results[c.LSU_BUSY], *state.pipe_busy[c.PIPES :]))
+
+
+def _simulated(cycles: float, state: State, instructions: float) -> Simulated:
+    return Simulated(
+        cycles, float(state.results[c.END]), state.stalls, state.producers, state.awaited, state.results,
+        state.pipe_busy, instructions,
+    )  # fmt: skip
+
+
+def _lengthened(
+    launched: Launched, found: Runs, limits: tuple[int, int], state: State, shorter: State | None
+) -> State:
+    """Return what whole loops would count, where loops cut to two limits count ``state`` and ``shorter``.
+
+    ``shorter`` None: the two differ too little to tell a slope from.
+    """
+    whole = launched.streams.instructions_per_block * launched.scale
+    done, less = (found.instructions(limit) for limit in limits)
+    if shorter is None:
+        return _continued(state, None, whole / done - 1.0)
+    return _continued(state, shorter, (whole - done) / (done - less))
+
+
+def _continued(large: State, small: State | None, times: float) -> State:
+    """Return the counts of ``large`` and ``times`` the difference to ``small`` (None: nothing) added.
+
+    No count falls below zero. Waits for results keep their parts of each instruction's scoreboard stalls.
+    """
+
+    def more(name: str) -> NDArray[np.float64]:
+        counted: NDArray[np.float64] = getattr(large, name)
+        fewer = 0.0 if small is None else getattr(small, name)
+        return np.maximum(0.0, counted + times * (counted - fewer))
+
+    stalls = more("stalls")
+    before, after = (s[:, c.SCOREBOARD_REASONS].sum(axis=1) for s in (large.stalls, stalls))
+    grown = np.divide(after, before, out=np.zeros(len(stalls)), where=before > 0)
+    return large._replace(
+        stalls=stalls,
+        awaited=large.awaited * grown[:, None],
+        results=more("results"),
+        pipe_busy=more("pipe_busy"),
+    )
+
+
+def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
+    """Return the blocks of a smaller and a larger simulation, both with the remainder of the last wave.
+
+    The larger has the ``affordable`` blocks, at least :data:`LEAST_WAVES`, at most :data:`MOST_WAVES`.
+
+    >>> _waves(3, 4, 100), _waves(9, 4, 9), _waves(41, 4, 0), _waves(401, 4, 33)
+    ((3, 3), (9, 9), (9, 17), (17, 33))
+    """
+    rest = on_sm % resident
+    waves = min(MOST_WAVES, max(LEAST_WAVES, int((affordable - rest) / resident)))
+    many = rest + waves * resident
+    if many >= on_sm:
+        return on_sm, on_sm
+    return rest + waves // 2 * resident, many
+
+
+def _run_each(
+    launched: Launched,
+    wanted: Sequence[tuple[WarpStreams, int]],
+    resident: int,
+    on_sm: int,
+    *,
+    turns: bool = False,
+) -> list[State]:
+    """Simulate several numbers of blocks of several streams, at the same time where there are processors.
+
+    ``turns``: whether the oldest block becomes the youngest after the work of a block.
+    """
+    states: dict[int, State] = {}
+
+    def do(number: int) -> None:
+        states[number] = _run(launched, *wanted[number], resident, on_sm, turns=turns)
+
+    _ = launched.costs  # here, so that no two threads work it out
+    prepare()
+    threads = [Thread(target=do, args=(number,)) for number in range(1, len(wanted))]
+    for thread in threads:
+        thread.start()
+    do(0)
+    for thread in threads:
+        thread.join()
+    return [states[number] for number in range(len(wanted))]
+
+
+def _run(
+    launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, turns: bool
+) -> State:
+    """Simulate ``blocks`` blocks on one SM."""
+    machine = launched.machine
+    share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
+    turn = max(1, int(streams.instructions_per_block)) if turns else 0
+    numbers, rates = settings(machine, resident, streams.warps_per_block, share, turn)
+    inputs = Inputs(
+        launched.table.ints,
+        launched.table.floats,
+        streams.starts,
+        np.ascontiguousarray(streams.steps),
+        streams.access_instruction,
+        launched.costs,
+        _line(streams, blocks),
+        numbers,
+        rates,
+    )
+    state = new_state(inputs)
+    simulate(inputs, state)
+    return state
+
+
+def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
+    """Return which sampled block stands in each place of the line: each as often as its weight says.
+
+    >>> from warpwatt.core.streams import WarpStreams
+    >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(1.0, 8.0, 1.0))
+    >>> _line(streams, 10).tolist()
+    [1, 1, 1, 1, 2, 1, 1, 1, 1, 0]
+    """
+    weights = np.array(streams.weights or (1.0,) * len(streams.blocks))
+    reached = np.cumsum(weights) / weights.sum()
+    places = (0.5 + np.arange(blocks) * GOLDEN) % 1.0
+    return np.minimum(np.searchsorted(reached, places, side="right"), len(weights) - 1).astype(np.int64)

@@ -1,0 +1,162 @@
+"""``pipeline``: cycles of the fullest SM, simulated over the compiler's own schedule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.case import Timing
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.estimate import Estimate, Source, factor_draws
+from warpwatt.core.gpu import clock_parameter
+from warpwatt.core.program import Access, Level, Space
+from warpwatt.emulate.workload import OFF_CHIP
+from warpwatt.models.dram import slowdown, visit_bytes
+from warpwatt.models.memo import at_any_clock
+from warpwatt.models.pipeline.chip import Launched, simulate_launch
+from warpwatt.models.pipeline.local_memory import local_misses
+from warpwatt.models.pipeline.machine import machine
+from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
+from warpwatt.models.pipeline.streams import piped
+from warpwatt.models.pipeline.table import instruction_table
+from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
+from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
+
+if TYPE_CHECKING:
+    from warpwatt.core.advice import WhatIf
+    from warpwatt.core.case import Case
+    from warpwatt.core.streams import WarpStreams
+
+MODEL_SPREAD = 0.15
+"""Standard deviation of log(measured / predicted) beyond what rates and assumptions explain. On the textbook
+kernels of docs/validation/time_models.md 0.12 holds 80 %, every program weighing the same; tuned kernels need
+more. How much it holds of programs not used is in time_unseen.md."""
+
+
+class Pipeline:
+    """Cycles of one SM, instruction by instruction; the roofline's time where nothing was traced."""
+
+    name = "pipeline"
+    summary = "cycles of an SM simulated over the compiler's schedule; roofline where no code could be traced"
+    levels: tuple[Level, ...] = (Level.SASS, Level.PTX)
+
+    def predict(self, case: Case) -> Timing:
+        """Return the timing: that of the fullest SM, or of L2 where it takes atomics on one address in turn.
+
+        Without streams of machine code there is no schedule to simulate: then it is the roofline's timing,
+        with a warning.
+        """
+        if not traced(case):
+            return _instead(Roofline().predict(case))
+        launched = launched_of(case)
+        result = simulate_launch(launched)
+        queue = atomics_roof(case)
+        seconds = STARTUP_SECONDS + max(result.cycles / case.clocks.sm, queue.seconds)
+        busy = utilisation(result, launched)
+        if queue.seconds > 0:
+            busy[queue.key] = queue.seconds / seconds
+        warps = warp_states(result, launched)
+        stalls = warps.shares()
+        by_instruction = warps.cycles.sum(axis=1) / warps.total
+        return Timing(
+            model=self.name,
+            time=Estimate.from_draws(seconds, _draws(case, seconds, busy), "s", Source.MODELLED),
+            bottleneck=bottleneck(busy, stalls),
+            breakdown={str(stall): share * seconds for stall, share in stalls.items()},
+            utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
+            stalls=stalls,
+            shares=tuple(by_instruction.tolist()),
+            warps=warps,
+        )
+
+
+def traced(case: Case) -> bool:
+    """Whether there are streams of machine code to simulate."""
+    execution = case.workload.execution
+    return execution.streams is not None and execution.program.level is Level.SASS
+
+
+def _instead(timing: Timing) -> Timing:
+    warning = "no machine code could be traced: the time is that of the roofline model"
+    return replace(timing, warnings=(*timing.warnings, warning))
+
+
+def launched_of(case: Case) -> Launched:
+    """Return what is simulated for a case; refuse what cannot be."""
+    execution = case.workload.execution
+    if execution.streams is None or not traced(case):
+        raise UnsupportedGpuError(
+            f"model pipeline needs traced machine code of {case.gpu.name}",
+            hint="predict with --level sass, for compute capability 7.5 and later",
+        )
+    sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
+    table = instruction_table(execution.program, sm, misses(case), _slower(case), _in_flight(case))
+    return Launched(
+        execution.program, table, _piped(case), sm, case.launch.grid.count,
+        max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
+        execution.warp_instructions / case.launch.grid.count,
+    )  # fmt: skip
+
+
+@at_any_clock
+def _piped(case: Case) -> WarpStreams:
+    """Return the streams as simulated; always the same ones, so that what is found in them is kept."""
+    execution = case.workload.execution
+    assert execution.streams is not None
+    sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
+    return piped(execution.streams, instruction_table(execution.program, sm))
+
+
+def misses(case: Case) -> dict[int, tuple[float, float]]:
+    """Return, by instruction, the shares of its sectors that miss L1, and of those that miss L2."""
+    work = case.workload
+    l1 = min(1.0, work.l2.read / work.l1.read) if work.l1.read else 1.0
+    l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
+    l2_written = min(1.0, work.dram.written / work.l2.written) if work.l2.written else 1.0
+    loads, stores = local_misses(case)
+    found = {}
+    for i in work.execution.program.instructions:
+        if i.memory is not None and i.memory.space is Space.LOCAL:
+            found[i.index] = stores if i.memory.access is Access.STORE else loads
+        elif i.index in work.hits:
+            hits = work.hits[i.index]
+            found[i.index] = (1.0 - hits.l1_hits, 1.0 - hits.l2_hits)
+        elif i.memory is not None and i.memory.space in OFF_CHIP:
+            if i.memory.access is Access.STORE:
+                found[i.index] = (1.0, l2_written)
+            else:
+                found[i.index] = (1.0 if i.memory.access in (Access.ATOMIC, Access.REDUCTION) else l1, l2)
+    return found
+
+
+def _slower(case: Case) -> dict[int, float]:
+    """Return, by instruction, how much longer DRAM takes for its bytes because it opens pages for them."""
+    visit = visit_bytes(case.gpu, case.clocks)
+    return {index: slowdown(hits.run, visit) for index, hits in case.workload.hits.items()}
+
+
+def _in_flight(case: Case) -> dict[int, float]:
+    """Return, by instruction, the share of its L1 hits that wait for a line another warp has missed."""
+    return {i: hits.in_flight / hits.l1_hits for i, hits in case.workload.hits.items() if hits.l1_hits > 0}
+
+
+def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
+    """Return draws: rates spread the time as far as they bind, the clock as far as DRAM does not."""
+    gpu = case.gpu.name
+    spreads = {
+        f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
+        f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
+        clock_parameter(case.gpu): -case.clocks.spread * (1.0 - busy.get("dram", 0.0) ** 2),
+        "model:pipeline": MODEL_SPREAD,
+    }
+    for assumption in case.workload.assumptions:
+        spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
+    return [seconds * factor for factor in factor_draws(spreads)]
+
+
+def what_ifs(case: Case) -> tuple[WhatIf, ...]:
+    """Return what the launch would take without each of its troubles, by simulating again."""
+    from warpwatt.what_if import what_ifs  # noqa: PLC0415 - not needed to predict
+
+    model = Pipeline()
+    return what_ifs(case, model, model.predict(case))

@@ -1,0 +1,100 @@
+"""From streams of warps to the simulator's costs per access."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.program import Space
+from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.table import CONSTANTS
+from warpwatt.models.roofs import LINE_CYCLES, atomic_cycles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.execution import AccessPattern
+    from warpwatt.core.program import Program
+    from warpwatt.core.streams import WarpStreams
+    from warpwatt.models.pipeline.machine import Machine
+    from warpwatt.models.pipeline.table import InstructionTable
+
+
+def evened(streams: WarpStreams) -> WarpStreams:
+    """Return one block whose warps all do what the one did that was traced longest.
+
+    For streams that end early: warps take turns in the emulator, so some have hardly begun.
+    """
+    done = np.concatenate(([0], np.cumsum(streams.steps[:, 1] - streams.steps[:, 0])))
+    longest = int(np.argmax(np.diff(done[streams.starts])))
+    steps = streams.steps[streams.starts[longest] : streams.starts[longest + 1]]
+    warps = streams.warps_per_block
+    return replace(
+        streams,
+        blocks=(streams.blocks[longest // warps],),
+        starts=np.arange(warps + 1, dtype=np.int64) * len(steps),
+        steps=np.tile(steps, (warps, 1)),
+        weights=(),
+    )
+
+
+def piped(streams: WarpStreams, table: InstructionTable) -> WarpStreams:
+    """Return the streams with the accesses of the memory pipe only: all that the simulator looks for.
+
+    The constant port of the uniform datapath, for one, has accesses too.
+    """
+    through = table.ints[streams.access_instruction, c.KIND] == c.MEMORY
+    if through.all():
+        return streams
+    steps = streams.steps.copy()
+    steps[:, 2] = np.concatenate(([0], np.cumsum(through)))[steps[:, 2]]
+    return replace(
+        streams,
+        steps=steps,
+        access_instruction=streams.access_instruction[through],
+        lanes=streams.lanes[through],
+        wavefronts=streams.wavefronts[through],
+        sectors=streams.sectors[through],
+        lines=streams.lines[through],
+    )
+
+
+def access_costs(
+    streams: WarpStreams,
+    table: InstructionTable,
+    program: Program,
+    machine: Machine,
+    accesses: Mapping[int, AccessPattern],
+) -> NDArray[np.float64]:
+    """Return rows (load-store cycles, sectors, lines) per access; ``accesses`` by instruction, where known.
+
+    Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; an asynchronous
+    copy, whose reads pass the tags and whose writes the banks, the longer of both. But for constants, which
+    do not go there, nothing costs less than its lanes take to pass the load-store unit.
+    """
+    shared, constant = np.zeros((2, len(program.instructions)), bool)
+    size = np.zeros(len(program.instructions))
+    passes, turns = np.zeros((2, len(program.instructions)))
+    for i in program.instructions:
+        if i.memory is not None:
+            passes[i.index] = accesses[i.index].tag_passes if i.index in accesses else 0.0
+            shared[i.index] = i.memory.space is Space.SHARED
+            if shared[i.index] and i.index in accesses:
+                turns[i.index] = atomic_cycles(i, accesses[i.index])
+            constant[i.index] = i.memory.space in CONSTANTS
+            size[i.index] = i.memory.bytes
+    at = streams.access_instruction
+    base, per_line = LINE_CYCLES
+    moving = size[at] * streams.lanes / machine.l1_bytes
+    through_l1 = np.maximum(np.maximum(base + per_line * streams.lines, passes[at]), moving)
+    through_l1[streams.lines == 0] = 0.0
+    within = np.maximum(streams.wavefronts * machine.bank_cycles, turns[at])
+    cost = np.maximum(np.maximum(through_l1, within), machine.lsu_cycles)
+    textures = np.flatnonzero(table.ints[at, c.THROTTLE] == c.R_TEX)
+    cost[textures] = np.maximum(cost[textures], table.floats[at[textures], c.COST])
+    cost[constant[at]] = 0.0
+    return np.column_stack((cost, streams.sectors, streams.lines))

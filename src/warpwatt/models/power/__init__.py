@@ -1,1 +1,0 @@
-"""Power models: one file per model."""

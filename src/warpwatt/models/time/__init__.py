@@ -1,1 +1,0 @@
-"""Time models: one file per model."""

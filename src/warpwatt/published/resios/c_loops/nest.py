@@ -1,0 +1,259 @@
+"""A sequential C function of loop nests as a typed value: arrays with shapes, normalised loops, statements.
+
+Expressions and statements keep the source line they stand on. Every loop counts from zero in steps of one:
+its variable is ``start + step · t`` for ``t`` in ``[0, trips)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.published.resios.c_loops import types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warpwatt.published.resios.c_loops.types import CType
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array or pointer the function reads or writes.
+
+    ``extents`` has one expression per dimension, the first None where the source does not say; ``writable``
+    is False for pointers to const. ``distinct``: no other name can mean the same memory (an object of its
+    own, or ``restrict``).
+    """
+
+    name: str
+    type: CType
+    extents: tuple[Expression | None, ...]
+    writable: bool
+    distinct: bool
+    parameter: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar parameter, or a global that holds a scalar."""
+
+    name: str
+    type: CType
+    line: int
+    parameter: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A constant as the source writes it."""
+
+    text: str
+    value: float
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A scalar variable: loop variable, local or parameter."""
+
+    name: str
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of an array, one subscript per dimension."""
+
+    array: Array
+    subscripts: tuple[Expression, ...]
+    line: int
+
+    @property
+    def type(self) -> CType:
+        """Type of the element."""
+        return self.array.type
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``-``, ``+``, ``!`` or ``~`` of a value."""
+
+    operator: str
+    operand: Expression
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """An arithmetic, logical or comparing operation."""
+
+    operator: str
+    left: Expression
+    right: Expression
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``condition ? then : other``."""
+
+    condition: Expression
+    then: Expression
+    other: Expression
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A conversion that the source writes."""
+
+    operand: Expression
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the C mathematics library."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: CType
+    line: int
+
+
+Expression = Number | Name | Element | Unary | Binary | Select | Cast | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A local scalar, with its first value or without."""
+
+    name: str
+    type: CType
+    value: Expression | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target = value`` or, with an ``operator``, ``target operator= value``."""
+
+    target: Name | Element
+    operator: str
+    value: Expression
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Two alternatives."""
+
+    condition: Expression
+    then: tuple[Statement, ...]
+    other: tuple[Statement, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A counted loop: ``variable`` runs from ``start`` by ``step`` while ``variable relation stop`` holds.
+
+    ``declared`` is the type where the loop declares its variable itself.
+    """
+
+    variable: Name
+    start: Expression
+    stop: Expression
+    relation: str
+    step: int
+    body: tuple[Statement, ...]
+    line: int
+    declared: bool = True
+
+
+Statement = Declare | Assign | If | Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A C function made of loop nests: ``prologue`` are scalars computed before the nests."""
+
+    name: str
+    file: str
+    line: int
+    arrays: tuple[Array, ...]
+    scalars: tuple[Scalar, ...]
+    order: tuple[str, ...]
+    """Names of all parameters in order."""
+    prologue: tuple[Declare, ...]
+    nests: tuple[Loop, ...]
+
+    def array(self, name: str) -> Array:
+        """Return the array of that name."""
+        return next(array for array in self.arrays if array.name == name)
+
+
+def expressions(statement: Statement) -> Iterator[Expression]:
+    """Yield the expressions a statement itself holds, those of nested statements not included."""
+    match statement:
+        case Declare(value=value):
+            if value is not None:
+                yield value
+        case Assign(target=target, value=value):
+            yield value
+            yield target
+        case If(condition=condition):
+            yield condition
+        case Loop(start=start, stop=stop):
+            yield from (start, stop)
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """Return the operands of an expression, subscripts included."""
+    match expression:
+        case Element(subscripts=subscripts):
+            return subscripts
+        case Unary(operand=operand) | Cast(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return left, right
+        case Select(condition=condition, then=then, other=other):
+            return condition, then, other
+        case Call(arguments=arguments):
+            return arguments
+    return ()
+
+
+def walk_expression(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and everything in it, operands first."""
+    for part in parts(expression):
+        yield from walk_expression(part)
+    yield expression
+
+
+def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yield statements and those nested in them, in the order of the source."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, Loop):
+            yield from walk(statement.body)
+        elif isinstance(statement, If):
+            yield from walk(statement.then)
+            yield from walk(statement.other)
+
+
+def integer(value: int, line: int = 0) -> Number:
+    """Return a constant of type int.
+
+    >>> integer(3).text
+    '3'
+    """
+    return Number(str(value), value, types.INT, line)

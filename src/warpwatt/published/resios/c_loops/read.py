@@ -1,0 +1,268 @@
+"""``read_function``: from a C file to the loop nests of one of its functions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import KernelSelectionError, ParseError
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.published.resios.c_loops.expressions import Reader
+from warpwatt.published.resios.c_loops.nest import (
+    Array,
+    Assign,
+    Declare,
+    Element,
+    Function,
+    Loop,
+    Name,
+    Scalar,
+    expressions,
+    walk,
+    walk_expression,
+)  # fmt: skip
+from warpwatt.published.resios.c_loops.parser import c_ast, c_parser
+from warpwatt.published.resios.c_loops.preprocess import preprocessed
+from warpwatt.published.resios.c_loops.refuse import Place, line_of
+from warpwatt.published.resios.c_loops.scope import Scope, View, declared
+from warpwatt.published.resios.c_loops.statements import Body, names_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from warpwatt.frontend.compiled import Source
+    from warpwatt.published.resios.c_loops.nest import Expression, Statement
+
+_WHERE = re.compile(r"^(.*?):(?:(\d+):)?(?:\d+:)? (.*)$", re.DOTALL)
+
+
+def read_function(source: Source, name: str = "", options: CompileOptions | None = None) -> Function:
+    """Return the loop nests of one function.
+
+    Parameters
+    ----------
+    name
+        The function; empty: the only one of the file that has loops and that no other calls, ``main`` aside.
+
+    Raises
+    ------
+    ParseError, CompileError
+        If it is no C.
+    KernelSelectionError
+        If no function, or no single one, fits.
+    UnportableError
+        If the function is not made of counted loops over scalars and arrays.
+    """
+    options = options or CompileOptions()
+    unit = _parsed(preprocessed(source, options), source.name)
+    functions = {f.decl.name: f for f in unit.ext if isinstance(f, c_ast.FuncDef)}
+    place = Place(source.name)
+    chosen = _chosen(functions, name, place)
+    _refuse_recursion(functions, chosen.decl.name, place)
+    return _Reading(place, unit, chosen).function()
+
+
+def _parsed(text: str, file: str) -> Any:
+    try:
+        return c_parser.CParser().parse(text, file)
+    except c_parser.ParseError as error:
+        where = _WHERE.match(str(error))
+        if where is None:
+            raise ParseError(f"no C99: {error}", file=file) from None
+        raise ParseError(f"no C99: {where[3]}", file=where[1], line=int(where[2] or 0) or None) from None
+    except RecursionError:
+        raise ParseError("nested too deeply", file=file) from None
+
+
+def _chosen(functions: dict[str, Any], name: str, place: Place) -> Any:
+    if name in functions:
+        return functions[name]
+    candidates = [n for n, f in functions.items() if n != "main" and _any(f, c_ast.For)]
+    if name:
+        candidates = [n for n in candidates if name in n]
+    elif len(candidates) > 1:
+        called = {c for f in functions.values() if f.decl.name != "main" for c in _called(f)}
+        candidates = [n for n in candidates if n not in called]
+    if len(candidates) == 1:
+        return functions[candidates[0]]
+    wanted = f"no function {name!r}" if name else "several functions have loops"
+    message = (
+        wanted if candidates else (f"no function {name!r} with a loop" if name else "no function has a loop")
+    )
+    known = "\n".join(f"{n} (line {line_of(functions[n].decl)})" for n in candidates or functions)
+    raise KernelSelectionError(message, file=place.file, details=known, hint="--function NAME")
+
+
+def _refuse_recursion(functions: dict[str, Any], name: str, place: Place) -> None:
+    """Refuse a function that calls itself, directly or through others of the file."""
+    reached, waiting = set(), [name]
+    while waiting:
+        for callee in _called(functions[waiting.pop()]):
+            if callee == name:
+                line = line_of(functions[name].decl)
+                raise place.refused(
+                    f"{name!r} calls itself: recursion has no counterpart in a loop nest", line
+                )
+            if callee in functions and callee not in reached:
+                reached.add(callee)
+                waiting.append(callee)
+
+
+def _called(node: Any) -> set[str]:
+    found = _all(node, c_ast.FuncCall)
+    return {call.name.name for call in found if isinstance(call.name, c_ast.ID)}
+
+
+def _all(node: Any, kind: type) -> list[Any]:
+    found = [node] if isinstance(node, kind) else []
+    return found + [inside for _, child in node.children() for inside in _all(child, kind)]
+
+
+def _any(node: Any, kind: type) -> bool:
+    return bool(_all(node, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One function being read."""
+
+    place: Place
+    unit: Any
+    node: Any
+
+    def function(self) -> Function:
+        scope = self._globals()
+        parameters = self._parameters(scope)
+        statements = self._statements(scope)
+        used = _used(statements)
+        nests = tuple(s for s in statements if isinstance(s, Loop))
+        prologue = self._prologue(statements, nests)
+        self._check_views(scope, statements)
+        every = [*scope.entries.values(), *parameters]
+        arrays = {a.name: a for a in every if isinstance(a, Array) and (a.parameter or a.name in used)}
+        scalars = {s.name: s for s in every if isinstance(s, Scalar) and (s.parameter or s.name in used)}
+        locals_ = {s.name for s in walk(statements) if isinstance(s, Declare)}
+        return Function(
+            name=self.node.decl.name,
+            file=self.place.file,
+            line=line_of(self.node.decl),
+            arrays=tuple(arrays.values()),
+            scalars=tuple(s for n, s in scalars.items() if n not in locals_),
+            order=tuple(p.name for p in parameters),
+            prologue=prologue,
+            nests=nests,
+        )
+
+    def _globals(self) -> Scope:
+        typedefs = {t.name: t.type for t in self.unit.ext if isinstance(t, c_ast.Typedef)}
+        scope = Scope(self.place, typedefs)
+        reader = Reader(scope)
+        for node in self.unit.ext:
+            data = isinstance(node, c_ast.Decl) and isinstance(node.type, (c_ast.TypeDecl, c_ast.ArrayDecl))
+            if data and scope.scalar_type(_innermost(node.type)) is not None:
+                entry = declared(scope, node, reader.read, parameter=False)
+                assert not isinstance(entry, View)
+                scope.entries[node.name] = entry
+        return scope
+
+    def _parameters(self, scope: Scope) -> list[Array | Scalar]:
+        """Declare scalars first: shapes of arrays use them, wherever they stand."""
+        listed = self.node.decl.type.args
+        nodes = [p for p in (listed.params if listed else ()) if isinstance(p, c_ast.Decl)]
+        found: dict[str, Array | Scalar] = {}
+        for plain in (True, False):
+            for node in nodes:
+                if isinstance(node.type, c_ast.TypeDecl) is plain:
+                    entry = declared(scope, node, Reader(scope).read, parameter=True)
+                    assert not isinstance(entry, View)
+                    scope.entries[node.name] = found[node.name] = entry
+        return [found[node.name] for node in nodes]
+
+    def _statements(self, scope: Scope) -> tuple[Statement, ...]:
+        body = Body(scope)
+        items = list(self.node.body.block_items or ())
+        if items and isinstance(items[-1], c_ast.Return):
+            self._checked_return(items.pop())
+        return tuple(found for item in items for found in body.statement(item))
+
+    def _checked_return(self, node: Any) -> None:
+        if node.expr is not None and not isinstance(node.expr, c_ast.Constant):
+            hint = "write the result to an array element"
+            raise self.place.refused(
+                "the function returns what it computes: a kernel cannot", line_of(node), hint
+            )
+
+    def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
+        if not nests:
+            raise self.place.refused("the function has no loop", line_of(self.node.decl))
+        found = []
+        for statement in statements:
+            if isinstance(statement, Declare):
+                found.append(statement)
+            elif not isinstance(statement, Loop):
+                hint = "keep only declarations and loops in the function"
+                raise self.place.refused(
+                    "a statement outside the loops stays on the host", statement.line, hint
+                )
+        written = _written(statements)
+        for statement in walk(statements):
+            self._check_shape(statement, written)
+        for before in found:
+            self._check_prologue(before, written)
+        return tuple(found)
+
+    def _check_prologue(self, statement: Declare, written: set[str]) -> None:
+        """Refuse values that only the host, between two kernels, could know."""
+        value = statement.value
+        parts = () if value is None else tuple(walk_expression(value))
+        changing = any(isinstance(p, Element) or (isinstance(p, Name) and p.name in written) for p in parts)
+        if changing:
+            message = f"the value of {statement.name!r} depends on what the loops compute or on an array"
+            hint = "set it inside the loop that uses it, or pass it as a parameter"
+            raise self.place.refused(message, statement.line, hint)
+
+    def _check_views(self, scope: Scope, statements: tuple[Statement, ...]) -> None:
+        """Refuse local pointers whose place changes after they were set."""
+        written = _written(statements)
+        for view in scope.views:
+            changed = sorted(names_in(view.offset) & written)
+            if changed:
+                message = f"a pointer into {view.array.name!r} depends on {changed[0]!r}, which changes"
+                raise self.place.refused(message, view.line, "index the array itself")
+
+    def _check_shape(self, statement: Statement, written: set[str]) -> None:
+        """Refuse bounds that the loops themselves change."""
+        if isinstance(statement, Loop):
+            for bound in (statement.start, statement.stop):
+                changed = sorted(names_in(bound) & written)
+                if changed:
+                    message = (
+                        f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
+                    )
+                    raise self.place.refused(f"{message}, which the loops change: not affine", statement.line)
+
+
+def _innermost(kind: Any) -> Any:
+    while isinstance(kind, c_ast.ArrayDecl):
+        kind = kind.type
+    return kind
+
+
+def _written(statements: tuple[Statement, ...]) -> set[str]:
+    """Return the scalars that statements assign to; loop variables and declarations aside."""
+    return {s.target.name for s in walk(statements) if isinstance(s, Assign) and isinstance(s.target, Name)}
+
+
+def _used(statements: Iterable[Statement]) -> set[str]:
+    """Return the names of arrays and scalars that statements touch, shapes of arrays included."""
+    found: set[str] = set()
+    waiting: list[Expression] = [e for s in walk(tuple(statements)) for e in expressions(s)]
+    while waiting:
+        for part in walk_expression(waiting.pop()):
+            if isinstance(part, Name):
+                found.add(part.name)
+            elif isinstance(part, Element) and part.array.name not in found:
+                found.add(part.array.name)
+                waiting += [extent for extent in part.array.extents if extent is not None]
+    return found

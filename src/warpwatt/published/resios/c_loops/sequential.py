@@ -1,0 +1,195 @@
+"""The C function as it is, compiled and run on this machine: its time, and what it computes."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import CompileError, ToolchainError
+from warpwatt.frontend.process import run
+from warpwatt.published.resios.c_loops.preprocess import compiler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.frontend.compiled import Source
+    from warpwatt.frontend.options import CompileOptions
+    from warpwatt.published.resios.c_loops.bound import BoundFunction
+    from warpwatt.published.resios.c_loops.nest import Array
+
+FLAGS = ("-std=gnu99", "-O2", "-w")
+LINKING = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-lm")
+"""What the function does not need is dropped, so that files of larger programs link alone."""
+TIMEOUT_SECONDS = 60.0
+LEAST_SECONDS = 0.2
+"""Calls are repeated for so long (three at least); the fastest counts."""
+
+_DRIVER = """\
+#define _GNU_SOURCE
+#define main warpwatt_users_main
+#include "{file}"
+#undef main
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double warpwatt_now(void) {{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}}
+static void warpwatt_bytes(void *p, size_t n, FILE *f, int out) {{
+    if ((out ? fwrite(p, 1, n, f) : fread(p, 1, n, f)) != n) exit(3);
+}}
+int main(int argc, char **argv) {{
+    unsigned long long seed = 1;
+    FILE *in = argc > 1 ? fopen(argv[1], "rb") : 0, *out = argc > 2 ? fopen(argv[2], "wb") : 0;
+{arrays}{scalars}    double best = 1e30, total = 0;
+    for (int turn = 0; turn < (out ? 1 : 1000000) && (turn < 3 || total < {least}); turn++) {{
+        double start = warpwatt_now();
+        {call};
+        double took = warpwatt_now() - start;
+        best = took < best ? took : best;
+        total += took;
+        if (total > 20) break;
+    }}
+{outputs}    printf("%.9g\\n", best);
+    return 0;
+}}
+"""
+_ARRAY = """\
+    {type} *warpwatt_{name} = {memory};
+    if (!warpwatt_{name}) return 2;
+    if (in) warpwatt_bytes(warpwatt_{name}, {bytes}, in, 0);
+    else for (size_t i = 0; i < {count}; i++) {{
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        warpwatt_{name}[i] = ({type})({value});
+    }}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequential:
+    """How long the function takes on this machine; ``seconds`` None where ``note`` says why nobody knows."""
+
+    seconds: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A C function with its sizes, ready to be compiled; ``flags`` come after the usual ones."""
+
+    source: Source
+    bound: BoundFunction
+    options: CompileOptions
+    flags: tuple[str, ...] = ()
+
+    def timed(self) -> Sequential:
+        """Return how long one call takes: the fastest of several, or why nobody knows."""
+        cc = compiler()
+        if cc is None:
+            return Sequential(None, "unknown: no C compiler here")
+        try:
+            text = self._run(cc, {}).decode()
+        except (CompileError, ToolchainError) as error:
+            return Sequential(None, f"unknown: {error.message}")
+        return Sequential(float(text), f"measured here, one core, {Path(cc).name} {shlex.join(FLAGS[1:2])}")
+
+    def computed(self, contents: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return what every array holds after one call that began with ``contents``.
+
+        Raises
+        ------
+        ToolchainError
+            If there is no C compiler, or the program fails.
+        CompileError
+            If the compiler refuses it.
+        """
+        cc = compiler()
+        if cc is None:
+            raise ToolchainError("no C compiler", hint="install cc, gcc or clang")
+        data = self._run(cc, contents)
+        found, place = {}, 0
+        for array in self.bound.function.arrays:
+            size = self.bound.nbytes(array.name)
+            found[array.name] = data[place : place + size]
+            place += size
+        return found
+
+    def _run(self, cc: str, contents: Mapping[str, bytes]) -> bytes:
+        """Compile and run; return standard output, or the arrays where contents were given."""
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            program = self._compiled(cc, folder)
+            command = [program]
+            if contents:
+                before, after = folder / "before", folder / "after"
+                before.write_bytes(b"".join(contents[a.name] for a in self.bound.function.arrays))
+                command += [before, after]
+            outcome = run(command, timeout=TIMEOUT_SECONDS)
+            if outcome.status:
+                raise ToolchainError(f"the compiled C fails at these sizes (status {outcome.status})")
+            return after.read_bytes() if contents else outcome.stdout
+
+    def _compiled(self, cc: str, folder: Path) -> Path:
+        file = folder / "users.c"
+        file.write_bytes(self.source.data)
+        path = self.source.path.resolve() if self.source.path is not None else file
+        driver, program = folder / "driver.c", folder / "program"
+        driver.write_text(driver_text(self.bound, str(path)), encoding="utf-8")
+        command = [
+            cc, *FLAGS, *self.flags, *(f"-D{define}" for define in self.options.defines),
+            f"-I{self.source.folder}", *(f"-I{include}" for include in self.options.include),
+            str(driver), "-o", str(program), *LINKING,
+        ]  # fmt: skip
+        outcome = run(command)
+        if outcome.status:
+            details = outcome.messages.strip()
+            raise CompileError("the C compiler refuses it", file=self.source.name, details=details)
+        return program
+
+
+def driver_text(bound: BoundFunction, file: str) -> str:
+    """Return a C program that includes a file and calls its function: fill, time, write."""
+    function = bound.function
+    return _DRIVER.format(
+        file=file,
+        arrays="".join(_array(bound, array) for array in function.arrays),
+        scalars="".join(
+            f"    {s.name} = {_value(bound, s.name)};\n" for s in function.scalars if not s.parameter
+        ),
+        call=f"{function.name}({', '.join(_argument(bound, name) for name in function.order)})",
+        least=LEAST_SECONDS,
+        outputs="".join(
+            f"    if (out) warpwatt_bytes(warpwatt_{a.name}, {bound.nbytes(a.name)}, out, 1);\n"
+            for a in function.arrays
+        ),
+    )
+
+
+def _array(bound: BoundFunction, array: Array) -> str:
+    """Return C that makes an array and fills it: reals in [0, 1), integers in [0, 8)."""
+    size = bound.nbytes(array.name)
+    value = "(seed >> 40) / 16777216.0" if array.type.floating else "seed >> 61"
+    return _ARRAY.format(
+        name=array.name,
+        type=array.type.spelling,
+        bytes=size,
+        count=size // array.type.size,
+        memory=f"malloc({size})" if array.parameter else f"(void *){array.name}",
+        value=value,
+    )
+
+
+def _argument(bound: BoundFunction, name: str) -> str:
+    arrays = {array.name for array in bound.function.arrays}
+    return f"(void *)warpwatt_{name}" if name in arrays else _value(bound, name)
+
+
+def _value(bound: BoundFunction, name: str) -> str:
+    value = bound.values[name]
+    return value.hex() if isinstance(value, float) else f"{value}{'l' if abs(value) >= 2**31 else ''}"

@@ -1,0 +1,80 @@
+"""GPUs, clocks and models that words name."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.compose import Choice
+from warpwatt.core.errors import InputError, UnsupportedGpuError
+from warpwatt.core.gpu import Clocks
+from warpwatt.core.program import Level
+from warpwatt.gpus import default_clocks, find_many, missing
+from warpwatt.models.registry import split_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.request.options import ModelOptions
+
+MEGA = 1e6
+
+
+def note(text: str) -> None:
+    """Write a remark to stderr."""
+    print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr
+
+
+def complete_gpus(names: str, tell: Callable[[str], None] = note) -> tuple[Gpu, ...]:
+    """Return the GPUs named; one that lacks data a prediction needs is an error, under ``all`` told.
+
+    Raises
+    ------
+    UnknownGpuError, UnsupportedGpuError
+        If a GPU is not known, or lacks data a prediction needs.
+    """
+    found = find_many(names)
+    complete = []
+    for gpu in found:
+        lacking = missing(gpu)
+        if not lacking:
+            complete.append(gpu)
+        elif names == "all":
+            tell(f"{gpu.name} left out: {', '.join(lacking)} not known")
+        else:
+            hint = "put a user file with these fields into the folder that `warpwatt gpus check` names"
+            raise UnsupportedGpuError(f"{gpu.name} lacks {', '.join(lacking)}", hint=hint)
+    return tuple(complete)
+
+
+def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:
+    """Read ``SM[,MEM]`` in MHz; None for the default."""
+    if text is None:
+        return None
+    sm, _, memory = text.partition(",")
+    try:
+        clocks = Clocks(float(sm) * MEGA, float(memory) * MEGA if memory else default_clocks(gpu).memory)
+    except ValueError:
+        raise InputError(
+            f"not a clock: {text!r}", hint="write --clock SM[,MEM] in MHz, for example 1410,1215"
+        ) from None
+    if not 50 * MEGA <= clocks.sm <= 5000 * MEGA or not 50 * MEGA <= clocks.memory <= 30000 * MEGA:
+        boost = round(gpu.boost_clock / MEGA)
+        raise InputError(f"impossible clock: {text} MHz", hint=f"{gpu.name} runs up to {boost} MHz")
+    return clocks
+
+
+def chosen_level(modelling: ModelOptions) -> Level | None:
+    """Return the level that was asked for, None for the model's own choice."""
+    return None if modelling.level is None else Level(modelling.level)
+
+
+def model_choice(modelling: ModelOptions, loop_counts: tuple[tuple[int, float], ...] = ()) -> Choice:
+    """Return the models named by ``--model`` options, defaults for the rest."""
+    choice = Choice(loop_counts=loop_counts, unknown=modelling.unknown, level=chosen_level(modelling))
+    for text in modelling.model:
+        time, power = split_choice(text)
+        choice = replace(choice, time=time or choice.time, power=power or choice.power)
+    return choice

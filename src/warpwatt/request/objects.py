@@ -1,0 +1,89 @@
+"""Kernels that Python packages hold, predicted as sources are: Triton, Numba CUDA and CuPy objects, PTX."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
+from warpwatt.frontend.objects import from_object
+from warpwatt.request import triton
+from warpwatt.request.arguments import texts
+from warpwatt.request.choices import complete_gpus
+from warpwatt.request.launch_text import LaunchText
+from warpwatt.request.launches import typed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.core.program import Kernel
+    from warpwatt.frontend.objects import ObjectKernel
+    from warpwatt.request.launch_text import Request
+    from warpwatt.request.options import LaunchOptions
+    from warpwatt.request.session import Session
+
+
+def run_object(
+    session: Session, kernel: object, launch: LaunchOptions, values: Mapping[str, object]
+) -> tuple[Prediction, ...]:
+    """Return predictions of one launch of an object's kernel on every GPU of the session.
+
+    What the object fixes of the launch (Triton: threads, shared memory, cluster) need not be said.
+
+    Parameters
+    ----------
+    values
+        The arguments as Python values; a function of Triton's is compiled for these.
+
+    Raises
+    ------
+    WarpWattError
+        As :meth:`Session.run <warpwatt.request.session.Session.run>`,
+        :func:`~warpwatt.frontend.objects.from_object` and :func:`~warpwatt.request.triton.compiled`.
+    """
+    if triton.is_function(kernel):
+        launch = replace(launch, arg=texts(triton.passed(values)))
+    typed, made, predictions = typed_text(launch), dict[str, "ObjectKernel"](), list["Prediction"]()
+    for gpu in complete_gpus(session.gpus, session.tell):
+        try:
+            if gpu.target not in made:
+                made[gpu.target] = _made(session, kernel, gpu, typed.kernel or "", values)
+            request = _request(made[gpu.target], typed, exact=not triton.is_function(kernel))
+            predictions.append(session.predict_request(request, made[gpu.target].kernel, gpu))
+        except (LaunchError, UnsupportedGpuError) as error:
+            if session.gpus != "all":
+                raise
+            session.tell(f"{gpu.name} left out: {error}")
+    return tuple(predictions)
+
+
+def _made(
+    session: Session, kernel: object, gpu: Gpu, name: str, values: Mapping[str, object]
+) -> ObjectKernel:
+    if triton.is_function(kernel):
+        kernel = triton.compiled(kernel, values, gpu.target)
+    return from_object(kernel, gpu.target, session.compile_options(), name=name)
+
+
+def _request(made: ObjectKernel, typed: LaunchText, *, exact: bool) -> Request:
+    """Return the launch; unless ``exact``, arguments that were compiled into the kernel are left out."""
+    if typed.grid is None:
+        raise UsageError("no launch: the grid is not known", hint="pass grid=BLOCKS, (X, Y, Z) or a function")
+    fixed = LaunchText(
+        block=str(made.block) if made.block else None,
+        cluster=str(made.cluster) if made.cluster else None,
+        shared=made.dynamic_shared,
+    )
+    request = replace(typed.over(fixed), kernel=None).read()
+    if exact:
+        return request
+    passed = _parameters(made.kernel)
+    arguments = {name: value for name, value in request.launch.arguments.items() if name in passed}
+    return replace(request, launch=replace(request.launch, arguments=arguments))
+
+
+def _parameters(kernel: Kernel) -> set[str]:
+    program = kernel.ptx or kernel.sass
+    return {p.source_name for p in program.parameters} if program is not None else set()

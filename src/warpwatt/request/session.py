@@ -1,0 +1,153 @@
+"""A session: from what a user asks for, in words, to predictions; every place where users work shares it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.compose import advised, predict
+from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
+from warpwatt.core.program import Level
+from warpwatt.frontend.compiled import Source
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.source import read_source
+from warpwatt.gpus import find
+from warpwatt.models.registry import time_model
+from warpwatt.request.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
+from warpwatt.request.launch_text import merged
+from warpwatt.request.launches import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from warpwatt.core.case import Profile
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.core.program import Kernel
+    from warpwatt.request.launch_text import Request
+    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Everything that stays the same over the kernels and GPUs of one command.
+
+    ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
+    the kernel, each of which costs a prediction. ``tell`` hears remarks, such as which GPU was left out.
+    """
+
+    source: str | Source
+    """A file's name, ``-`` for standard input, or what was read already."""
+    gpus: str
+    compilation: CompilationOptions
+    modelling: ModelOptions
+    machine_code: bool = False
+    advice: bool = False
+    tell: Callable[[str], None] = note
+
+    def run(self, launch: LaunchOptions, beside: Source | None = None) -> tuple[Prediction, ...]:
+        """Return predictions for every launch asked for and every GPU, launches first.
+
+        A source that describes no launch has those of the one ``beside`` it. A GPU that cannot run a launch
+        is an error when it was named, and told under ``all``.
+        """
+        source = self.opened()
+        wanted = requests(source, launch, beside)
+        gpus = complete_gpus(self.gpus, self.tell)
+        predictions = []
+        for request in wanted:
+            kernels = self.kernels(source, request.kernel or "", gpus)
+            for gpu in gpus:
+                try:
+                    predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
+                except (LaunchError, UnsupportedGpuError) as error:
+                    if self.gpus != "all":
+                        raise
+                    self.tell(f"{gpu.name} left out: {error}")
+        return tuple(predictions)
+
+    @property
+    def file(self) -> Path:
+        """The file that the source names."""
+        return Path(self.source.name if isinstance(self.source, Source) else self.source)
+
+    def opened(self) -> Source:
+        """Return the source, read; raises :class:`~warpwatt.core.errors.InputError` as reading does."""
+        return self.source if isinstance(self.source, Source) else read_source(self.source)
+
+    def kernels(self, source: Source, name: str, gpus: Iterable[Gpu]) -> Mapping[str, Kernel]:
+        """Compile a kernel once per target, several targets at a time."""
+        targets = list(dict.fromkeys(gpu.target for gpu in gpus))
+        options = self.compile_options()
+        if len(targets) == 1:
+            return {targets[0]: load_kernel(source, targets[0], options, name)}
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - 8 ms that one target need not pay
+
+        with ThreadPoolExecutor() as pool:
+            loaded = pool.map(lambda target: load_kernel(source, target, options, name), targets)
+            return dict(zip(targets, loaded, strict=True))
+
+    def predict_request(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
+        """Return the prediction of one launch on one GPU, as the options say."""
+        choice = model_choice(self.modelling, request.loop_counts)
+        clocks = parse_clocks(self.modelling.clock, gpu)
+        measured = self._measured(kernel, gpu)
+        profile = self._profile(measured, request, kernel, gpu)
+        prediction = predict(
+            kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile, measured=measured
+        )
+        return advised(prediction, choice) if self.advice else prediction
+
+    def _measured(self, kernel: Kernel, gpu: Gpu) -> tuple[Profile, ...]:
+        """Return the measured launches of the kernel in the file of ``--profile``, none without it."""
+        if self.modelling.profile is None:
+            if self.modelling.profile_arg:
+                raise UsageError("--profile-arg without --profile", hint="add --profile FILE.csv")
+            return ()
+        from warpwatt.frontend.profiles import of_kernel, read_profiles  # noqa: PLC0415 - only who asks pays
+
+        only = gpu if "," not in self.gpus and self.gpus != "all" else None
+        return of_kernel(read_profiles(self.modelling.profile, only), kernel)
+
+    def _profile(
+        self, measured: tuple[Profile, ...], request: Request, kernel: Kernel, gpu: Gpu
+    ) -> Profile | None:
+        """Return the measured launch that helps most with this one, None where there is none."""
+        if not measured:
+            return None
+        from warpwatt.frontend.profiles import choose  # noqa: PLC0415 - only who asks pays
+
+        profile = choose(measured, kernel, request.launch, gpu)
+        if find(profile.gpu).target != gpu.target:
+            self.tell(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
+        return with_arguments(profile, request.arguments, self.modelling.profile_arg)
+
+    def compile_options(self) -> CompileOptions:
+        """Return the front end's options."""
+        said = self.compilation
+        level = chosen_level(self.modelling)
+        read = time_model(model_choice(self.modelling, ()).time).levels if level is None else (level,)
+        levels = {Level.PTX, Level.SASS} if self.machine_code or Level.SASS in read else {Level.PTX}
+        return CompileOptions(
+            defines=said.define,
+            include=said.include,
+            flags=said.flags,
+            max_registers=said.maxrregcount,
+            toolkit=said.toolkit,
+            levels=frozenset(levels),
+        )
+
+
+def with_arguments(profile: Profile, asked: tuple[str, ...], typed: tuple[str, ...]) -> Profile:
+    """Return a profile whose launch has the arguments asked for, but for the file's own and those typed.
+
+    Texts are laid over one another, so that a buffer ``x=f32[n]`` follows the measured launch's ``n``.
+    """
+    differing = merged(profile.arguments, typed)
+    if profile.launch is None or not differing:
+        return profile
+    arguments = parse_arguments(merged(asked, differing))
+    return replace(profile, launch=replace(profile.launch, arguments=arguments))

@@ -1,0 +1,1 @@
+"""Files on this machine: where they are kept, and a cache of them that stays within bounds."""

@@ -1,0 +1,145 @@
+"""A sweep on several processes; a process that dies costs the rows it was working on, nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Container
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from warpwatt.sweep.units import given_up, units, with_draws, work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from warpwatt.sweep.rows import Row
+    from warpwatt.sweep.sweep import Sweep
+    from warpwatt.sweep.units import Known, Unit
+
+AHEAD = 2
+"""Units handed out beyond those that are worked on, for each process: no worker waits, no queue grows."""
+
+
+def run_pooled(sweep: Sweep, done: Container[int] = (), jobs: int = 1) -> Iterator[list[Row]]:
+    """Yield the rows of a sweep in batches as they are finished, without those numbered in ``done``.
+
+    Each of ``jobs`` processes takes one unit of points after the other. Where one dies, nobody knows which
+    unit killed it: all that were handed out and are not finished are done again, each in a process of its
+    own, and a unit whose process dies once more gets rows that say so; then the others go on. Scripts need
+    the usual ``if __name__ == "__main__"``.
+    """
+    todo = units(sweep, done, jobs)
+    first = list(islice(todo, 2))
+    if jobs <= 1 or len(first) <= 1:
+        yield from ([row] for unit in chain(first, todo) for row in work(sweep, unit))
+        return
+    todo = chain(first, todo)
+    while True:
+        handed_out: dict[int, Unit] = {}
+        try:
+            yield from _together(sweep, todo, handed_out, jobs)
+        except BrokenProcessPool:
+            for unit in handed_out.values():
+                yield _alone(sweep, unit)
+        else:
+            return
+
+
+def _together(
+    sweep: Sweep, todo: Iterator[Unit], handed_out: dict[int, Unit], jobs: int
+) -> Iterator[list[Row]]:
+    """Yield the rows of one unit after the other; ``handed_out`` holds those that are not finished."""
+    numbered = enumerate(todo)
+    with _executor(sweep, jobs) as executor:
+        try:
+            waiting: dict[Future[list[Row]], int] = {}
+            while True:
+                for number, unit in islice(numbered, jobs * (1 + AHEAD) - len(waiting)):
+                    handed_out[number] = unit
+                    waiting[executor.submit(_rows, unit)] = number
+                if not waiting:
+                    return
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    rows = future.result()
+                    del handed_out[waiting.pop(future)]
+                    yield rows
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _alone(sweep: Sweep, unit: Unit) -> list[Row]:
+    with _executor(sweep, 1) as executor:
+        try:
+            return executor.submit(_rows, unit).result()
+        except BrokenProcessPool:
+            return given_up(sweep, unit)
+
+
+def outcomes(
+    sweep: Sweep, numbers: Container[int], jobs: int = 1, tell: Callable[[Sequence[Known]], object] = len
+) -> dict[int, Known]:
+    """Return numbered points with their draws, by number; rows without a result say why.
+
+    ``tell`` hears of every batch that is done. Where a process dies this one does what is left.
+    """
+    todo = list(units(sweep, _Others(numbers), jobs))
+    known: dict[int, Known] = {}
+
+    def take(found: dict[int, Known]) -> None:
+        known.update(found)
+        tell(list(found.values()))
+
+    if jobs > 1 and len(todo) > 1:
+        with _executor(sweep, min(jobs, len(todo))) as executor, suppress(BrokenProcessPool):
+            for future in as_completed([executor.submit(_outcomes, unit) for unit in todo]):
+                take(future.result())
+    for unit in todo:
+        if unit[0].numbers[0] not in known:
+            take(with_draws(sweep, unit))
+    return known
+
+
+class _Others(Container[int]):
+    """Every number but some."""
+
+    def __init__(self, numbers: Container[int]) -> None:
+        self._numbers = numbers
+
+    def __contains__(self, number: object) -> bool:
+        return number not in self._numbers
+
+
+def _executor(sweep: Sweep, jobs: int) -> ProcessPoolExecutor:
+    # A fresh interpreter each: a fork would copy locks that threads of this process may hold.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(sweep,))
+
+
+_given: list[Sweep] = []
+"""The sweep that this worker works on, sent once."""
+
+
+def _start(sweep: Sweep) -> None:
+    """Take the sweep, and let this worker end when the process that started it is killed."""
+    _given[:] = [sweep]
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _rows(unit: Unit) -> list[Row]:
+    return list(work(_given[0], unit))
+
+
+def _outcomes(unit: Unit) -> dict[int, Known]:
+    return with_draws(_given[0], unit)

@@ -1,0 +1,75 @@
+"""All changes to a case, and what each would take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.advice import TOGETHER, Change, WhatIf
+from warpwatt.core.estimate import Estimate
+from warpwatt.what_if.arithmetic import double_precision, special_functions
+from warpwatt.what_if.chains import chains
+from warpwatt.what_if.coalescing import bank_conflicts, coalescing
+from warpwatt.what_if.divergence import divergence
+from warpwatt.what_if.reuse import reuse
+from warpwatt.what_if.seats import occupancy
+from warpwatt.what_if.tail import tail
+from warpwatt.what_if.traffic import atomics, dram, spills
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from warpwatt.core.case import Case, TimeModel, Timing
+
+KINDS = (
+    coalescing, bank_conflicts, reuse, divergence, occupancy, chains, spills, dram, atomics, double_precision,
+    special_functions, tail,
+)  # fmt: skip
+WORTH = 0.01
+"""Share of the time that a change must save to be told."""
+CHANGE_SPREAD = 0.1
+"""Standard deviation of log(edited kernel / changed case), both predicted: docs/validation/explained.md."""
+
+
+def changes(case: Case) -> tuple[Change, ...]:
+    """Return the case without each of its troubles, as far as its execution was traced."""
+    if case.workload.execution.streams is None:
+        return ()
+    return tuple(change for kind in KINDS for change in kind(case))
+
+
+def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
+    """Return what the launch would take without each of its troubles, the most helpful change first.
+
+    Only changes that save :data:`WORTH` of the time, which ``timing`` says. Where several kinds do, and all
+    together save more than the best alone, the last one makes them all.
+    """
+    now = timing.time.value
+    tried = [_tried(change, model) for change in changes(case)]
+    found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
+    found.sort(key=lambda w: w.timing.time.value)
+    whole = together(case, [w.change for w in found if not w.change.part])
+    if whole is not None:
+        all_at_once = _tried(whole, model)
+        if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
+            found.append(all_at_once)
+    return tuple(found)
+
+
+def _tried(change: Change, model: TimeModel) -> WhatIf:
+    """Return what a change would take; an edit that makes it may do a little more or less."""
+    timing = model.predict(change.case)
+    edited = Estimate.spread(1.0, {f"change:{change.kind}": CHANGE_SPREAD}, "")
+    time = timing.time.combine(edited, lambda seconds, factor: seconds * factor, "s")
+    return WhatIf(change, replace(timing, time=time))
+
+
+def together(case: Case, helpful: Collection[Change]) -> Change | None:
+    """Return the change that makes all helpful ones, one after the other; None for fewer than two."""
+    kinds = list(dict.fromkeys(change.kind for change in helpful))
+    if len(kinds) < 2:
+        return None
+    for kind in KINDS:
+        whole = next((c for c in kind(case) if not c.part and c.kind in kinds), None)
+        case = case if whole is None else whole.case
+    return Change(TOGETHER, "all of these together", case)

@@ -1,0 +1,111 @@
+"""What runs in a process of its own: walls first, then one task, its answer as JSON through a pipe.
+
+The answer is ``{"good": ...}``, ``{"error": ...}`` for what the user can mend, or ``{"crash": traceback}``.
+The parent only parses JSON: it trusts no object that this process might have been made to send.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+import threading
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import WarpWattError
+from warpwatt.workers.confinement import SYSTEM, Walls, confine, landlock_version
+from warpwatt.workers.processes import kill_descendants
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from warpwatt.workers.limits import Limits
+
+
+def main(pipe: Connection, task: str, request: dict[str, Any], folder: str, limits: Limits) -> None:
+    """Confine this process to ``folder``, do a task of ``tasks``, send its answer."""
+    try:
+        answer = _done(task, request, limits, confined=_enter(folder, limits))
+    except WarpWattError as error:
+        answer = {"error": described(error)}
+    except MemoryError:
+        answer = {"error": {"kind": "LimitError", "message": "no memory left", "hint": LESS}}
+    except RecursionError:
+        answer = {"error": {"kind": "LimitError", "message": "too deeply nested", "hint": LESS}}
+    except BaseException:  # noqa: BLE001 - whatever it is, the parent has to hear of it
+        answer = {"crash": traceback.format_exc()}
+    pipe.send_bytes(json.dumps(answer).encode())
+    pipe.close()
+    sys.stdout.flush()
+    os._exit(0)  # nothing to tidy up: the folder is the parent's, and threads may still hold locks
+
+
+def _done(task: str, request: dict[str, Any], limits: Limits, *, confined: bool) -> dict[str, Any]:
+    from warpwatt.server.tasks import tasks  # noqa: PLC0415 - loaded before the fork
+
+    try:
+        return {"good": tasks.TASKS[task](request, limits, confined)}
+    except tasks.SideError as error:
+        return {"error": {**described(error.error), "side": error.side}}
+
+
+LESS = "send less: fewer GPUs, a smaller launch or a simpler kernel"
+
+
+def described(error: WarpWattError) -> dict[str, Any]:
+    """Return an error as plain values: what the command line would show."""
+    return {
+        "kind": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "file": error.file,
+        "line": error.line,
+        "details": error.details.splitlines(),
+        "exit_code": error.exit_code,
+    }
+
+
+def _enter(folder: str, limits: Limits) -> bool:
+    """Go behind the walls; return whether they keep files away."""
+    os.chdir(folder)
+    tempfile.tempdir = folder
+    # Nothing is kept between strangers: each compiles anew, in his own folder.
+    os.environ.update(TMPDIR=folder, HOME=folder, WARPWATT_CACHE_SIZE="0")
+    confine(Walls(readable_places(), Path(folder)), limits, os.cpu_count() or 1)
+    threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()
+    return landlock_version() > 0
+
+
+def _end_with_server(folder: str) -> None:
+    """Wait until the server is gone, however that came; then nobody else ends this process or tidies up."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        kill_descendants(os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+
+def readable_places() -> tuple[Path, ...]:
+    """Return what a prediction reads: the system's libraries, Python, this package, compilers."""
+    from warpwatt.frontend import toolchain  # noqa: PLC0415 - loaded before the fork
+    from warpwatt.frontend.toolkits import toolkits_directory  # noqa: PLC0415
+    from warpwatt.gpus.catalog import user_directories  # noqa: PLC0415
+
+    package = Path(__file__).parents[1]
+    installation = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
+    places: tuple[str | Path, ...] = (
+        *SYSTEM,
+        *installation,
+        package,
+        toolchain.installed().root,
+        toolkits_directory(),
+        *user_directories(),
+    )
+    return tuple(dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/")))

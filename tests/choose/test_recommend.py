@@ -1,0 +1,120 @@
+"""Recommendations: the best allowed point, offered clocks only, savings from shared draws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.sweep.sweeps import LAUNCH, small_sweep
+from warpwatt.choose.recommend import choices, recommend
+from warpwatt.core.errors import InputError
+from warpwatt.gpus import find, find_many
+from warpwatt.sweep.clocks import Asked, candidates, offered_clocks, parse_range
+from warpwatt.sweep.configurations import Configuration, configurations
+from warpwatt.sweep.rows import objective
+from warpwatt.sweep.run import run
+
+LARGE = replace(LAUNCH, arg=("n=50000000", "x=f32[n]", "y=f32[n]:zeros"))
+ONE = (Configuration((("WIDTH", "1"),)),)
+A100 = find("a100-pcie-40gb")
+
+
+@pytest.fixture(scope="module")
+def clocks():
+    """The choice among all clocks of one GPU, and its rows."""
+    sweep = choices(small_sweep(configurations=ONE, clocks=(None,), gpus=(A100,), launches=(LARGE,)))
+    return sweep, list(run(sweep))
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("goal", ["time", "energy", "edp"])
+def test_nothing_allowed_is_better(clocks, goal):
+    sweep, rows = clocks
+    for limit in (None, 0.0, 0.05, 0.5):
+        (found,) = recommend(sweep, rows, goal, limit)
+        allowed = [r for r in rows if limit is None or r.time.value <= rows[0].time.value * (1 + limit)]
+        assert found.baseline == rows[0]
+        assert objective(found.chosen, goal) <= min(objective(row, goal) for row in allowed) * (1 + 1e-9)
+        if limit is not None:
+            assert found.slowdown.value <= limit + 1e-6
+
+
+@pytest.mark.toolchain
+def test_energy_is_saved_at_a_lower_offered_clock(clocks):
+    sweep, rows = clocks
+    (found,) = recommend(sweep, rows, "energy", 0.2)
+    assert found.chosen.sm_clock < found.baseline.sm_clock
+    assert found.chosen.sm_clock in offered_clocks(A100)
+    assert found.commands == (
+        f"nvidia-smi -lgc {found.chosen.sm_clock / 1e6:.0f},{found.chosen.sm_clock / 1e6:.0f}",
+        "nvidia-smi -rgc",
+    )
+    saved = 1 - found.chosen.energy.value / found.baseline.energy.value
+    assert found.energy_saving.value == pytest.approx(saved)
+    assert found.energy_saving.low <= saved <= found.energy_saving.high
+
+
+@pytest.mark.toolchain
+def test_what_both_share_cancels(clocks):
+    """The saving is far surer than the energies: both have the same model errors."""
+    sweep, rows = clocks
+    (found,) = recommend(sweep, rows, "energy", 0.2)
+    alone = found.baseline.energy
+    width = (alone.high - alone.low) / alone.value
+    assert found.energy_saving.high - found.energy_saving.low < 0.6 * width
+
+
+@pytest.mark.toolchain
+def test_clocks_beyond_the_power_limit_are_no_choice():
+    weak = replace(A100, power_limit=90.0)
+    sweep = choices(small_sweep(configurations=ONE, clocks=(None,), gpus=(weak,), launches=(LARGE,)))
+    rows = list(run(sweep))
+    (found,) = recommend(sweep, rows, "time")
+    assert any(row.clocks_fixed and row.at_power_limit for row in rows)
+    assert not (found.chosen.clocks_fixed and found.chosen.at_power_limit)
+
+
+@pytest.mark.toolchain
+def test_configurations_and_gpus_are_ranked():
+    sweep = choices(
+        small_sweep(configurations=configurations(["WIDTH=2,1"], blocks=["32", "256"]), clocks=(None,))
+    )
+    assert sweep.clocks == (None,)
+    rows = list(run(sweep))
+    found = recommend(sweep, rows, "time")
+    assert [one.baseline.number for one in sorted(found, key=lambda one: one.baseline.number)] == [0, 1]
+    for one in found:
+        own = [row for row in rows if row.gpu == one.chosen.gpu]
+        assert one.chosen.time.value == pytest.approx(min(row.time.value for row in own))
+        assert one.commands == ()
+    assert found[0].chosen.time.value <= found[1].chosen.time.value
+
+
+@pytest.mark.toolchain
+def test_without_a_baseline_there_is_no_advice():
+    sweep = choices(small_sweep(configurations=configurations(["WIDTH=3"]), clocks=(None,)))
+    assert recommend(sweep, list(run(sweep)), "time") == ()
+
+
+def test_candidates_are_the_offered_clocks_next_to_those_asked_for():
+    offered = offered_clocks(A100)
+    assert [asked.sm for asked in candidates(A100)] == list(offered)
+    near = candidates(A100, [None, Asked(1.001e9), Asked(1.002e9), Asked(9e8, 1e9), Asked(9e9, ranged=True)])
+    assert near == (Asked(1.005e9, only=A100.name), Asked(9e8, 1e9, only=A100.name))
+
+
+def test_every_gpu_offers_clocks_up_to_its_boost_clock():
+    for gpu in find_many("all"):
+        offered = offered_clocks(gpu)
+        assert offered[-1] == gpu.boost_clock
+        assert list(offered) == sorted(set(offered))
+        assert offered[0] > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "1:2", "500:400:10", "500:600:0", "500:600:-5", "20", "500,1", "1:2:3:4"]
+)
+def test_bad_clocks_are_refused(text):
+    with pytest.raises(InputError):
+        parse_range(text)

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from warpwatt.compare.halves import halves
+from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        LaunchOptions(arg=("x=f32[n]:data/x.npy",), kernel="f"),
+        CompilationOptions(define=('FILE="a/b"', "HALF=(1/2)", "PATHS=a/b/c"), include=("a/b",)),
+        ModelOptions(clock="1410,1215"),
+    ],
+)
+def test_slashes_that_separate_nothing_stay(options):
+    old, new, labels = halves(options)
+    assert old == new == options
+    assert labels == ("", "")
+
+
+def test_every_value_may_be_two():
+    old, new, labels = halves(CompilationOptions(define=("TILE=16/32", "FAST"), toolkit="12.9/13.0"))
+    assert (old.define, new.define) == (("TILE=16", "FAST"), ("TILE=32", "FAST"))
+    assert (old.toolkit, new.toolkit) == ("12.9", "13.0")
+    assert labels[0] != labels[1]
+    assert "TILE=32" in labels[1]

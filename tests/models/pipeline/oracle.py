@@ -1,0 +1,263 @@
+"""The simulator's rules once more: objects, and every cycle of every sub-core, nothing skipped.
+
+Every cycle of every resident warp gets its reason in the cycle itself, by asking what holds the warp now.
+
+Covers one SM with memory that always hits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.models.pipeline import layout as c
+
+if TYPE_CHECKING:
+    from warpwatt.models.pipeline.state import Inputs
+
+
+@dataclass(eq=False)
+class Warp:
+    """A resident warp: the instructions it still has, and what holds it."""
+
+    todo: list[int]
+    slot: int
+    block: int
+    begin: int
+    ready: int
+    boards: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """Per scoreboard (release time, instruction) of all that set it."""
+    parked: bool = False
+    after: int = c.R_WAIT
+    """Reason of the stall count."""
+    stalled: int = 0
+    since: int = 0
+    """Behind its last issue, its start or its barrier."""
+    barrier: tuple[int, int] = (0, 0)
+    """The last barrier and when it let the warp go."""
+    held: dict[int, bool] = field(default_factory=dict)
+    """Cycles in which the scheduler knows the unit to be taken; True: by reads of a register bank."""
+
+
+@dataclass(eq=False)
+class Core:
+    """A sub-core: its warps, oldest first, and when its units are free."""
+
+    warps: list[Warp] = field(default_factory=list)
+    last: Warp | None = None
+    pipes: dict[int, int] = field(default_factory=dict)
+    banks: list[int] = field(default_factory=lambda: [0, 0])
+    accepted: list[int] = field(default_factory=list)
+    address: int = 0
+    begun: int = 0
+    """When the special function unit took its last instruction."""
+    interval: int = 0
+
+
+class Oracle:
+    """One SM."""
+
+    def __init__(self, given: Inputs) -> None:
+        self.x = given
+        self.n = {name: int(given.numbers[getattr(c, name)]) for name in _SETTINGS}
+        self.cores = [Core() for _ in range(self.n["SUB_CORES"])]
+        self.lsu = 0.0
+        self.shared: dict[int, int] = {}
+        self.next = 0
+        self.live: dict[int, int] = {}
+        self.issued = self.end = 0
+        self.block_end = [0] * len(given.blocks)
+        self.stalls = np.zeros((len(given.ints), len(c.REASONS)))
+        self.awaited: Counter[tuple[int, int]] = Counter()
+
+    def run(self) -> Oracle:
+        """Step until nothing is left."""
+        for slot in range(min(self.n["RESIDENT"], len(self.x.blocks))):
+            self.start(slot, 0)
+        time = 0
+        while any(core.warps for core in self.cores):
+            for core in self.cores:
+                self.step(core, time)
+            time += 1
+            assert time < 100_000, "deadlock"
+        return self
+
+    def start(self, slot: int, time: int) -> None:
+        """Put the next block into a slot."""
+        if self.next == len(self.x.blocks):
+            return
+        time = max(time, int(self.next * self.x.rates[c.DISPATCH]))
+        block, self.next = self.next, self.next + 1
+        count = self.n["WARPS_PER_BLOCK"]
+        self.live[slot] = count
+        for number in range(count):
+            stream = int(self.x.blocks[block]) * count + number
+            steps = self.x.steps[self.x.starts[stream] : self.x.starts[stream + 1]]
+            todo = [i for first, behind, _ in steps for i in range(first, behind)]
+            begin = time + self.n["BLOCK_CYCLES"]
+            warp = Warp(todo, slot, block, begin, begin, since=begin)
+            self.cores[(slot * count + number) % len(self.cores)].warps.append(warp)
+
+    def step(self, core: Core, time: int) -> None:
+        """Issue at most one instruction; note what every warp does in this cycle."""
+        chosen = self.choose(core, time)
+        for warp in core.warps:
+            if time >= warp.begin:
+                self.note(warp, time, selected=warp is chosen)
+        if chosen is not None:
+            core.last = chosen
+            self.issue(core, chosen, time)
+
+    def choose(self, core: Core, time: int) -> Warp | None:
+        """Go on with the last warp, else take the next one in order."""
+        if core.last in core.warps and core.last is not None and self.can_issue(core, core.last, time):
+            return core.last
+        if self.n["ISSUE_ORDER"] == c.LONGEST_WAITING:
+            ready = [warp for warp in core.warps if self.can_issue(core, warp, time)]
+            return min(ready, key=lambda warp: warp.since, default=None)
+        if self.n["ISSUE_ORDER"] == c.OLDEST_BLOCK:  # those of later blocks are not asked once one is found
+            for _, block in groupby(core.warps, key=lambda warp: warp.block):
+                ready = [warp for warp in block if self.can_issue(core, warp, time)]
+                if ready:
+                    return min(ready, key=lambda warp: warp.since)
+            return None
+        order = core.warps if self.n["ISSUE_ORDER"] == c.OLDEST else core.warps[::-1]
+        return next((warp for warp in order if self.can_issue(core, warp, time)), None)
+
+    def note(self, warp: Warp, time: int, *, selected: bool) -> None:
+        """Count this cycle of a warp under its reason."""
+        pc, reason = warp.todo[0], c.R_NOT_SELECTED
+        board = self.awaits(warp, time)
+        if selected:
+            reason = c.R_SELECTED
+        elif warp.parked or time < warp.barrier[1]:
+            pc, reason = warp.barrier[0], c.R_WAIT if time < warp.stalled else c.R_BARRIER
+        elif time < warp.ready:
+            reason = warp.after
+        elif board is not None:
+            reason = int(self.x.ints[board[1], c.REASON])
+            self.awaited[pc, board[1]] += 1
+        elif time in warp.held:
+            reason = c.R_DISPATCH if warp.held[time] else int(self.x.ints[pc, c.THROTTLE])
+        self.stalls[pc, reason] += 1
+
+    def awaits(self, warp: Warp, time: int) -> tuple[int, int] | None:
+        """Return release and setter of the scoreboard that the next instruction waits for longest."""
+        pc, ints = warp.todo[0], self.x.ints
+        sets = [warp.boards.get(board, []) for board in range(6) if int(ints[pc, c.WAIT_MASK]) >> board & 1]
+        if ints[pc, c.KIND] == c.DEPBAR:
+            times = warp.boards.get(int(ints[pc, c.SCOREBOARD]), [])
+            sets.append(times[: max(0, len(times) - int(ints[pc, c.REMAINING]))])
+        latest = [max(times, key=lambda t: t[0]) for times in sets if times]
+        last = max(latest, key=lambda t: t[0], default=None)
+        return last if last is not None and last[0] > time else None
+
+    def can_issue(self, core: Core, warp: Warp, time: int) -> bool:
+        """Stall, scoreboards, then the unit."""
+        if warp.parked or warp.ready > time or self.awaits(warp, time) is not None:
+            return False
+        free, banked = self.unit_free(core, warp.todo[0])
+        for cycle in range(time, free):
+            warp.held.setdefault(cycle, banked)
+        return free <= time
+
+    def unit_free(self, core: Core, pc: int) -> tuple[int, bool]:
+        """Return when pipes, queue and banks take an instruction, and whether the banks are last."""
+        ints, depth = self.x.ints, self.n["QUEUE_DEPTH"]
+        queues = ints[pc, c.KIND] in (c.MEMORY, c.QUEUED)
+        pipes = [int(p) for p in (ints[pc, c.PIPE], ints[pc, c.OTHER_PIPE]) if p >= 0 and not queues]
+        free = min((core.pipes.get(pipe, 0) for pipe in pipes), default=0)
+        if queues and len(core.accepted) >= depth:
+            free = max(free, core.accepted[-depth])
+        reads = [int(ints[pc, c.BANK0 + bank]) for bank in range(2)]
+        banks = max((core.banks[bank] + n - 3 for bank, n in enumerate(reads) if n), default=0)
+        return max(free, banks), banks > free
+
+    def issue(self, core: Core, warp: Warp, time: int) -> None:
+        """Take the units, set scoreboards, move on."""
+        pc, row = warp.todo.pop(0), self.x.ints
+        self.issued, self.end = self.issued + 1, max(self.end, time)
+        for pipe in (int(row[pc, c.OTHER_PIPE]), int(row[pc, c.PIPE])):
+            if row[pc, c.KIND] != c.QUEUED and pipe >= 0 and core.pipes.get(pipe, 0) <= time:
+                core.pipes[pipe] = time + int(row[pc, c.INTERVAL])
+                break
+        for bank in range(2):
+            if row[pc, c.BANK0 + bank]:
+                core.banks[bank] = max(core.banks[bank], time) + int(row[pc, c.BANK0 + bank])
+        if row[pc, c.KIND] == c.MEMORY:
+            self.memory(core, warp, pc, time)
+        elif row[pc, c.KIND] == c.QUEUED:
+            self.special(core, warp, pc, time)
+        warp.ready = time + max(2 if row[pc, c.YIELD] else 1, int(row[pc, c.STALL]))
+        warp.stalled, warp.after, warp.held = warp.ready, int(row[pc, c.AFTER]), {}
+        warp.since = time + 1
+        warp.parked = row[pc, c.KIND] == c.BARRIER and bool(warp.todo)
+        if warp.parked:
+            warp.barrier = (pc, 0)
+        if not warp.todo:
+            self.leave(core, warp, time)
+        if row[pc, c.KIND] == c.BARRIER or not warp.todo:
+            self.release(warp.slot, warp.block, time)
+        if self.n["TURN"] and self.issued % self.n["TURN"] == 0:
+            for core in self.cores:
+                oldest = [warp for warp in core.warps if warp.block == core.warps[0].block]
+                core.warps = [warp for warp in core.warps if warp not in oldest] + oldest
+
+    def memory(self, core: Core, warp: Warp, pc: int, time: int) -> None:
+        """Queue, address unit, load-store unit."""
+        cost, latency = abs(self.x.floats[pc, c.COST]), self.x.floats[pc, c.LATENCY]
+        addressed = max(time, core.address)
+        core.address = addressed + self.n["ADDRESS_CYCLES"]
+        accepted = max(float(addressed), self.lsu)
+        self.lsu = accepted + cost
+        core.accepted.append(math.ceil(accepted))
+        self.done(warp, pc, math.ceil(accepted + latency), self._read(pc, accepted))
+
+    def special(self, core: Core, warp: Warp, pc: int, time: int) -> None:
+        """Queue, then the place before the unit, which the one before leaves when the unit takes it."""
+        leaves = max(time, core.address, core.begun)
+        core.address = leaves + 1
+        core.begun = max(leaves, core.begun + core.interval)
+        core.interval = int(self.x.ints[pc, c.INTERVAL])
+        core.accepted.append(leaves)
+        done = core.begun + int(self.x.floats[pc, c.LATENCY])
+        self.done(warp, pc, done, core.begun + int(self.x.floats[pc, c.READ_LATENCY]))
+
+    def done(self, warp: Warp, pc: int, done: int, read: int) -> None:
+        """Set when an instruction's scoreboards fall."""
+        self.end = max(self.end, done)
+        for column, when in ((c.WRITE_BARRIER, done), (c.READ_BARRIER, read)):
+            if self.x.ints[pc, column] >= 0:
+                warp.boards.setdefault(int(self.x.ints[pc, column]), []).append((when, pc))
+
+    def _read(self, pc: int, accepted: float) -> int:
+        return math.ceil(accepted + self.x.floats[pc, c.READ_LATENCY])
+
+    def leave(self, core: Core, warp: Warp, time: int) -> None:
+        """End a warp; the last of its block makes room."""
+        core.warps.remove(warp)
+        self.live[warp.slot] -= 1
+        if not self.live[warp.slot]:
+            self.block_end[warp.block] = time
+            self.start(warp.slot, time)
+
+    def release(self, slot: int, block: int, time: int) -> None:
+        """Let the warps at the barrier go if all that live have come."""
+        mine = [w for core in self.cores for w in core.warps if w.slot == slot and w.block == block]
+        if mine and all(warp.parked for warp in mine):
+            for warp in mine:
+                warp.parked = False
+                warp.barrier = (warp.barrier[0], time + self.n["BARRIER_CYCLES"])
+                warp.ready = max(warp.ready, warp.barrier[1])
+                warp.since = max(warp.since, warp.barrier[1])
+
+
+_SETTINGS = (
+    "SUB_CORES", "RESIDENT", "WARPS_PER_BLOCK", "QUEUE_DEPTH", "ADDRESS_CYCLES", "BARRIER_CYCLES",
+    "BLOCK_CYCLES", "ISSUE_ORDER", "TURN",
+)  # fmt: skip

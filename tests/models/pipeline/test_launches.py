@@ -1,0 +1,143 @@
+"""Whole launches of the examples, compiled for several targets, with streams written by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.models.pipeline.standin import streams
+from warpwatt.core.program import Flow, Level, Program
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.gpus import default_clocks, find
+from warpwatt.models.pipeline import chip
+from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.chip import Launched, simulate_launch
+from warpwatt.models.pipeline.machine import Machine, machine
+from warpwatt.models.pipeline.reasons import bottleneck, utilisation, warp_states
+from warpwatt.models.pipeline.table import instruction_table
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+A6000, A100 = "RTX A6000", "A100-PCIE-40GB"
+
+
+@lru_cache
+def program(file: str, kernel: str, target: str) -> Program:
+    """Return the machine code of an example."""
+    options = CompileOptions(levels=frozenset({Level.SASS}))
+    sass = load_kernel(EXAMPLES / file, target, options, kernel).sass
+    assert sass is not None
+    return sass
+
+
+def sm(name: str) -> Machine:
+    """Return an SM at default clocks with the bandwidths of the data sheet."""
+    gpu = find(name)
+    return machine(gpu, default_clocks(gpu), 0.9 * gpu.memory_bandwidth, 3 * gpu.memory_bandwidth)
+
+
+def matmul(name: str, trips: int = 64, blocks: int = 4096, resident: int = 6) -> Launched:
+    """Return tiled matrix multiplication whose loads hit L2."""
+    board = sm(name)
+    code = program("matmul.cu", "matmul_tiled", find(name).target)
+    back = [i.index for i in code.instructions if i.flow is Flow.JUMP and i.guard][-1]
+    table = instruction_table(code, board, {i.index: (1.0, 0.0) for i in code.instructions if i.memory})
+    return Launched(code, table, streams(code, 8, {back: trips}), board, blocks, resident)
+
+
+@pytest.mark.parametrize("name", [A6000, A100])
+def test_tiled_matrix_multiplication_is_bound_by_shared_memory(name: str) -> None:
+    """Its inner product reads more from shared memory than the load-store unit can give."""
+    launched = matmul(name)
+    result = simulate_launch(launched)
+    busy = utilisation(result, launched)
+    assert busy["lsu"] > 0.85
+    assert max(busy, key=busy.__getitem__) == "lsu"
+    assert sum(warp_states(result, launched).shares().values()) == pytest.approx(1)
+
+
+def test_loops_cut_short_take_as_long_as_whole_ones() -> None:
+    """Twice the iterations take twice the time, though both are simulated in part only."""
+    once, twice = (simulate_launch(matmul(A6000, trips, 84 * 6)).cycles for trips in (400, 800))
+    assert twice / once == pytest.approx(2.0, rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "resident"), [(A6000, 6), (A6000, 2), (A100, 6), (A100, 2)])
+def test_one_wave_of_loops_cut_short_stands_for_many_whole_ones(
+    monkeypatch: pytest.MonkeyPatch, name: str, resident: int
+) -> None:
+    """Where blocks follow each other none ends alone, though the oldest is always served first."""
+    launched = matmul(name, 60, 1000 * resident * 2, resident)
+    work = resident * launched.streams.instructions_per_block
+    monkeypatch.setattr(chip, "BUDGET", 16 * work)
+    whole = simulate_launch(launched).cycles
+    monkeypatch.setattr(chip, "BUDGET", work / 4)
+    assert simulate_launch(launched).cycles == pytest.approx(whole, rel=0.065)
+
+
+def test_no_unit_works_longer_than_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The difference of two short simulations alone would give the load-store unit 100.3 % here."""
+    launched = matmul(A6000, 200, 8000, 4)
+    monkeypatch.setattr(chip, "BUDGET", 0.1 * 4 * launched.streams.instructions_per_block)
+    result = simulate_launch(launched)
+    sub_cores = launched.machine.sub_cores
+    busy = (result.results[c.LSU_BUSY], result.results[c.ISSUED] / sub_cores, *result.pipe_busy / sub_cores)
+    assert max(busy) == pytest.approx(result.simulated)
+
+
+def test_waves_left_out_are_counted() -> None:
+    """Ten times the blocks take ten times as long; a remainder costs part of a wave, give or take 3 %."""
+    few, many, more = (
+        simulate_launch(matmul(A6000, 4, 84 * 6 * waves + rest)).cycles
+        for waves, rest in ((10, 0), (100, 0), (100, 84))
+    )
+    assert many / few == pytest.approx(10.0, rel=0.05)
+    assert 0.97 * many < more < many + few / 3
+
+
+def test_bank_conflicts_cost_time_and_what_would_be_without_them() -> None:
+    """Four-way conflicts on every shared access."""
+    plain = matmul(A6000)
+    worse = replace(plain, streams=replace(plain.streams, wavefronts=4 * plain.streams.wavefronts))
+    assert simulate_launch(worse).cycles > 2 * simulate_launch(plain).cycles
+
+
+def test_copies_are_bound_by_dram() -> None:
+    """Saxpy that misses everything runs at the bandwidth."""
+    board = sm(A100)
+    code = program("saxpy.cu", "saxpy", "sm_80")
+    table = instruction_table(code, board, {i.index: (1.0, 1.0) for i in code.instructions if i.memory})
+    launched = Launched(code, table, streams(code, 8), board, 50_000, 8)
+    result = simulate_launch(launched)
+    bytes_per_cycle = 50_000 * 256 * 12 / result.cycles / board.sm_count
+    assert bytes_per_cycle == pytest.approx(board.dram_bytes, rel=0.06)
+
+
+def test_short_blocks_are_bound_by_their_dispatch() -> None:
+    """A million blocks of one warp whose loads all hit; long ones do not notice."""
+    board = sm(A100)
+    code = program("saxpy.cu", "saxpy", "sm_80")
+    table = instruction_table(code, board, {i.index: (0.0, 0.0) for i in code.instructions if i.memory})
+    launched = Launched(code, table, streams(code, 1), board, 1_080_000, 32)
+    result = simulate_launch(launched)
+    busy = utilisation(result, launched)
+    assert bottleneck(busy, {}) == "block dispatch"
+    assert result.cycles == pytest.approx(10_000 * board.dispatch_cycles, rel=0.02)
+    assert utilisation(simulate_launch(matmul(A100)), matmul(A100)).get("dispatch", 0.0) < 0.2
+
+
+def test_units_of_both_amperes() -> None:
+    """sm_86 has two FP32 paths per sub-core and half the load-store lanes of sm_80."""
+    for name, paths, cycles in ((A6000, 2, 2.0), (A100, 1, 1.0)):
+        launched = matmul(name)
+        ints, floats = launched.table.ints, launched.table.floats
+        code = launched.program.instructions
+        fma = next(i.index for i in code if i.opcode == "FFMA")
+        load = next(i.index for i in code if i.opcode == "LDS")
+        assert (ints[fma, c.OTHER_PIPE] >= 0) == (paths == 2)
+        assert floats[load, c.COST] == -cycles
+        assert np.all(ints[:, c.STALL] >= 0)

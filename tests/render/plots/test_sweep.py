@@ -1,0 +1,81 @@
+"""Plots of sweeps: every point in its place, ticks that can be told apart."""
+
+from __future__ import annotations
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpwatt.render.context import Context
+from warpwatt.render.plots.sweep import HEIGHT, MOST_SERIES, TIME, WIDTH, Axis, plots
+from warpwatt.render.sweep import STREAMED, WHOLE, write
+from warpwatt.render.sweep.text import MOST
+from warpwatt.sweep.rows import Range, Row
+
+
+def written(name: str, rows: list[Row]) -> str:
+    buffer = io.BytesIO()
+    write(name, rows, Context(), buffer)
+    return buffer.getvalue().decode()
+
+
+def row(number: int, clock: float | None, time: float, gpu: str = "GPU") -> Row:
+    energy = 100.0 * time
+    return Row(
+        number, 0, gpu, kernel="k", sm_clock=clock, memory_clock=1e9, clocks_fixed=clock is not None,
+        time=Range(time, 0.9 * time, 1.2 * time), power=Range(100.0, 90.0, 120.0),
+        energy=Range(energy, 0.9 * energy, 1.2 * energy), limited_by="DRAM", occupancy=1.0,
+    )  # fmt: skip
+
+
+@given(st.floats(1e-9, 1e3), st.floats(1.001, 1e4))
+def test_ticks_have_labels_of_their_own_and_lie_on_the_axis(low: float, ratio: float) -> None:
+    axis = Axis(low, low * ratio, 10.0, 500.0, TIME.unit, TIME)
+    ticks = axis.ticks
+    assert 2 <= len(ticks) <= 8
+    assert all(9.9 <= tick.position <= 500.1 for tick in ticks)
+    assert len({tick.label for tick in ticks}) == len(ticks)
+
+
+def test_lines_against_the_clock_where_it_varies() -> None:
+    rows = [row(i, (500 + 100 * i) * 1e6, 1.0 / (5 + i)) for i in range(8)]
+    four = plots(rows)
+    assert [plot.y.quantity.title for plot in four] == ["Time", "Power", "Energy", "Energy × time"]
+    for plot in four:
+        (series,) = plot.series
+        assert series.path.count("L") == 7
+        assert [mark.x for mark in series.marks] == sorted(mark.x for mark in series.marks)
+        assert all(0 <= mark.x <= WIDTH and 0 <= mark.y <= HEIGHT for mark in series.marks)
+
+
+def test_points_where_it_does_not() -> None:
+    two = plots([row(0, None, 1.0), row(1, None, 2.0, "other")])
+    assert [plot.y.quantity.title for plot in two] == ["Energy", "Power"]
+    assert [series.label for series in two[0].series] == ["GPU", "other"]
+    assert all(not series.path for series in two[0].series)
+
+
+def test_more_lines_than_colours_are_the_best_ones() -> None:
+    rows = [row(10 * g + i, (5 + i) * 1e8, 1.0 + g, f"gpu {g}") for g in range(12) for i in range(4)]
+    assert [series.label for series in plots(rows)[0].series] == [f"gpu {g}" for g in range(MOST_SERIES)]
+
+
+def test_one_point_alone_is_drawn() -> None:
+    assert all(len(plot.series) == 1 for plot in plots([row(0, None, 1.0)]))
+
+
+def test_every_format_writes_nothing_and_failures() -> None:
+    failed = [Row(0, 0, "GPU", error="no <b>such</b> \x1b[2J thing")]
+    for name in WHOLE.keys() | STREAMED.keys() - {"parquet"}:
+        for rows in ([], failed, [*failed, row(1, None, 1.0)]):
+            text = written(name, rows)
+            assert name == "json" or "\x1b" not in text or name in ("csv", "html")
+    assert "<b>such" not in written("html", failed)
+
+
+def test_a_long_table_shows_the_front() -> None:
+    rows = [row(i, None, 1.0 + (i * 37 % 500)) for i in range(500)]
+    text = written("text", rows)
+    assert f"{500 - MOST} not shown" in text
+    assert "◆" in text

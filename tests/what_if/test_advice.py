@@ -1,0 +1,78 @@
+"""What is advised, and whether following it brings what it promised."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.what_if.cases import explained, predicted
+from warpwatt.core.advice import TOGETHER
+from warpwatt.models.pipeline import what_ifs
+from warpwatt.what_if.whatif import WORTH
+
+PAIRS = (
+    ("transpose", "coalescing", 12),
+    ("banks", "bank conflicts", 16),
+    ("branches", "divergence", 19),
+    ("accumulator", "chains", 10),
+    ("seats", "occupancy", None),
+    ("precision", "precision", None),
+)
+
+
+@pytest.mark.parametrize(("name", "kind", "line"), PAIRS)
+def test_the_first_advice_is_the_kernels_trouble_and_keeps_its_promise(
+    name: str, kind: str, line: int | None
+) -> None:
+    """The edited kernel is predicted to save what was advised, within five points."""
+    before, after = explained(name), predicted(name, "after")
+    assert before.advice
+    first = before.advice[0]
+    assert (first.kind, first.line.line if first.line else None) == (kind, line)
+    assert first.fix
+    assert first.share == pytest.approx(1 - after.time.value / before.time.value, abs=0.05)
+    assert first.time.value == pytest.approx(before.time.value - first.saved.value)
+    assert first.saved.low < first.saved.value < first.saved.high
+
+
+def test_coalesced_accesses_open_no_pages_of_dram_for_single_sectors() -> None:
+    """GDDR6X is slowed by scattered sectors; neither the edited kernel nor what the advice promises is."""
+    before, after = explained("transpose", "rtx3090"), predicted("transpose", "after", "rtx3090")
+    assert before.advice
+    assert before.advice[0].share == pytest.approx(1 - after.time.value / before.time.value, abs=0.05)
+
+
+def test_advice_only_where_asked_and_nothing_to_say_without_trouble() -> None:
+    """A padded transposition runs at the bandwidth."""
+    assert predicted("transpose", "after").advice is None
+    assert [a for a in explained("transpose").advice or () if a.share < WORTH] == []
+    assert not any(w.change.kind in ("coalescing", "bank conflicts") for w in _after("transpose"))
+
+
+def _after(name: str) -> tuple:
+    return what_ifs(predicted(name, "after").case)
+
+
+def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:
+    """What all changes save is simulated: more than the best alone, and not what they save one by one."""
+    advice = explained("tiling", "rtx3090").advice
+    assert advice is not None
+    single = [a for a in advice if a.kind != TOGETHER]
+    assert [a.share for a in single] == sorted((a.share for a in single), reverse=True)
+    whole = advice[-1]
+    assert whole.kind == TOGETHER
+    assert single[0].share < whole.share
+    assert whole.share != pytest.approx(sum(a.share for a in single), rel=1e-3)
+
+
+def test_occupancy_names_what_has_to_give_way() -> None:
+    """48 KiB per block leave room for two blocks on an RTX 3090."""
+    (first, *_) = explained("seats", "rtx3090").advice or ()
+    assert first.text == "keeping 16 instead of 8 warps resident per SM"
+    assert first.fix == "24 KiB instead of 48 KiB of shared memory per block"
+
+
+def test_single_precision_saves_energy_too() -> None:
+    """The GeForce's few double-precision units keep the board waiting."""
+    (first, *_) = explained("precision", "rtx3090").advice or ()
+    assert 0.5 < first.energy_share < 1.0
+    assert first.energy_saved.value > 0

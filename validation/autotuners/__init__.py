@@ -1,0 +1,1 @@
+"""What a ranking by prediction saves an autotuner."""

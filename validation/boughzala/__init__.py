@@ -1,0 +1,1 @@
+"""The block model of Boughzala, Lefèvre and Orgerie (2020)."""

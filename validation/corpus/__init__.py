@@ -1,0 +1,1 @@
+"""The corpus and public suites: parsed, compiled, run, emulated, predicted."""

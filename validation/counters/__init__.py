@@ -1,0 +1,1 @@
+"""Emulation beside hardware counters."""

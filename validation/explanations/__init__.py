@@ -1,0 +1,1 @@
+"""Explanations of kernels, tried out."""

@@ -1,0 +1,1 @@
+"""What measuring relies on: the machine code of microbenchmarks, fits."""

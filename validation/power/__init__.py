@@ -1,0 +1,1 @@
+"""Predicted power beside measured power."""

@@ -1,0 +1,1 @@
+"""``warpwatt serve`` under attack."""

@@ -1,0 +1,1 @@
+"""Wang and Chu (2018): clock scaling."""
