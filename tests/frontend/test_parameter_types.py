@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warpwatt.core.program import Level, Parameter, Program
-from warpwatt.frontend.parameter_types import signature, typed
+from warpwatt.frontend.signatures import signature, typed
 
 
 def program(*sizes):

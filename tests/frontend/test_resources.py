@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from warpwatt.frontend.resources import max_threads, read_report
+from warpwatt.frontend.pressure import max_threads
+from warpwatt.frontend.ptxas import read_report
 
 REPORT = """\
 ptxas info    : 24 bytes gmem, 8 bytes cmem[3]

@@ -23,7 +23,7 @@ from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.load import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.frontend.parameter_types import typed
+from warpwatt.frontend.signatures import typed
 from warpwatt.frontend.source import ptx_target
 from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx

@@ -15,7 +15,7 @@ from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.messages import compile_error
-from warpwatt.frontend.resources import read_report
+from warpwatt.frontend.ptxas import read_report
 from warpwatt.frontend.signatures import parameter_names
 
 if TYPE_CHECKING:

@@ -65,11 +65,6 @@ def examine() -> tuple[Check, ...]:
     )
 
 
-def healthy(checks: tuple[Check, ...]) -> bool:
-    """Whether nothing needed is missing."""
-    return all(check.status is not Status.MISSING for check in checks)
-
-
 def _toolkit() -> Toolkit:
     try:
         return toolchain.installed()

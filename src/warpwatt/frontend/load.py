@@ -17,8 +17,7 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.frontend.pressure import assumed_resources
-from warpwatt.frontend.resources import max_threads
+from warpwatt.frontend.pressure import assumed_resources, max_threads
 from warpwatt.frontend.select import plain_name, select
 from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
 from warpwatt.frontend.toolkits import Choice, for_target, target_number

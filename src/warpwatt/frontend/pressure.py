@@ -1,10 +1,11 @@
-"""Registers a kernel needs where no compiler reports them: an estimate from the PTX's register pressure.
+"""What a kernel needs where no compiler reports it: registers by the PTX's register pressure, its directives.
 
 ptxas reorders, so that the truth may be lower or higher; on public kernels it stayed within a factor of two.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Resources, Space
@@ -18,6 +19,8 @@ ABI_REGISTERS = 6
 """Registers ptxas keeps for itself in the smallest kernels (stack pointer, return address, alignment)."""
 MAX_REGISTERS = 255
 GRANULARITY = 2
+_DIRECTIVES = re.compile(r"\.entry\s+([\w$.]+)\s*(?:\([^)]*\))?([^{;]*)\{")
+_MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 
 
 def assumed_resources(program: Program, max_threads: int | None = None) -> Resources:
@@ -37,6 +40,20 @@ def assumed_resources(program: Program, max_threads: int | None = None) -> Resou
         max_threads=max_threads,
         assumed=True,
     )
+
+
+def max_threads(ptx: str) -> dict[str, int]:
+    """Return the largest block of each entry that limits it (``.maxntid``, ``.reqntid``).
+
+    >>> max_threads(".entry f() .maxntid 16, 4, 1 { }")
+    {'f': 64}
+    """
+    limits = {}
+    for entry in _DIRECTIVES.finditer(ptx):
+        if found := _MAX_THREADS.search(entry[2]):
+            x, y, z = (int(extent or 1) for extent in found.groups())
+            limits[entry[1]] = x * y * z
+    return limits
 
 
 def _pressure(program: Program) -> Iterator[int]:

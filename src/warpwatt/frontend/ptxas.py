@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError, ToolchainError
+from warpwatt.core.program import Resources
 from warpwatt.frontend import process
 from warpwatt.frontend.messages import compile_error
-from warpwatt.frontend.resources import read_report
+from warpwatt.frontend.pressure import max_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from warpwatt.core.program import Resources
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
+
+_ENTRY = re.compile(r"Compiling entry function '([^']+)' for")
+_PROPERTIES = re.compile(r"Function properties for '?([^'\s]+)")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +68,61 @@ def try_assemble(
         return assemble(ptx, target, toolkit, options, file=file)
     except (CompileError, ToolchainError) as error:
         return Assembled(warnings=(f"not assembled for {target}, registers are assumed: {error.message}",))
+
+
+def read_report(report: str, ptx: str = "") -> dict[str, Resources]:
+    """Return the resources of every entry that ``ptxas -v`` reports.
+
+    ``ptx`` adds ``max_threads``, which ptxas does not print.
+
+    >>> text = '''ptxas info    : Compiling entry function 'f' for 'sm_90'
+    ... ptxas info    : Function properties for f
+    ...     8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+    ... ptxas info    : Used 10 registers, used 1 barriers, 1024 bytes smem, 380 bytes cmem[0]'''
+    >>> read_report(text)["f"]
+    Resources(registers=10, static_shared=1024, local=8, spill_stores=4, spill_loads=12,
+              constant=380, barriers=1, max_threads=None, assumed=False)
+    """
+    limits = max_threads(ptx)
+    return {name: _resources(name, lines, limits.get(name)) for name, lines in _sections(report)}
+
+
+def _sections(report: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each entry's name and its lines of the report."""
+    name, lines = "", list[str]()
+    for line in report.splitlines():
+        if entry := _ENTRY.search(line):
+            if name:
+                yield name, lines
+            name, lines = entry[1], []
+        lines.append(line)
+    if name:
+        yield name, lines
+
+
+def _resources(name: str, lines: list[str], limit: int | None) -> Resources:
+    frame, owner, used = (0, 0, 0), "", ""
+    for line in lines:
+        if found := _PROPERTIES.search(line):
+            owner = found[1]
+        elif (found := _FRAME.search(line)) and owner == name:
+            frame = (int(found[1]), int(found[2]), int(found[3]))
+        elif _REGISTERS.search(line) and not used:
+            used = line
+    registers = _REGISTERS.search(used)
+    return Resources(
+        registers=int(registers[1]) if registers else 0,
+        static_shared=_amount(used, r"(\d+) bytes smem"),
+        local=max(frame[0], _amount(used, r"(\d+) bytes cumulative stack size")),
+        spill_stores=frame[1],
+        spill_loads=frame[2],
+        constant=sum(int(size) for size in re.findall(r"(\d+) bytes cmem\[\d+\]", used)),
+        barriers=_amount(used, r"used (\d+) barriers"),
+        max_threads=limit,
+        assumed=registers is None,
+    )
+
+
+def _amount(line: str, pattern: str) -> int:
+    found = re.search(pattern, line)
+    return int(found[1]) if found else 0

@@ -1,15 +1,19 @@
-"""Names of kernel parameters from CUDA source text: a best effort that macros may defeat.
+"""What compilers forget of kernel parameters: names from CUDA source text, types from mangled C++ names.
 
-Compilers keep no parameter names in PTX, and users write ``--arg n=1024``, not ``--arg 3=1024``.
+Users write ``--arg n=1024``, not ``--arg 3=1024``, but PTX has no parameter names; reading them from the
+source is a best effort that macros may defeat. Machine code knows only the sizes of parameters.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from warpwatt.core.program import Parameter, Program
 
 _COMMENT_OR_STRING = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^\s()\\]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""",
@@ -19,6 +23,12 @@ _TOKEN = re.compile(r"[A-Za-z_]\w*|::|->|[<>(){}\[\],;=&*.:]|\S")
 _OPENING, _CLOSING = "(<[{", ")>]}"
 _ATTRIBUTES = {"__launch_bounds__", "__cluster_dims__", "__attribute__", "__maxnreg__", "__block_size__"}
 _NOT_NAMES = {"const", "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__"}
+_PTX_TYPES = {
+    "char": "s8", "signed char": "s8", "unsigned char": "u8", "bool": "u8", "short": "s16",
+    "unsigned short": "u16", "int": "s32", "unsigned int": "u32", "long": "s64", "unsigned long": "u64",
+    "long long": "s64", "unsigned long long": "u64", "float": "f32", "double": "f64", "__half": "f16",
+    "__nv_bfloat16": "bf16",
+}  # fmt: skip
 
 
 def blank_comments(text: str) -> str:
@@ -112,3 +122,46 @@ def _parameter_name(tokens: list[str]) -> str:
             words.append(word)
     has_type = len(words) > 1 and words[-2] != "::"
     return words[-1] if has_type and re.fullmatch(r"[A-Za-z_]\w*", words[-1]) else ""
+
+
+def typed(program: Program, demangled: str) -> Program:
+    """Return a program whose parameters carry the types of the C++ signature, where sizes agree.
+
+    An ``extern "C"`` kernel has no signature in its name; its parameters stay untyped (``b64``).
+    """
+    types = signature(demangled)
+    if len(types) != len(program.parameters):
+        return program
+    pairs = zip(program.parameters, types, strict=True)
+    return replace(program, parameters=tuple(_typed(parameter, kind) for parameter, kind in pairs))
+
+
+def signature(demangled: str) -> tuple[str, ...]:
+    """Return the parameter types of a demangled function name.
+
+    >>> signature("void saxpy<float, 2>(int, std::pair<int, int>, float const*)")
+    ('int', 'std::pair<int, int>', 'float const*')
+    >>> signature("saxpy")
+    ()
+    """
+    if not demangled.endswith(")"):
+        return ()
+    parts, depth, end = [], 0, len(demangled) - 1
+    for at in range(end - 1, -1, -1):
+        char = demangled[at]
+        depth += (char in ")>]}") - (char in "(<[{")
+        if depth < 0 or (char == "," and depth == 0):
+            parts.append(demangled[at + 1 : end].strip())
+            end = at
+        if depth < 0:
+            break
+    return tuple(part for part in reversed(parts) if part)
+
+
+def _typed(parameter: Parameter, kind: str) -> Parameter:
+    """Return a parameter with its PTX type; a size that does not fit the type leaves it as it is."""
+    if kind.endswith(("*", "* __restrict")) and parameter.size == 8:
+        return replace(parameter, type="u64", pointer=True)
+    found = _PTX_TYPES.get(kind, "")
+    fits = found and int(found.lstrip("bsuf")) == 8 * parameter.size
+    return replace(parameter, type=found) if fits else parameter

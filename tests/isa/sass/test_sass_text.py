@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from warpwatt.core.program import Address, ControlCode, Guard, Immediate, Register, Symbol, Vector
 from warpwatt.isa.sass import decode_control
-from warpwatt.isa.sass.opcodes import lookup, table
+from warpwatt.isa.sass.opcodes import lookup, table, tile
 from warpwatt.isa.sass.operands import parse_operand, parse_operands
 from warpwatt.isa.sass.registers import read, written
-from warpwatt.isa.sass.tensor import tile
 
 
 def slow_control(word: int) -> ControlCode:

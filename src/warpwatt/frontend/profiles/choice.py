@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import KernelSelectionError
 from warpwatt.frontend.select import plain_name, select
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel
-
-
-class _Named(NamedTuple):
-    name: str
-    demangled: str
 
 
 def choose(profiles: Sequence[Profile], kernel: Kernel, launch: Launch, gpu: Gpu) -> Profile:
@@ -55,7 +50,7 @@ def _same(written: str, kernel: Kernel) -> bool:
     if plain_name(written) == plain_name(kernel.demangled or kernel.name):
         return "<" not in written or "<" not in kernel.demangled or _arguments(written, kernel.demangled)
     try:
-        return bool(select([_Named(kernel.name, kernel.demangled)], written))
+        return bool(select([kernel], written))
     except KernelSelectionError:
         return False
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.frontend.profiles.cells import frequency_unit, power_unit, size_unit, time_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Role(StrEnum):
@@ -41,44 +39,8 @@ class Role(StrEnum):
     OTHER = "something else"
 
 
-_NAMES: Mapping[Role, tuple[str, ...]] = {
-    Role.ID: ("id", "corrid", "correlation_id"),
-    Role.KERNEL: ("kernel", "kernel name", "name"),
-    Role.GRID: ("grid", "grid size"),
-    Role.GRID_X: ("grid x", "gridx", "grdx", "launch__grid_dim_x"),
-    Role.GRID_Y: ("grid y", "gridy", "grdy", "launch__grid_dim_y"),
-    Role.GRID_Z: ("grid z", "gridz", "grdz", "launch__grid_dim_z"),
-    Role.BLOCK: ("block", "block size"),
-    Role.BLOCK_X: ("block x", "blockx", "blkx", "launch__block_dim_x"),
-    Role.BLOCK_Y: ("block y", "blocky", "blky", "launch__block_dim_y"),
-    Role.BLOCK_Z: ("block z", "blockz", "blkz", "launch__block_dim_z"),
-    Role.SHARED: (
-        "shared", "dynamic shared", "dynamic smem", "dymsmem", "dynamic shared memory",
-        "dynamic shared memory per block", "launch__shared_mem_per_block_dynamic",
-    ),
-    Role.DURATION: ("duration", "time", "gpu time", "gpu__time_duration.sum", "gpu__time_duration"),
-    Role.SM_CLOCK: (
-        "sm", "sm clock", "sm frequency", "core clock", "gpc__cycles_elapsed.avg.per_second",
-        "smsp__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second",
-    ),
-    Role.MEMORY_CLOCK: (
-        "memory", "mem", "memory clock", "mem clock", "memory frequency", "dram frequency",
-        "dram__cycles_elapsed.avg.per_second",
-    ),
-    Role.POWER: ("power",),
-    Role.SOURCE: ("time source",),
-    Role.GPU: ("gpu", "device", "device name"),
-    Role.METRIC: ("metric name",),
-    Role.UNIT: ("metric unit",),
-    Role.VALUE: ("metric value", "avg"),
-    Role.OTHER: (
-        "start", "process id", "process name", "host name", "context", "ctx", "greenctx", "stream", "strm",
-        "cc", "section name", "rule name", "rule type", "rule description", "estimated speedup type",
-        "estimated speedup", "srcmemtype", "dstmemtype", "srcmemkd", "dstmemkd", "kernel time", "invocations",
-        "metric description", "min", "max",
-    ),
-}  # fmt: skip
-_ROLES = {name: role for role, names in _NAMES.items() for name in names}
+_NAMES = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+_ROLES = {name: Role(role) for role, names in _NAMES.items() for name in names}
 _BRACKETS = re.compile(r"^(.*?)\s*[(\[]\s*([^)\]]*?)\s*[)\]]$")
 _SUFFIX = re.compile(r"^(.+?)[ _]([a-zµμ/]+)$", re.IGNORECASE)
 ARGUMENT_PREFIX = "arg:"
@@ -93,8 +55,9 @@ class Column:
     unit: str = ""
 
     def scale(self, unit: str) -> float | None:
-        """Return the SI value of one ``unit`` in this column, None if the unit does not fit the role."""
-        return scale(self.role, unit)
+        """Return one ``unit`` in seconds, hertz, bytes or watts, by role; None if it does not fit."""
+        reader = _UNITS.get(self.role)
+        return reader(unit) if reader else None
 
 
 def column(header: str) -> Column:
@@ -114,15 +77,11 @@ def column(header: str) -> Column:
     for pattern in (_BRACKETS, _SUFFIX):
         match = pattern.match(text)
         role = _ROLES.get(_plain(match[1])) if match else None
-        if match and role is not None and (scale(role, match[2]) is not None or pattern is _BRACKETS):
-            return Column(role, match[1], match[2])
+        if match and role is not None:
+            found = Column(role, match[1], match[2])
+            if pattern is _BRACKETS or found.scale(found.unit) is not None:
+                return found
     return Column(Role.COUNTER if text else Role.OTHER, text)
-
-
-def scale(role: Role, unit: str) -> float | None:
-    """Return what one ``unit`` is in seconds, hertz, bytes or watts, by role; None if it does not fit."""
-    reader = _UNITS.get(role)
-    return reader(unit) if reader else None
 
 
 _UNITS = {

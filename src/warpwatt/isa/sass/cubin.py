@@ -19,7 +19,7 @@ from warpwatt.isa.sass.attributes import (
     words,
 )
 from warpwatt.isa.sass.elf import MACHINE_CUDA, Elf, Section, Symbol, read_elf
-from warpwatt.isa.sass.image import Image, image
+from warpwatt.isa.sass.image import RESERVED_SHARED, Image, image
 from warpwatt.isa.sass.lines import LineTable, line_tables
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _TEXT = ".text."
 _FUNCTION = 2
 _RELOCATABLE = 1
-_RESERVED_SHARED = 1024
-"""Bytes at the start of shared memory that the system keeps for itself from sm_90 on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +139,18 @@ def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, Line
         raise ParseError(f"damaged cubin: the code of {symbol.name} is not a multiple of 16 bytes")
     section = elf.section(".nv.info." + symbol.name)
     info = section.data if section is not None else b""
+    memory = image(elf, symbol.name, sm)
     cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
     return CubinKernel(
         symbol.name,
         text.data,
-        _resources(elf, index, symbol.name, text, info, sm),
+        _resources(elf, index, symbol.name, text, info, memory.static_shared - RESERVED_SHARED * (sm >= 90)),
         kernel_parameters(info),
         cbank[1] & 0xFFFF if len(cbank) == 2 else 0,
         _functions(elf, symbol),
         indirect_targets(info),
         lines.get(symbol.section, LineTable()),
-        image(elf, symbol.name, sm),
+        memory,
     )
 
 
@@ -165,7 +164,7 @@ def _functions(elf: Elf, kernel: Symbol) -> tuple[Function, ...]:
     return tuple(sorted(found, key=lambda f: f.offset))
 
 
-def _resources(elf: Elf, index: int, name: str, text: Section, info: bytes, sm: int) -> Resources:
+def _resources(elf: Elf, index: int, name: str, text: Section, info: bytes, shared: int) -> Resources:
     """Return registers, memory and barriers; older layouts keep registers and barriers in the section."""
     whole = elf.section(".nv.info")
     common = whole.data if whole is not None else b""
@@ -176,19 +175,12 @@ def _resources(elf: Elf, index: int, name: str, text: Section, info: bytes, sm: 
     constants = elf.section(".nv.constant0." + name)
     return Resources(
         registers=text.info >> 24 if registers is None else registers,
-        static_shared=_static_shared(elf, name, sm),
+        static_shared=shared,
         local=max(frame, stack),
         constant=constants.size if constants is not None else 0,
         barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
         max_threads=_max_threads(info),
     )
-
-
-def _static_shared(elf: Elf, name: str, sm: int) -> int:
-    """Return the bytes of a block's static shared memory, without the system's own from sm_90 on."""
-    section = elf.section(".nv.shared." + name)
-    size = section.size if section is not None else 0
-    return max(size - _RESERVED_SHARED, 0) if sm >= 90 else size
 
 
 def _max_threads(info: bytes) -> int | None:

@@ -25,7 +25,7 @@ _ADDRESS_BANK = 18
 _PARAMETER_BANK = 0
 _SECTION_ALIGN = 256
 _LARGEST_BANK = 1 << 16
-_RESERVED_SHARED = 1024
+RESERVED_SHARED = 1024
 """Bytes at the start of shared memory that the system keeps for itself from sm_90 on."""
 
 
@@ -149,4 +149,4 @@ def _shared(elf: Elf, kernel: str, sm: int) -> int:
     """Return the bytes of shared memory in front of dynamic shared memory."""
     section = elf.section(".nv.shared." + kernel)
     size = section.size if section is not None else 0
-    return max(size, _RESERVED_SHARED) if sm >= 90 else size
+    return max(size, RESERVED_SHARED) if sm >= 90 else size

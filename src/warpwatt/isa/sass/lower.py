@@ -23,7 +23,7 @@ from warpwatt.core.program import (
     Unit,
 )
 from warpwatt.isa.sass.listing import Line, decode_control, read_listing
-from warpwatt.isa.sass.opcodes import Opcode, lookup
+from warpwatt.isa.sass.opcodes import Opcode, lookup, tile
 from warpwatt.isa.sass.operands import parse_operands
 from warpwatt.isa.sass.registers import (
     access_bytes,
@@ -33,7 +33,6 @@ from warpwatt.isa.sass.registers import (
     read,
     written,
 )
-from warpwatt.isa.sass.tensor import tile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol, Unit
-from warpwatt.isa.sass.tensor import tile
+from warpwatt.isa.sass.opcodes import tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import DType
-from warpwatt.frontend.parameter_types import signature
 from warpwatt.frontend.select import plain_name
+from warpwatt.frontend.signatures import signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
