@@ -7,6 +7,7 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 LIBRARY := src/warpwatt/native/libwarpwatt.so
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name CMakeLists.txt)
+NATIVE_TESTS := tests/native tests/emulate tests/models/time/pipeline
 
 # A system CUDA toolkit must not leak in: the compilers come from pinned wheels.
 unexport CUDA_HOME CUDA_PATH CUDA_ROOT NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
@@ -17,7 +18,7 @@ TARGET ?= sm_90
 BUDGET ?= 520
 MEASURE ?=
 
-.PHONY: demo test native native-test lint types unit docs lock validate bench prepare measure clean
+.PHONY: demo test native native-test sanitize lint types unit docs lock validate bench prepare measure clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -28,6 +29,11 @@ native: $(LIBRARY) ## the native core, for this machine
 
 native-test: ## the native core's unit tests
 	$(BUILDER) native/compiling.py --test
+
+sanitize: $(DEV) ## the native core's tests and those of what calls it, with address and undefined-behaviour sanitizers
+	$(BUILDER) native/compiling.py --test --sanitize address,undefined
+	WARPWATT_NATIVE_LIBRARY=$(CURDIR)/build/native-sanitize/libwarpwatt.so ASAN_OPTIONS=detect_leaks=0 \
+		LD_PRELOAD=$$(c++ -print-file-name=libasan.so) $(BIN)/pytest $(NATIVE_TESTS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -23,10 +23,10 @@ def find_compiler() -> list[str] | None:
     """Return the command of a compiler of C++20 on this machine, or None."""
     if chosen := os.environ.get("CXX"):
         return chosen.split()
-    candidates = [["c++"], ["g++"], ["clang++"]]
-    if importlib.util.find_spec("ziglang"):
-        candidates.append([sys.executable, "-m", "ziglang", "c++"])
-    return next((command for command in candidates if _compiles(command)), None)
+    for candidate in ("c++", "g++", "clang++"):
+        if _compiles(candidate):
+            return [candidate]
+    return [sys.executable, "-m", "ziglang", "c++"] if importlib.util.find_spec("ziglang") else None
 
 
 def find_cmake() -> str | None:
@@ -75,11 +75,11 @@ def _cmake(*arguments: str) -> None:
         sys.exit(status)
 
 
-def _compiles(command: list[str]) -> bool:
+def _compiles(command: str) -> bool:
     """Return whether a compiler is there and knows C++20."""
-    if shutil.which(command[0]) is None:
+    if shutil.which(command) is None:
         return False
-    probe = [*command, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
+    probe = [command, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
     return subprocess.run(probe, input=_PROBE, text=True, capture_output=True, check=False).returncode == 0
 
 
