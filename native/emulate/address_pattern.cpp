@@ -32,7 +32,8 @@ int distinct_addresses(const Addresses& addresses, LaneMask lanes) {
 
 LaneMask matching_lanes(const Addresses& addresses, LaneMask lanes, int lane) {
     LaneMask same = 0;
-    for (int other = 0; other < kLanes; ++other) same |= LaneMask{addresses[other] == addresses[lane]} << other;
+    for (int other = 0; other < kLanes; ++other)
+        same |= LaneMask{addresses[other] == addresses[lane]} << other;
     return same & lanes;
 }
 

@@ -7,11 +7,15 @@ namespace warpwatt::emulate {
 Space actual_space(Space space, std::uint64_t address) {
     if (space != Space::kGeneric && space != Space::kGlobal) return space;
     switch (slot_bits(address)) {
-        case kSharedSlot: return Space::kShared;
-        case kLocalSlot: return Space::kLocal;
+        case kSharedSlot:
+            return Space::kShared;
+        case kLocalSlot:
+            return Space::kLocal;
         case kParameterSlot:
-        case kConstantSlot: return Space::kConstant;
-        default: return Space::kGlobal;
+        case kConstantSlot:
+            return Space::kConstant;
+        default:
+            return Space::kGlobal;
     }
 }
 
@@ -22,11 +26,14 @@ int bank_of(const MemoryOperation& operation, std::uint64_t address) {
 
 std::int64_t slot_of(const MemoryOperation& operation, Space space, std::uint64_t address) {
     switch (space) {
-        case Space::kGlobal: return slot_bits(address);
+        case Space::kGlobal:
+            return slot_bits(address);
         case Space::kConstant:
             return bank_of(operation, address) == kParameterBank ? kParameterSlot : kConstantSlot;
-        case Space::kShared: return kSharedSlot;
-        default: return kLocalSlot;
+        case Space::kShared:
+            return kSharedSlot;
+        default:
+            return kLocalSlot;
     }
 }
 
@@ -38,8 +45,10 @@ Region region_of(const Machine& machine, const Warp& warp, const MemoryOperation
             if (slot >= kSlots) return {nullptr, 0};
             return {machine.global.bases[slot], machine.global.sizes[slot]};
         }
-        case Space::kShared: return {warp.block->shared, machine.residents.shared_bytes};
-        case Space::kLocal: return {warp.local, machine.residents.local_bytes};
+        case Space::kShared:
+            return {warp.block->shared, machine.residents.shared_bytes};
+        case Space::kLocal:
+            return {warp.local, machine.residents.local_bytes};
         default: {
             const int bank = bank_of(operation, address);
             return {machine.constant.bases[bank], machine.constant.sizes[bank]};

@@ -1,5 +1,5 @@
-// Where addresses lead. Device addresses carry a slot above their 40-bit offset: a buffer's, or that of a window
-// through which shared, local and constant memory are seen (warpwatt.emulate.layout).
+// Where addresses lead. Device addresses carry a slot above their 40-bit offset: a buffer's, or that of a
+// window through which shared, local and constant memory are seen (warpwatt.emulate.layout).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,13 @@ namespace warpwatt::emulate {
 inline constexpr int kSlotShift = 40;
 inline constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kSlotShift) - 1;
 inline constexpr std::int64_t kSlots = 256;
-inline constexpr std::int64_t kSharedSlot = 0xF0, kLocalSlot = 0xF1, kParameterSlot = 0xF2, kConstantSlot = 0xF3;
+inline constexpr std::int64_t kSharedSlot = 0xF0, kLocalSlot = 0xF1, kParameterSlot = 0xF2,
+                              kConstantSlot = 0xF3;
 inline constexpr int kParameterBank = 0, kConstantBank = 3;
 
-constexpr std::int64_t slot_bits(std::uint64_t address) { return static_cast<std::int64_t>(address >> kSlotShift); }
+constexpr std::int64_t slot_bits(std::uint64_t address) {
+    return static_cast<std::int64_t>(address >> kSlotShift);
+}
 constexpr std::uint64_t offset_bits(std::uint64_t address) { return address & kOffsetMask; }
 
 // The space that an address of an operation really lies in.

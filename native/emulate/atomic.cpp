@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "c_api.h"
 #include "emulate/half.h"
 #include "emulate/request.h"
 #include "emulate/resolved_lanes.h"
+#include "emulate/run_time.h"
 
 namespace warpwatt::emulate {
 
@@ -28,16 +28,26 @@ std::uint64_t combine_integers(const MemoryOperation& operation, std::uint64_t o
     const bool below =
         static_cast<std::int64_t>(operand << unused) < static_cast<std::int64_t>(old << unused);
     switch (operation.atomic) {
-        case AtomicOperation::kAdd: return old + operand;
-        case AtomicOperation::kAnd: return old & operand;
-        case AtomicOperation::kOr: return old | operand;
-        case AtomicOperation::kXor: return old ^ operand;
-        case AtomicOperation::kMin: return below ? operand : old;
-        case AtomicOperation::kMax: return below ? old : operand;
-        case AtomicOperation::kUnsignedMin: return operand < old ? operand : old;
-        case AtomicOperation::kUnsignedMax: return operand < old ? old : operand;
-        case AtomicOperation::kIncrement: return old < operand ? old + 1 : 0;
-        default: return old == 0 || operand < old ? operand : old - 1;  // decrement
+        case AtomicOperation::kAdd:
+            return old + operand;
+        case AtomicOperation::kAnd:
+            return old & operand;
+        case AtomicOperation::kOr:
+            return old | operand;
+        case AtomicOperation::kXor:
+            return old ^ operand;
+        case AtomicOperation::kMin:
+            return below ? operand : old;
+        case AtomicOperation::kMax:
+            return below ? old : operand;
+        case AtomicOperation::kUnsignedMin:
+            return operand < old ? operand : old;
+        case AtomicOperation::kUnsignedMax:
+            return operand < old ? old : operand;
+        case AtomicOperation::kIncrement:
+            return old < operand ? old + 1 : 0;
+        default:
+            return old == 0 || operand < old ? operand : old - 1;  // decrement
     }
 }
 
@@ -59,7 +69,8 @@ std::uint64_t atomic_result(const MemoryOperation& operation, std::uint64_t old,
         case ElementKind::kHalf:
             return to_half(combine(how, from_half(static_cast<std::uint16_t>(old)),
                                    from_half(static_cast<std::uint16_t>(operand))));
-        default: return combine_integers(operation, old, operand);
+        default:
+            return combine_integers(operation, old, operand);
     }
 }
 
@@ -67,9 +78,7 @@ std::uint64_t atomic_result(const MemoryOperation& operation, std::uint64_t old,
 
 using namespace warpwatt::emulate;
 
-// Generated code: reads, modifies and writes at the machine's addresses, lane by lane in order; operands are in
-// its first two values.
-WARPWATT_API void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
     machine->old_values = {};
     if (lanes == 0 || machine->fault.reason != FaultReason::kNone) return;
     const Request request(*machine, *warp, row);

@@ -1,6 +1,6 @@
 #include "emulate/barrier.h"
 
-#include "c_api.h"
+#include "emulate/run_time.h"
 
 namespace warpwatt::emulate {
 
@@ -25,7 +25,8 @@ void open_if_complete(Machine& machine, Block& block, int number) {
     barrier.result_holding = barrier.holding;
     barrier.result_arrived = barrier.arrived;
     barrier.holding = barrier.arrived = 0;
-    for (std::int64_t i = 0; i < machine.launch.warps_per_block; ++i) release(machine.warp_of(block, i), number);
+    for (std::int64_t i = 0; i < machine.launch.warps_per_block; ++i)
+        release(machine.warp_of(block, i), number);
 }
 
 void open_complete_barriers(Machine& machine, Block& block) {
@@ -34,9 +35,12 @@ void open_complete_barriers(Machine& machine, Block& block) {
 
 std::int64_t reduce(const Barrier& barrier, BarrierReduction how) {
     switch (how) {
-        case BarrierReduction::kCount: return barrier.result_holding;
-        case BarrierReduction::kAnd: return barrier.result_holding == barrier.result_arrived;
-        default: return barrier.result_holding != 0;
+        case BarrierReduction::kCount:
+            return barrier.result_holding;
+        case BarrierReduction::kAnd:
+            return barrier.result_holding == barrier.result_arrived;
+        default:
+            return barrier.result_holding != 0;
     }
 }
 
@@ -44,10 +48,8 @@ std::int64_t reduce(const Barrier& barrier, BarrierReduction how) {
 
 using namespace warpwatt::emulate;
 
-// Generated code: the active lanes arrive at a barrier of `expected` threads (0 or less: all) and go on behind it
-// at basic block `target`; unless they only `arrive`, they wait. `holding`: those whose predicate holds.
-WARPWATT_API void arrive_at_barrier(Machine* machine, Warp* warp, std::int64_t number, std::int64_t expected,
-                                    std::int32_t arrive, LaneMask holding, std::int32_t target) {
+void arrive_at_barrier(Machine* machine, Warp* warp, std::int64_t number, std::int64_t expected,
+                       std::int32_t arrive, LaneMask holding, std::int32_t target) {
     number &= kBarriers - 1;
     for_each_lane(warp->active, [&](int lane) {
         warp->next[lane] = arrive ? target : kAtBarrier + target;
@@ -60,8 +62,7 @@ WARPWATT_API void arrive_at_barrier(Machine* machine, Warp* warp, std::int64_t n
     open_if_complete(*machine, *warp->block, static_cast<int>(number));
 }
 
-// Generated code: replaces the barrier numbers in the machine's first values by their results.
-WARPWATT_API void read_barrier_results(Machine* machine, Warp* warp, std::int32_t how) {
+void read_barrier_results(Machine* machine, Warp* warp, std::int32_t how) {
     for (std::uint64_t& value : machine->values[0])
         value = reduce(barrier_of(*warp->block, value), static_cast<BarrierReduction>(how));
 }

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "c_api.h"
 #include "emulate/barrier.h"
+#include "emulate/run_time.h"
 
 namespace warpwatt::emulate {
 
@@ -42,16 +42,11 @@ void converge_all(const Machine& machine, Warp& warp) {
 
 using namespace warpwatt::emulate;
 
-// Generated code: the active lanes wait at the end of a basic block.
-WARPWATT_API void converge_lanes(Machine* machine, Warp* warp, std::int32_t block) {
-    converge(*machine, *warp, block);
-}
+void converge_lanes(Machine* machine, Warp* warp, std::int32_t block) { converge(*machine, *warp, block); }
 
-// Generated code: the registers of lanes that are not waited for have changed.
-WARPWATT_API void converge_waiting_lanes(Machine* machine, Warp* warp) { converge_all(*machine, *warp); }
+void converge_waiting_lanes(Machine* machine, Warp* warp) { converge_all(*machine, *warp); }
 
-// Generated code: threads end; those that waited for them may go on.
-WARPWATT_API void exit_lanes(Machine* machine, Warp* warp, LaneMask lanes) {
+void exit_lanes(Machine* machine, Warp* warp, LaneMask lanes) {
     for_each_lane(lanes, [&](int lane) { warp->next[lane] = kExited; });
     warp->live &= ~lanes;
     warp->block->live -= lane_count(lanes);

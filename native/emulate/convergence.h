@@ -5,7 +5,8 @@
 
 namespace warpwatt::emulate {
 
-// Lets the lanes that wait at the CONVERGE of a basic block go on if all live lanes they wait for stand there.
+// Lets the lanes that wait at the CONVERGE of a basic block go on if all live lanes they wait for stand
+// there.
 void converge(const Machine& machine, Warp& warp, int block);
 
 // Does so for every basic block where lanes wait.

@@ -1,4 +1,5 @@
-// Where the fields of the records lie, for generated code and for Python: name, offset, type and count of each.
+// Where the fields of the records lie, for generated code and for Python: name, offset, type and count of
+// each.
 
 #include <cstddef>
 #include <type_traits>
@@ -46,8 +47,9 @@ constexpr Field field(const char* record, const char* name, std::int64_t offset)
 }
 
 #define RECORD(record) field<record>(#record, "", 0)
-#define FIELD(record, member) \
-    field<std::remove_cvref_t<decltype(std::declval<record&>().member)>>(#record, #member, offsetof(record, member))
+#define FIELD(record, member)                                                              \
+    field<std::remove_cvref_t<decltype(std::declval<record&>().member)>>(#record, #member, \
+                                                                         offsetof(record, member))
 
 constexpr Field kFields[] = {
     RECORD(Machine),

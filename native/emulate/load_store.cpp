@@ -1,14 +1,14 @@
 // Loads and stores of a warp, checked and counted. Nothing is done once the run has met a fault.
 //
-// Values lie as vectors of 32 lanes, one after the other for each element; in memory the elements of a lane are
-// side by side.
+// Values lie as vectors of 32 lanes, one after the other for each element; in memory the elements of a lane
+// are side by side.
 
 #include <cstring>
 
-#include "c_api.h"
 #include "emulate/address_space.h"
 #include "emulate/request.h"
 #include "emulate/resolved_lanes.h"
+#include "emulate/run_time.h"
 
 namespace warpwatt::emulate {
 
@@ -49,10 +49,14 @@ void move_contiguous(Direction direction, unsigned char* memory, int count, unsi
 template <typename Move>
 void with_element_size(std::int32_t bytes, Move move) {
     switch (bytes) {
-        case 1: return move.template operator()<1>();
-        case 2: return move.template operator()<2>();
-        case 4: return move.template operator()<4>();
-        default: return move.template operator()<8>();
+        case 1:
+            return move.template operator()<1>();
+        case 2:
+            return move.template operator()<2>();
+        case 4:
+            return move.template operator()<4>();
+        default:
+            return move.template operator()<8>();
     }
 }
 
@@ -104,23 +108,19 @@ void move(const Request& request, LaneMask lanes, Direction direction) {
 
 using namespace warpwatt::emulate;
 
-// Generated code: loads from the machine's addresses to its values, element by element; 0 where a lane is off.
-WARPWATT_API void load_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+void load_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
     const Request request(*machine, *warp, row);
     if (lanes != kAllLanes && !request.operation.probe)
         std::memset(machine->value_bytes(), 0, request.operation.bytes * kLanes);
     if (lanes != 0 && machine->fault.reason == FaultReason::kNone) move(request, lanes, Direction::kLoad);
 }
 
-// Generated code: stores the machine's values at its addresses.
-WARPWATT_API void store_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
+void store_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes) {
     if (lanes != 0 && machine->fault.reason == FaultReason::kNone)
         move(Request(*machine, *warp, row), lanes, Direction::kStore);
 }
 
-// Generated code: loads one address for all lanes to the start of the values; not from local memory.
-WARPWATT_API void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes,
-                               std::uint64_t address) {
+void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes, std::uint64_t address) {
     const Request request(*machine, *warp, row);
     const MemoryOperation& operation = request.operation;
     if (lanes == 0 || machine->fault.reason != FaultReason::kNone) {

@@ -16,7 +16,13 @@ namespace warpwatt::emulate {
 struct Machine;
 
 enum class FaultReason : std::int32_t {
-    kNone, kOutOfBounds, kMisaligned, kNoMemory, kNoInstruction, kTrap, kPythonError
+    kNone,
+    kOutOfBounds,
+    kMisaligned,
+    kNoMemory,
+    kNoInstruction,
+    kTrap,
+    kPythonError
 };
 
 // The first thing that went wrong, and where.
@@ -74,8 +80,8 @@ struct Residents {
 struct Code {
     void (*dispatch)(Machine*, Warp*);
     const NextBlock* converge_targets;
-    const std::int32_t* converge_leavers;   // offset in the warp of a register of lanes not waited for; 0: none
-    const std::int64_t* branch_targets;     // pairs of an indirect branch: address, basic block
+    const std::int32_t* converge_leavers;  // where the warp's register of lanes not waited for is; 0: none
+    const std::int64_t* branch_targets;    // pairs of an indirect branch: address, basic block
     std::int64_t branch_target_count;
     std::int64_t (*call)(std::int64_t function, std::int64_t lanes);  // in Python
     const MemoryOperation* operations;

@@ -27,7 +27,8 @@ constexpr Integer upper_seven_bits(std::uint64_t bits) {
 
 }  // namespace
 
-void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first, std::int64_t count) {
+void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first,
+                 std::int64_t count) {
     if (type == ElementType::kF32) {
         const auto fraction = [](std::uint64_t bits) {
             return static_cast<float>(static_cast<std::int32_t>(bits >> 40)) * 0x1p-24F;
@@ -41,10 +42,14 @@ void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::in
         return fill<double>(to, key, first, count, fraction);
     }
     switch (element_bytes(type)) {
-        case 1: return fill<std::uint8_t>(to, key, first, count, upper_seven_bits<std::uint8_t>);
-        case 2: return fill<std::uint16_t>(to, key, first, count, upper_seven_bits<std::uint16_t>);
-        case 4: return fill<std::uint32_t>(to, key, first, count, upper_seven_bits<std::uint32_t>);
-        default: return fill<std::uint64_t>(to, key, first, count, upper_seven_bits<std::uint64_t>);
+        case 1:
+            return fill<std::uint8_t>(to, key, first, count, upper_seven_bits<std::uint8_t>);
+        case 2:
+            return fill<std::uint16_t>(to, key, first, count, upper_seven_bits<std::uint16_t>);
+        case 4:
+            return fill<std::uint32_t>(to, key, first, count, upper_seven_bits<std::uint32_t>);
+        default:
+            return fill<std::uint64_t>(to, key, first, count, upper_seven_bits<std::uint64_t>);
     }
 }
 
@@ -54,7 +59,8 @@ bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page)
     if (kind >> 8 != kRandom || !can_fill(type)) return false;
     const std::int64_t size = element_bytes(type), start = page << kPageShift;
     const std::int64_t stop = std::min(start + kPageBytes, memory.sizes[slot]);
-    fill_random(memory.bases[slot] + start, type, memory.fill_keys[slot], start / size, (stop - start) / size);
+    fill_random(memory.bases[slot] + start, type, memory.fill_keys[slot], start / size,
+                (stop - start) / size);
     memory.page_flags[slot][page] = 1;
     return true;
 }

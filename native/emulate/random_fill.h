@@ -1,5 +1,5 @@
-// Pages of buffers that begin as random numbers: element i of a buffer comes from output number i of SplitMix64
-// (warpwatt.emulate.fills is the specification).
+// Pages of buffers that begin as random numbers: element i of a buffer comes from output number i of
+// SplitMix64 (warpwatt.emulate.fills is the specification).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,20 @@ constexpr std::uint64_t split_mix(std::uint64_t key, std::uint64_t index) {
 }
 
 // Element types, in the order of warpwatt.emulate.memory.DTYPES.
-enum class ElementType : std::int32_t { kF16, kBF16, kF32, kF64, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64 };
+enum class ElementType : std::int32_t {
+    kF16,
+    kBF16,
+    kF32,
+    kF64,
+    kI8,
+    kU8,
+    kI16,
+    kU16,
+    kI32,
+    kU32,
+    kI64,
+    kU64
+};
 
 // Whether the numbers of a type are made here; those of 16-bit floats are made in Python.
 constexpr bool can_fill(ElementType type) { return type >= ElementType::kF32; }
@@ -32,7 +45,8 @@ constexpr std::int64_t element_bytes(ElementType type) {
 }
 
 // Writes `count` elements from number `first` on: floats in [0, 1), integers 0 to 127.
-void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first, std::int64_t count);
+void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first,
+                 std::int64_t count);
 
 // Makes a page of a buffer that is filled so; false if the buffer is of another kind.
 bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page);

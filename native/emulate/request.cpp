@@ -56,7 +56,8 @@ std::int64_t common_slot(const Request& request, Space space, LaneMask lanes) {
     const std::int64_t slot = slot_of(request.operation, space, addresses[first_lane(lanes)]);
     bool same = true;
     if (space == Space::kGlobal || space == Space::kConstant)
-        for_each_lane(lanes, [&](int lane) { same &= slot_of(request.operation, space, addresses[lane]) == slot; });
+        for_each_lane(lanes,
+                      [&](int lane) { same &= slot_of(request.operation, space, addresses[lane]) == slot; });
     return same ? slot : kSeveralSlots;
 }
 
@@ -103,7 +104,8 @@ int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedL
         return 0;
     }
     const int passes = wavefronts(addresses, lanes, bytes);
-    const std::int64_t fewest = std::max<std::int64_t>(bytes >= kWidest ? 2 : 1, divide_up(different * bytes, kLineBytes));
+    const std::int64_t fewest =
+        std::max<std::int64_t>(bytes >= kWidest ? 2 : 1, divide_up(different * bytes, kLineBytes));
     sums.wavefronts += passes;
     sums.ideal += std::min<std::int64_t>(passes, fewest);
     return passes;

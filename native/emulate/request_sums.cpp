@@ -3,20 +3,16 @@
 #include <map>
 #include <utility>
 
-#include "c_api.h"
-#include "emulate/machine.h"
-
 using namespace warpwatt::emulate;
 
-// Writes a row for each instruction and space with requests, in that order; returns how many. An instruction may
-// be several operations, whose sums are added up.
-WARPWATT_API std::int64_t sum_requests(const Machine* machine, std::int64_t operations, RequestSums* rows) {
+std::int64_t sum_requests(const Machine* machine, std::int64_t operations, RequestSums* rows) {
     std::map<std::pair<std::int64_t, std::int64_t>, RequestCounters> sums;
     for (std::int64_t row = 0; row < operations; ++row)
         for (std::int64_t space = 0; space < kSpaces; ++space) {
             const RequestCounters& found = machine->totals.requests[row * kSpaces + space];
             if (found.requests == 0) continue;
-            const auto [place, fresh] = sums.try_emplace({machine->code.operations[row].instruction, space}, found);
+            const auto [place, fresh] =
+                sums.try_emplace({machine->code.operations[row].instruction, space}, found);
             if (!fresh) place->second.add(found);
         }
     for (const auto& [key, counters] : sums) *rows++ = {key.first, key.second, counters};

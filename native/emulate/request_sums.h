@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "c_api.h"
+#include "emulate/machine.h"
 #include "emulate/request_counters.h"
 
 namespace warpwatt::emulate {
@@ -14,3 +16,8 @@ struct RequestSums {
 };
 
 }  // namespace warpwatt::emulate
+
+// Writes a row for each instruction and space with requests, in that order; returns how many. An instruction
+// may be several operations, whose sums are added up.
+WARPWATT_API std::int64_t sum_requests(const warpwatt::emulate::Machine* machine, std::int64_t operations,
+                                       warpwatt::emulate::RequestSums* rows);

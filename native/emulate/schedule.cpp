@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "c_api.h"
 #include "emulate/start_block.h"
 
 namespace warpwatt::emulate {
@@ -11,9 +10,7 @@ namespace {
 
 constexpr std::int64_t kTurn = 4096;  // instructions; warpwatt.emulate.run.TURN
 
-bool can_run(const Warp& warp) {
-    return *std::min_element(warp.next.begin(), warp.next.end()) < kConverging;
-}
+bool can_run(const Warp& warp) { return *std::min_element(warp.next.begin(), warp.next.end()) < kConverging; }
 
 class Schedule {
 public:
@@ -77,8 +74,7 @@ private:
 
 using namespace warpwatt::emulate;
 
-// Runs all blocks; returns why it ended.
-WARPWATT_API std::int64_t run_blocks(Machine* machine) {
+std::int64_t run_blocks(Machine* machine) {
     const Launch& launch = machine->launch;
     Schedule schedule(*machine);
     Stop outcome = Stop::kDone;

@@ -1,8 +1,11 @@
-// Which warp runs when: blocks one after the other, those that are resident together in rounds; in each, every
-// warp that could run as the round began has one turn.
+// Which warp runs when: blocks one after the other, those that are resident together in rounds; in each,
+// every warp that could run as the round began has one turn.
 #pragma once
 
 #include <cstdint>
+
+#include "c_api.h"
+#include "emulate/machine.h"
 
 namespace warpwatt::emulate {
 
@@ -10,3 +13,6 @@ namespace warpwatt::emulate {
 enum class Stop : std::int64_t { kDone, kInstructions, kDeadlock, kFault };
 
 }  // namespace warpwatt::emulate
+
+// Runs all blocks of a launch; returns why it ended (Stop).
+WARPWATT_API std::int64_t run_blocks(warpwatt::emulate::Machine* machine);

@@ -55,7 +55,8 @@ int fullest_bank(const Addresses& addresses, LaneMask lanes, int words) {
 bool paired(const Addresses& addresses, LaneMask lanes, int distance) {
     for (int lane = 0; lane < kLanes; ++lane) {
         const int other = lane ^ distance;
-        if (has_lane(lanes, lane) && has_lane(lanes, other) && addresses[lane] != addresses[other]) return false;
+        if (has_lane(lanes, lane) && has_lane(lanes, other) && addresses[lane] != addresses[other])
+            return false;
     }
     return true;
 }

@@ -9,8 +9,8 @@
 namespace warpwatt::emulate {
 
 // Shared memory has 32 banks of 4 bytes; lanes that access one word share it. Accesses of 8 and 16 bytes are
-// served by half and quarter warps, two of them at once where neighbouring lanes (t and t ^ 1, or t and t ^ 2)
-// have the same address (warpwatt.program.transactions cites the sources).
+// served by half and quarter warps, two of them at once where neighbouring lanes (t and t ^ 1, or t and t ^
+// 2) have the same address (warpwatt.program.transactions cites the sources).
 int wavefronts(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, std::int64_t bytes);
 
 }  // namespace warpwatt::emulate

@@ -1,18 +1,15 @@
-// The trace of a run warp by warp: warpwatt.emulate.run.Trace.
+#include "emulate/sorted_trace.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "c_api.h"
-#include "emulate/machine.h"
-
 namespace warpwatt::emulate {
 
 namespace {
 
-// Places of events when sorted by warp, in order within each (counting sort); `start` becomes the first place of
-// each warp and, last, their number.
+// Places of events when sorted by warp, in order within each (counting sort); `start` becomes the first place
+// of each warp and, last, their number.
 template <typename Event>
 std::vector<std::int64_t> places_by_warp(const Event* events, std::int64_t count, std::int64_t warps,
                                          std::int64_t* start) {
@@ -30,12 +27,10 @@ std::vector<std::int64_t> places_by_warp(const Event* events, std::int64_t count
 
 using namespace warpwatt::emulate;
 
-// Writes the arrays of warpwatt.emulate.run.Trace, which have room for all events of `warps` warps.
-WARPWATT_API void sort_trace(const Machine* machine, std::int64_t warps, std::int64_t* step_start,
-                             std::int32_t* step_block, LaneMask* step_mask, std::int64_t* access_start,
-                             std::int32_t* access_instruction, LaneMask* access_mask,
-                             std::uint8_t* access_wavefronts, std::int64_t* access_step,
-                             std::int64_t* line_start, std::uint64_t* lines) {
+void sort_trace(const Machine* machine, std::int64_t warps, std::int64_t* step_start,
+                std::int32_t* step_block, LaneMask* step_mask, std::int64_t* access_start,
+                std::int32_t* access_instruction, LaneMask* access_mask, std::uint8_t* access_wavefronts,
+                std::int64_t* access_step, std::int64_t* line_start, std::uint64_t* lines) {
     const Trace& trace = machine->trace;
     const auto step_places = places_by_warp(trace.steps, trace.step_count, warps, step_start);
     for (std::int64_t i = 0; i < trace.step_count; ++i) {

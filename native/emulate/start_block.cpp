@@ -7,7 +7,8 @@ namespace warpwatt::emulate {
 namespace {
 
 Index3 index_in(const Extent3& extent, std::int64_t linear) {
-    return {static_cast<std::int32_t>(linear % extent.x), static_cast<std::int32_t>(linear / extent.x % extent.y),
+    return {static_cast<std::int32_t>(linear % extent.x),
+            static_cast<std::int32_t>(linear / extent.x % extent.y),
             static_cast<std::int32_t>(linear / (extent.x * extent.y))};
 }
 
@@ -67,7 +68,8 @@ void start_warp(Machine& machine, Block& block, std::int64_t place, std::int64_t
 
 }  // namespace
 
-void start_block(Machine& machine, std::int64_t place, std::int64_t index_in_run, std::int64_t index_in_grid) {
+void start_block(Machine& machine, std::int64_t place, std::int64_t index_in_run,
+                 std::int64_t index_in_grid) {
     const Residents& residents = machine.residents;
     const std::int64_t warps = machine.launch.warps_per_block;
     Block& block = residents.blocks[place];

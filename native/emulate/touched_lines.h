@@ -11,8 +11,9 @@
 namespace warpwatt::emulate {
 
 inline constexpr int kSectorShift = 5, kLineShift = 7;
-inline constexpr int kTagBanks = 4;    // looked up together; see warpwatt.program.transactions.tag_passes
-inline constexpr int kMostLines = kLanes * kMostBytes / 4;  // each lane's words, in local memory, on lines apart
+inline constexpr int kTagBanks = 4;  // looked up together; see warpwatt.program.transactions.tag_passes
+inline constexpr int kMostLines =
+    kLanes * kMostBytes / 4;  // each lane's words, in local memory, on lines apart
 
 struct TouchedLine {
     std::uint64_t line;  // byte address / 128

@@ -1,7 +1,7 @@
 #include "emulate/trace.h"
 
-#include "c_api.h"
 #include "emulate/machine.h"
+#include "emulate/run_time.h"
 #include "emulate/touched_lines.h"
 
 namespace warpwatt::emulate {
@@ -22,16 +22,15 @@ void Trace::record_request(const Warp& warp, int instruction, LaneMask lanes, in
     }
     touched.sort();
     for (const TouchedLine& found : touched) lines[line_count++] = found.line << kLineShift | found.sectors;
-    requests[request_count++] = {static_cast<std::int32_t>(warp.index_in_run), instruction,    lanes,
-                                 wavefronts,                                  touched.size(),
-                                 static_cast<std::int32_t>(step_count - 1)};
+    requests[request_count++] = {
+        static_cast<std::int32_t>(warp.index_in_run), instruction, lanes, wavefronts, touched.size(),
+        static_cast<std::int32_t>(step_count - 1)};
 }
 
 }  // namespace warpwatt::emulate
 
 using namespace warpwatt::emulate;
 
-// Generated code: a warp begins a basic block.
-WARPWATT_API void record_step(Machine* machine, const Warp* warp, std::int32_t block) {
+void record_step(Machine* machine, const Warp* warp, std::int32_t block) {
     machine->trace.record_step(*warp, block);
 }

@@ -37,7 +37,8 @@ struct Trace {
     std::int64_t dropped;
 
     void record_step(const Warp& warp, int block);
-    void record_request(const Warp& warp, int instruction, LaneMask lanes, int wavefronts, TouchedLines& touched);
+    void record_request(const Warp& warp, int instruction, LaneMask lanes, int wavefronts,
+                        TouchedLines& touched);
 };
 
 }  // namespace warpwatt::emulate

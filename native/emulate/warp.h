@@ -37,13 +37,13 @@ struct SpecialRegisters {
 struct alignas(64) Warp {
     Block* block;
     std::int64_t index_in_block;
-    std::int64_t index_in_run;   // ordinal of its block × warps per block + index: its name in the trace
+    std::int64_t index_in_run;  // ordinal of its block × warps per block + index: its name in the trace
     std::int64_t index_in_grid;
-    std::int64_t turn;           // instructions left until the next warp runs
-    unsigned char* local;        // local memory of its lanes, one after the other
-    LaneMask active;             // lanes that execute the current basic block
-    LaneMask live;               // lanes that have not ended
-    std::int32_t ready;          // whether a lane could run as the round began
+    std::int64_t turn;     // instructions left until the next warp runs
+    unsigned char* local;  // local memory of its lanes, one after the other
+    LaneMask active;       // lanes that execute the current basic block
+    LaneMask live;         // lanes that have not ended
+    std::int32_t ready;    // whether a lane could run as the round began
     alignas(64) std::array<NextBlock, kLanes> next;
     alignas(64) std::array<std::uint32_t, kLanes> waits_for;  // lanes of a CONVERGE, or a barrier's number
     alignas(64) std::array<std::array<std::int32_t, kLanes>, 3> tid;

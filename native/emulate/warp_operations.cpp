@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "c_api.h"
 #include "emulate/address_pattern.h"
 #include "emulate/machine.h"
+#include "emulate/run_time.h"
 
 namespace warpwatt::emulate {
 
@@ -24,8 +24,7 @@ NextBlock branch_target(const Code& code, std::uint64_t address) {
 
 using namespace warpwatt::emulate;
 
-// Generated code: sends lanes to the basic blocks that the machine's addresses name.
-WARPWATT_API void branch_indirect(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction) {
+void branch_indirect(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction) {
     for_each_lane(lanes, [&](int lane) {
         const std::uint64_t address = machine->addresses[lane];
         const NextBlock target = branch_target(machine->code, address);
@@ -36,19 +35,15 @@ WARPWATT_API void branch_indirect(Machine* machine, Warp* warp, LaneMask lanes, 
     });
 }
 
-WARPWATT_API void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction) {
+void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction) {
     if (lanes != 0) machine->record_fault(*warp, instruction, first_lane(lanes), FaultReason::kTrap);
 }
 
-// Generated code: calls a run-time function in Python on the machine's values, 32 words an argument; its results
-// replace them.
-WARPWATT_API void call_function(Machine* machine, std::int32_t function, LaneMask lanes) {
+void call_function(Machine* machine, std::int32_t function, LaneMask lanes) {
     if (machine->fault.reason == FaultReason::kNone) machine->code.call(function, lanes);
 }
 
-// Generated code (PTX `match.any`): which active lanes have the number of each lane in the machine's addresses,
-// to its values as 32-bit masks.
-WARPWATT_API void match_lanes(Machine* machine, LaneMask active) {
+void match_lanes(Machine* machine, LaneMask active) {
     std::array<LaneMask, kLanes> masks;
     for (int lane = 0; lane < kLanes; ++lane) masks[lane] = matching_lanes(machine->addresses, active, lane);
     std::memcpy(machine->value_bytes(), masks.data(), sizeof masks);

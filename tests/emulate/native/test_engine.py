@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.emulate.native.compare import compare
+from tests.emulate.native.flows import LOCAL_WINDOW
 from tests.emulate.native.programs import OUTPUT, environment, finish
 from warpwatt.core.errors import InputError
 from warpwatt.emulate import functions, native
@@ -173,3 +174,24 @@ def test_atomics_on_floats(element, operation):
     )
     b.exit()
     compare(finish(b, 1), lambda: environment(1), [0])
+
+
+def test_an_address_far_above_all_memory_is_at_fault():
+    """Also right behind an access that was good."""
+    b = writer()
+    b.load("global", b.const(Type.I64, OUTPUT), Type.I32)
+    b.store("global", b.const(Type.I64, (1 << 64) - 16), b.lane())
+    b.exit()
+    run = compare(finish(b, 1), lambda: environment(1), [0])
+    assert run.stop is Stop.FAULT
+    assert run.fault.reason == "no such memory"
+
+
+def test_a_request_in_local_and_global_memory_has_no_wavefronts():
+    b = writer()
+    odd = b.compare("eq", b.and_(b.lane(), b.i32(1)), b.i32(0))
+    at = b.select(odd, b.const(Type.I64, LOCAL_WINDOW), b.const(Type.I64, OUTPUT))
+    out(b, b.load("generic", at, Type.I32)[0])
+    b.exit()
+    run = compare(finish(b, 1), lambda: environment(1), [0])
+    assert run.trace.access_wavefronts.tolist() == [0] * 4

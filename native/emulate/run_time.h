@@ -1,0 +1,63 @@
+// What generated code calls while a warp executes a basic block. `row` numbers a routine's operations on
+// memory; arguments and results are in the machine's `addresses` and `values`.
+#pragma once
+
+#include <cstdint>
+
+#include "c_api.h"
+#include "emulate/machine.h"
+
+using warpwatt::emulate::LaneMask;
+using warpwatt::emulate::Machine;
+using warpwatt::emulate::Warp;
+
+// A warp begins a basic block.
+WARPWATT_API void record_step(Machine* machine, const Warp* warp, std::int32_t block);
+
+// Memory. Nothing is moved or counted once the run has met a fault. Values are vectors of 32 lanes, one for
+// each element; in memory the elements of a lane are side by side.
+
+// Loads; 0 where a lane is off.
+WARPWATT_API void load_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes);
+
+// Loads one address for all lanes to the start of the values, element by element; not from local memory.
+WARPWATT_API void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes,
+                               std::uint64_t address);
+
+// Stores; of lanes with one address the last prevails.
+WARPWATT_API void store_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes);
+
+// Reads, modifies and writes, lane by lane in order; operands are the first two values.
+WARPWATT_API void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes);
+
+// Control.
+
+// The active lanes wait at the end of a basic block for others to converge.
+WARPWATT_API void converge_lanes(Machine* machine, Warp* warp, std::int32_t block);
+
+// The registers of lanes that a convergence does not wait for have changed.
+WARPWATT_API void converge_waiting_lanes(Machine* machine, Warp* warp);
+
+// Threads end; those that waited for them may go on.
+WARPWATT_API void exit_lanes(Machine* machine, Warp* warp, LaneMask lanes);
+
+// The active lanes arrive at a barrier of `expected` threads (0 or less: all that live) and go on behind it
+// at basic block `target`; unless they only `arrive`, they wait. `holding`: those whose predicate holds.
+WARPWATT_API void arrive_at_barrier(Machine* machine, Warp* warp, std::int64_t number, std::int64_t expected,
+                                    std::int32_t arrive, LaneMask holding, std::int32_t target);
+
+// Replaces the barrier numbers in the first values by the results of a BarrierReduction.
+WARPWATT_API void read_barrier_results(Machine* machine, Warp* warp, std::int32_t how);
+
+// Sends lanes to the basic blocks that the addresses name.
+WARPWATT_API void branch_indirect(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction);
+
+WARPWATT_API void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction);
+
+// Others.
+
+// Calls a function in Python on the values, 32 words an argument; its results replace them.
+WARPWATT_API void call_function(Machine* machine, std::int32_t function, LaneMask lanes);
+
+// PTX `match.any`: which active lanes have each lane's address, to the values as 32-bit masks.
+WARPWATT_API void match_lanes(Machine* machine, LaneMask active);

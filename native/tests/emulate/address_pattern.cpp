@@ -1,0 +1,64 @@
+#include "emulate/address_pattern.h"
+
+#include "tests/check.h"
+
+using namespace warpwatt::emulate;
+
+namespace {
+
+std::array<std::uint64_t, kLanes> strided(std::int64_t stride) {
+    std::array<std::uint64_t, kLanes> addresses;
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = 1000000 + lane * stride;
+    return addresses;
+}
+
+void a_common_stride_is_found_whatever_its_sign() {
+    for (const std::int64_t stride : {-8, 0, 4, 128}) {
+        const AddressPattern found = pattern_of(strided(stride), kAllLanes);
+        CHECK(found.stride == stride);
+        CHECK(found.uniform == (stride == 0));
+        CHECK(found.ascending == (stride > 0));
+    }
+}
+
+void one_step_that_differs_makes_the_stride_vary() {
+    auto addresses = strided(4);
+    addresses[31] += 4;
+    CHECK(pattern_of(addresses, kAllLanes).stride == kVaries);
+    CHECK(pattern_of(addresses, kAllLanes >> 1).stride == 4);
+}
+
+void steps_over_lanes_that_are_off_do_not_count() {
+    const AddressPattern found = pattern_of(strided(4), 0b1011);
+    CHECK(found.stride == 4);
+    CHECK(pattern_of(strided(4), 0b10101).stride == kNoNeighbours);
+    CHECK(pattern_of(strided(4), 0b10101).ascending);
+}
+
+void different_addresses_are_counted_once() {
+    auto addresses = strided(4);
+    CHECK(distinct_addresses(addresses, kAllLanes) == 32);
+    CHECK(distinct_addresses(addresses, 0xF0) == 4);
+    for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = lane % 3;
+    CHECK(distinct_addresses(addresses, kAllLanes) == 3);
+}
+
+void the_most_lanes_on_one_address_are_counted() {
+    auto addresses = strided(4);
+    CHECK(most_on_one_address(addresses, kAllLanes) == 1);
+    for (int lane = 20; lane < 25; ++lane) addresses[lane] = 7;
+    CHECK(most_on_one_address(addresses, kAllLanes) == 5);
+    CHECK(most_on_one_address(addresses, ~lane_bit(22)) == 4);
+    CHECK(matching_lanes(addresses, kAllLanes, 20) == 0b11111U << 20);
+}
+
+}  // namespace
+
+int main() {
+    a_common_stride_is_found_whatever_its_sign();
+    one_step_that_differs_makes_the_stride_vary();
+    steps_over_lanes_that_are_off_do_not_count();
+    different_addresses_are_counted_once();
+    the_most_lanes_on_one_address_are_counted();
+    return warpwatt::test::failures();
+}

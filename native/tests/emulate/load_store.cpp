@@ -1,0 +1,119 @@
+#include "emulate/run_time.h"
+#include "tests/check.h"
+#include "tests/emulate/test_machine.h"
+
+using namespace warpwatt::test;
+
+namespace {
+
+std::uint32_t value(TestMachine& test, int element, int lane) {
+    return test.read<std::uint32_t>(test.machine.value_bytes() + (element * kLanes + lane) * 4);
+}
+
+void number_words(TestMachine& test) {
+    for (std::uint32_t i = 0; i < TestMachine::kBufferBytes / 4; ++i)
+        std::memcpy(test.buffer.data() + 4 * i, &i, 4);
+}
+
+void contiguous_elements_are_dealt_out_to_vectors() {
+    for (const int count : {1, 2, 4}) {
+        TestMachine test;
+        number_words(test);
+        test.set_operation(Space::kGlobal, 4, count);
+        test.set_addresses(kBuffer, 4 * count);
+        load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+        for (int element = 0; element < count; ++element)
+            for (int lane = 0; lane < kLanes; ++lane)
+                CHECK(value(test, element, lane) == static_cast<std::uint32_t>(lane * count + element));
+        CHECK(test.counted(Space::kGlobal).sectors == 4 * count);
+    }
+}
+
+void lanes_that_are_off_load_zero() {
+    TestMachine test;
+    number_words(test);
+    test.set_operation(Space::kGlobal, 4);
+    test.set_addresses(kBuffer + 400, 8);
+    test.machine.values[0].fill(~std::uint64_t{0});
+    load_lanes(&test.machine, &test.warp(), 0, 0b10);
+    CHECK(value(test, 0, 0) == 0);
+    CHECK(value(test, 0, 1) == 102);
+}
+
+void the_last_lane_prevails_where_several_store() {
+    TestMachine test;
+    test.set_operation(Space::kShared, 2);
+    test.set_addresses(0, 0);
+    for (int lane = 0; lane < kLanes; ++lane)
+        std::memcpy(test.machine.value_bytes() + 2 * lane,
+                    std::array{static_cast<std::uint16_t>(lane)}.data(), 2);
+    store_lanes(&test.machine, &test.warp(), 0, 0xFF);
+    CHECK(test.read<std::uint16_t>(test.block().shared) == 7);
+}
+
+void what_is_stored_contiguously_is_loaded_lane_by_lane() {
+    for (const int bytes : {1, 2, 4, 8}) {
+        TestMachine test;
+        test.set_operation(Space::kGlobal, bytes, 2);
+        test.set_addresses(kBuffer, 2 * bytes);
+        for (int i = 0; i < 2 * kLanes * bytes; ++i)
+            test.machine.value_bytes()[i] = static_cast<unsigned char>(i * 7);
+        std::vector<unsigned char> stored(test.machine.value_bytes(),
+                                          test.machine.value_bytes() + 64 * bytes);
+        store_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+        load_lanes(&test.machine, &test.warp(), 0, kAllLanes >> 1);
+        for (int element = 0; element < 2; ++element)
+            CHECK(std::memcmp(test.machine.value_bytes() + element * kLanes * bytes,
+                              stored.data() + element * kLanes * bytes, 31 * bytes) == 0);
+    }
+}
+
+void one_address_is_loaded_once() {
+    TestMachine test;
+    number_words(test);
+    test.set_operation(Space::kGlobal, 4);
+    load_uniform(&test.machine, &test.warp(), 0, kAllLanes, kBuffer + 40);
+    CHECK(value(test, 0, 0) == 10);
+    CHECK(test.counted(Space::kGlobal).sectors == 1);
+    load_uniform(&test.machine, &test.warp(), 0, 0, kBuffer + 40);
+    CHECK(value(test, 0, 0) == 0);
+    CHECK(test.counted(Space::kGlobal).requests == 1);
+}
+
+void a_probe_moves_nothing_but_is_checked_and_counted() {
+    TestMachine test;
+    test.set_operation(Space::kGlobal, 4);
+    test.operation.probe = 1;
+    test.set_addresses(kBuffer, 4);
+    test.machine.values[0].fill(5);
+    store_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    CHECK(test.buffer[0] == 0);
+    CHECK(test.counted(Space::kGlobal).requests == 1);
+    test.set_addresses(kBuffer + TestMachine::kBufferBytes - 8, 4);
+    store_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    CHECK(test.machine.fault.reason == FaultReason::kOutOfBounds && test.machine.fault.thread == 2);
+}
+
+void after_a_fault_nothing_happens() {
+    TestMachine test;
+    test.set_operation(Space::kGlobal, 4);
+    test.machine.fault.reason = FaultReason::kTrap;
+    test.set_addresses(kBuffer, 4);
+    test.machine.values[0].fill(5);
+    store_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    CHECK(test.buffer[0] == 0);
+    CHECK(test.counted(Space::kGlobal).requests == 0);
+}
+
+}  // namespace
+
+int main() {
+    contiguous_elements_are_dealt_out_to_vectors();
+    lanes_that_are_off_load_zero();
+    the_last_lane_prevails_where_several_store();
+    what_is_stored_contiguously_is_loaded_lane_by_lane();
+    one_address_is_loaded_once();
+    a_probe_moves_nothing_but_is_checked_and_counted();
+    after_a_fault_nothing_happens();
+    return warpwatt::test::failures();
+}
