@@ -1,6 +1,6 @@
 """Print how long the emulator takes for every launch of the corpus, by its machine code for sm_90.
 
-``python -m benchmarks.emulate_corpus [PROGRAM...]`` times :func:`warpwatt.emulate.execution.execute` in
+``python -m benchmarks.emulate_corpus [PROGRAM...]`` times :func:`warpwatt.emulate.analysis.execute` in
 process time (one thread). Object code is in the disk cache; lifting and slicing the kernel, loading its code,
 which a process does once per kernel, are timed apart. Wanted: 95 % of launches under 0.3 s.
 """
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.execution import execute, prepared
+from warpwatt.emulate.analysis import execute
+from warpwatt.emulate.emulation import prepared
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.native.engine import compiled
 from warpwatt.emulate.workload import workload

@@ -18,7 +18,7 @@ from unittest.mock import patch
 import numpy as np
 
 from warpwatt.emulate import native, reference
-from warpwatt.emulate.context import bind
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.native.engine import run_time
@@ -28,6 +28,7 @@ from warpwatt.emulate.run import Limits
 from warpwatt.frontend.load import load as load_kernels
 from warpwatt.lab.measure.corpus import Corpus, buffers
 from warpwatt.lab.measure.inputs import make_inputs
+from warpwatt.program.binding import bind
 from warpwatt.storage.cache import Cache
 
 if TYPE_CHECKING:
@@ -76,9 +77,8 @@ def case(corpus: Corpus, name: str) -> Case:
     assert code is not None
     memory = DeviceMemory()
     addresses = {n: memory.place(n, np.asarray(inputs[n])) for n, _ in buffers(program.size(size))}
-    context, _ = bind(
-        code,
-        one.launch,
+    context, _ = load_launch(
+        bind(code, one.launch),
         memory=memory,
         addresses={parameter: addresses[n] for parameter, n in one.buffers.items()},
         arrays={parameter: inputs[n] for parameter, n in one.buffers.items()},

@@ -22,7 +22,7 @@ from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unknown
 from warpwatt.core.units import si
-from warpwatt.emulate.analysis import analysed
+from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.models.attribution import line_costs
@@ -122,7 +122,7 @@ def _taught(
 def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
     """Return what a launch does on every GPU of the kernel's target; raise as :func:`predict`."""
     levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
-    execution = analysed(kernel, launch, levels, choice.loop_counts)
+    execution = analyse_launch(kernel, launch, levels, choice.loop_counts)
     check_known(execution.program, choice.unknown)
     return execution
 

@@ -12,7 +12,7 @@ from warpwatt.core.arguments import Argument, Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import STAND_IN, analysed
+from warpwatt.emulate.analysis import STAND_IN, analyse_launch
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import find
 from warpwatt.models.registry import DEFAULT_TIME
@@ -36,11 +36,11 @@ def source(tmp_path: Path) -> Path:
 
 
 def doubts(kernel: Kernel) -> set[str]:
-    return {assumption.parameter for assumption in analysed(kernel, LAUNCH).assumptions}
+    return {assumption.parameter for assumption in analyse_launch(kernel, LAUNCH).assumptions}
 
 
 def test_machine_code_comes_first(source: Path):
-    assert analysed(load_kernel(source, "sm_90"), LAUNCH).program.level is Level.SASS
+    assert analyse_launch(load_kernel(source, "sm_90"), LAUNCH).program.level is Level.SASS
 
 
 @pytest.mark.parametrize(("target", "doubted"), [("sm_61", True), ("sm_75", False), ("sm_90", False)])
@@ -75,9 +75,9 @@ def test_what_decides_nothing_may_be_left_out(tmp_path: Path, left_out: str):
     )
     kernel = load_kernel(file, "sm_90")
     given: dict[str, Argument] = {"x": Buffer(DType.F64, (1024,)), "factor": Scalar(2.0)}
-    whole = analysed(kernel, replace(LAUNCH, arguments=given))
+    whole = analyse_launch(kernel, replace(LAUNCH, arguments=given))
     some = {name: value for name, value in given.items() if name not in left_out.split()}
-    found = analysed(kernel, replace(LAUNCH, arguments=some))
+    found = analyse_launch(kernel, replace(LAUNCH, arguments=some))
     assert found.counts == whole.counts
     assert found.accesses == whole.accesses
     assert [a.message.partition(" not given")[0] for a in found.assumptions] == [
@@ -89,4 +89,4 @@ def test_what_decides_a_branch_may_not_be_left_out(tmp_path: Path):
     file = tmp_path / "k.cu"
     file.write_text("__global__ void k(float* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }")
     with pytest.raises(ArgumentError, match="'n'"):
-        analysed(load_kernel(file, "sm_90"), replace(LAUNCH, arguments={}))
+        analyse_launch(load_kernel(file, "sm_90"), replace(LAUNCH, arguments={}))

@@ -6,7 +6,7 @@ from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
 from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Program, Resources
-from warpwatt.emulate.execution import execute
+from warpwatt.emulate.analysis import execute
 from warpwatt.emulate.run import Limits
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import find

@@ -10,11 +10,12 @@ from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Instruction, Level, Parameter, Program
 from warpwatt.emulate.builder import Builder
-from warpwatt.emulate.context import bind
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.ir import Op, RegisterKind, Routine, Type
 from warpwatt.emulate.reference import run
 from warpwatt.emulate.run import Limits, Stop
 from warpwatt.emulate.slice import control_slice, data_dependence
+from warpwatt.program.binding import bind
 
 WORDS = 64
 REGISTERS = ("a", "b", "c", "d")
@@ -102,8 +103,8 @@ def launched(routine: Routine):
         "x": Buffer(DType.I32, (WORDS,), Fill.ARANGE),
         "y": Buffer(DType.I32, (WORDS,), Fill.ZEROS),
     }
-    context, memory = bind(
-        routine.program, Launch(Dim3(2), Dim3(48), dynamic_shared=128, arguments=arguments)
+    context, memory = load_launch(
+        bind(routine.program, Launch(Dim3(2), Dim3(48), dynamic_shared=128, arguments=arguments))
     )
     return run(routine, context, memory, range(2), Limits(20_000), record=True, warps_at_once=8)
 

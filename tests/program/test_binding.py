@@ -30,7 +30,7 @@ PROGRAM = Program(
 
 
 def bound(*texts: str):
-    return bind(PROGRAM, Launch(Dim3(), Dim3(), arguments=parse_arguments(texts)))
+    return bind(PROGRAM, Launch(Dim3(), Dim3(), arguments=parse_arguments(texts))).bindings()
 
 
 def test_names_positions_and_program_names_mean_the_same():

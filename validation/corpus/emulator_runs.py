@@ -12,7 +12,7 @@ import numpy as np
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level, Program
 from warpwatt.emulate import native, reference
-from warpwatt.emulate.context import bind
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Limits, Stop
@@ -21,6 +21,7 @@ from warpwatt.frontend.toolkits import target_number
 from warpwatt.lab.measure.comparison import differences, expected
 from warpwatt.lab.measure.corpus import Corpus, buffers
 from warpwatt.lab.measure.inputs import make_inputs
+from warpwatt.program.binding import bind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,13 +172,11 @@ def _run(
         assert kernel.ptx is not None
         routine = lift(code)
         _note_opcodes(routine, attempt)
-        context, _ = bind(
-            code,
-            one.launch,
+        context, _ = load_launch(
+            bind(code, one.launch, kernel.ptx.parameters),
             memory=memory,
             addresses={parameter: addresses[name] for parameter, name in one.buffers.items()},
             arrays={parameter: inputs[name] for parameter, name in one.buffers.items()},
-            names=kernel.ptx.parameters if level is Level.SASS else (),
         )
         for _ in range(one.launch.repeats):
             _check(routine, _launch(routine, context, memory, engine), one, attempt)

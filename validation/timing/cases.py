@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level, Space
-from warpwatt.emulate.analysis import analysed
+from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -123,7 +123,7 @@ def cases(run: Measured, levels: tuple[Level, ...] = (Level.PTX,)) -> list[Case]
     found = []
     for part in run.pieces:
         kernel = _kernel(part.code, gpu.target)
-        work = workload(analysed(kernel, part.launch, levels), gpu, kernel.resources)
+        work = workload(analyse_launch(kernel, part.launch, levels), gpu, kernel.resources)
         found.append(Case(kernel, work, part.launch, gpu, run.clocks or default_clocks(gpu)))
     return found
 

@@ -170,8 +170,8 @@ def _execution(run: Measured, level: Level) -> tuple[Kernel, Execution]:
     kernel = load_kernel(code.source, find(run.gpu).target, options, code.kernel)
     if level is Level.SASS:
         kernel = replace(kernel, ptx=None)
-    found = kernel, analysis.analysed(kernel, launch, (level,))
-    analysis._analysed.cache_clear()  # what it holds of hundreds of kernels would fill the memory
+    found = kernel, analysis.analyse_launch(kernel, launch, (level,))
+    analysis._analyse.cache_clear()  # what it holds of hundreds of kernels would fill the memory
     return found
 
 

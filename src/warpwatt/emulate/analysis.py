@@ -1,49 +1,54 @@
-"""What a launch of a kernel does, by the best way there is: :func:`analysed`.
-
-Machine code is emulated, because its counts are the true ones. Where a kernel has none, or the emulator
-cannot follow it, its PTX is counted in closed form if control flow and addresses are affine, else emulated.
-"""
+"""What a launch of a kernel does, by the first way that can be gone: :func:`analyse_launch`."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ArgumentError, InputError
-from warpwatt.core.execution import Assumption
+from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.program import Level
-from warpwatt.emulate.assumed import completed, unsaid
+from warpwatt.emulate.missing import complete
+from warpwatt.emulate.strategies import (
+    EMULATION,
+    LIMITS,
+    STRATEGIES,
+    UNTRIED,
+    LaunchAnalysis,
+    attempt,
+    count_with_assumptions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warpwatt.core.execution import Execution
+    from numpy.typing import NDArray
+
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Program
+    from warpwatt.emulate.run import Limits
+    from warpwatt.emulate.units import Engine
 
 LEVELS = (Level.SASS, Level.PTX)
-"""Levels in the order they are tried."""
-STATIC_SPREAD = 0.2
-"""Standard deviation of the logarithm of the time where the emulator could not follow the kernel."""
+"""Levels in the order they are tried: the counts of machine code are the true ones."""
 STAND_IN = "machine code of a relative"
 """Parameter of the assumption that another target's machine code does what the GPU's own does."""
 STAND_IN_SPREAD = 0.15
 """Standard deviation of the logarithm of the time that this may cost."""
-UNCOVERED = "opcodes without semantics"
-"""Parameter of the assumption that results of some executed instructions are unknown."""
 
 
-def analysed(
+def analyse_launch(
     kernel: Kernel,
     launch: Launch,
     levels: Sequence[Level] = LEVELS,
     loop_counts: tuple[tuple[int, float], ...] = (),
 ) -> Execution:
-    """Return what a launch does, at the first of ``levels`` that the kernel has and the emulator can follow.
+    """Return what a launch does, at the first of ``levels`` that the kernel has and a strategy can follow.
 
-    ``loop_counts`` (source line, iterations) say how often loops run that depend on data: then the PTX is
-    counted with them, because emulation follows the data instead.
+    ``loop_counts`` (source line, iterations) say how often loops run that depend on data: then the last of
+    the levels is counted with them.
 
     Raises
     ------
@@ -54,88 +59,70 @@ def analysed(
     """
     programs = {Level.SASS: kernel.sass, Level.PTX: kernel.ptx}
     wanted = [program for level in levels if (program := programs[level]) is not None]
-    if not wanted:
-        wanted = [kernel.program()]
-    return _for_target(kernel.target, _analysed(tuple(wanted), launch, loop_counts))
-
-
-def _for_target(target: str, found: Execution) -> Execution:
-    """Note where machine code of a relative stands for that of the GPU, which nothing can read."""
+    found = _analyse(tuple(wanted or [kernel.program()]), launch, loop_counts)
     program = found.program
-    if program.level is Level.PTX or program.target.rstrip("af") == target.rstrip("af"):
+    if program.level is Level.PTX or program.target.rstrip("af") == kernel.target.rstrip("af"):
         return found
-    doubt = Assumption(
-        f"machine code of {program.target} stands for that of {target}", STAND_IN, STAND_IN_SPREAD
-    )
-    return replace(found, assumptions=(*found.assumptions, doubt))
+    message = f"machine code of {program.target} stands for that of {kernel.target}"
+    return replace(found, assumptions=(*found.assumptions, Assumption(message, STAND_IN, STAND_IN_SPREAD)))
 
 
 @lru_cache(maxsize=64)
-def _analysed(
+def _analyse(
     programs: tuple[Program, ...], launch: Launch, loop_counts: tuple[tuple[int, float], ...]
 ) -> Execution:
-    last = programs[-1]
     if loop_counts:
-        return _counted(last, launch, dict(loop_counts))
-    whole, assumptions = _completed(last, launch)
-    if not assumptions:
-        return _followed(programs, launch)
-    try:
-        found = _followed(programs, whole)
-    except InputError:  # what we assumed led it astray, say below the start of a buffer
-        return _followed(programs, launch)
-    return replace(found, assumptions=(*assumptions, *found.assumptions))
+        return _first_execution([LaunchAnalysis(programs[-1], launch, dict(loop_counts))])
+    analyses = [LaunchAnalysis(program, launch) for program in programs]
+    completed, assumptions = _complete(analyses[-1])
+    if assumptions:
+        with suppress(InputError):  # what we assumed led it astray, say below the start of a buffer
+            found = _first_execution([LaunchAnalysis(program, completed) for program in programs])
+            return replace(found, assumptions=(*assumptions, *found.assumptions))
+    return _first_execution(analyses)
 
 
-def _followed(programs: tuple[Program, ...], launch: Launch) -> Execution:
-    """Return the execution of the first program that can be followed."""
-    last, reason = programs[-1], ""
-    for program in programs:
-        if program.level is Level.PTX:
-            counted = _counted(program, launch)
-            if _closed(counted):
-                return counted
-        found, reason = _emulated(program, launch)
-        if found is not None:
-            return found
-    return _doubted(_counted(last, launch), reason)
-
-
-def _completed(program: Program, launch: Launch) -> tuple[Launch, tuple[Assumption, ...]]:
+def _complete(analysis: LaunchAnalysis) -> tuple[Launch, tuple[Assumption, ...]]:
     """Return the launch with buffers for pointers it leaves out, as far as analysis of the PTX finds them."""
-    if program.level is not Level.PTX or not unsaid(program, launch):
-        return launch, ()
+    if analysis.program.level is not Level.PTX or not analysis.bound.missing:
+        return analysis.launch, ()
     try:
-        return completed(_counted(program, launch))
+        return complete(analysis.bound, analysis.counted)
     except ArgumentError:  # a number is missing: the emulator lists everything that is
-        return launch, ()
+        return analysis.launch, ()
 
 
-def _counted(program: Program, launch: Launch, loops: Mapping[int, float] | None = None) -> Execution:
-    """Return what static analysis counts."""
-    from warpwatt.program.counting import static_execution  # noqa: PLC0415 - machine code does without
-
-    return static_execution(program, launch, loops)
-
-
-def _closed(counted: Execution) -> bool:
-    """Whether analysis knows every loop, branch and address: emulation would find the same."""
-    return not counted.assumptions and all(pattern.known for pattern in counted.accesses.values())
-
-
-def _emulated(program: Program, launch: Launch) -> tuple[Execution | None, str]:
-    """Return the emulated execution, or None and why it cannot be had."""
-    from warpwatt.emulate.execution import execute  # noqa: PLC0415 - loads a compiler
-
-    try:
-        found = execute(program, launch)
-    except ArgumentError as error:
-        return None, error.message
-    if any(assumption.parameter == UNCOVERED for assumption in found.assumptions):
-        return None, "it executes instructions that the emulator does not know"
-    return found, ""
+def _first_execution(analyses: Sequence[LaunchAnalysis]) -> Execution:
+    """Return the execution that the first strategy finds at the first level that has one."""
+    refusal = UNTRIED
+    for analysis in analyses:
+        found = attempt(analysis, STRATEGIES)
+        if isinstance(found, Execution):
+            return found
+        refusal = found
+    return count_with_assumptions(analyses[-1], refusal)
 
 
-def _doubted(counted: Execution, reason: str) -> Execution:
-    doubt = Assumption(f"not emulated: {reason}", "no emulation", STATIC_SPREAD)
-    return replace(counted, assumptions=(*counted.assumptions, doubt))
+def execute(
+    program: Program,
+    launch: Launch,
+    loop_counts: Mapping[int, float] | None = None,
+    *,
+    limits: Limits = LIMITS,
+    engine: Engine | None = None,
+    arrays: Mapping[str, NDArray[Any]] | None = None,
+) -> Execution:
+    """Return what a launch of one program does by emulation, as far as it goes.
+
+    The parameters are those of :class:`~warpwatt.emulate.strategies.LaunchAnalysis`.
+
+    Raises
+    ------
+    InputError
+        If a thread touches memory out of bounds or waits for ever, or the emulator cannot follow the program.
+    """
+    analysis = LaunchAnalysis(program, launch, loop_counts or {}, limits, engine, arrays)
+    found = attempt(analysis, EMULATION)
+    if isinstance(found, Execution):
+        return found
+    raise InputError(f"kernel {program.name} is not emulated: {found.reason}")

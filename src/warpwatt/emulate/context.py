@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Buffer
@@ -14,7 +13,6 @@ from warpwatt.emulate.lift.sass.constants import launch_constants
 from warpwatt.emulate.linked import linked
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context
-from warpwatt.program.binding import matched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from warpwatt.core.arguments import Argument
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program, Variable
+    from warpwatt.program.binding import BoundLaunch
 
 _POINTER_BYTES = 8
 
@@ -33,17 +32,15 @@ SHARED_ALIGNMENT = 16
 blocks get shared memory in larger pieces than they ask for."""
 
 
-def bind(
-    program: Program,
-    launch: Launch,
+def load_launch(
+    bound: BoundLaunch,
     *,
     memory: DeviceMemory | None = None,
     arrays: Mapping[str, NDArray[Any]] | None = None,
     addresses: Mapping[str, int] | None = None,
-    names: tuple[Parameter, ...] = (),
     folder: Path | None = None,
 ) -> tuple[Context, DeviceMemory]:
-    """Return what a launch of a PTX or SASS program gives an engine.
+    """Return what a launch of a PTX or SASS program gives an engine, its buffers on the device.
 
     Parameters
     ----------
@@ -53,15 +50,13 @@ def bind(
         Contents of buffers, by the names the launch uses, in place of their descriptions.
     addresses
         Addresses of buffers that are on the device already, by the names the launch uses.
-    names
-        Parameters of the same kernel in PTX: machine code lacks their names and types.
     folder
         Where the files of buffers lie.
 
     Raises
     ------
     ArgumentError
-        If an argument is missing, unknown, of the wrong kind, or does not fit.
+        If an argument is missing, of the wrong kind, or does not fit.
     InputError, LaunchError
         As :meth:`DeviceMemory.describe`.
 
@@ -69,35 +64,25 @@ def bind(
     >>> from warpwatt.core.launch import Dim3
     >>> from warpwatt.core.launch import Launch as L
     >>> from warpwatt.isa.ptx import lower, parse
+    >>> from warpwatt.program.binding import bind
     >>> k = lower(parse(".target sm_90 .entry k(.param .u32 n, .param .u64 p) { ret; }"), "k")
     >>> given = {"0": Scalar(7), "p": Scalar(0)}
-    >>> bind(k, L(Dim3(), Dim3(), arguments=given))[0].banks[0].hex()
+    >>> load_launch(bind(k, L(Dim3(), Dim3(), arguments=given)))[0].banks[0].hex()
     '07000000000000000000000000000000'
     """
-    program = _named(program, names)
-    given = matched(program, launch.arguments)
+    program, launch = bound.program, bound.launch
     banks, image, shared, local = _memory_of(program, launch)
     memory = DeviceMemory() if memory is None else memory
     memory.set_variables(image, _places(program))
-    spoken = _spoken(program, launch.arguments)
-    place = _placer(memory, spoken, arrays or {}, addresses or {}, folder)
-    _set_symbols(program, given, banks, memory, place)
-    own = {key: a for key, a in given.items() if key.partition("+")[0] in parameters.offsets(program)}
-    block = parameters.block(program, own, place)
+    place = _placer(memory, bound.names, arrays or {}, addresses or {}, folder)
+    _set_symbols(bound, banks, memory, place)
+    block = parameters.block(bound, place)
     if program.level is Level.PTX:
         banks[PARAMETER_BANK] = bytearray(block)
     else:
         banks[PARAMETER_BANK] = _machine_bank(program, launch, local, block)
     frozen = {number: bytes(bank) for number, bank in banks.items()}
     return Context(launch, frozen, shared, local), memory
-
-
-def _named(program: Program, names: tuple[Parameter, ...]) -> Program:
-    """Return machine code whose parameters carry names and types of the same kernel's PTX."""
-    if len(names) != len(program.parameters):
-        return program
-    pairs = zip(program.parameters, names, strict=True)
-    return replace(program, parameters=tuple(replace(n, name=p.name, offset=p.offset) for p, n in pairs))
 
 
 def _memory_of(program: Program, launch: Launch) -> tuple[dict[int, bytearray], bytes, int, int]:
@@ -131,14 +116,9 @@ def _machine_bank(program: Program, launch: Launch, local: int, block: bytes) ->
     return bank + block
 
 
-def _spoken(program: Program, arguments: Mapping[str, Argument]) -> dict[str, str]:
-    """Return the name that the launch uses for each key that :func:`matched` returns."""
-    return {next(iter(matched(program, {key: a}))): key for key, a in arguments.items()}
-
-
 def _placer(
     memory: DeviceMemory,
-    spoken: Mapping[str, str],
+    names: Mapping[str, str],
     arrays: Mapping[str, NDArray[Any]],
     addresses: Mapping[str, int],
     folder: Path | None,
@@ -147,7 +127,7 @@ def _placer(
     known: dict[int, int] = {}
 
     def place(key: str, buffer: Buffer) -> int:
-        name = spoken[key]
+        name = names[key]
         if name in addresses:
             return addresses[name]
         if id(buffer) not in known:
@@ -161,16 +141,16 @@ def _placer(
 
 
 def _set_symbols(
-    program: Program,
-    given: Mapping[str, Argument],
+    bound: BoundLaunch,
     banks: dict[int, bytearray],
     memory: DeviceMemory,
     place: Callable[[str, Buffer], int],
 ) -> None:
     """Give constant and global variables the values of arguments named after them."""
+    program = bound.program
     variables = {v.name: v for v in program.variables}
     found = layout(program) if program.level is Level.PTX else linked(program)
-    for key, argument in given.items():
+    for key, argument in bound.arguments.items():
         name, _, field = key.rpartition("+")
         variable = variables.get(name)
         if variable is None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Dim3, Launch
     from warpwatt.core.program import Program, SourceLine
     from warpwatt.emulate.run import Fault, Run
+    from warpwatt.program.binding import BoundLaunch
 
 SLOT_BITS = 40
 MISALIGNED = "misaligned"
@@ -27,30 +28,31 @@ MISALIGNED = "misaligned"
 
 
 def failure(
-    run: Run, program: Program, launch: Launch, buffers: Mapping[int, tuple[str, float | None]]
-) -> InputError | None:
-    """Return the error that a run ended with, None if it is done or only out of budget.
+    run: Run,
+    bound: BoundLaunch,
+    buffers: Mapping[int, tuple[str, float | None]],
+    assumed: Sequence[Assumption] = (),
+) -> InputError:
+    """Return the error that a run ended with, or its spent budget as one.
 
-    ``buffers`` maps slots to name and size in bytes.
+    ``buffers`` maps slots to name and size in bytes; ``assumed`` are assumptions about buffers that may be
+    the reason.
     """
     if run.stop is Stop.FAULT and run.fault is not None:
-        return _fault(run.fault, program, launch, buffers)
+        return _fault(run.fault, bound.program, bound.launch, buffers)
     if run.stop is Stop.DEADLOCK:
-        return _deadlock(run.fault, program, launch)
-    return None
+        return _deadlock(run.fault, bound.program, bound.launch)
+    return _endless(run, bound.program, assumed)
 
 
-def endless(run: Run, program: Program, budget: int, doubts: Sequence[Assumption] = ()) -> EndlessLoopError:
-    """Return the error of a run that spent its budget in a loop that analysis knows no end of.
-
-    ``doubts`` are assumptions about buffers that may be the reason.
-    """
+def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> EndlessLoopError:
+    """Return the error of a run that spent its budget in a loop that analysis knows no end of."""
     line = busiest_loop(run, program)
     hints = [] if line is None else [f"if it does end: --loop {line.line}=COUNT"]
-    hint = "; ".join([*hints, *(f"{doubt.message}: {doubt.fix}" for doubt in doubts)])
+    hint = "; ".join([*hints, *(f"{assumption.message}: {assumption.fix}" for assumption in assumed)])
     return EndlessLoopError(
-        f"the kernel {program.name} did not end within {budget / 1e6:.3g} million warp instructions "
-        "of one block: "
+        f"the kernel {program.name} did not end within {int(run.executions.sum()) / 1e6:.3g} million warp "
+        "instructions of one block: "
         "a loop that does not end, or that waits for another block",
         hint=hint or "raise the budget of instructions if it does end",
         **_place(line),

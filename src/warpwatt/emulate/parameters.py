@@ -12,13 +12,14 @@ from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import Address, Level, Register, Space, Symbol
 from warpwatt.emulate import fills
-from warpwatt.program.binding import check_buffer, scalar_value, spoken_name
+from warpwatt.program.binding import check_buffer, display_name, scalar_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from warpwatt.core.arguments import Argument
     from warpwatt.core.program import Instruction, Operand, Parameter, Program
+    from warpwatt.program.binding import BoundLaunch
 
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 _POINTER_BYTES = 8
@@ -44,22 +45,20 @@ def offsets(program: Program) -> dict[str, int]:
     return result
 
 
-def block(program: Program, given: Mapping[str, Argument], place: Callable[[str, Buffer], int]) -> bytes:
+def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
     """Return the parameter block; parameters that the program never reads may be missing and are zero.
 
     Parameters
     ----------
-    given
-        Arguments by parameter name, of structures also ``NAME+OFFSET``
-        (:func:`warpwatt.program.binding.matched`).
     place
-        Puts a buffer on the device and returns its address; called with the key in ``given``.
+        Puts a buffer on the device and returns its address; called with the key in ``bound.arguments``.
 
     Raises
     ------
     ArgumentError
         If an argument is missing or does not fit.
     """
+    program, given = bound.program, bound.arguments
     at = offsets(program)
     last = max(((at[p.name] + p.size) for p in program.parameters), default=0)
     data = bytearray(last)
@@ -77,7 +76,7 @@ def block(program: Program, given: Mapping[str, Argument], place: Callable[[str,
         elif found := dict(_fields(program, parameter, given, place)):
             for offset, value in found.items():
                 data[start + offset : start + offset + len(value)] = value
-            missing += [(index, field) for field in _unsaid(program, parameter, index, found)]
+            missing += [(index, field) for field in _missing_fields(program, parameter, index, found)]
         elif is_read(program, parameter, start):
             missing.append((index, parameter))
     if missing:
@@ -145,7 +144,7 @@ def scalar_bytes(parameter: Parameter, argument: Scalar, index: int = 0) -> byte
         try:
             return struct.pack(_FLOATS[size], value)
         except OverflowError:
-            name = spoken_name(parameter, index)
+            name = display_name(parameter, index)
             raise ArgumentError(f"argument {name!r} is a {parameter.type}: {value} does not fit") from None
     return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
 
@@ -155,10 +154,10 @@ def _fields(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield offset and bytes of the fields that are given for a structure, as wide as they are read."""
     read = dict(_reads(program, parameter.name))
-    said = {int(key.rpartition("+")[2]): key for key in given if key.rpartition("+")[0] == parameter.name}
-    for offset, key in sorted(said.items()):
+    given_at = {int(key.rpartition("+")[2]): key for key in given if key.rpartition("+")[0] == parameter.name}
+    for offset, key in sorted(given_at.items()):
         argument = given[key]
-        room = min([o for o in {*said, *read} if o > offset], default=parameter.size) - offset
+        room = min([o for o in {*given_at, *read} if o > offset], default=parameter.size) - offset
         if isinstance(argument, Buffer):
             yield offset, place(key, argument).to_bytes(_POINTER_BYTES, "little")
             continue
@@ -171,14 +170,14 @@ def _fields(
         yield offset, scalar_bytes(field, argument)
 
 
-def _unsaid(
+def _missing_fields(
     program: Program, parameter: Parameter, index: int, found: Mapping[int, bytes]
 ) -> Iterator[Parameter]:
     """Yield the fields of a structure that the program reads and nobody gave."""
     known = {offset + k for offset, value in found.items() for k in range(len(value))}
     for offset, (kind, size) in _reads(program, parameter.name):
         if not known.issuperset(range(offset, offset + size)):
-            name = f"{spoken_name(parameter, index)}+{offset}"
+            name = f"{display_name(parameter, index)}+{offset}"
             yield replace(parameter, name=name, type=f"{kind}{8 * size}", size=size, source_name=name)
 
 
@@ -199,7 +198,7 @@ def _reads(program: Program, name: str) -> Iterator[tuple[int, tuple[str, int]]]
 def _missing(program: Program, missing: list[tuple[int, Parameter]]) -> ArgumentError:
     texts, flags = [], []
     for index, parameter in missing:
-        name = spoken_name(parameter, index)
+        name = display_name(parameter, index)
         texts.append(f"argument {name!r} ({'pointer' if parameter.pointer else parameter.type})")
         example = "f32[1024]" if parameter.pointer else "1.0" if parameter.type[0] == "f" else "1024"
         flags.append(f"--arg {name}={example}")

@@ -1,18 +1,19 @@
-"""Arguments of a launch bound to the parameters of a program: by source name, program name or position.
+"""A launch bound to a program (:func:`bind`), and what its arguments mean for symbolic values.
 
-Buffers get distinct made-up addresses, aligned to 256 bytes as ``cudaMalloc`` does, and so do pointers the
-user said nothing about: what matters is only how lanes spread around them.
+Arguments are matched to parameters by source name, program name or position. For symbolic values, buffers get
+distinct made-up addresses, aligned to 256 bytes as ``cudaMalloc`` does, and so do pointers the user said
+nothing about: what matters is only how lanes spread around them.
 """
 
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer, Fill, Scalar
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.program import Space
+from warpwatt.core.program import Level, Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,75 +61,113 @@ class Bindings:
         return found[-1] if found else None
 
 
-def spoken_name(parameter: Parameter, index: int) -> str:
+def display_name(parameter: Parameter, index: int) -> str:
     """Return the name to use for a parameter with the user: their own, or its position."""
     return parameter.source_name or str(index)
 
 
-def bind(program: Program, launch: Launch, pointers: frozenset[str] = frozenset()) -> Bindings:
-    """Return what the arguments of a launch mean for a program.
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundLaunch:
+    """A launch bound to one program: which argument is which parameter's.
 
-    Parameters
+    Attributes
     ----------
-    pointers
-        Parameters (``NAME+OFFSET``) that addresses are built on, whether or not the program marks them.
+    program
+        The program with the device functions it calls expanded where that can be done
+        (:mod:`warpwatt.program.inlining`).
+    arguments
+        Arguments by program name; constant symbols and fields of structures as ``NAME+OFFSET``.
+    names
+        What the launch calls each of them.
+    """
+
+    program: Program
+    launch: Launch
+    arguments: Mapping[str, Argument]
+    names: Mapping[str, str]
+
+    @property
+    def missing(self) -> tuple[tuple[int, Parameter], ...]:
+        """Position and parameter of every number and pointer that the launch leaves out."""
+        given = {key.partition("+")[0] for key in self.arguments}
+        parameters = enumerate(self.program.parameters)
+        return tuple((index, p) for index, p in parameters if p.size <= 8 and p.name not in given)
+
+    def bindings(self, pointers: frozenset[str] = frozenset()) -> Bindings:
+        """Return what the arguments mean for the leaves of symbolic values.
+
+        Parameters
+        ----------
+        pointers
+            Parameters (``NAME+OFFSET``) that addresses are built on, whether or not the program marks them.
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is of the wrong kind, or does not fit.
+
+        >>> from warpwatt.core.launch import Dim3
+        >>> from warpwatt.core.launch import Launch as L
+        >>> from warpwatt.core.program import Level, Parameter, Program
+        >>> p = Program("k", Level.PTX, "sm_90", (), parameters=(Parameter("k_param_0", "u32", 4, 4),))
+        >>> bind(p, L(Dim3(), Dim3(), arguments={"0": Scalar(7)})).bindings().values
+        {'k_param_0+0': 7}
+        """
+        program, given = self.program, self.arguments
+        regions: list[Region] = []
+        addresses = _variable_addresses(program, regions)
+        values: dict[str, int | float] = {
+            k: a.value for k, a in given.items() if "+" in k and isinstance(a, Scalar)
+        }
+        buffers: dict[str, int | None] = {
+            k: a.nbytes for k, a in given.items() if "+" in k and isinstance(a, Buffer)
+        }
+        for index, parameter in enumerate(program.parameters):
+            argument, key = given.get(parameter.name), f"{parameter.name}+0"
+            if isinstance(argument, Buffer):
+                buffers[key] = check_buffer(parameter, argument, index)
+            elif argument is not None:
+                values[key] = scalar_value(parameter, argument, index)
+            elif parameter.pointer and parameter.size == 8:
+                buffers[key] = None
+        missing: dict[str, int | None] = {p: None for p in sorted(pointers) if p not in values}
+        following = GLOBAL_BASE
+        for key, size in (missing | buffers).items():
+            values[key] = following
+            argument = given.get(key.rpartition("+")[0]) or given.get(key)
+            uniform = isinstance(argument, Buffer) and argument.fill in (Fill.ZEROS, Fill.ONES)
+            regions.append(Region(_buffer_name(program, key), following, size, uniform))
+            following += -(-(size or _UNKNOWN_SIZE) // ALIGNMENT) * ALIGNMENT + _GAP
+        return Bindings(values, addresses, tuple(regions))
+
+
+def bind(program: Program, launch: Launch, parameters: tuple[Parameter, ...] = ()) -> BoundLaunch:
+    """Return a launch bound to a program.
+
+    ``parameters`` are those of the same kernel in PTX: machine code lacks their names and types.
 
     Raises
     ------
     ArgumentError
-        If an argument matches no parameter or constant symbol, is of the wrong kind, or does not fit.
-
-    >>> from warpwatt.core.launch import Dim3
-    >>> from warpwatt.core.launch import Launch as L
-    >>> from warpwatt.core.program import Level, Parameter, Program
-    >>> p = Program("k", Level.PTX, "sm_90", (), parameters=(Parameter("k_param_0", "u32", 4, 4),))
-    >>> bind(p, L(Dim3(), Dim3(), arguments={"0": Scalar(7)})).values
-    {'k_param_0+0': 7}
+        If an argument matches no parameter and no variable, or one is given twice.
     """
-    regions: list[Region] = []
-    addresses = _variable_addresses(program, regions)
-    given = matched(program, launch.arguments)
-    values: dict[str, int | float] = {
-        k: a.value for k, a in given.items() if "+" in k and isinstance(a, Scalar)
-    }
-    buffers: dict[str, int | None] = {
-        k: a.nbytes for k, a in given.items() if "+" in k and isinstance(a, Buffer)
-    }
-    for index, parameter in enumerate(program.parameters):
-        argument, key = given.get(parameter.name), f"{parameter.name}+0"
-        if isinstance(argument, Buffer):
-            buffers[key] = check_buffer(parameter, argument, index)
-        elif argument is not None:
-            values[key] = scalar_value(parameter, argument, index)
-        elif parameter.pointer and parameter.size == 8:
-            buffers[key] = None
-    unsaid: dict[str, int | None] = {p: None for p in sorted(pointers) if p not in values}
-    buffers = unsaid | buffers
-    following = GLOBAL_BASE
-    for key, size in buffers.items():
-        values[key] = following
-        argument = given.get(key.rpartition("+")[0]) or given.get(key)
-        uniform = isinstance(argument, Buffer) and argument.fill in (Fill.ZEROS, Fill.ONES)
-        regions.append(Region(_spoken(program, key), following, size, uniform))
-        following += -(-(size or _UNKNOWN_SIZE) // ALIGNMENT) * ALIGNMENT + _GAP
-    return Bindings(values, addresses, tuple(regions))
+    if program.level is Level.PTX:
+        from warpwatt.program.inlining import expand_calls  # noqa: PLC0415 - machine code does without
 
-
-def _spoken(program: Program, key: str) -> str:
-    name, _, offset = key.rpartition("+")
-    source = next((p.source_name for p in program.parameters if p.name == name), "") or name
-    return source if offset == "0" else f"{source}+{offset}"
-
-
-def matched(program: Program, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
-    """Return arguments by program name; constant symbols and fields of structures as ``NAME+OFFSET``."""
+        program = expand_calls(program)
+    elif len(parameters) == len(program.parameters):
+        pairs = zip(program.parameters, parameters, strict=True)
+        program = replace(
+            program, parameters=tuple(replace(p, name=own.name, offset=own.offset) for own, p in pairs)
+        )
     by_name: dict[str, str] = {}
     for index, p in enumerate(program.parameters):
         by_name |= {str(index): p.name, p.name: p.name}
     by_name |= {p.source_name: p.name for p in program.parameters if p.source_name}
     symbols = {v.name: v for v in program.variables if v.space in (Space.CONST, Space.GLOBAL)}
-    result: dict[str, Argument] = {}
-    for key, argument in arguments.items():
+    arguments: dict[str, Argument] = {}
+    names: dict[str, str] = {}
+    for key, argument in launch.arguments.items():
         base, plus, offset = key.rpartition("+")
         if key in by_name:
             target = by_name[key]
@@ -138,19 +177,25 @@ def matched(program: Program, arguments: Mapping[str, Argument]) -> dict[str, Ar
             target = f"{by_name.get(base, base)}+{int(offset)}"
         else:
             raise _no_such(program, key, [*by_name, *symbols])
-        if target in result:
+        if target in arguments:
             raise ArgumentError(f"kernel {program.name}: {key!r} names an argument that was given before")
-        result[target] = argument
-    return result
+        arguments[target], names[target] = argument, key
+    return BoundLaunch(program, launch, arguments, names)
+
+
+def _buffer_name(program: Program, key: str) -> str:
+    name, _, offset = key.rpartition("+")
+    source = next((p.source_name for p in program.parameters if p.name == name), "") or name
+    return source if offset == "0" else f"{source}+{offset}"
 
 
 def _no_such(program: Program, key: str, names: list[str]) -> ArgumentError:
     near = difflib.get_close_matches(key, names, n=1)
-    spoken = ", ".join(f"{spoken_name(p, i)} ({_kind(p)})" for i, p in enumerate(program.parameters))
+    listed = ", ".join(f"{display_name(p, i)} ({_kind(p)})" for i, p in enumerate(program.parameters))
     hint = f"did you mean {near[0]!r}? " if near else ""
     return ArgumentError(
         f"kernel {program.name} has no argument {key!r}",
-        hint=f"{hint}its arguments are: {spoken or '(none)'}",
+        hint=f"{hint}its arguments are: {listed or '(none)'}",
     )
 
 
@@ -162,8 +207,8 @@ def check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
     """Return the bytes of a buffer given for a parameter; :class:`ArgumentError` if it is no pointer."""
     if parameter.size != 8:
         raise ArgumentError(
-            f"argument {spoken_name(parameter, index)!r} is a {parameter.type}, not a pointer",
-            hint=f"write --arg {spoken_name(parameter, index)}=NUMBER",
+            f"argument {display_name(parameter, index)!r} is a {parameter.type}, not a pointer",
+            hint=f"write --arg {display_name(parameter, index)}=NUMBER",
         )
     return max(1, buffer.nbytes)
 
@@ -171,7 +216,7 @@ def check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
 def scalar_value(parameter: Parameter, argument: Argument, index: int) -> int | float:
     """Return the number given for a parameter; :class:`ArgumentError` if it does not fit."""
     assert isinstance(argument, Scalar)
-    value, name = argument.value, spoken_name(parameter, index)
+    value, name = argument.value, display_name(parameter, index)
     if parameter.pointer and value != 0:
         raise ArgumentError(
             f"argument {name!r} is a pointer, not a number", hint=f"write --arg {name}=f32[1024], for example"

@@ -15,7 +15,6 @@ from warpwatt.program.binding import bind
 from warpwatt.program.controls import loop_controls
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK, THREAD
-from warpwatt.program.inlining import expand_calls
 from warpwatt.program.iterations import count_iterations
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Instruction, Program
     from warpwatt.program.arithmetic import Array
+    from warpwatt.program.binding import BoundLaunch
     from warpwatt.program.controls import ExitTest
     from warpwatt.program.expression import Node
     from warpwatt.program.iterations import Iterations
@@ -60,15 +60,18 @@ _FEWEST = 4
 def static_execution(
     program: Program, launch: Launch, loop_counts: Mapping[int, float] | None = None
 ) -> Execution:
+    """Return what :func:`count` returns for a program and a launch that are not bound yet."""
+    return count(bind(program, launch), loop_counts)
+
+
+def count(bound: BoundLaunch, loop_counts: Mapping[int, float] | None = None) -> Execution:
     """Return how often warps execute each instruction in a launch, loop trip counts and access patterns.
 
     Parameters
     ----------
-    program
-        A kernel. Device functions it calls are expanded first (see :mod:`warpwatt.program.inlining`): the
-        execution's program is then the expanded one, whose first instructions are the kernel's own.
-    launch
-        Grid, block and arguments.
+    bound
+        A launch of a kernel. Where device functions that it calls are expanded, the first instructions of
+        the execution's program are the kernel's own.
     loop_counts
         Source line of a loop to its iterations per entry (``--loop LINE=COUNT``); they win over analysis.
 
@@ -77,9 +80,8 @@ def static_execution(
     ArgumentError
         If a trip count or branch needs an argument that was not given, or an argument does not fit.
     """
-    program = expand_calls(program)
-    symbols = expressions(program)
-    bindings = bind(program, launch, pointer_parameters(symbols))
+    launch, symbols = bound.launch, expressions(bound.program)
+    bindings = bound.bindings(pointer_parameters(symbols))
     height = max((c.height for c in loop_controls(symbols)), default=0)
     evaluator = Evaluator(symbols, sample_warps(launch, _WARPS >> max(0, 2 * (height - 1))), bindings)
     with np.errstate(all="ignore"):  # wrap-around is what machines do

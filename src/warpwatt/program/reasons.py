@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError
-from warpwatt.program.binding import spoken_name
+from warpwatt.program.binding import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ class Demands:
         for key in sorted(self.needed, key=lambda k: order[k.rpartition("+")[0]][0]):
             name, _, offset = key.rpartition("+")
             index, parameter = order[name]
-            spoken = spoken_name(parameter, index) + (f"+{offset}" if offset != "0" else "")
+            spoken = display_name(parameter, index) + (f"+{offset}" if offset != "0" else "")
             label = repr(spoken) if parameter.source_name else spoken
             users = self.needed[key]
             texts.append(f"argument {label} ({parameter.type}): {_listing(users)} on it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.program.affine import affine
-from warpwatt.program.binding import spoken_name
+from warpwatt.program.binding import display_name
 from warpwatt.program.controls import loop_controls
 from warpwatt.program.expression import UNKNOWN, Node, is_const, is_float, loop_trait
 
@@ -46,7 +46,7 @@ def spoken(symbols: Symbols, node: Node) -> str:
 class _Speaker:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
-        self.names = {p.name: spoken_name(p, i) for i, p in enumerate(symbols.program.parameters)}
+        self.names = {p.name: display_name(p, i) for i, p in enumerate(symbols.program.parameters)}
 
     def say(self, node: Node, binding: int, depth: int) -> str:
         """Return a node; in parentheses if it binds less than ``binding``."""

@@ -16,7 +16,7 @@ from warpwatt.core.arguments import Fill
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.gpu import Clocks
-from warpwatt.emulate.analysis import analysed
+from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -112,7 +112,7 @@ def analysed_parts(program: CorpusProgram, size: Size, gpu: Gpu) -> tuple[Part, 
     weighed = []
     for one in size.launches:
         kernel = load_kernel(program.source, gpu.target, CompileOptions(), one.kernel)
-        work = workload(analysed(kernel, one.launch, model.levels), gpu, kernel.resources)
+        work = workload(analyse_launch(kernel, one.launch, model.levels), gpu, kernel.resources)
         case = Case(kernel, work, one.launch, gpu, Clocks(gpu.boost_clock, gpu.memory_clock))
         times = one.launch.repeats
         seconds = model.predict(case).time.value * times

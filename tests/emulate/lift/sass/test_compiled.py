@@ -14,11 +14,12 @@ from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
 from warpwatt.emulate import reference
-from warpwatt.emulate.context import bind
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.linked import linked
 from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.program.binding import bind
 
 COUNT = 512
 TARGETS = ("sm_75", "sm_80", "sm_90", "sm_120")
@@ -40,7 +41,7 @@ def run(target: str, name: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     given = {n: Buffer(buffer.dtype, buffer.shape, seed=k) for k, n in enumerate(names)}
     arrays = dict(zip(names, (np.zeros_like(x), x, y), strict=True))
     launch = Launch(Dim3(COUNT // 128), Dim3(128), arguments=given)
-    context, memory = bind(kernel.sass, launch, arrays=arrays, names=kernel.ptx.parameters)
+    context, memory = load_launch(bind(kernel.sass, launch, kernel.ptx.parameters), arrays=arrays)
     found = reference.run(lift(kernel.sass), context, memory, list(range(launch.grid.count)))
     assert found.stop == "done", found.fault
     assert not found.unknown

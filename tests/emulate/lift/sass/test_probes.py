@@ -20,12 +20,13 @@ from tests.emulate.lift.sass.probes import PROBES
 from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate import reference
-from warpwatt.emulate.context import bind
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.run import Limits
 from warpwatt.frontend import toolchain
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.isa.sass import programs, read_cubin
+from warpwatt.program.binding import bind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +139,9 @@ def _launch(program: Program, arrays: dict[str, Any], scalars: list[Any], thread
     }
     arguments |= {key: Scalar(int(value)) for key, value in zip(keys[len(buffers) :], scalars, strict=True)}
     launch = Launch(Dim3(1), Dim3(threads), arguments=arguments)
-    context, memory = bind(program, launch, arrays=dict(zip(keys, buffers.values(), strict=False)))
+    context, memory = load_launch(
+        bind(program, launch), arrays=dict(zip(keys, buffers.values(), strict=False))
+    )
     run = reference.run(
         lift(program), context, memory, [0], Limits(warp_instructions=100_000), warps_at_once=4
     )

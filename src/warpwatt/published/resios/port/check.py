@@ -11,13 +11,14 @@ from warpwatt.core.arguments import Buffer
 from warpwatt.core.errors import InputError
 from warpwatt.core.program import Level
 from warpwatt.emulate import native
-from warpwatt.emulate.context import bind
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Limits, Stop
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.program.binding import bind
 from warpwatt.published.resios.c_loops.printer import safe
 from warpwatt.published.resios.c_loops.sequential import Program
 
@@ -112,10 +113,11 @@ def _emulated(
         assert code is not None
         assert kernel.ptx is not None
         buffers = [name for name, argument in one.launch.arguments.items() if isinstance(argument, Buffer)]
-        context, _ = bind(
-            code, one.launch, memory=memory, addresses={name: addresses[name] for name in buffers},
-            names=kernel.ptx.parameters if level is Level.SASS else (),
-        )  # fmt: skip
+        context, _ = load_launch(
+            bind(code, one.launch, kernel.ptx.parameters),
+            memory=memory,
+            addresses={name: addresses[name] for name in buffers},
+        )
         run = engine(lift(code), context, memory, range(one.launch.grid.count), LIMITS)
         if run.stop is not Stop.DONE:
             reason = run.fault.reason if run.fault is not None else "the budget is spent"

@@ -1,4 +1,4 @@
-"""Arguments the user said nothing about and that may be anything: :func:`completed`."""
+"""Arguments that a launch leaves out and that may be anything: :func:`complete`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.execution import Assumption
-from warpwatt.program.binding import matched, spoken_name
+from warpwatt.program.binding import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Instruction, Parameter, Program
+    from warpwatt.core.program import Instruction
+    from warpwatt.program.binding import BoundLaunch
 
 ASSUMED_BYTES = 1 << 36
 """Address space behind a pointer nobody described: only what a kernel touches comes into being."""
@@ -26,35 +27,27 @@ _DTYPES = {"f": {2: DType.F16, 4: DType.F32, 8: DType.F64}, "s": {1: DType.I8, 2
 _BITS = {1: DType.U8, 2: DType.U16, 4: DType.U32, 8: DType.U64}
 
 
-def unsaid(program: Program, launch: Launch) -> tuple[tuple[int, Parameter], ...]:
-    """Return position and parameter of every number and pointer that the launch leaves out."""
-    given = {key.partition("+")[0] for key in matched(program, launch.arguments)}
-    return tuple(
-        (index, p) for index, p in enumerate(program.parameters) if p.size <= 8 and p.name not in given
-    )
-
-
-def completed(counted: Execution) -> tuple[Launch, tuple[Assumption, ...]]:
+def complete(bound: BoundLaunch, counted: Execution) -> tuple[Launch, tuple[Assumption, ...]]:
     """Return the launch with everything it leaves out, and what that takes for granted.
 
     ``counted`` is the static analysis of the launch: it tells which parameters memory is accessed through,
     and as what. It ends with an error where a branch or address depends on a number that is left out; so
     the numbers that are still missing decide nothing.
     """
-    program, launch = counted.program, counted.launch
+    launch = bound.launch
     buffers, numbers = {}, {}
-    for index, parameter in unsaid(program, launch):
-        name = spoken_name(parameter, index)
+    for index, parameter in bound.missing:
+        name = display_name(parameter, index)
         kinds = tuple(_elements(counted, parameter.source_name or parameter.name))
         if kinds:
             buffers[name] = Buffer(kinds[0], (ASSUMED_BYTES // kinds[0].size,), assumed_fill=True)
         elif not parameter.pointer:
             numbers[name] = Scalar(1)
-    doubts = (*_buffer_doubts(buffers), *_number_doubts(numbers))
-    return replace(launch, arguments={**launch.arguments, **buffers, **numbers}), doubts
+    assumptions = (*_assumed_buffers(buffers), *_assumed_numbers(numbers))
+    return replace(launch, arguments={**launch.arguments, **buffers, **numbers}), assumptions
 
 
-def _buffer_doubts(buffers: Mapping[str, Buffer]) -> Iterator[Assumption]:
+def _assumed_buffers(buffers: Mapping[str, Buffer]) -> Iterator[Assumption]:
     if buffers:
         listed = ", ".join(f"{name} ({buffer.dtype})" for name, buffer in buffers.items())
         subject = f"buffer {listed} is" if len(buffers) == 1 else f"buffers {listed} are"
@@ -63,7 +56,7 @@ def _buffer_doubts(buffers: Mapping[str, Buffer]) -> Iterator[Assumption]:
         yield Assumption(message, "buffers not given", SPREAD, fix=fix)
 
 
-def _number_doubts(numbers: Mapping[str, Scalar]) -> Iterator[Assumption]:
+def _assumed_numbers(numbers: Mapping[str, Scalar]) -> Iterator[Assumption]:
     if numbers:
         listed = ", ".join(numbers)
         subject = f"{listed} is" if len(numbers) == 1 else f"{listed} are"

@@ -1,4 +1,4 @@
-"""``execute``: from a program and a launch to an :class:`Execution`, by running sampled blocks.
+"""From a bound launch to an :class:`Execution`, by running sampled blocks.
 
 Only what executions and addresses depend on is run (:mod:`~warpwatt.emulate.slice`), for a sample of blocks
 whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and scaled.
@@ -6,7 +6,7 @@ whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,19 @@ import numpy as np
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Level
+from warpwatt.emulate.assumptions import (
+    data_assumptions,
+    nan_assumptions,
+    sampling_assumptions,
+    uncovered_assumptions,
+)
 from warpwatt.emulate.caches.reuse import reuse_of
-from warpwatt.emulate.context import bind
-from warpwatt.emulate.doubts import data_doubts, nan_doubts, sampling_doubts, uncovered_doubts
-from warpwatt.emulate.failures import endless, failure
+from warpwatt.emulate.context import load_launch
+from warpwatt.emulate.failures import failure
 from warpwatt.emulate.joined import joined, scaled
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
-from warpwatt.emulate.run import Limits, Run, Stop
+from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
 from warpwatt.emulate.streams import warp_streams
@@ -34,36 +39,73 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from warpwatt.core.errors import InputError
+    from warpwatt.core.execution import Assumption
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
     from warpwatt.emulate.ir import Routine
-    from warpwatt.emulate.run import Trace
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Limits, Trace
+    from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.units import Engine, Sampled
+    from warpwatt.program.binding import BoundLaunch
 
-LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
-"""Bounds of all units of one launch together."""
 _FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
 
 
-def execute(
-    program: Program,
-    launch: Launch,
-    loop_counts: Mapping[int, float] | None = None,
-    *,
-    limits: Limits = LIMITS,
+@dataclass(frozen=True, slots=True, eq=False)
+class Emulation:
+    """What came of running sampled blocks of a launch.
+
+    Attributes
+    ----------
+    bound
+        The launch, bound to the program that was lifted: indices of instructions are its.
+    buffers
+        Name and bytes of each buffer, by slot of device memory.
+    """
+
+    bound: BoundLaunch
+    routine: Routine
+    dependence: DataDependence
+    buffers: Mapping[int, tuple[str, float | None]]
+    sampled: Sampled
+
+    @property
+    def stopped(self) -> Run | None:
+        """The run that failed, or spent the budget before any unit ended; None where there are counts."""
+        cut = self.sampled.cut
+        return None if cut is None or (self.sampled.runs and cut.stop not in _FAILED) else cut
+
+    @property
+    def executes_unknown(self) -> bool:
+        """Whether it executed an instruction that the emulator has no semantics for."""
+        return any(run.unknown for run in self.sampled.runs)
+
+    def assumed_contents(self, executions: NDArray[Any]) -> tuple[Assumption, ...]:
+        """Return the assumptions about contents of buffers that decide what was executed."""
+        return tuple(data_assumptions(self.dependence, self.bound, executions))
+
+    def failure(self) -> tuple[InputError, tuple[Assumption, ...]]:
+        """Return why it stopped as an error, and the assumptions about contents that may be the reason."""
+        assert self.stopped is not None
+        assumed = self.assumed_contents(self.stopped.executions)
+        return failure(self.stopped, self.bound, self.buffers, assumed), assumed
+
+
+def run_sample(
+    bound: BoundLaunch,
+    limits: Limits,
     engine: Engine | None = None,
     arrays: Mapping[str, NDArray[Any]] | None = None,
-) -> Execution:
-    """Return what a launch of a PTX or SASS program does, from running sampled blocks.
+) -> Emulation:
+    """Run sampled blocks of a launch of a PTX or SASS program.
 
     Parameters
     ----------
-    loop_counts
-        Source line of a loop to its iterations per entry, for kernels that spend the budget in one block:
-        see :func:`warpwatt.program.counting.static_execution`, which then counts.
     limits
-        Budget of warp instructions and bytes of trace of all sampled blocks together.
+        Bounds of all sampled blocks together.
     engine
         Who runs the micro-operations; the native engine where there is one.
     arrays
@@ -73,102 +115,55 @@ def execute(
     ------
     ArgumentError
         If an argument is missing or does not fit.
-    MemoryFaultError, DeadlockError
-        If a sampled thread touches memory out of bounds, or waits for ever at a barrier.
-    EndlessLoopError
-        If one block spends the budget in a loop that analysis does not know the end of either.
-
-    Where contents of buffers that the user did not describe may be the reason of such an error, the counts
-    are those of analysis instead, and an assumption says so.
     """
-    routine, short, dependence = prepared(program)
-    context, memory = bind(routine.program, launch, arrays=arrays)
+    routine, control, dependence = prepared(bound.program)
+    bound = replace(bound, program=routine.program)
+
+    def run(taken: Sample) -> tuple[Sampled, DeviceMemory]:
+        context, memory = load_launch(bound, arrays=arrays)
+        return run_units(starter(engine, control, context, memory), taken, limits), memory
+
+    sampled, memory = run(sample(bound.launch.grid, bound.launch.cluster))
+    if sampled.cheap:
+        sampled, memory = run(whole(bound.launch.grid))
     buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
-    taken = sample(launch.grid, launch.cluster)
-    found = run_units(starter(engine, short, context, memory), taken, limits)
-    if found.cheap:
-        context, memory = bind(routine.program, launch, arrays=arrays)
-        found = run_units(starter(engine, short, context, memory), whole(launch.grid), limits)
-    bad = next((r for r in (found.cut, *found.runs) if r is not None and r.stop in _FAILED), None)
-    if bad is None and found.runs:
-        return _execution(found, routine, launch, buffers, dependence)
-    assert found.cut is not None
-    return _instead(found.cut, routine, launch, loop_counts, buffers, dependence)
-
-
-def _instead(
-    cut: Run,
-    routine: Routine,
-    launch: Launch,
-    loop_counts: Mapping[int, float] | None,
-    buffers: Mapping[int, tuple[str, float | None]],
-    dependence: DataDependence,
-) -> Execution:
-    """Return an estimate by analysis where a run failed for reasons that may not be the user's; else raise.
-
-    Those are a block too long for the budget whose loops analysis can count, and contents of buffers that
-    nobody described, which may lead threads anywhere.
-    """
-    from warpwatt.emulate.shortened import analysed, shortened  # noqa: PLC0415 - static analysis, seldom needed
-
-    doubts = list(data_doubts(dependence, routine.program, launch, cut.executions))
-    error = failure(cut, routine.program, launch, buffers)
-    if error is None:
-        counted = shortened(cut, routine, launch, loop_counts, buffers)
-        if counted is not None:
-            return counted
-        error = endless(cut, routine.program, int(cut.executions.sum()), doubts)
-    if not doubts:
-        raise error
-    return analysed(routine, launch, loop_counts, error, doubts)
+    return Emulation(bound, routine, dependence, buffers, sampled)
 
 
 @lru_cache(maxsize=64)
 def prepared(program: Program) -> tuple[Routine, Routine, DataDependence]:
-    """Return a program lifted, its part that is run (see :mod:`~warpwatt.emulate.slice`), and its doubts."""
+    """Return a program lifted, its part that is run, and the data that decides what it does."""
     routine = lift(program)
     return routine, control_slice(routine), data_dependence(routine)
 
 
-def _execution(
-    found: Sampled,
-    routine: Routine,
-    launch: Launch,
-    buffers: Mapping[int, tuple[str, float | None]],
-    dependence: DataDependence,
-) -> Execution:
-    """Scale the runs to the grid."""
-    program = routine.program
-    weights = found.sample.weights(found.units)
+def scale_to_grid(emulation: Emulation) -> Execution:
+    """Return what the whole grid does, from sampled blocks that ran to their end."""
+    bound, found, buffers = emulation.bound, emulation.sampled, emulation.buffers
+    program, launch = bound.program, bound.launch
     strata = [found.sample.strata[k] for k in found.units]
-    grid = scaled(found.runs, weights, strata)
+    grid = scaled(found.runs, found.sample.weights(found.units), strata)
     trace = joined([r.trace for r in found.runs if r.trace is not None])
     blocks = found.sample.blocks(found.units)
-    reuse = reuse_of(
-        trace,
-        program,
-        blocks,
-        buffers,
-        routine=routine,
-        scales=_scales(found.runs, len(program.instructions)),
-    )
+    scales = _scales(found.runs, len(program.instructions))
+    reuse = reuse_of(trace, program, blocks, buffers, routine=emulation.routine, scales=scales)
     warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
     return Execution(
         program,
         launch,
         counts=tuple(grid.executions.tolist()),
         lanes=tuple(_mean_lanes(grid.executions, grid.lanes)),
-        loops=loop_trips(trace, routine, warp_weights, grid.executions),
+        loops=loop_trips(trace, emulation.routine, warp_weights, grid.executions),
         accesses=access_patterns(grid, program, buffers, reuse),
         assumptions=(
-            *sampling_doubts(found.sample, found.units, grid.spread, cut=found.cut is not None),
-            *uncovered_doubts(found.runs, program, grid),
-            *data_doubts(dependence, program, launch, grid.executions),
-            *nan_doubts(launch),
+            *sampling_assumptions(found.sample, found.units, grid.spread, cut=found.cut is not None),
+            *uncovered_assumptions(found.runs, program, grid),
+            *emulation.assumed_contents(grid.executions),
+            *nan_assumptions(launch),
         ),
         footprints=footprints(reuse),
         reuse=reuse,
-        streams=_streams(routine, trace, found, launch),
+        streams=_streams(emulation.routine, trace, found, launch),
         blocks_run=sum(len(run.blocks) for run in found.runs),
     )
 

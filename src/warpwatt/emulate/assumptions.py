@@ -9,7 +9,6 @@ import numpy as np
 from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.emulate.provenance import ANYWHERE
-from warpwatt.program.binding import matched
 from warpwatt.program.reasons import place
 
 if TYPE_CHECKING:
@@ -23,9 +22,12 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Run
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.slice import DataDependence
+    from warpwatt.program.binding import BoundLaunch
 
 NOTICED_SPREAD = 0.002
 """Relative standard errors below this are not worth a word."""
+UNCOVERED = "opcodes without semantics"
+"""Parameter of the assumption that results of some executed instructions are unknown."""
 CUT_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where sampled blocks did not fit in the budget."""
 CONTROL_SPREAD = 0.3
@@ -37,7 +39,9 @@ LOOKED_AT = 1 << 20
 _FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
 
 
-def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: bool) -> Iterator[Assumption]:
+def sampling_assumptions(
+    taken: Sample, units: Sequence[int], spread: float, *, cut: bool
+) -> Iterator[Assumption]:
     """Yield what scaling from a sample takes for granted, if blocks differ."""
     run, all_ = sum(len(taken.units[k]) for k in units), taken.grid.count
     if spread > NOTICED_SPREAD:
@@ -48,7 +52,7 @@ def sampling_doubts(taken: Sample, units: Sequence[int], spread: float, *, cut: 
         yield Assumption(message, "budget of emulation", CUT_SPREAD)
 
 
-def uncovered_doubts(runs: Sequence[Run], program: Program, grid: GridRun) -> Iterator[Assumption]:
+def uncovered_assumptions(runs: Sequence[Run], program: Program, grid: GridRun) -> Iterator[Assumption]:
     """Yield the opcodes that were executed but have no semantics: their results are unknown."""
     unknown = {index: opcode for run in runs for index, opcode in run.unknown.items()}
     if not unknown:
@@ -58,26 +62,31 @@ def uncovered_doubts(runs: Sequence[Run], program: Program, grid: GridRun) -> It
     listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
     first = program.instructions[min(unknown)].line
     message = f"results of {len(unknown)} instructions are not emulated ({listed}): zero is taken"
-    yield Assumption(message, "opcodes without semantics", min(1.0, 0.1 + share), first)
+    yield Assumption(message, UNCOVERED, min(1.0, 0.1 + share), first)
 
 
-def data_doubts(
-    dependence: DataDependence, program: Program, launch: Launch, executions: NDArray[Any]
+def data_assumptions(
+    dependence: DataDependence, bound: BoundLaunch, executions: NDArray[Any]
 ) -> Iterator[Assumption]:
     """Yield the buffers whose assumed contents decide where threads go or look, with their lines."""
-    assumed = _assumed(program, launch)
-    told: set[str] = set()
+    instructions = bound.program.instructions
+    assumed = {
+        key.partition("+")[0]: bound.names[key]
+        for key, argument in bound.arguments.items()
+        if isinstance(argument, Buffer) and argument.assumed_fill
+    }
+    named: set[str] = set()
     for what, loads, spread in (
         ("control flow depends", dependence.control, CONTROL_SPREAD),
         ("addresses depend", dependence.addresses, ADDRESS_SPREAD),
     ):
         for index in sorted(loads):
             names = set(assumed) if ANYWHERE in loads[index] else loads[index] & set(assumed)
-            for name in sorted(names - told):
+            for name in sorted(names - named):
                 if not executions[index]:
                     continue
-                told.add(name)
-                line = program.instructions[index].line
+                named.add(name)
+                line = instructions[index].line
                 message = (
                     f"{what} on what buffer {assumed[name]} holds ({place(line, index)} reads it): "
                     "taken to be random numbers"
@@ -86,7 +95,7 @@ def data_doubts(
                 yield Assumption(message, f"contents of {assumed[name]}", spread, line, fix)
 
 
-def nan_doubts(launch: Launch) -> Iterator[Assumption]:
+def nan_assumptions(launch: Launch) -> Iterator[Assumption]:
     """Yield the data files that hold NaN: the kernel follows them, which is seldom what was meant."""
     for name, argument in launch.arguments.items():
         if not isinstance(argument, Buffer) or not argument.path or argument.dtype not in _FLOATS:
@@ -97,13 +106,3 @@ def nan_doubts(launch: Launch) -> Iterator[Assumption]:
             message = f"buffer {name} holds NaN ({found} of {len(array)} numbers of {argument.path}); "
             message += "threads go where comparisons with NaN lead"
             yield Assumption(message, f"NaN in {name}", 0.0, fix=f"--arg {name}=TYPE[SHAPE]:OTHER.npy")
-
-
-def _assumed(program: Program, launch: Launch) -> dict[str, str]:
-    """Return parameters whose buffer's fill nobody named, with the name to use with the user."""
-    found = {}
-    for key, argument in launch.arguments.items():
-        name = next(iter(matched(program, {key: argument}))).partition("+")[0]
-        if isinstance(argument, Buffer) and argument.assumed_fill:
-            found[name] = key
-    return found

@@ -1,4 +1,4 @@
-"""A block too long for the budget: counted by analysis, looked at as far as it was run."""
+"""A block too long for the budget: counted by analysis, with the accesses of the part that was run."""
 
 from __future__ import annotations
 
@@ -13,30 +13,19 @@ from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.failures import busiest_loop
 from warpwatt.emulate.joined import scaled
 from warpwatt.emulate.patterns import access_patterns, footprints
-from warpwatt.program.counting import static_execution
+from warpwatt.program.counting import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from warpwatt.core.errors import InputError
     from warpwatt.core.execution import Execution
-    from warpwatt.core.launch import Launch
-    from warpwatt.emulate.ir import Routine
-    from warpwatt.emulate.run import Run
+    from warpwatt.emulate.emulation import Emulation
 
-SHORTENED_SPREAD = 0.1
+TRUNCATED_SPREAD = 0.1
 """Standard deviation of the logarithm of the time of what was counted by analysis instead of run."""
-FAILED_SPREAD = 0.5
-"""The same where assumed contents of buffers made a run fail."""
 
 
-def shortened(
-    cut: Run,
-    routine: Routine,
-    launch: Launch,
-    loop_counts: Mapping[int, float] | None,
-    buffers: Mapping[int, tuple[str, float | None]],
-) -> Execution | None:
+def extrapolate(emulation: Emulation, loop_counts: Mapping[int, float]) -> Execution | None:
     """Return the execution as analysis counts it, with the access patterns seen in the part that was run.
 
     None where analysis does not know either how often the loop runs that spent the budget.
@@ -44,11 +33,15 @@ def shortened(
     Raises
     ------
     ArgumentError
-        As :func:`~warpwatt.program.counting.static_execution`.
+        As :func:`~warpwatt.program.counting.count`.
     """
-    counted = static_execution(routine.program, launch, loop_counts)
+    cut = emulation.stopped
+    assert cut is not None
+    routine, launch, buffers = emulation.routine, emulation.bound.launch, emulation.buffers
+    counted = count(emulation.bound, loop_counts)
     line = busiest_loop(cut, routine.program)
-    if _guessed(counted, line is None or line.line not in (loop_counts or {})):
+    assumed = any(a.parameter.startswith("trips of") for a in counted.assumptions)
+    if assumed and (line is None or line.line not in loop_counts):
         return None
     part = scaled([cut], [launch.grid.count / max(1, len(cut.blocks))], [0])
     counts = np.array(counted.counts)
@@ -58,7 +51,7 @@ def shortened(
         f"one block takes more than the budget of {int(cut.executions.sum())} warp instructions{where}: "
         "counts are those of analysis, access patterns those of the part that was run"
     )
-    assumption = Assumption(message, "budget of emulation", SHORTENED_SPREAD, line)
+    assumption = Assumption(message, "budget of emulation", TRUNCATED_SPREAD, line)
     if cut.trace is None:
         return replace(counted, assumptions=(*counted.assumptions, assumption))
     grown = {int(i): float(max(1.0, counts[i] / part.executions[i])) for i in np.flatnonzero(seen)}
@@ -74,23 +67,3 @@ def shortened(
         reuse=reuse,
         assumptions=(*counted.assumptions, assumption),
     )
-
-
-def analysed(
-    routine: Routine,
-    launch: Launch,
-    loop_counts: Mapping[int, float] | None,
-    error: InputError,
-    doubts: Sequence[Assumption],
-) -> Execution:
-    """Return the execution as analysis counts it, where contents nobody described made the run fail."""
-    counted = static_execution(routine.program, launch, loop_counts)
-    message = f"emulation failed on contents that are assumed ({error}): counts are those of analysis"
-    line = doubts[0].line
-    failed = Assumption(message, "contents that fail", FAILED_SPREAD, line, doubts[0].fix)
-    return replace(counted, assumptions=(*counted.assumptions, *doubts, failed))
-
-
-def _guessed(counted: Execution, nobody_said: bool) -> bool:
-    """Whether analysis assumed the trip count of a loop that the user said nothing about."""
-    return nobody_said and any(a.parameter.startswith("trips of") for a in counted.assumptions)

@@ -1,0 +1,193 @@
+"""The ways to find out what a launch does, in the order they are tried: :data:`STRATEGIES`.
+
+Each is a function of a launch at one level, and of why the strategy before it refused. It returns an
+execution, or a :class:`Refusal` with its reason, which the next strategy is given; an error that is the
+user's to mend is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.core.errors import ArgumentError, EndlessLoopError, InputError
+from warpwatt.core.execution import Assumption, Execution
+from warpwatt.core.program import Level
+from warpwatt.emulate.run import Limits
+from warpwatt.program.binding import BoundLaunch, bind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program
+    from warpwatt.emulate.emulation import Emulation
+    from warpwatt.emulate.units import Engine
+
+LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
+"""Bounds of all units of one launch together."""
+STATIC_SPREAD = 0.2
+"""Standard deviation of the logarithm of the time where the emulator could not follow the kernel."""
+FAILED_SPREAD = 0.5
+"""The same where assumed contents of buffers made a run fail."""
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchAnalysis:
+    """A launch at one level, with what strategies share: made when first asked for, once.
+
+    Attributes
+    ----------
+    loop_counts
+        The user's iterations per entry of loops, by source line.
+    limits
+        Budget of warp instructions and bytes of trace of all sampled blocks together.
+    engine
+        Who runs the micro-operations; the native engine where there is one.
+    arrays
+        Contents of buffers by the launch's names, in place of their fills.
+    """
+
+    program: Program
+    launch: Launch
+    loop_counts: Mapping[int, float] = field(default_factory=dict)
+    limits: Limits = LIMITS
+    engine: Engine | None = None
+    arrays: Mapping[str, NDArray[Any]] | None = None
+
+    @cached_property
+    def bound(self) -> BoundLaunch:
+        """The launch bound to the program; raises :class:`ArgumentError` where arguments do not match."""
+        return bind(self.program, self.launch)
+
+    @cached_property
+    def counted(self) -> Execution:
+        """What static analysis counts; raises :class:`ArgumentError` where an argument is needed."""
+        from warpwatt.program.counting import count  # noqa: PLC0415 - machine code does without
+
+        return count(self.bound, self.loop_counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusal:
+    """Why a strategy has no execution to offer."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stopped(Refusal):
+    """A run that failed, or that spent its budget before one block ended.
+
+    ``error`` says so to the user, unless ``assumed``, contents of buffers that nobody described, may be why.
+    """
+
+    error: InputError
+    emulation: Emulation
+    assumed: tuple[Assumption, ...]
+
+
+Strategy = Callable[[LaunchAnalysis, Refusal], Execution | Refusal]
+"""What it is given beside the launch is why the strategy before it refused."""
+UNTRIED = Refusal("nothing was tried")
+
+
+def count_given_loops(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
+    """Count with the iterations that the user gave: emulation would follow the data instead."""
+    return analysis.counted if analysis.loop_counts else Refusal("no iterations of loops are given")
+
+
+def count_closed_form(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
+    """Count PTX where analysis knows every loop, branch and address: emulation would find the same."""
+    if analysis.program.level is not Level.PTX:
+        return Refusal("only PTX is counted in closed form")
+    counted = analysis.counted
+    if counted.assumptions or not all(pattern.known for pattern in counted.accesses.values()):
+        return Refusal("control flow or addresses depend on data")
+    return counted
+
+
+def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
+    """Run sampled blocks and scale them to the grid, if the emulator knows all that they execute."""
+    from warpwatt.emulate.emulation import run_sample, scale_to_grid  # noqa: PLC0415 - loads a compiler
+
+    try:
+        emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.arrays)
+    except ArgumentError as error:
+        return Refusal(error.message)
+    if emulation.stopped is not None:
+        failure, assumed = emulation.failure()
+        return Stopped(failure.message, failure, emulation, assumed)
+    if emulation.executes_unknown:
+        return Refusal("it executes instructions that the emulator does not know")
+    return scale_to_grid(emulation)
+
+
+def extrapolate_truncated_run(analysis: LaunchAnalysis, refusal: Refusal) -> Execution | Refusal:
+    """Count a block too long for the budget by analysis, with the accesses of the part that was run.
+
+    Refuses where analysis does not know either how often the loop runs that spent the budget.
+    """
+    if not isinstance(refusal, Stopped) or not isinstance(refusal.error, EndlessLoopError):
+        return refusal
+    from warpwatt.emulate.truncation import extrapolate  # noqa: PLC0415 - static analysis, seldom needed
+
+    try:
+        return extrapolate(refusal.emulation, analysis.loop_counts) or refusal
+    except ArgumentError as error:
+        return Refusal(error.message)
+
+
+def count_past_failure(analysis: LaunchAnalysis, refusal: Refusal) -> Execution | Refusal:
+    """Count by analysis where contents of buffers that nobody described may have made the run fail.
+
+    Raises
+    ------
+    MemoryFaultError, DeadlockError, EndlessLoopError
+        If the user described them all.
+    """
+    if not isinstance(refusal, Stopped):
+        return refusal
+    if not refusal.assumed:
+        raise refusal.error
+    from warpwatt.program.counting import count  # noqa: PLC0415 - static analysis, seldom needed
+
+    try:
+        counted = count(refusal.emulation.bound, analysis.loop_counts)
+    except ArgumentError as error:
+        return Refusal(error.message)
+    message = f"emulation failed on contents that are assumed ({refusal.error}): counts are those of analysis"
+    first = refusal.assumed[0]
+    failed = Assumption(message, "contents that fail", FAILED_SPREAD, first.line, first.fix)
+    return replace(counted, assumptions=(*counted.assumptions, *refusal.assumed, failed))
+
+
+def count_with_assumptions(analysis: LaunchAnalysis, refusal: Refusal) -> Execution:
+    """Count by static analysis whatever it has to assume: the last resort, which never refuses.
+
+    Raises
+    ------
+    ArgumentError
+        If a loop, branch or address depends on an argument that was not given.
+    """
+    assumption = Assumption(f"not emulated: {refusal.reason}", "no emulation", STATIC_SPREAD)
+    counted = analysis.counted
+    return replace(counted, assumptions=(*counted.assumptions, assumption))
+
+
+EMULATION: tuple[Strategy, ...] = (emulate, extrapolate_truncated_run, count_past_failure)
+STRATEGIES: tuple[Strategy, ...] = (count_given_loops, count_closed_form, *EMULATION)
+"""Tried for machine code first, then for PTX, or as the time model reads them."""
+
+
+def attempt(analysis: LaunchAnalysis, strategies: Sequence[Strategy]) -> Execution | Refusal:
+    """Return the execution of the first strategy that has one, else why the last one refused."""
+    refusal = UNTRIED
+    for strategy in strategies:
+        found = strategy(analysis, refusal)
+        if isinstance(found, Execution):
+            return found
+        refusal = found
+    return refusal

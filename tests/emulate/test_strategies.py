@@ -1,0 +1,112 @@
+"""Each way to analyse a launch: what it takes, why it refuses, and what it hands on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.emulate.test_execution import COPY, LOOP, SPIN, launch, program
+from warpwatt.core.arguments import Buffer, DType
+from warpwatt.core.errors import EndlessLoopError
+from warpwatt.core.execution import Execution
+from warpwatt.emulate import strategies
+from warpwatt.emulate.run import Limits
+from warpwatt.emulate.strategies import (
+    STRATEGIES,
+    UNTRIED,
+    LaunchAnalysis,
+    Refusal,
+    Stopped,
+    attempt,
+    count_closed_form,
+    count_given_loops,
+    count_past_failure,
+    count_with_assumptions,
+    emulate,
+    extrapolate_truncated_run,
+)
+from warpwatt.program.binding import BoundLaunch, bind
+
+if TYPE_CHECKING:
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program
+
+SHORT = Limits(20_000, 2**20)
+
+
+def without(name: str, given: Launch) -> Launch:
+    return replace(given, arguments={key: a for key, a in given.arguments.items() if key != name})
+
+
+def refused(found: Execution | Refusal) -> Refusal:
+    assert isinstance(found, Refusal)
+    return found
+
+
+def executed(found: Execution | Refusal) -> Execution:
+    assert isinstance(found, Execution)
+    return found
+
+
+def test_affine_ptx_is_counted_in_closed_form_as_emulation_counts_it():
+    analysis = LaunchAnalysis(program(COPY), launch(100, 6350, threads=64))
+    counted = executed(attempt(analysis, STRATEGIES))
+    assert counted is executed(count_closed_form(analysis, UNTRIED))
+    assert counted.counts == pytest.approx(executed(emulate(analysis, UNTRIED)).counts)
+
+
+def test_the_users_loop_counts_come_first():
+    analysis = LaunchAnalysis(program(SPIN), launch(4, 1), {9: 12}, SHORT)
+    assert attempt(analysis, STRATEGIES) is count_given_loops(analysis, UNTRIED)
+    refused(count_given_loops(LaunchAnalysis(program(SPIN), launch(4, 1)), UNTRIED))
+
+
+def test_what_depends_on_data_is_emulated():
+    steered = COPY.replace("st.global", "setp.lt.f32 %p2, %f1, 0f3F000000; @%p2 bra END; st.global")
+    analysis = LaunchAnalysis(program(steered), launch(4, 1024))
+    assert "data" in refused(count_closed_form(analysis, UNTRIED)).reason
+    assert executed(attempt(analysis, STRATEGIES)).blocks_run == 4
+
+
+def test_a_truncated_run_is_extrapolated_where_analysis_knows_the_loop():
+    analysis = LaunchAnalysis(program(LOOP), launch(4, 10**9), limits=SHORT)
+    stopped = refused(emulate(analysis, UNTRIED))
+    assert isinstance(stopped, Stopped)
+    assert executed(extrapolate_truncated_run(analysis, stopped)).warp_instructions > 1e9
+
+
+def test_a_loop_that_nobody_knows_the_end_of_is_an_error_unless_contents_are_assumed():
+    analysis = LaunchAnalysis(program(SPIN), launch(4, 1), limits=SHORT)
+    stopped = refused(emulate(analysis, UNTRIED))
+    assert extrapolate_truncated_run(analysis, stopped) is stopped
+    with pytest.raises(EndlessLoopError):
+        count_past_failure(analysis, stopped)
+    assumed = Buffer(DType.I32, (64,), assumed_fill=True)
+    found = attempt(LaunchAnalysis(program(SPIN), launch(4, 1, x=assumed), limits=SHORT), STRATEGIES)
+    assert executed(found).assumptions[-1].parameter == "contents that fail"
+
+
+def test_a_missing_argument_refuses_emulation_and_the_last_resort_says_so():
+    analysis = LaunchAnalysis(program(COPY), without("y", launch(4, 1024)))
+    refusal = refused(emulate(analysis, UNTRIED))
+    assert "needs argument '1'" in refusal.reason
+    for strategy in (extrapolate_truncated_run, count_past_failure):
+        assert strategy(analysis, refusal) is refusal
+    message = count_with_assumptions(analysis, refusal).assumptions[-1].message
+    assert message == f"not emulated: {refusal.reason}"
+
+
+def test_a_launch_is_bound_to_its_program_once(monkeypatch: pytest.MonkeyPatch):
+    calls = []
+
+    def counted(program: Program, launch: Launch) -> BoundLaunch:
+        calls.append(program)
+        return bind(program, launch)
+
+    monkeypatch.setattr(strategies, "bind", counted)
+    analysis = LaunchAnalysis(program(SPIN), launch(4, 1), limits=SHORT)
+    with pytest.raises(EndlessLoopError):
+        attempt(analysis, STRATEGIES)
+    assert len(calls) == 1
