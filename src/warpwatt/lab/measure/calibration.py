@@ -89,7 +89,7 @@ def calibrate(folder: Path, corpus: Path | None = None) -> Calibrated:
         found.missing.append(f"latencies, rates and energies: no {FILE}")
     _add_components(gpu, rows.get(POWER_FILE, []), corpus, found)
     statuses = [str(row["status"]) for row in every]
-    protocols = [f"{name} {_values(own, 'version')[0]}" for name, own in _by_protocol(rows) if own]
+    protocols = [f"{file[:-4]} {_values(own, 'version')[0]}" for file, own in rows.items() if own]
     return Calibrated(
         gpu=gpu,
         date=max(_values(every, "date"))[:10],
@@ -114,10 +114,6 @@ def _one_device(folder: Path, rows: Sequence[Row]) -> str:
             "rows of several devices or protocol versions", file=folder, hint="keep one folder for each"
         )
     return names[0]
-
-
-def _by_protocol(rows: Mapping[str, Sequence[Row]]) -> list[tuple[str, Sequence[Row]]]:
-    return [(file.removesuffix(".csv"), own) for file, own in rows.items()]
 
 
 def _add_components(name: str, rows: Sequence[Row], corpus: Path | None, found: Found) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from warpwatt.core.arguments import DType
 from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.corpus import buffers, reference
-from warpwatt.lab.measure.inputs import check, from_bf16
+from warpwatt.lab.measure.inputs import call_checked, from_bf16
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,17 +55,8 @@ def expected(program: CorpusProgram, size: str, inputs: Mapping[str, Any]) -> di
     InputError
         If the reference fails, or returns what is no buffer or has another type or number of elements.
     """
-    described = dict(buffers(program.size(size)))
-    file = program.source.with_suffix(".py")
-    try:
-        result = reference(program)({k: np.copy(v) if k in described else v for k, v in inputs.items()})
-    except Exception as error:
-        raise InputError(f"reference() failed for size {size}: {error!r}", file=file) from error
-    for name, array in result.items():
-        if name not in described:
-            raise InputError(f"reference() returns {name!r}, which is no buffer", file=file)
-        check(name, described[name], array, file)
-    return result
+    function, chosen = reference(program), program.size(size)
+    return call_checked("reference()", function, program, chosen, inputs, InputError)
 
 
 def differences(

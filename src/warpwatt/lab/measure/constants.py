@@ -15,6 +15,7 @@ import numpy as np
 from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.fits import Fit, Parameter, exponential, linear
 from warpwatt.lab.measure.levels import levels
+from warpwatt.lab.measure.piecewise import between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,9 +173,8 @@ def _levels(curve: Curve, program: str, names: Sequence[str], found: Found) -> N
         if name := chosen.get(index):
             found.add(f"latency.{name}", level.height, "cycle", level.points)
         if name and index + 1 < len(flat):
-            beyond = min(v for v in x if v > level.high)
-            reach = Parameter((level.high + beyond) / 2, (beyond - level.high) / 12**0.5)
-            found.add(f"reach.{name}", reach, "B", level.points)
+            following = min(v for v in x if v > level.high)
+            found.add(f"reach.{name}", between(level.high, following), "B", level.points)
     curve_x = tuple(edge for level in flat for edge in (level.low, level.high))
     curve_y = tuple(level.height.value for level in flat for _ in range(2))
     found.plots.append(
@@ -218,14 +218,17 @@ def _plot(title: str, x_label: str, y_label: str, x: Sequence[float], y: Sequenc
 def _lines(rows: Curve, found: Found) -> None:
     """Everything that is a straight line: what it costs at none, and each more."""
     cases = [
-        *(("conflicts", p, "stride", 4.0, "conflict", "cycle") for p in ("shared_4B_16r0w",)),
-        *(("coalescing", p, "stride", 4.0, "coalescing", "cycle") for p in ("strided_4B",)),
+        ("conflicts", "shared_4B_16r0w", "stride", 4.0, "conflict", "cycle"),
+        ("coalescing", "strided_4B", "stride", 4.0, "coalescing", "cycle"),
         *(("latency", p, "warps", 1.0, p, "cycle") for p in ("barrier_block", "fence_block", "fence_gpu")),
-        *((f"{m} launch, 256 threads", "micro_empty", "blocks", 1.0, f"launch_{m}", "s") for m in _LAUNCHES),
+        *(
+            (f"{mode} launch, 256 threads", "micro_empty", "blocks", 1.0, f"launch_{mode}", "s")
+            for mode in ("batch", "graph", "seconds")
+        ),
         *(
             (f"{way} {kind}", "host", "footprint", 1.0, f"{way}_{kind}", "s")
-            for way in _WAYS
-            for kind in _KINDS
+            for way in ("upload", "download")
+            for kind in ("pageable", "pinned")
         ),
     ]
     for quantity, program, swept, per, name, unit in cases:
@@ -233,11 +236,6 @@ def _lines(rows: Curve, found: Found) -> None:
         if swept == "stride":  # broadcast and the odd spacing below a word are another story
             curve = Curve(tuple(r for r in curve.rows if float(str(r["stride"] or 0)) >= per))
         _attempt(found, name, partial(_line, curve, swept, per, name, unit, found))
-
-
-_LAUNCHES = ("batch", "graph", "seconds")
-_WAYS = ("upload", "download")
-_KINDS = ("pageable", "pinned")
 
 
 def _line(curve: Curve, swept: str, per: float, name: str, unit: str, found: Found) -> None:

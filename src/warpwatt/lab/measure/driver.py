@@ -300,11 +300,13 @@ class CudaDevice:
             enqueue()
         finally:
             recorded = self._api("cuStreamEndCapture", self._stream)
-        return _Replay(self._api, self._stream, recorded)
+        replayed = _Handle(self._api, self._api("cuGraphInstantiate", recorded, 0), "cuGraphExecDestroy")
+        self._api("cuGraphDestroy", recorded)
+        return lambda: self._api("cuGraphLaunch", replayed.handle, self._stream)
 
     def event(self) -> Any:
         """Return a new event."""
-        return _Event(self._api)
+        return _Handle(self._api, self._api("cuEventCreate", 0), "cuEventDestroy")
 
     def record(self, event: Any) -> None:
         """Enqueue a time stamp."""
@@ -347,35 +349,15 @@ class CudaDevice:
             self._api("cuDevicePrimaryCtxRelease", self._number)
 
 
-class _Event:
-    """An event that is destroyed with its last reference."""
+class _Handle:
+    """An object of the driver's that is destroyed with its last reference."""
 
-    def __init__(self, api: _Api) -> None:
-        self._api = api
-        self.handle = api("cuEventCreate", 0)
-
-    def __del__(self) -> None:
-        if hasattr(self, "handle"):
-            with suppress(Exception):  # at exit the driver may be gone before us
-                self._api("cuEventDestroy", self.handle)
-
-
-class _Replay:
-    """An executable graph that is destroyed with its last reference."""
-
-    def __init__(self, api: _Api, stream: Any, recorded: Any) -> None:
-        self._api = api
-        self._stream = stream
-        self._handle = api("cuGraphInstantiate", recorded, 0)
-        api("cuGraphDestroy", recorded)
-
-    def __call__(self) -> None:
-        self._api("cuGraphLaunch", self._handle, self._stream)
+    def __init__(self, api: _Api, handle: Any, destroy: str) -> None:
+        self._api, self.handle, self._destroy = api, handle, destroy
 
     def __del__(self) -> None:
-        if hasattr(self, "_handle"):
-            with suppress(Exception):  # as above
-                self._api("cuGraphExecDestroy", self._handle)
+        with suppress(Exception):  # at exit the driver may be gone before us
+            self._api(self._destroy, self.handle)
 
 
 def _extents(dim: Dim3) -> tuple[int, int, int]:

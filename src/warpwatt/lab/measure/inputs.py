@@ -18,11 +18,13 @@ from warpwatt.lab.measure.corpus import buffers as buffers_of
 from warpwatt.lab.measure.corpus import module, scalars
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from warpwatt.lab.measure.corpus import CorpusProgram
+    from warpwatt.core.errors import WarpWattError
+    from warpwatt.lab.measure.corpus import CorpusProgram, Size
 
 FLOATS = (DType.F16, DType.BF16, DType.F32, DType.F64)
 
@@ -130,14 +132,37 @@ def make_inputs(program: CorpusProgram, size: str) -> dict[str, Any]:
     own = getattr(module(program), "inputs", None)
     if own is None:
         return made
-    file = program.source.with_suffix(".py")
-    try:
-        overrides = own({name: np.copy(v) if name in described else v for name, v in made.items()})
-    except Exception as error:
-        raise ParseError(f"inputs() failed for size {size}: {error!r}", file=file) from error
-    for name, array in overrides.items():
-        if name not in described:
-            raise InputError(f"inputs() returns {name!r}, which is no buffer", file=file)
-        check(name, described[name], array, file)
+    for name, array in call_checked("inputs()", own, program, chosen, made, ParseError).items():
         made[name] = np.ascontiguousarray(array).reshape(described[name].shape)
     return made
+
+
+def call_checked(
+    called: str,
+    function: Callable[[dict[str, Any]], dict[str, Any]],
+    program: CorpusProgram,
+    size: Size,
+    arguments: Mapping[str, Any],
+    failure: type[WarpWattError],
+) -> dict[str, Any]:
+    """Return what a function of a program's file makes of copies of a size's arguments: buffers by name.
+
+    ``called`` is what messages call the function.
+
+    Raises
+    ------
+    failure
+        If the function raises anything.
+    InputError
+        If it returns what is no buffer, or one that does not fit its description.
+    """
+    described, file = dict(buffers_of(size)), program.source.with_suffix(".py")
+    try:
+        result = function({name: np.copy(v) if name in described else v for name, v in arguments.items()})
+    except Exception as error:
+        raise failure(f"{called} failed for size {size.name}: {error!r}", file=file) from error
+    for name, array in result.items():
+        if name not in described:
+            raise InputError(f"{called} returns {name!r}, which is no buffer", file=file)
+        check(name, described[name], array, file)
+    return result

@@ -98,12 +98,12 @@ def piecewise_linear(
         piece, rest = _piece(xs[start:stop], ys[start:stop], flat=flat)
         pieces.append(piece)
         residuals[start:stop] = rest
-    breaks = [_between(xs[stop - 1], xs[stop]) for stop in starts[1:]]
+    breaks = [between(xs[stop - 1], xs[stop]) for stop in starts[1:]]
     r2, rmse = quality(residuals, ys)
     return Piecewise(tuple(pieces), tuple(breaks), r2, rmse, residuals)
 
 
-def _between(low: float, high: float) -> Parameter:
+def between(low: float, high: float) -> Parameter:
     """Return the middle of a gap; anywhere in it is as likely."""
     return Parameter(float((low + high) / 2), float((high - low) / math.sqrt(12)))
 

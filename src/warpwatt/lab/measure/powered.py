@@ -29,7 +29,7 @@ from warpwatt.models.component.toggle import toggle_factor
 from warpwatt.models.registry import time_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from warpwatt.core.gpu import Gpu
     from warpwatt.lab.measure.corpus import CorpusProgram, Size
@@ -112,21 +112,15 @@ def analysed_parts(program: CorpusProgram, size: Size, gpu: Gpu) -> tuple[Part, 
     weighed = []
     for one in size.launches:
         kernel = load_kernel(program.source, gpu.target, CompileOptions(), one.kernel)
-        work = workload(analyse_launch(kernel, one.launch, model.levels), gpu, kernel.resources)
-        case = Case(kernel, work, one.launch, gpu, Clocks(gpu.boost_clock, gpu.memory_clock))
+        traffic = workload(analyse_launch(kernel, one.launch, model.levels), gpu, kernel.resources)
+        case = Case(kernel, traffic, one.launch, gpu, Clocks(gpu.boost_clock, gpu.memory_clock))
         times = one.launch.repeats
         seconds = model.predict(case).time.value * times
-        weighed.append((_repeated(activity(case), times), seconds, toggle_factor(case, _toggles(gpu))))
+        work = activity(case)
+        work = replace(work, amounts={name: amount * times for name, amount in work.amounts.items()})
+        weighed.append((work, seconds, toggle_factor(case, parameters(gpu).toggles)))
     whole = math.fsum(seconds for _, seconds, _ in weighed)
     return tuple((work, seconds / whole, toggle) for work, seconds, toggle in weighed)
-
-
-def _repeated(work: Activity, times: float) -> Activity:
-    return replace(work, amounts={name: amount * times for name, amount in work.amounts.items()})
-
-
-def _toggles(gpu: Gpu) -> Mapping[Fill, float]:
-    return parameters(gpu).toggles
 
 
 def _unusable(row: Row, program: CorpusProgram | None) -> str:
@@ -145,7 +139,7 @@ def _unusable(row: Row, program: CorpusProgram | None) -> str:
 def _run(row: Row, program: CorpusProgram, gpu: Gpu, parts: tuple[Part, ...]) -> PoweredRun:
     """Return a row as a run: launches as long as measured, then what is left of the loop."""
     seconds, busy = float(str(row["run_s"])), min(1.0, float(str(row["busy"])))
-    zeros = _toggles(gpu)[Fill.ZEROS] if row["data"] == ZEROS else None
+    zeros = parameters(gpu).toggles[Fill.ZEROS] if row["data"] == ZEROS else None
     own = [
         (work, share * busy * seconds, toggle if zeros is None else zeros) for work, share, toggle in parts
     ]
@@ -158,12 +152,9 @@ def _run(row: Row, program: CorpusProgram, gpu: Gpu, parts: tuple[Part, ...]) ->
 
 def _mean(row: Row, what: str, unit: str = "hz") -> float | None:
     """Return the mean of a condition before and after the run, None where nobody knows."""
-    values = list(_known(row[f"{what}_{when}_{unit}"] for when in ("before", "after")))
+    cells = [row[f"{what}_{when}_{unit}"] for when in ("before", "after")]
+    values = [float(str(cell)) for cell in cells if cell not in ("", None)]
     return math.fsum(values) / len(values) if values else None
-
-
-def _known(cells: Iterator[object]) -> Iterator[float]:
-    return (float(str(cell)) for cell in cells if cell not in ("", None))
 
 
 def _unit(name: str) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from warpwatt.core.arguments import Fill
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.lab.measure.comparison import expected
-from warpwatt.lab.measure.corpus import buffers, load_program
+from warpwatt.lab.measure.corpus import buffers
 from warpwatt.lab.measure.inputs import FLOATS, fill, make_inputs
 from warpwatt.lab.measure.instance import Job
 
@@ -128,8 +128,10 @@ class Supply:
             while ahead and len(waiting) < 2 * self.workers and (order := ahead[0][1]) is not None:
                 index, _ = ahead.popleft()
                 folder = self._folder / str(index)
-                waiting[self._pool.submit(_deliver, _by_path(order), folder)] = index
-            ready = wait(waiting, _seconds(remaining()), FIRST_COMPLETED).done if waiting else set()
+                waiting[self._pool.submit(_deliver, order, folder)] = index
+            left = remaining()
+            limit = None if left is None else max(left, 0.0)
+            ready = wait(waiting, limit, FIRST_COMPLETED).done if waiting else set()
             if ready:
                 first = min(ready, key=waiting.__getitem__)
                 index = waiting.pop(first)
@@ -138,10 +140,6 @@ class Supply:
                 return
             else:
                 yield ahead.popleft()[0], None
-
-
-def _seconds(remaining: float | None) -> float | None:
-    return None if remaining is None else max(remaining, 0.0)
 
 
 @contextmanager
@@ -190,14 +188,9 @@ def _tried(order: Order) -> Job | WarpWattError:
         return error
 
 
-def _by_path(order: Order) -> tuple[Path, str, str]:
-    return order.program.source.with_suffix(".toml"), order.size, order.data
-
-
-def _deliver(order: tuple[Path, str, str], folder: Path) -> Path:
+def _deliver(order: Order, folder: Path) -> Path:
     """Make a job and leave its arrays in a folder. Runs in a worker."""
-    path, size, data = order
-    job = make_job(Order(load_program(path), size, data))
+    job = make_job(order)
     for part, values in (("inputs", job.inputs), ("wanted", job.wanted)):
         (folder / part).mkdir(parents=True)
         for name, value in values.items():

@@ -178,14 +178,6 @@ class Microbenchmark:
     per_pass: float = 0.0
     steps: int = 1
 
-    def with_buffer(self, nbytes: int, chain: Chain | None) -> Microbenchmark:
-        """Return the same with other contents of the buffer."""
-        return replace(self, buffer=nbytes, chain=chain)
-
-    def with_constants(self, chain: Chain, nbytes: int) -> Microbenchmark:
-        """Return the same with a chain of offsets in constant memory."""
-        return replace(self, chain=chain, constants=nbytes)
-
     def for_power(self, sms: int, data: Data) -> Microbenchmark:
         """Return the same stream as a reading of power; one read on a single SM runs on ``sms`` of them."""
         local = self.reading is Reading.CYCLES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -92,7 +92,7 @@ class _Suite:
         passes = max(PASSES, -(-footprint // chain.stride // probe.steps))
         sweep = {"footprint": footprint, "stride": chain.stride}
         made = _cycles(probe, quantity, 1, sweep, {"spacing": 0}, passes=passes, threads=1)
-        return made.with_buffer(footprint, chain)
+        return replace(made, buffer=footprint, chain=chain)
 
     def _loaded_latency(self) -> Iterator[Microbenchmark]:
         """Latency against threads in flight, past L1 (Alavani 2023, Table 3.3: nT_b × nB)."""
@@ -103,7 +103,7 @@ class _Suite:
                 self.probes["chase_global_cg"], "loaded latency", per_sm, sweep, {"spacing": 8},
                 blocks=self.info.sm_count,
             )  # fmt: skip
-            yield made.with_buffer(8 * threads * 8, Chain(8 * threads, every_word=True))
+            yield replace(made, buffer=8 * threads * 8, chain=Chain(8 * threads, every_word=True))
 
     def _near_latency(self) -> Iterator[Microbenchmark]:
         """Shared memory, constants, textures."""
@@ -119,7 +119,7 @@ class _Suite:
                 {"spacing": 0},
                 threads=1,
             )
-            yield made.with_constants(Chain(64), footprint)
+            yield replace(made, chain=Chain(64), constants=footprint)
         yield _cycles(self.probes["chase_texture"], "latency", 1, {"warps": 1}, {"spacing": 0}, threads=1)
 
     def _near_bandwidth(self) -> Iterator[Microbenchmark]:
@@ -203,7 +203,7 @@ class _Suite:
                     made = _cycles(
                         probe, "atomics", 8, sweep, {"spacing": spacing}, per_pass=rate, blocks=blocks
                     )
-                    yield made.with_buffer(max(32 * 256 * blocks, DATA_BYTES), None)
+                    yield replace(made, buffer=max(32 * 256 * blocks, DATA_BYTES))
 
     def _barriers(self) -> Iterator[Microbenchmark]:
         for probe in self._group("barrier"):
