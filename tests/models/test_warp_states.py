@@ -7,7 +7,7 @@ import pytest
 
 from tests.what_if.cases import predicted
 from warpwatt.core.case import Stall
-from warpwatt.models.pipeline.layout import SCOREBOARD_REASONS
+from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 
 NAMES = ("transpose", "banks", "accumulator")
 

@@ -11,14 +11,15 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.codes import NO_SCOREBOARD, IssueOrder, Operation, Pipe, Reason
 
 if TYPE_CHECKING:
-    from warpwatt.models.pipeline.state import Inputs
+    from warpwatt.models.pipeline.simulator import Inputs
 
 
 @dataclass(eq=False)
@@ -33,7 +34,7 @@ class Warp:
     boards: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     """Per scoreboard (release time, instruction) of all that set it."""
     parked: bool = False
-    after: int = c.R_WAIT
+    after: int = Reason.WAIT
     """Reason of the stall count."""
     stalled: int = 0
     since: int = 0
@@ -64,20 +65,21 @@ class Oracle:
 
     def __init__(self, given: Inputs) -> None:
         self.x = given
-        self.n = {name: int(given.numbers[getattr(c, name)]) for name in _SETTINGS}
-        self.cores = [Core() for _ in range(self.n["SUB_CORES"])]
+        self.of = _namespace(given.settings)
+        self.code = [_namespace(row) for row in given.instructions]
+        self.cores = [Core() for _ in range(self.of.sub_cores)]
         self.lsu = 0.0
         self.shared: dict[int, int] = {}
         self.next = 0
         self.live: dict[int, int] = {}
         self.issued = self.end = 0
         self.block_end = [0] * len(given.blocks)
-        self.stalls = np.zeros((len(given.ints), len(c.REASONS)))
+        self.stalls = np.zeros((len(self.code), len(Reason)))
         self.awaited: Counter[tuple[int, int]] = Counter()
 
     def run(self) -> Oracle:
         """Step until nothing is left."""
-        for slot in range(min(self.n["RESIDENT"], len(self.x.blocks))):
+        for slot in range(min(self.of.resident_blocks, len(self.x.blocks))):
             self.start(slot, 0)
         time = 0
         while any(core.warps for core in self.cores):
@@ -91,15 +93,15 @@ class Oracle:
         """Put the next block into a slot."""
         if self.next == len(self.x.blocks):
             return
-        time = max(time, int(self.next * self.x.rates[c.DISPATCH]))
+        time = max(time, int(self.next * self.of.dispatch_cycles))
         block, self.next = self.next, self.next + 1
-        count = self.n["WARPS_PER_BLOCK"]
+        count = self.of.warps_per_block
         self.live[slot] = count
         for number in range(count):
             stream = int(self.x.blocks[block]) * count + number
-            steps = self.x.steps[self.x.starts[stream] : self.x.starts[stream + 1]]
+            steps = self.x.steps[self.x.warp_starts[stream] : self.x.warp_starts[stream + 1]]
             todo = [i for first, behind, _ in steps for i in range(first, behind)]
-            begin = time + self.n["BLOCK_CYCLES"]
+            begin = time + self.of.block_cycles
             warp = Warp(todo, slot, block, begin, begin, since=begin)
             self.cores[(slot * count + number) % len(self.cores)].warps.append(warp)
 
@@ -117,42 +119,43 @@ class Oracle:
         """Go on with the last warp, else take the next one in order."""
         if core.last in core.warps and core.last is not None and self.can_issue(core, core.last, time):
             return core.last
-        if self.n["ISSUE_ORDER"] == c.LONGEST_WAITING:
+        if self.of.issue_order == IssueOrder.LONGEST_WAITING:
             ready = [warp for warp in core.warps if self.can_issue(core, warp, time)]
             return min(ready, key=lambda warp: warp.since, default=None)
-        if self.n["ISSUE_ORDER"] == c.OLDEST_BLOCK:  # those of later blocks are not asked once one is found
+        if self.of.issue_order == IssueOrder.OLDEST_BLOCK:
+            # those of later blocks are not asked once one is found
             for _, block in groupby(core.warps, key=lambda warp: warp.block):
                 ready = [warp for warp in block if self.can_issue(core, warp, time)]
                 if ready:
                     return min(ready, key=lambda warp: warp.since)
             return None
-        order = core.warps if self.n["ISSUE_ORDER"] == c.OLDEST else core.warps[::-1]
+        order = core.warps if self.of.issue_order == IssueOrder.OLDEST else core.warps[::-1]
         return next((warp for warp in order if self.can_issue(core, warp, time)), None)
 
     def note(self, warp: Warp, time: int, *, selected: bool) -> None:
         """Count this cycle of a warp under its reason."""
-        pc, reason = warp.todo[0], c.R_NOT_SELECTED
+        pc, reason = warp.todo[0], int(Reason.NOT_SELECTED)
         board = self.awaits(warp, time)
         if selected:
-            reason = c.R_SELECTED
+            reason = Reason.SELECTED
         elif warp.parked or time < warp.barrier[1]:
-            pc, reason = warp.barrier[0], c.R_WAIT if time < warp.stalled else c.R_BARRIER
+            pc, reason = warp.barrier[0], Reason.WAIT if time < warp.stalled else Reason.BARRIER
         elif time < warp.ready:
             reason = warp.after
         elif board is not None:
-            reason = int(self.x.ints[board[1], c.REASON])
+            reason = self.code[board[1]].result_stall
             self.awaited[pc, board[1]] += 1
         elif time in warp.held:
-            reason = c.R_DISPATCH if warp.held[time] else int(self.x.ints[pc, c.THROTTLE])
+            reason = Reason.DISPATCH if warp.held[time] else self.code[pc].throttle_stall
         self.stalls[pc, reason] += 1
 
     def awaits(self, warp: Warp, time: int) -> tuple[int, int] | None:
         """Return release and setter of the scoreboard that the next instruction waits for longest."""
-        pc, ints = warp.todo[0], self.x.ints
-        sets = [warp.boards.get(board, []) for board in range(6) if int(ints[pc, c.WAIT_MASK]) >> board & 1]
-        if ints[pc, c.KIND] == c.DEPBAR:
-            times = warp.boards.get(int(ints[pc, c.SCOREBOARD]), [])
-            sets.append(times[: max(0, len(times) - int(ints[pc, c.REMAINING]))])
+        code = self.code[warp.todo[0]]
+        sets = [warp.boards.get(board, []) for board in range(6) if code.wait_mask >> board & 1]
+        if code.operation == Operation.DEPBAR:
+            times = warp.boards.get(code.scoreboard, [])
+            sets.append(times[: max(0, len(times) - code.outstanding)])
         latest = [max(times, key=lambda t: t[0]) for times in sets if times]
         last = max(latest, key=lambda t: t[0], default=None)
         return last if last is not None and last[0] > time else None
@@ -168,51 +171,54 @@ class Oracle:
 
     def unit_free(self, core: Core, pc: int) -> tuple[int, bool]:
         """Return when pipes, queue and banks take an instruction, and whether the banks are last."""
-        ints, depth = self.x.ints, self.n["QUEUE_DEPTH"]
-        queues = ints[pc, c.KIND] in (c.MEMORY, c.QUEUED)
-        pipes = [int(p) for p in (ints[pc, c.PIPE], ints[pc, c.OTHER_PIPE]) if p >= 0 and not queues]
+        code, depth = self.code[pc], self.of.queue_depth
+        queues = code.operation in (Operation.MEMORY, Operation.MIO_PIPE)
+        pipes = [p for p in (code.pipe, code.alternative_pipe) if p != Pipe.NONE and not queues]
         free = min((core.pipes.get(pipe, 0) for pipe in pipes), default=0)
         if queues and len(core.accepted) >= depth:
             free = max(free, core.accepted[-depth])
-        reads = [int(ints[pc, c.BANK0 + bank]) for bank in range(2)]
+        reads = (code.even_bank_reads, code.odd_bank_reads)
         banks = max((core.banks[bank] + n - 3 for bank, n in enumerate(reads) if n), default=0)
         return max(free, banks), banks > free
 
     def issue(self, core: Core, warp: Warp, time: int) -> None:
         """Take the units, set scoreboards, move on."""
-        pc, row = warp.todo.pop(0), self.x.ints
+        pc = warp.todo.pop(0)
+        code = self.code[pc]
         self.issued, self.end = self.issued + 1, max(self.end, time)
-        for pipe in (int(row[pc, c.OTHER_PIPE]), int(row[pc, c.PIPE])):
-            if row[pc, c.KIND] != c.QUEUED and pipe >= 0 and core.pipes.get(pipe, 0) <= time:
-                core.pipes[pipe] = time + int(row[pc, c.INTERVAL])
+        for pipe in (code.alternative_pipe, code.pipe):
+            takes = code.operation != Operation.MIO_PIPE and pipe != Pipe.NONE
+            if takes and core.pipes.get(pipe, 0) <= time:
+                core.pipes[pipe] = time + code.pipe_cycles
                 break
-        for bank in range(2):
-            if row[pc, c.BANK0 + bank]:
-                core.banks[bank] = max(core.banks[bank], time) + int(row[pc, c.BANK0 + bank])
-        if row[pc, c.KIND] == c.MEMORY:
+        for bank, reads in enumerate((code.even_bank_reads, code.odd_bank_reads)):
+            if reads:
+                core.banks[bank] = max(core.banks[bank], time) + reads
+        if code.operation == Operation.MEMORY:
             self.memory(core, warp, pc, time)
-        elif row[pc, c.KIND] == c.QUEUED:
+        elif code.operation == Operation.MIO_PIPE:
             self.special(core, warp, pc, time)
-        warp.ready = time + max(2 if row[pc, c.YIELD] else 1, int(row[pc, c.STALL]))
-        warp.stalled, warp.after, warp.held = warp.ready, int(row[pc, c.AFTER]), {}
+        warp.ready = time + max(2 if code.yields else 1, code.stall_count)
+        warp.stalled, warp.after, warp.held = warp.ready, code.issue_stall, {}
         warp.since = time + 1
-        warp.parked = row[pc, c.KIND] == c.BARRIER and bool(warp.todo)
+        barrier = code.operation == Operation.BARRIER_SYNC
+        warp.parked = barrier and bool(warp.todo)
         if warp.parked:
             warp.barrier = (pc, 0)
         if not warp.todo:
             self.leave(core, warp, time)
-        if row[pc, c.KIND] == c.BARRIER or not warp.todo:
+        if barrier or not warp.todo:
             self.release(warp.slot, warp.block, time)
-        if self.n["TURN"] and self.issued % self.n["TURN"] == 0:
+        if self.of.rotation_instructions and self.issued % self.of.rotation_instructions == 0:
             for core in self.cores:
                 oldest = [warp for warp in core.warps if warp.block == core.warps[0].block]
                 core.warps = [warp for warp in core.warps if warp not in oldest] + oldest
 
     def memory(self, core: Core, warp: Warp, pc: int, time: int) -> None:
         """Queue, address unit, load-store unit."""
-        cost, latency = abs(self.x.floats[pc, c.COST]), self.x.floats[pc, c.LATENCY]
+        cost, latency = self.code[pc].lsu_cycles, self.code[pc].latency
         addressed = max(time, core.address)
-        core.address = addressed + self.n["ADDRESS_CYCLES"]
+        core.address = addressed + self.of.address_cycles
         accepted = max(float(addressed), self.lsu)
         self.lsu = accepted + cost
         core.accepted.append(math.ceil(accepted))
@@ -223,20 +229,20 @@ class Oracle:
         leaves = max(time, core.address, core.begun)
         core.address = leaves + 1
         core.begun = max(leaves, core.begun + core.interval)
-        core.interval = int(self.x.ints[pc, c.INTERVAL])
+        core.interval = self.code[pc].pipe_cycles
         core.accepted.append(leaves)
-        done = core.begun + int(self.x.floats[pc, c.LATENCY])
-        self.done(warp, pc, done, core.begun + int(self.x.floats[pc, c.READ_LATENCY]))
+        done = core.begun + int(self.code[pc].latency)
+        self.done(warp, pc, done, core.begun + int(self.code[pc].operand_read_latency))
 
     def done(self, warp: Warp, pc: int, done: int, read: int) -> None:
         """Set when an instruction's scoreboards fall."""
         self.end = max(self.end, done)
-        for column, when in ((c.WRITE_BARRIER, done), (c.READ_BARRIER, read)):
-            if self.x.ints[pc, column] >= 0:
-                warp.boards.setdefault(int(self.x.ints[pc, column]), []).append((when, pc))
+        for board, when in ((self.code[pc].write_barrier, done), (self.code[pc].read_barrier, read)):
+            if board != NO_SCOREBOARD:
+                warp.boards.setdefault(board, []).append((when, pc))
 
     def _read(self, pc: int, accepted: float) -> int:
-        return math.ceil(accepted + self.x.floats[pc, c.READ_LATENCY])
+        return math.ceil(accepted + self.code[pc].operand_read_latency)
 
     def leave(self, core: Core, warp: Warp, time: int) -> None:
         """End a warp; the last of its block makes room."""
@@ -252,12 +258,11 @@ class Oracle:
         if mine and all(warp.parked for warp in mine):
             for warp in mine:
                 warp.parked = False
-                warp.barrier = (warp.barrier[0], time + self.n["BARRIER_CYCLES"])
+                warp.barrier = (warp.barrier[0], time + self.of.barrier_cycles)
                 warp.ready = max(warp.ready, warp.barrier[1])
                 warp.since = max(warp.since, warp.barrier[1])
 
 
-_SETTINGS = (
-    "SUB_CORES", "RESIDENT", "WARPS_PER_BLOCK", "QUEUE_DEPTH", "ADDRESS_CYCLES", "BARRIER_CYCLES",
-    "BLOCK_CYCLES", "ISSUE_ORDER", "TURN",
-)  # fmt: skip
+def _namespace(record: Any) -> SimpleNamespace:
+    """Return a record's fields as plain numbers."""
+    return SimpleNamespace(**{name: record[name].item() for name in record.dtype.names})

@@ -15,8 +15,8 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models.pipeline import chip
-from warpwatt.models.pipeline import layout as c
 from warpwatt.models.pipeline.chip import Launched, simulate_launch
+from warpwatt.models.pipeline.codes import Pipe
 from warpwatt.models.pipeline.machine import Machine, machine
 from warpwatt.models.pipeline.reasons import bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.table import instruction_table
@@ -85,8 +85,9 @@ def test_no_unit_works_longer_than_all_the_time(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(chip, "BUDGET", 0.1 * 4 * launched.streams.instructions_per_block)
     result = simulate_launch(launched)
     sub_cores = launched.machine.sub_cores
-    busy = (result.results[c.LSU_BUSY], result.results[c.ISSUED] / sub_cores, *result.pipe_busy / sub_cores)
-    assert max(busy) == pytest.approx(result.simulated)
+    counted = result.sm.counters
+    busy = (counted.lsu_busy, counted.issued_instructions / sub_cores, *result.sm.pipe_busy / sub_cores)
+    assert max(busy) == pytest.approx(counted.cycles)
 
 
 def test_waves_left_out_are_counted() -> None:
@@ -134,10 +135,10 @@ def test_units_of_both_amperes() -> None:
     """sm_86 has two FP32 paths per sub-core and half the load-store lanes of sm_80."""
     for name, paths, cycles in ((A6000, 2, 2.0), (A100, 1, 1.0)):
         launched = matmul(name)
-        ints, floats = launched.table.ints, launched.table.floats
-        code = launched.program.instructions
+        table, code = launched.table, launched.program.instructions
         fma = next(i.index for i in code if i.opcode == "FFMA")
         load = next(i.index for i in code if i.opcode == "LDS")
-        assert (ints[fma, c.OTHER_PIPE] >= 0) == (paths == 2)
-        assert floats[load, c.COST] == -cycles
-        assert np.all(ints[:, c.STALL] >= 0)
+        assert (table["alternative_pipe"][fma] != Pipe.NONE) == (paths == 2)
+        assert table["lsu_cycles"][load] == cycles
+        assert table["shared_memory"][load]
+        assert np.all(table["stall_count"] >= 0)

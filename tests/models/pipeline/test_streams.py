@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.models.pipeline.tables import inputs, run, shared_load, table
+from tests.models.pipeline.tables import inputs, shared_load, table
 from warpwatt.core.streams import WarpStreams
-from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.simulator import simulate
 from warpwatt.models.pipeline.streams import piped
-from warpwatt.models.pipeline.table import InstructionTable
 
 
 def _ones(count: int) -> tuple[Any, ...]:
@@ -19,24 +18,24 @@ def _ones(count: int) -> tuple[Any, ...]:
 
 def test_accesses_beside_the_memory_pipe_do_not_hide_those_behind_them() -> None:
     """A uniform constant load (1) between shared loads (0, 2): the second one costs what it says."""
-    ints, floats = table(3)
+    rows = table(3)
     for access in (0, 2):
-        shared_load(ints, floats, access, board=access, cycles=8.0)
+        shared_load(rows, access, board=access, cycles=8.0)
     at, steps = np.array([0, 1, 2]), np.array([[0, 3, 0], [2, 3, 2]])
     streams = WarpStreams(1, (0,), np.array([0, 2]), steps, at, *_ones(3))
-    kept = piped(streams, InstructionTable(ints, floats))
+    kept = piped(streams, rows)
     assert kept.access_instruction.tolist() == [0, 2]
     assert kept.steps.tolist() == [[0, 3, 0], [2, 3, 1]]
     for of, busy in ((kept, 3 * 8), (streams, 2 * 8)):
-        given = inputs(ints, floats)._replace(
-            starts=of.starts, steps=of.steps, access_instruction=of.access_instruction,
+        given = inputs(rows)._replace(
+            warp_starts=of.starts, steps=of.steps, access_instructions=of.access_instruction,
             accesses=np.array([[8.0, 0, 0]] * len(of.access_instruction)),
         )  # fmt: skip
-        assert run(given).results[c.LSU_BUSY] == busy
+        assert simulate(given).counters.lsu_busy == busy
 
 
 def test_nothing_to_leave_out_changes_nothing() -> None:
-    ints, floats = table(1)
-    shared_load(ints, floats, 0)
+    rows = table(1)
+    shared_load(rows, 0)
     streams = WarpStreams(1, (0,), np.array([0, 1]), np.array([[0, 1, 0]]), np.zeros(1, int), *_ones(1))
-    assert piped(streams, InstructionTable(ints, floats)) is streams
+    assert piped(streams, rows) is streams

@@ -5,9 +5,8 @@ Public names: ``Pipeline`` (the model), ``what_ifs(case)`` (the launch without o
 
 From data to time: :mod:`.table` lowers a program to an instruction table for a :mod:`.machine`,
 :mod:`.streams` prices a trace's accesses, :mod:`.shorten` leaves out iterations of long loops.
-:mod:`.simulator`, with :mod:`.front_end` and :mod:`.memory_pipe`, runs the warps of one SM over the arrays of
-:mod:`.state` (columns in :mod:`.layout`), compiled by :mod:`.native`. :mod:`.chip` makes a launch of it,
-:mod:`.model` a :class:`~warpwatt.core.case.Timing`.
+:mod:`.simulator` hands them to the native core, which runs the warps of one SM. :mod:`.chip` makes a launch
+of it, :mod:`.model` a :class:`~warpwatt.core.case.Timing`.
 """
 
 from warpwatt.models.pipeline.model import Pipeline, what_ifs

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 from warpwatt.models.pipeline.machine import settings
-from warpwatt.models.pipeline.native import prepare, simulate
 from warpwatt.models.pipeline.shorten import Runs, runs
-from warpwatt.models.pipeline.state import Inputs, State, new_state
+from warpwatt.models.pipeline.simulator import Counters, Inputs, Simulation, simulate
 from warpwatt.models.pipeline.streams import access_costs, evened
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.pipeline.machine import Machine
-    from warpwatt.models.pipeline.table import InstructionTable
+    from warpwatt.models.pipeline.simulator import Records
 
 BUDGET = 200_000
 """Warp instructions of the largest simulation; beyond it loops are cut short."""
@@ -56,7 +55,7 @@ class Launched:
     """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
 
     program: Program
-    table: InstructionTable
+    table: Records
     streams: WarpStreams
     machine: Machine
     blocks: int
@@ -102,20 +101,12 @@ def _costs(key: _Priced) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulated:
-    """Cycles of the fullest SM from first dispatch to last completion.
-
-    The others stand for ``simulated`` cycles, what was left out of loops and waves included: ``stalls`` are
-    warp cycles by instruction and reason; ``producers`` and ``awaited`` for whose results they were spent;
-    ``results`` and ``pipe_busy`` as the simulator counts them.
-    """
+    """What the fullest SM does, what was left out of loops and waves included."""
 
     cycles: float
-    simulated: float
-    stalls: NDArray[np.float64]
-    producers: NDArray[np.int64]
-    awaited: NDArray[np.float64]
-    results: NDArray[np.float64]
-    pipe_busy: NDArray[np.float64]
+    """From first dispatch to last completion."""
+    sm: Simulation
+    """The rest stands for ``sm.counters.cycles`` of them."""
     instructions: float
     """Warp instructions simulated, all simulations together."""
 
@@ -144,11 +135,10 @@ def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: flo
     """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
     few, many = _waves(on_sm, resident, affordable)
     wanted = [(launched.streams, blocks) for blocks in dict.fromkeys((many, few))]
-    state, *less = _run_each(launched, wanted, resident, on_sm)
-    if less:
-        state = _continued(state, less[0], (on_sm - many) / (many - few))
+    large, *less = _run_each(launched, wanted, resident, on_sm)
+    whole = _continued(large, less[0], (on_sm - many) / (many - few)) if less else large
     done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
-    return _simulated(float(state.results[c.END]), state, done)
+    return Simulated(whole.counters.cycles, whole, done)
 
 
 def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
@@ -165,68 +155,61 @@ def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
     if found.instructions(limit) * resident > BUDGET:  # inner loops too
         found = runs(found.cut(limit), longest=False)
         limit = found.limit(BUDGET / resident)
-    large, rest = found.cut(limit), on_sm % resident
+    streams, rest = found.cut(limit), on_sm % resident
     smaller = max(2, int(limit * SMALLER))
     tells = found.instructions(limit) - found.instructions(smaller) >= LEAST * found.instructions(limit)
-    turns = on_sm > resident
-    wanted = [(large, resident), *([(large, rest)] if rest else []), (found.cut(smaller), resident)]
-    state, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm, turns=turns)
-    simulated = float(state.results[c.END])
-    done = large.instructions_per_block * (resident + rest)
-    whole = _lengthened(launched, found, (limit, smaller), state, others[-1] if tells else None)
-    whole.results[c.END] = wave = max(whole.results[c.END], _busiest(whole, launched.machine))
+    wanted = [(streams, resident), *([(streams, rest)] if rest else []), (found.cut(smaller), resident)]
+    rotates = on_sm > resident
+    large, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm, rotates=rotates)
+    done = streams.instructions_per_block * (resident + rest)
+    whole = _lengthened(launched, found, (limit, smaller), large, others[-1] if tells else None)
+    wave = max(whole.counters.cycles, _busiest(whole, launched.machine))
     cycles = wave * (on_sm // resident)
     if rest:
-        cycles += wave * others[0].results[c.END] / simulated
-    return _simulated(cycles, whole, done)
+        cycles += wave * others[0].counters.cycles / large.counters.cycles
+    return Simulated(cycles, whole._replace(counters=whole.counters._replace(cycles=wave)), done)
 
 
-def _busiest(state: State, machine: Machine) -> float:
+def _busiest(sm: Simulation, machine: Machine) -> float:
     """Return the cycles that the busiest unit works."""
-    of_sub_core = max(state.results[c.ISSUED], *state.pipe_busy[: c.PIPES]) / machine.sub_cores
-    return float(max(of_sub_core, state.results[c.LSU_BUSY], *state.pipe_busy[c.PIPES :]))
-
-
-def _simulated(cycles: float, state: State, instructions: float) -> Simulated:
-    return Simulated(
-        cycles, float(state.results[c.END]), state.stalls, state.producers, state.awaited, state.results,
-        state.pipe_busy, instructions,
-    )  # fmt: skip
+    of_sub_core = max(sm.counters.issued_instructions, *sm.pipe_busy) / machine.sub_cores
+    return float(max(of_sub_core, sm.counters.lsu_busy, *sm.sm_pipe_busy))
 
 
 def _lengthened(
-    launched: Launched, found: Runs, limits: tuple[int, int], state: State, shorter: State | None
-) -> State:
-    """Return what whole loops would count, where loops cut to two limits count ``state`` and ``shorter``.
+    launched: Launched, found: Runs, limits: tuple[int, int], large: Simulation, shorter: Simulation | None
+) -> Simulation:
+    """Return what whole loops would count, where loops cut to two limits count ``large`` and ``shorter``.
 
     ``shorter`` None: the two differ too little to tell a slope from.
     """
     whole = launched.streams.instructions_per_block * launched.scale
     done, less = (found.instructions(limit) for limit in limits)
     if shorter is None:
-        return _continued(state, None, whole / done - 1.0)
-    return _continued(state, shorter, (whole - done) / (done - less))
+        return _continued(large, None, whole / done - 1.0)
+    return _continued(large, shorter, (whole - done) / (done - less))
 
 
-def _continued(large: State, small: State | None, times: float) -> State:
+def _continued(large: Simulation, small: Simulation | None, times: float) -> Simulation:
     """Return the counts of ``large`` and ``times`` the difference to ``small`` (None: nothing) added.
 
     No count falls below zero. Waits for results keep their parts of each instruction's scoreboard stalls.
     """
 
     def more(name: str) -> NDArray[np.float64]:
-        counted: NDArray[np.float64] = getattr(large, name)
-        fewer = 0.0 if small is None else getattr(small, name)
+        counted = np.asarray(getattr(large, name))
+        fewer = 0.0 if small is None else np.asarray(getattr(small, name))
         return np.maximum(0.0, counted + times * (counted - fewer))
 
     stalls = more("stalls")
-    before, after = (s[:, c.SCOREBOARD_REASONS].sum(axis=1) for s in (large.stalls, stalls))
+    before, after = (s[:, SCOREBOARD_REASONS].sum(axis=1) for s in (large.stalls, stalls))
     grown = np.divide(after, before, out=np.zeros(len(stalls)), where=before > 0)
     return large._replace(
+        counters=Counters(*more("counters").tolist()),
+        pipe_busy=more("pipe_busy"),
+        sm_pipe_busy=more("sm_pipe_busy"),
         stalls=stalls,
         awaited=large.awaited * grown[:, None],
-        results=more("results"),
-        pipe_busy=more("pipe_busy"),
     )
 
 
@@ -252,50 +235,45 @@ def _run_each(
     resident: int,
     on_sm: int,
     *,
-    turns: bool = False,
-) -> list[State]:
+    rotates: bool = False,
+) -> list[Simulation]:
     """Simulate several numbers of blocks of several streams, at the same time where there are processors.
 
-    ``turns``: whether the oldest block becomes the youngest after the work of a block.
+    ``rotates``: whether the oldest block becomes the youngest after the work of a block.
     """
-    states: dict[int, State] = {}
+    found: dict[int, Simulation] = {}
 
     def do(number: int) -> None:
-        states[number] = _run(launched, *wanted[number], resident, on_sm, turns=turns)
+        found[number] = _run(launched, *wanted[number], resident, on_sm, rotates=rotates)
 
     _ = launched.costs  # here, so that no two threads work it out
-    prepare()
     threads = [Thread(target=do, args=(number,)) for number in range(1, len(wanted))]
     for thread in threads:
         thread.start()
     do(0)
     for thread in threads:
         thread.join()
-    return [states[number] for number in range(len(wanted))]
+    return [found[number] for number in range(len(wanted))]
 
 
 def _run(
-    launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, turns: bool
-) -> State:
+    launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, rotates: bool
+) -> Simulation:
     """Simulate ``blocks`` blocks on one SM."""
     machine = launched.machine
     share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
-    turn = max(1, int(streams.instructions_per_block)) if turns else 0
-    numbers, rates = settings(machine, resident, streams.warps_per_block, share, turn)
-    inputs = Inputs(
-        launched.table.ints,
-        launched.table.floats,
-        streams.starts,
-        np.ascontiguousarray(streams.steps),
-        streams.access_instruction,
-        launched.costs,
-        _line(streams, blocks),
-        numbers,
-        rates,
+    rotation = max(1, int(streams.instructions_per_block)) if rotates else 0
+    return simulate(
+        Inputs(
+            settings(machine, resident, streams.warps_per_block, share, rotation),
+            launched.table,
+            streams.starts,
+            np.ascontiguousarray(streams.steps),
+            streams.access_instruction,
+            launched.costs,
+            _line(streams, blocks),
+        )
     )
-    state = new_state(inputs)
-    simulate(inputs, state)
-    return state
 
 
 def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:

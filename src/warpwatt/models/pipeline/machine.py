@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.models.dispatch import dispatch_rate
-from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.codes import IssueOrder
+from warpwatt.models.pipeline.simulator import record_type
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.models.pipeline.simulator import Records
 
 FALLBACK_CYCLES = {"l1": 33.0, "l2": 260.0, "dram": 600.0}
 """Memory latencies where no relative was measured: medians of the packaged measurements since Volta."""
@@ -118,40 +118,25 @@ def _data() -> dict[str, Any]:
 
 
 def settings(
-    machine: Machine, resident: int, warps_per_block: int, share: float, turn: int = 0
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the simulator's settings: whole numbers, rates.
+    machine: Machine, resident: int, warps_per_block: int, share: float, rotation: int = 0
+) -> Records:
+    """Return the simulator's record ``Settings``.
 
-    ``share`` scales the even share of L2 and DRAM that this SM gets; ``turn``: see :data:`.layout.TURN`.
+    ``share`` scales the even share of L2 and DRAM that this SM gets; ``rotation``: issued instructions after
+    which the oldest block becomes the youngest, 0 for never.
     """
     v = machine.values
-    numbers = np.zeros(c.INT_SETTINGS, np.int64)
-    numbers[[c.SUB_CORES, c.RESIDENT, c.WARPS_PER_BLOCK]] = machine.sub_cores, resident, warps_per_block
-    numbers[c.ISSUE_ORDER], numbers[c.TURN] = _ORDERS[v["issue_order"]], turn
-    numbers[c.L1I_MISS_CYCLES] = round(machine.l2_latency)
-    for column, name in _COUNTS.items():
-        numbers[column] = v[name]
-    rates = np.zeros(c.FLOAT_SETTINGS)
-    rates[[c.L2_BYTES, c.DRAM_BYTES]] = machine.l2_bytes * share, machine.dram_bytes * share
-    rates[[c.PORT_BYTES, c.WRITE_PORT_BYTES]] = v["port_bytes"]
-    rates[c.LOAD_LINEAR], rates[c.LOAD_QUEUE] = (
-        v["load_linear_ns"] * machine.ns,
-        v["load_queue_ns"] * machine.ns,
-    )
-    rates[c.LOAD_WINDOW], rates[c.BACKLOG] = v["load_window_cycles"], v["backlog_cycles"]
-    rates[c.DISPATCH] = machine.dispatch_cycles
-    rates[c.BURST], rates[c.BURST_AFTER] = v["burst_cycles"], v["burst_after_cycles"]
-    return numbers, rates
-
-
-_ORDERS = {
-    "oldest": c.OLDEST, "youngest": c.YOUNGEST, "longest waiting": c.LONGEST_WAITING,
-    "oldest block": c.OLDEST_BLOCK,
-}  # fmt: skip
-_COUNTS = {
-    c.QUEUE_DEPTH: "queue_depth", c.ADDRESS_CYCLES: "address_cycles", c.BARRIER_CYCLES: "barrier_cycles",
-    c.BLOCK_CYCLES: "block_cycles", c.L0_LINES: "l0_lines", c.L0_MISS_CYCLES: "l0_miss_cycles",
-    c.READ_WINDOW: "read_window", c.OFF_CYCLES: "off_cycles", c.WARP_CYCLES: "warp_cycles",
-    c.L1I_LINES: "l1i_lines", c.L1I_AHEAD: "l1i_ahead",
-}  # fmt: skip
-"""Settings that are values of ``machines.toml`` as they stand."""
+    found = np.zeros((), record_type("Settings"))
+    for name in found.dtype.names or ():
+        if name in v and name != "issue_order":
+            found[name] = v[name]
+    found["issue_order"] = IssueOrder[v["issue_order"].upper().replace(" ", "_")]
+    found["sub_cores"], found["resident_blocks"] = machine.sub_cores, resident
+    found["warps_per_block"], found["rotation_instructions"] = warps_per_block, rotation
+    found["l1i_miss_cycles"] = round(machine.l2_latency)
+    found["dispatch_cycles"] = machine.dispatch_cycles
+    found["write_port_bytes"] = v["port_bytes"]
+    found["l2_bytes"], found["dram_bytes"] = machine.l2_bytes * share, machine.dram_bytes * share
+    found["load_linear_cycles"] = v["load_linear_ns"] * machine.ns
+    found["load_queue_cycles"] = v["load_queue_ns"] * machine.ns
+    return found

@@ -8,7 +8,7 @@ import numpy as np
 
 from warpwatt.core.case import Stall
 from warpwatt.core.warps import WarpStates
-from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.codes import REASONS, Pipe, SmPipe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,10 +21,15 @@ MOSTLY = 0.8
 """A part of the load-store unit's work from which on the unit is called by that part's name."""
 KEYS = {"fma": "fp32", "alu": "int", "xu": "sfu", "branch": "control"}
 """What other models call a unit."""
+_PIPES = {
+    Pipe.FMA: "fma", Pipe.FMA_LITE: "fma", Pipe.ALU: "alu", Pipe.FP16: "fp16", Pipe.XU: "xu",
+    Pipe.FP64: "fp64", Pipe.TENSOR: "tensor", Pipe.UNIFORM: "uniform", Pipe.BRANCH: "branch",
+}  # fmt: skip
+_SM_PIPES = {SmPipe.FP64: "fp64", SmPipe.BARRIER: "barrier unit"}
 _NAMES = {
     "fma": "FP32 pipe", "alu": "INT pipe", "fp16": "FP16 pipe", "xu": "SFU", "fp64": "FP64 pipe",
     "tensor": "tensor cores", "uniform": "uniform datapath", "branch": "branch unit", "lsu": "LSU",
-    "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth", "texture": "texture unit",
+    "issue": "issue slots", "l2": "L2 bandwidth", "dram": "DRAM bandwidth",
     "barrier unit": "block barriers", "atomics": "atomics on one address", "l1": "L1 throughput",
     "shared": "shared memory", "dispatch": "block dispatch",
 }  # fmt: skip
@@ -35,30 +40,30 @@ def utilisation(result: Simulated, launched: Launched) -> dict[str, float]:
 
     ``lsu`` is the load-store unit in all, ``l1`` and ``shared`` its parts for either memory.
     """
-    sm, cycles, counted = launched.machine, max(1.0, result.simulated), result.results
-    busy: dict[str, float] = {"issue": counted[c.ISSUED] / sm.sub_cores / cycles}
-    for number, name in enumerate(c.PIPE_NAMES):
+    sm, cycles, counted = launched.machine, max(1.0, result.sm.counters.cycles), result.sm.counters
+    busy: dict[str, float] = {"issue": counted.issued_instructions / sm.sub_cores / cycles}
+    for pipe, name in _PIPES.items():
         pipes = 2 if name == "fma" and sm.rates.get("fp32_add_mul_fma", 0) >= 128 else 1
-        share = result.pipe_busy[number] / sm.sub_cores / cycles / pipes
+        share = result.sm.pipe_busy[pipe] / sm.sub_cores / cycles / pipes
         busy[name] = busy.get(name, 0.0) + share
-    for number, name in enumerate(c.SHARED_PIPE_NAMES):
-        busy[name] = max(busy.get(name, 0.0), result.pipe_busy[c.PIPES + number] / cycles)
-    for name, column in (("lsu", c.LSU_BUSY), ("l1", c.L1_BUSY), ("shared", c.SHARED_BUSY)):
-        busy[name] = counted[column] / cycles
+    for sm_pipe, name in _SM_PIPES.items():
+        busy[name] = max(busy.get(name, 0.0), result.sm.sm_pipe_busy[sm_pipe] / cycles)
+    busy["lsu"], busy["l1"] = counted.lsu_busy / cycles, counted.l1_busy / cycles
+    busy["shared"] = counted.shared_memory_busy / cycles
     share = max(1.0, launched.machine.sm_count / launched.blocks)
-    busy["dispatch"] = counted[c.DISPATCH_BUSY] / cycles
-    busy["l2"] = counted[c.L2_BYTES_MOVED] / cycles / sm.l2_bytes / share
-    busy["dram"] = counted[c.DRAM_BYTES_MOVED] / cycles / sm.dram_bytes / share
+    busy["dispatch"] = counted.dispatch_busy / cycles
+    busy["l2"] = counted.l2_bytes / cycles / sm.l2_bytes / share
+    busy["dram"] = counted.dram_bytes / cycles / sm.dram_bytes / share
     return {name: float(min(1.0, value)) for name, value in busy.items() if value > 0}
 
 
 def warp_states(result: Simulated, launched: Launched) -> WarpStates:
     """Return where the warps' cycles went."""
-    consumer, place = np.nonzero(result.awaited)
-    producer = result.producers[consumer, place] - 1
-    reason = launched.table.ints[producer, c.REASON]
-    waits = np.column_stack((consumer, producer, reason, result.awaited[consumer, place]))
-    return WarpStates(c.REASONS, result.stalls, waits, result.simulated, launched.machine.sub_cores)
+    consumer, place = np.nonzero(result.sm.awaited)
+    producer = result.sm.producers[consumer, place]
+    reason = launched.table["result_stall"][producer]
+    waits = np.column_stack((consumer, producer, reason, result.sm.awaited[consumer, place]))
+    return WarpStates(REASONS, result.sm.stalls, waits, result.sm.counters.cycles, launched.machine.sub_cores)
 
 
 def bottleneck(busy: Mapping[str, float], stalls: Mapping[Stall, float]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.program import Space
-from warpwatt.models.pipeline import layout as c
+from warpwatt.models.pipeline.codes import Operation, Reason
 from warpwatt.models.pipeline.table import CONSTANTS
 from warpwatt.models.roofs import LINE_CYCLES, atomic_cycles
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Program
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.pipeline.machine import Machine
-    from warpwatt.models.pipeline.table import InstructionTable
+    from warpwatt.models.pipeline.simulator import Records
 
 
 def evened(streams: WarpStreams) -> WarpStreams:
@@ -42,12 +42,12 @@ def evened(streams: WarpStreams) -> WarpStreams:
     )
 
 
-def piped(streams: WarpStreams, table: InstructionTable) -> WarpStreams:
+def piped(streams: WarpStreams, table: Records) -> WarpStreams:
     """Return the streams with the accesses of the memory pipe only: all that the simulator looks for.
 
     The constant port of the uniform datapath, for one, has accesses too.
     """
-    through = table.ints[streams.access_instruction, c.KIND] == c.MEMORY
+    through = table["operation"][streams.access_instruction] == Operation.MEMORY
     if through.all():
         return streams
     steps = streams.steps.copy()
@@ -65,7 +65,7 @@ def piped(streams: WarpStreams, table: InstructionTable) -> WarpStreams:
 
 def access_costs(
     streams: WarpStreams,
-    table: InstructionTable,
+    table: Records,
     program: Program,
     machine: Machine,
     accesses: Mapping[int, AccessPattern],
@@ -94,7 +94,7 @@ def access_costs(
     through_l1[streams.lines == 0] = 0.0
     within = np.maximum(streams.wavefronts * machine.bank_cycles, turns[at])
     cost = np.maximum(np.maximum(through_l1, within), machine.lsu_cycles)
-    textures = np.flatnonzero(table.ints[at, c.THROTTLE] == c.R_TEX)
-    cost[textures] = np.maximum(cost[textures], table.floats[at[textures], c.COST])
+    textures = np.flatnonzero(table["throttle_stall"][at] == Reason.TEX_THROTTLE)
+    cost[textures] = np.maximum(cost[textures], table["lsu_cycles"][at[textures]])
     cost[constant[at]] = 0.0
     return np.column_stack((cost, streams.sectors, streams.lines))

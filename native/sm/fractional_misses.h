@@ -1,0 +1,35 @@
+// Which accesses of an instruction miss a cache of which only the miss rate is known.
+#pragma once
+
+#include <cmath>
+
+namespace warpwatt::sm {
+
+// Whole accesses hit or miss. Each adds the probability that one of its lines misses; when the sum reaches 1 an
+// access misses and the sum falls by 1, so that the share of sectors that miss comes out as the rate.
+class FractionalMisses {
+public:
+    // Returns how many of an access's sectors miss: with lines that miss independently at rate r, an access of
+    // n lines misses with p = 1 - (1 - r)^n, and then r / p of its sectors.
+    double next(double rate, double sectors, double lines) {
+        if (rate >= 1.0) return sectors;
+        if (rate <= 0.0 || sectors <= 0.0) return 0.0;
+        const double share = lines <= 1.0 ? rate : 1.0 - std::pow(1.0 - rate, lines);
+        accumulated_ += share;
+        if (accumulated_ < 1.0) return 0.0;
+        accumulated_ -= 1.0;
+        return sectors * rate / share;
+    }
+
+    double accumulated() const { return accumulated_; }
+
+    // Whether the next access may miss before its turn; then a later one hits in its place.
+    bool may_borrow() const { return accumulated_ >= 0.0; }
+    void borrow() { accumulated_ += 1.0; }
+    void repay() { accumulated_ -= 1.0; }
+
+private:
+    double accumulated_ = 0.5;
+};
+
+}  // namespace warpwatt::sm

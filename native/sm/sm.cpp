@@ -1,0 +1,305 @@
+#include "sm/sm.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpwatt::sm {
+namespace {
+
+int warps_of(const Settings& settings) { return settings.resident_blocks * settings.warps_per_block; }
+
+std::int32_t code_lines(const Inputs& in) {
+    std::int32_t last = 0;
+    for (std::int64_t i = 0; i < in.instruction_count; ++i) last = std::max(last, in.instructions[i].cache_line);
+    return last + 1;
+}
+
+bool looks_back(const Inputs& in) {
+    return std::any_of(in.instructions, in.instructions + in.instruction_count, [](const Instruction& i) {
+        return i.operation == Operation::depbar || i.operation == Operation::warpgroup_wait;
+    });
+}
+
+std::vector<IssueNeeds> issue_needs(const Inputs& in) {
+    std::vector<IssueNeeds> needs(in.instruction_count);
+    std::transform(in.instructions, in.instructions + in.instruction_count, needs.begin(),
+                   [&](const Instruction& instruction) { return IssueNeeds::of(instruction, *in.settings); });
+    return needs;
+}
+
+Cycle whole(double cycles) { return static_cast<Cycle>(cycles); }
+
+}  // namespace
+
+Sm::Sm(const Inputs& in, const Outputs& out)
+    : in_(in),
+      out_(out),
+      settings_(*in.settings),
+      needs_(issue_needs(in)),
+      accesses_{in.access_instructions, in.accesses, in.access_count},
+      sub_cores_(settings_.sub_cores, SubCore(settings_, warps_of(settings_), code_lines(in))),
+      warps_(warps_of(settings_)),
+      histories_(looks_back(in) ? warps_.size() : 0),
+      slots_(settings_.resident_blocks),
+      dispatcher_(in.blocks, in.block_count, settings_),
+      instruction_cache_(code_lines(in), settings_),
+      load_store_unit_(in.instruction_count, settings_),
+      stalls_(in.instructions, warps_of(settings_), out.stalls, out.producers, out.awaited),
+      next_rotation_(settings_.rotation_instructions) {}
+
+void Sm::run() {
+    for (int slot = 0; slot < settings_.resident_blocks; ++slot) start_block(slot, 0);
+    const int cores = settings_.sub_cores;
+    for (Cycle time = 0; time < kNever; time = next_wake()) {
+        for (int core = next_awake(0, time); core < cores; core = next_awake(core + 1, time)) {
+            step(sub_cores_[core], time);
+        }
+    }
+    count();
+}
+
+// Returns the first sub-core from `first` on that has something to do, or that behind the last.
+int Sm::next_awake(int first, Cycle time) const {
+    unsigned awake = 1u << settings_.sub_cores;  // gathered without branches, which would often be mispredicted
+    for (int core = first; core < settings_.sub_cores; ++core) {
+        awake |= static_cast<unsigned>(sub_cores_[core].scheduler.wake() <= time) << core;
+    }
+    return std::countr_zero(awake);
+}
+
+Cycle Sm::next_wake() const {
+    Cycle next = kNever;
+    for (const SubCore& core : sub_cores_) next = std::min(next, core.scheduler.wake());
+    return next;
+}
+
+// -- blocks and warps come and go ------------------------------------------------------------------------
+
+void Sm::start_block(int slot, Cycle time) {
+    const auto block = dispatcher_.next(time);
+    if (!block) return;
+    slots_[slot] = {block->ordinal, settings_.warps_per_block, {}, {}};
+    for (int number = 0; number < settings_.warps_per_block; ++number) {
+        start_warp(slot * settings_.warps_per_block + number, *block, number);
+    }
+}
+
+void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
+    const std::int64_t traced = block.traced * settings_.warps_per_block + number;
+    Warp& state = warps_[warp];
+    state.state = Warp::State::active;
+    state.sub_core = warp % settings_.sub_cores;
+    state.block_slot = warp / settings_.warps_per_block;
+    state.trace = TraceCursor::at_start(in_.steps + in_.warp_starts[traced], in_.steps + in_.warp_starts[traced + 1]);
+    state.copies = {};
+    state.scoreboards.reset(histories_.empty() ? nullptr : &histories_[warp]);
+    state.waiting_since = block.time + settings_.block_cycles + number * Cycle{settings_.warp_cycles};
+    stalls_.on_start(warp, state.waiting_since);
+    SubCore& core = sub_cores_[state.sub_core];
+    advance(core, warp, state.waiting_since, nullptr);  // every warp has a first instruction
+    core.scheduler.add({state.ready, state.waiting_since, state.trace.pc, static_cast<std::int16_t>(warp),
+                        static_cast<std::int16_t>(state.block_slot)});
+    core.scheduler.wake_by(state.ready);
+}
+
+// Ends a warp. Barriers do not wait for it any more; the last of a block makes room for the next block.
+void Sm::finish_warp(int warp, Cycle time) {
+    Warp& state = warps_[warp];
+    BlockSlot& slot = slots_[state.block_slot];
+    state.state = Warp::State::exited;
+    sub_cores_[state.sub_core].scheduler.remove(warp);
+    if (--slot.live_warps == 0) {
+        out_.block_end[slot.block] = time;
+        start_block(state.block_slot, time);
+        return;
+    }
+    for (int barrier = 0; barrier < BlockBarriers::kBarriers; ++barrier) {
+        release_if_complete(state.block_slot, barrier, 0, time);
+    }
+}
+
+// -- what a warp does ------------------------------------------------------------------------------------
+
+// Moves a warp to its next instruction and finds out when that is ready; false if there is none. `stall_end`:
+// when the stall count of the one before has passed.
+bool Sm::advance(SubCore& core, int warp, Cycle stall_end, const Instruction* previous) {
+    Warp& state = warps_[warp];
+    const std::int32_t previous_pc = state.trace.pc;
+    if (!state.trace.advance()) return false;
+    const Instruction& next = in_.instructions[state.trace.pc];
+    const Release result = awaited(state, next);
+    Cycle fetched = 0;
+    if (!previous || previous->cache_line != next.cache_line) {
+        const bool sequential = !previous || previous_pc + 1 == state.trace.pc;
+        fetched = core.instruction_cache.fetch(next.cache_line, sequential, stall_end, instruction_cache_);
+    }
+    state.ready = std::max({stall_end, result.time, fetched});
+    stalls_.on_next(warp, stall_end, previous ? previous->issue_stall : Stall::wait, result, fetched);
+    return true;
+}
+
+// Returns the last result that the warp's next instruction waits for.
+Release Sm::awaited(const Warp& warp, const Instruction& instruction) const {
+    const Release result = warp.scoreboards.awaited(instruction);
+    if (instruction.operation != Operation::bulk_wait) return result;
+    const PendingCopies& copies = slots_[warp.block_slot].bulk_copies;
+    return copies.done > result.time ? Release{copies.done, copies.producer, Stall::long_scoreboard} : result;
+}
+
+// Tells the scheduler how a warp stands.
+void Sm::enqueue(SubCore& core, int warp) {
+    const Warp& state = warps_[warp];
+    const Cycle ready = state.state == Warp::State::active ? state.ready : kNever;
+    core.scheduler.update(warp, ready, state.waiting_since, state.trace.pc);
+}
+
+// -- a sub-core issues -----------------------------------------------------------------------------------
+
+void Sm::step(SubCore& core, Cycle time) {
+    const int warp = core.scheduler.choose(
+        time,
+        [&](std::int32_t pc) { return core.units_free(needs_[pc], shared_pipes_); },
+        [&](int blocked, const UnitsFree& units) { stalls_.on_blocked(blocked, time, units); });
+    if (warp == kNoWarp) return;
+    core.scheduler.wake_at(time + 1);
+    issue(core, warp, time);
+}
+
+void Sm::issue(SubCore& core, int warp, Cycle time) {
+    Warp& state = warps_[warp];
+    const std::int32_t pc = state.trace.pc;
+    const Instruction& instruction = in_.instructions[pc];
+    stalls_.on_issue(warp, pc, time);
+    core.take_units(instruction, needs_[pc], shared_pipes_, time);
+    core.scheduler.issued(warp);
+    last_issue_ = time;
+    execute(core, state, instruction, time);
+    state.waiting_since = time + 1;
+    const Cycle stall_count = std::max<Cycle>(instruction.yields ? 2 : 1, instruction.stall_count);
+    const bool goes_on = advance(core, warp, time + stall_count, &instruction);
+    if (instruction.operation == Operation::barrier_sync || instruction.operation == Operation::barrier_arrive) {
+        arrive(warp, pc, time, goes_on && instruction.operation == Operation::barrier_sync);
+    }
+    if (goes_on) {
+        enqueue(core, warp);
+    } else {
+        finish_warp(warp, time);
+    }
+    ++issued_;
+    if (issued_ == next_rotation_) rotate_blocks();
+}
+
+void Sm::execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time) {
+    switch (instruction.operation) {
+        case Operation::memory:
+            return access_memory(core, warp, instruction, time);
+        case Operation::mio_pipe:
+            return pass_queue(core, warp, instruction, time);
+        case Operation::copy_fence:
+            return warp.scoreboards.set(instruction.write_barrier, std::max(time, warp.copies.done),
+                                        warp.copies.producer, instruction.result_stall);
+        case Operation::warpgroup_mma:
+            return warp.scoreboards.set(kWarpgroupBoard, time + whole(instruction.latency), warp.trace.pc,
+                                        instruction.result_stall);
+        default:
+            set_scoreboards(warp, instruction, time + whole(instruction.latency),
+                            time + whole(instruction.operand_read_latency));
+    }
+}
+
+void Sm::access_memory(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time) {
+    const MemoryAccess* access = accesses_.take(warp.trace);
+    const Cycle addressed = core.mio_queue.address(time);
+    const AccessTimes times = load_store_unit_.access(instruction, warp.trace.pc, addressed, access);
+    core.mio_queue.leave(times.accepted);
+    if (instruction.traffic == Traffic::async_copy) warp.copies.add(times.done, warp.trace.pc);
+    if (instruction.traffic == Traffic::bulk_copy) {
+        slots_[warp.block_slot].bulk_copies.add(times.done, warp.trace.pc);
+    }
+    set_scoreboards(warp, instruction, times.done, times.operands_read);
+    last_completion_ = std::max(last_completion_, times.done);
+}
+
+void Sm::pass_queue(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time) {
+    const bool shared = instruction.sm_pipe != SmPipe::none;
+    const Cycle taken =
+        shared ? core.mio_queue.pass_to(shared_pipes_[instruction.sm_pipe], instruction.sm_pipe_cycles, time)
+               : core.mio_queue.pass_to_special(core.pipes[instruction.pipe], instruction.pipe_cycles, time);
+    const Cycle done = taken + whole(instruction.latency);
+    set_scoreboards(warp, instruction, done, taken + whole(instruction.operand_read_latency));
+    last_completion_ = std::max(last_completion_, done);
+}
+
+void Sm::set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done, Cycle operands_read) {
+    warp.scoreboards.set(instruction.write_barrier, done, warp.trace.pc, instruction.result_stall);
+    warp.scoreboards.set(instruction.read_barrier, operands_read, warp.trace.pc, instruction.result_stall);
+}
+
+void Sm::rotate_blocks() {
+    next_rotation_ += settings_.rotation_instructions;
+    for (SubCore& core : sub_cores_) core.scheduler.rotate_oldest_block();
+}
+
+// -- barriers of blocks ----------------------------------------------------------------------------------
+
+void Sm::arrive(int warp, std::int32_t pc, Cycle time, bool waits) {
+    Warp& state = warps_[warp];
+    const Instruction& instruction = in_.instructions[pc];
+    slots_[state.block_slot].barriers.arrive(instruction.barrier);
+    if (waits) {
+        state.state = Warp::State::at_barrier;
+        state.barrier_pc = pc;
+    }
+    release_if_complete(state.block_slot, instruction.barrier, instruction.barrier_warps, time);
+}
+
+void Sm::release_if_complete(int slot, int barrier, std::int32_t wanted, Cycle time) {
+    if (!slots_[slot].barriers.complete(barrier, slots_[slot].live_warps, wanted)) return;
+    const int first = slot * settings_.warps_per_block;
+    for (int warp = first; warp < first + settings_.warps_per_block; ++warp) {
+        const Warp& state = warps_[warp];
+        if (state.state != Warp::State::at_barrier) continue;
+        if (in_.instructions[state.barrier_pc].barrier == barrier) release(warp, time);
+    }
+}
+
+// Lets a warp go on behind its barrier, some cycles after the last one has come.
+void Sm::release(int warp, Cycle time) {
+    Warp& state = warps_[warp];
+    const Cycle free = time + settings_.barrier_cycles;
+    state.state = Warp::State::active;
+    state.waiting_since = std::max(state.waiting_since, free);
+    state.ready = std::max(state.ready, free);
+    stalls_.on_barrier_release(warp, state.barrier_pc, free);
+    SubCore& core = sub_cores_[state.sub_core];
+    enqueue(core, warp);
+    core.scheduler.wake_by(std::max(time + 1, state.ready));
+}
+
+// -- results ---------------------------------------------------------------------------------------------
+
+void Sm::count() const {
+    const L2& l2 = load_store_unit_.l1().l2();
+    *out_.counters = {
+        .cycles = static_cast<double>(std::max(last_completion_, last_issue_)),
+        .issued_instructions = static_cast<double>(issued_),
+        .last_issue = static_cast<double>(last_issue_),
+        .warp_cycles = stalls_.warp_cycles(),
+        .lsu_busy = load_store_unit_.busy_cycles(),
+        .l1_busy = load_store_unit_.l1_busy_cycles(),
+        .shared_memory_busy = load_store_unit_.shared_memory_busy_cycles(),
+        .l2_bytes = l2.bandwidth().bytes(),
+        .dram_bytes = l2.dram().bytes(),
+        .dispatch_busy = dispatcher_.busy_cycles(),
+    };
+    for (int pipe = 0; pipe < kPipes; ++pipe) {
+        std::int64_t busy = 0;
+        for (const SubCore& core : sub_cores_) busy += core.pipes[static_cast<Pipe>(pipe)].busy_cycles;
+        out_.pipe_busy[pipe] = static_cast<double>(busy);
+    }
+    for (int pipe = 0; pipe < kSmPipes; ++pipe) {
+        out_.sm_pipe_busy[pipe] = static_cast<double>(shared_pipes_[static_cast<SmPipe>(pipe)].busy_cycles);
+    }
+}
+
+}  // namespace warpwatt::sm

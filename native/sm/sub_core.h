@@ -1,0 +1,46 @@
+// A sub-core (processing block) of the SM: a warp scheduler and the units that it issues to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sm/instruction.h"
+#include "sm/instruction_cache.h"
+#include "sm/issue_needs.h"
+#include "sm/mio_queue.h"
+#include "sm/pipes.h"
+#include "sm/register_file.h"
+#include "sm/settings.h"
+#include "sm/warp_scheduler.h"
+
+namespace warpwatt::sm {
+
+struct SubCore {
+    SubCore(const Settings& settings, int warps, std::int32_t code_lines)
+        : scheduler(settings.issue_order, warps),
+          instruction_cache(code_lines, settings),
+          mio_queue(settings) {}
+
+    // Returns when the units that an instruction needs can take it.
+    UnitsFree units_free(const IssueNeeds& needs, const SharedPipes& shared) const {
+        const Cycle queue = needs.mio_queue ? mio_queue.free() : 0;
+        const Cycle free = std::max({pipes.free_for(needs), shared.free_for(needs), queue});
+        const Cycle banks = register_file.ready(needs);
+        return {std::max(free, banks), banks > free};
+    }
+
+    // Takes pipes and register banks for an instruction that issues.
+    void take_units(const Instruction& instruction, const IssueNeeds& needs, SharedPipes& shared, Cycle time) {
+        pipes.take(needs, instruction.pipe_cycles, time);
+        shared.take(needs, instruction.sm_pipe_cycles, time);
+        register_file.read(instruction, time);
+    }
+
+    WarpScheduler scheduler;
+    L0InstructionCache instruction_cache;
+    RegisterFile register_file;
+    MioQueue mio_queue;
+    SubCorePipes pipes;
+};
+
+}  // namespace warpwatt::sm

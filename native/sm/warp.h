@@ -1,0 +1,45 @@
+// A resident warp.
+#pragma once
+
+#include <cstdint>
+
+#include "sm/barrier.h"
+#include "sm/cycle.h"
+#include "sm/scoreboard.h"
+#include "sm/trace.h"
+
+namespace warpwatt::sm {
+
+// Asynchronous copies that are on their way.
+struct PendingCopies {
+    Cycle done = 0;                // when the last of them has come
+    std::int32_t producer = -1;  // the instruction that made it
+
+    void add(Cycle time, std::int32_t pc) {
+        if (time > done) *this = {time, pc};
+    }
+};
+
+struct Warp {
+    enum class State : std::int8_t { exited, active, at_barrier };
+
+    State state = State::exited;
+    std::int32_t sub_core = 0;
+    std::int32_t block_slot = 0;
+    std::int32_t barrier_pc = -1;  // the barrier at which it waits
+    Cycle ready = 0;               // when its next instruction waits for its units only
+    Cycle waiting_since = 0;       // behind its last issue, its start or its barrier
+    TraceCursor trace;
+    PendingCopies copies;  // LDGSTS
+    Scoreboards scoreboards;
+};
+
+// Room for a block on the SM, and the block in it.
+struct BlockSlot {
+    std::int64_t block = -1;  // place in the dispatcher's line
+    std::int32_t live_warps = 0;
+    PendingCopies bulk_copies;
+    BlockBarriers barriers;
+};
+
+}  // namespace warpwatt::sm
