@@ -7,7 +7,7 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 LIBRARY := src/warpwatt/native/libwarpwatt.so
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name CMakeLists.txt)
-NATIVE_TESTS := tests/native tests/emulate tests/models/time/pipeline
+NATIVE_TESTS := tests/native tests/emulate tests/models/pipeline
 
 # A system CUDA toolkit must not leak in: the compilers come from pinned wheels.
 unexport CUDA_HOME CUDA_PATH CUDA_ROOT NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
