@@ -21,6 +21,7 @@ from warpwatt.core.execution import Assumption
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unknown
+from warpwatt.core.progress import step
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import check_known, workload
@@ -147,6 +148,7 @@ class Settled:
         return self.timing.time.combine(self.board, operator.mul, "J")
 
 
+@step("simulating")
 def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:
     """Lower the SM clock until the board holds its power limit: the only loop between the models.
 
@@ -214,6 +216,7 @@ def _capped(power: Estimate, limit: float | None) -> Estimate:
     return Estimate.from_draws(min(power.value, limit), draws, "W", power.source, power.warnings)
 
 
+@step("looking for what would help")
 def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
     """Return the prediction with :class:`~warpwatt.core.advice.Advice`: changes to the kernel, predicted too.
 

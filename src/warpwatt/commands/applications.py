@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.progress import counted, step
 from warpwatt.frontend.load import load_kernel
 from warpwatt.jobs.application import predict_application
 from warpwatt.request.applications import load_application
@@ -22,7 +23,11 @@ def run_application(session: Session) -> tuple[ApplicationPrediction, ...]:
     """Return one result per GPU of the session."""
     application = load_application(session.file)
     predict_node = predictor(session)
-    return tuple(predict_application(application, gpu, predict_node) for gpu in complete_gpus(session.gpus))
+    predictions, gpus = [], complete_gpus(session.gpus)
+    for number, gpu in enumerate(gpus, 1):
+        with step(counted(gpu.name, number, len(gpus))):
+            predictions.append(predict_application(application, gpu, predict_node))
+    return tuple(predictions)
 
 
 def predictor(session: Session) -> Predictor:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt import __version__
+from warpwatt.commands.progress import show_steps
 from warpwatt.core.errors import WarpWattError
 
 # No linear algebra here: starting a thread per core would double the time numpy takes to load.
@@ -73,7 +74,8 @@ def main() -> None:
     """Run the command line and end the process with the right exit code."""
     gc.set_threshold(500_000)  # a short process that mostly loads code: collecting costs a tenth of it
     try:
-        app.main(standalone_mode=True)
+        with show_steps():
+            app.main(standalone_mode=True)
     except WarpWattError as error:
         report(error)
         sys.exit(error.exit_code)

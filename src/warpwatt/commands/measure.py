@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from warpwatt.commands.progress import is_shown
 from warpwatt.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class _Progress:
     def start(self, count: int, files: Store | None = None) -> None:
         """Draw the bar."""
         del files
-        if sys.stderr.isatty():
+        if is_shown():
             bar = click.progressbar(length=count, file=sys.stderr, item_show_func=lambda item: item or "")
             self._bar = self._stack.enter_context(bar)
 

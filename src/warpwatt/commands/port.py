@@ -11,6 +11,7 @@ import click
 
 from warpwatt.commands import options as o
 from warpwatt.core.errors import ArgumentError, InputError, OutputExistsError
+from warpwatt.core.progress import counted, step
 from warpwatt.request.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -131,11 +132,14 @@ def port(
     shape, text, request = writing.checked(), read_source(source), _request(asked)
     choice = model_choice(ModelOptions(model=model))
     found: list[Port] = []
-    for device in complete_gpus(gpu):
+    devices = complete_gpus(gpu)
+    for number, device in enumerate(devices, 1):
         wanted = request if not found else replace(request, run=False)
-        one = ported(text, device, wanted, choice=choice, clocks=parse_clocks(clock, device))
+        with step(counted(device.name, number, len(devices))):
+            one = ported(text, device, wanted, choice=choice, clocks=parse_clocks(clock, device))
         found.append(one if not found else replace(one, sequential=found[0].sequential))
-    agreements = checked(text, found[0], request.options) if check else ()
+    with step("checking the kernels"):
+        agreements = checked(text, found[0], request.options) if check else ()
     if writing.emit is not None:
         writing.emit.write_text(found[0].cuda, encoding="utf-8")
     _write(found, agreements, shape, writing)

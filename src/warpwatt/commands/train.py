@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from warpwatt.commands.progress import is_shown, show_bar
 from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 
 if TYPE_CHECKING:
@@ -127,13 +127,10 @@ def _tell(samples: Samples) -> None:
 @contextmanager
 def _progress(steps: int) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
+    if not is_shown():
         yield lambda _: None
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress  # noqa: PLC0415
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with show_bar() as bar:
         task = bar.add_task("training", total=steps)
         yield lambda text: bar.update(task, advance=1, description=text)
 

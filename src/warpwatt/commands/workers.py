@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands.options import group
+from warpwatt.commands.progress import is_shown, show_bar
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,11 +92,10 @@ def run_all(
 @contextmanager
 def progress(total: int, before: int) -> Iterator[Advance]:
     """Yield a function that moves a bar on stderr on; there is a bar only on a terminal."""
-    if not sys.stderr.isatty():
+    if not is_shown():
         yield lambda _: None
         return
     from rich import progress as bars  # noqa: PLC0415 - only where there is a bar
-    from rich.console import Console  # noqa: PLC0415
 
     columns = (
         bars.TextColumn("points"),
@@ -108,7 +107,7 @@ def progress(total: int, before: int) -> Iterator[Advance]:
         bars.TextColumn("left"),
         bars.TimeRemainingColumn(),
     )
-    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with show_bar(*columns) as bar:
         task = bar.add_task("points", total=total, completed=before, rate="", failed="")
         failed = 0
 

@@ -15,6 +15,7 @@ import numpy as np
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Level
+from warpwatt.core.progress import step
 from warpwatt.emulate.assumptions import (
     data_assumptions,
     nan_assumptions,
@@ -94,6 +95,7 @@ class Emulation:
         return failure(self.stopped, self.bound, self.buffers, assumed), assumed
 
 
+@step("emulating")
 def run_sample(
     bound: BoundLaunch,
     limits: Limits,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
+from warpwatt.core.progress import step
 from warpwatt.frontend.toolkits import release_of, toolkits_directory
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def install(version: str) -> Path:
             return folder
         scratch = Path(tempfile.mkdtemp(prefix=f".{major}.{minor}-", dir=folder.parent))
         try:
-            _pip_install(period_requirements(version), scratch)
+            with step(f"downloading CUDA {major}.{minor}"):
+                _pip_install(period_requirements(version), scratch)
             scratch.rename(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

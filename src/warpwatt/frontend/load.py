@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
 from warpwatt.core.program import Kernel, Level, Program
+from warpwatt.core.progress import step
 from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
@@ -74,7 +75,8 @@ def load_kernel(
     InputError, CompileError, ParseError, ToolchainError
         As :func:`load`.
     """
-    return select(entries(_opened(source), target, options), name).make()
+    with step(f"compiling for {target}"):
+        return select(entries(_opened(source), target, options), name).make()
 
 
 def _opened(source: Path | str | Source) -> Source:

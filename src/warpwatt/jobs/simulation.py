@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
+from warpwatt.core.progress import step
 from warpwatt.jobs.costs import cost
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
 from warpwatt.published.boughzala.platform_xml import FLOPS_PER_SECOND, Host, State
@@ -142,7 +143,8 @@ def _costs(job: Job, platform: Platform, predictors: Predictors) -> dict[str, Co
             f"{job.name}: no GPU of the platform may run it ({', '.join(job.gpus)})",
             hint=f"the platform has {names}",
         )
-    return {gpu.name: cost(job, gpu, predictors) for gpu in gpus}
+    with step(job.name):
+        return {gpu.name: cost(job, gpu, predictors) for gpu in gpus}
 
 
 def _value(estimate: Estimate, draw: int | None) -> float:

@@ -10,6 +10,7 @@ from warpwatt.compose import Choice
 from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
+from warpwatt.core.progress import interrupted
 from warpwatt.gpus import default_clocks, find_many, missing
 from warpwatt.models.registry import split_choice
 
@@ -24,7 +25,8 @@ MEGA = 1e6
 
 def note(text: str) -> None:
     """Write a remark to stderr."""
-    print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr
+    with interrupted():
+        print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr
 
 
 def complete_gpus(names: str, tell: Callable[[str], None] = note) -> tuple[Gpu, ...]:

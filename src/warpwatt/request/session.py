@@ -10,6 +10,7 @@ from warpwatt.compose import advised, predict
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.core.program import Level
+from warpwatt.core.progress import counted, step
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -60,9 +61,10 @@ class Session:
         predictions = []
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)
-            for gpu in gpus:
+            for number, gpu in enumerate(gpus, 1):
                 try:
-                    predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
+                    with step(counted(f"{request.kernel or 'kernel'} on {gpu.name}", number, len(gpus))):
+                        predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.progress import step
 from warpwatt.gpus.occupancy_curves import OccupancyCurve, occupancy_curves
 from warpwatt.sweep.clock_sweep import ClockSweep, clock_sweep
 
@@ -49,10 +50,11 @@ def reports(
 
     ``choice`` names the models that predicted.
     """
-    return tuple(
-        _swept(prediction, choice) if number < most else _unswept(prediction, TOO_MANY)
-        for number, prediction in enumerate(predictions)
-    )
+    with step("sweeping clocks"):
+        return tuple(
+            _swept(prediction, choice) if number < most else _unswept(prediction, TOO_MANY)
+            for number, prediction in enumerate(predictions)
+        )
 
 
 def _swept(prediction: Prediction, choice: Choice | None) -> Report:

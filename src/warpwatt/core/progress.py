@@ -1,0 +1,82 @@
+"""Steps of work that may take long, told to whoever listens: the command line shows them on a terminal.
+
+>>> heard = []
+>>> with listening(heard.append), step("NVIDIA H200"), step("emulating"):
+...     pass
+>>> heard
+[('NVIDIA H200',), ('NVIDIA H200', 'emulating'), ('NVIDIA H200',), ()]
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Listener = Callable[[tuple[str, ...]], None]
+
+
+class _Steps:
+    """What is being done now, the outermost step first, and who hears of it."""
+
+    def __init__(self) -> None:
+        self.listener: Listener | None = None
+        self.running: list[str] = []
+
+    def begin(self, text: str) -> None:
+        self.running.append(text)
+        self.tell()
+
+    def end(self, text: str) -> None:
+        self.running.remove(text)
+        self.tell()
+
+    def tell(self) -> None:
+        if self.listener is not None:
+            self.listener(tuple(self.running))
+
+
+_STEPS = _Steps()
+
+
+@contextmanager
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Tell ``listener`` the steps under way whenever they change in the body; None hears nothing."""
+    before, _STEPS.listener = _STEPS.listener, listener
+    try:
+        yield
+    finally:
+        _STEPS.listener = before
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """Say that the body does ``text``: one step of what is under way already."""
+    _STEPS.begin(text)
+    try:
+        yield
+    finally:
+        _STEPS.end(text)
+
+
+@contextmanager
+def interrupted() -> Iterator[None]:
+    """Let who listens show no step while the body writes something else."""
+    running, _STEPS.running = _STEPS.running, []
+    _STEPS.tell()
+    try:
+        yield
+    finally:
+        _STEPS.running = running
+        _STEPS.tell()
+
+
+def counted(text: str, number: int, total: int) -> str:
+    """Return a step's text with its place among several.
+
+    >>> counted("NVIDIA H200", 2, 5), counted("NVIDIA H200", 1, 1)
+    ('NVIDIA H200 (2 of 5)', 'NVIDIA H200')
+    """
+    return f"{text} ({number} of {total})" if total > 1 else text
