@@ -102,7 +102,7 @@ def read_sass(path: Path) -> Findings:
     found = Findings()
     try:
         cubin = sass.read_cubin(path.read_bytes())
-        command = [compiler().with_name("nvdisasm"), "-json", path]
+        command = [str(compiler().with_name("nvdisasm")), "-json", str(path)]
         listing = subprocess.run(command, capture_output=True, check=True, timeout=120).stdout
         programs = sass.programs(cubin, listing)
         for kernel in cubin.kernels:
