@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.lab.learn.evaluate import Errors
 from warpwatt.lab.learn.layout import layout
-from warpwatt.lab.learn.metrics import Errors
 from warpwatt.lab.learn.samples import Samples, samples
 from warpwatt.lab.learn.table import read_table
 from warpwatt.published.alavani.study.neural_networks import AnnResult, AnnRow, run

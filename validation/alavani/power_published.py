@@ -9,9 +9,9 @@ import numpy as np
 
 from validation.alavani.power_format import GPUS, TITLES, WITHIN, Study, find, markdown, pm, published
 from validation.alavani.power_neural_networks import all_features, ann_result
-from warpwatt.lab.learn import outliers
+from warpwatt.lab.learn.diagnostics import inliers, outlier_scores
 from warpwatt.lab.learn.evaluate import by_group
-from warpwatt.lab.learn.programs import dwarf_of
+from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.regressors import fit, regressor
 from warpwatt.lab.learn.samples import samples
 from warpwatt.lab.learn.selection import importance, ranking, select, shap_values
@@ -167,8 +167,8 @@ def _cost(file: Any, name: str) -> list[float]:
 def table_5_11(study: Study) -> str:
     """Return the K20's figures without outliers, and what the outliers were."""
     whole = study.samples("k20_smaller")
-    scores = outliers.scores(whole)
-    rest = whole.take(outliers.inliers(scores))
+    scores = outlier_scores(whole)
+    rest = whole.take(inliers(scores))
     rows = []
     for name, title in TITLES.items():
         if name == "ann":

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.evaluate import Evaluation, Run, evaluate
-from warpwatt.lab.learn.metrics import Errors
+from warpwatt.lab.learn.evaluate import Errors, Evaluation, Run, evaluate
 from warpwatt.lab.learn.splits import SEEDS
 
 if TYPE_CHECKING:

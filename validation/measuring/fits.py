@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.lab.measure.fits import exponential, linear
-from warpwatt.lab.measure.levels import levels
+from warpwatt.lab.measure.piecewise import levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from warpwatt.frontend import toolchain
-from warpwatt.lab.measure.microbench.build import TARGETS
-from warpwatt.lab.measure.microbench.check import Verdict, check
+from warpwatt.lab.measure.microbench.machine_code import TARGETS, Verdict, check
 from warpwatt.lab.measure.microbench.suite import probes
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "microbenchmarks.md"

@@ -19,9 +19,8 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.core.gpu import Clocks
 from warpwatt.gpus import find
 from warpwatt.lab.measure.components import PoweredRun
-from warpwatt.models.component.activity import Activity, activity
+from warpwatt.models.component.activity import Activity, activity, toggle_factor
 from warpwatt.models.component.parameters import specification
-from warpwatt.models.component.toggle import toggle_factor
 from warpwatt.models.registry import time_model
 from warpwatt.models.specification import Specification
 

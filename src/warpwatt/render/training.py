@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn import outliers
+from warpwatt.lab.learn.diagnostics import (
+    OUTLIER_QUANTILE,
+    loss_curve,
+    one_at_a_time,
+    outlier_scores,
+    partial_dependence,
+)
 from warpwatt.lab.learn.errors import MissingPackageError, need
 from warpwatt.lab.learn.evaluate import by_group
-from warpwatt.lab.learn.losses import loss_curve
-from warpwatt.lab.learn.programs import dwarf_of
-from warpwatt.lab.learn.response import one_at_a_time, partial_dependence
+from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.selection import kendall, pearson, shap_values
 from warpwatt.lab.learn.splits import folds
 from warpwatt.render.plots import training as plots
@@ -157,8 +161,8 @@ def _data_sections(samples: Samples) -> Iterator[tuple[str, str, Any]]:
         yield "Kendall correlation", "Relations of rank, robust to outliers.", plots.heat_map(varying, ranks)
     yield f"{samples.target} over each feature", "All rows.", plots.relationships(samples)
     if len(samples) >= FEWEST_FOR_OUTLIERS:
-        scores = outliers.scores(samples)
-        bound = float(np.quantile(scores, outliers.QUANTILE))
+        scores = outlier_scores(samples)
+        bound = float(np.quantile(scores, OUTLIER_QUANTILE))
         yield "Outliers", "How far rows are out of HDBSCAN's clusters.", plots.density(scores, bound)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpwatt.lab.learn.boosted import forest as flat
+from warpwatt.lab.learn.export import xgboost_forest as flat
 from warpwatt.models.trained.packed import ModelFileError
+from warpwatt.models.trained.predictors import forest
 from warpwatt.models.trained.shapley import shap
-from warpwatt.models.trained.trees import forest
 
 xgboost = pytest.importorskip("xgboost")
 

@@ -11,19 +11,17 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from warpwatt.lab.learn import metrics
 from warpwatt.lab.learn.errors import DataError
-from warpwatt.lab.learn.evaluate import by_group, evaluate
+from warpwatt.lab.learn.evaluate import Errors, by_group, evaluate, tune
 from warpwatt.lab.learn.regressors import BASELINE, fit, regressor, regressors
 from warpwatt.lab.learn.samples import load
 from warpwatt.lab.learn.splits import Split
-from warpwatt.lab.learn.tuning import tune
 
 
 def test_errors_are_scikit_learns():
     generator = np.random.default_rng(1)
     y, p = generator.uniform(1, 9, 40), generator.uniform(1, 9, 40)
-    found = metrics.errors(y, p)
+    found = Errors.of(y, p)
     assert found.r2 == pytest.approx(r2_score(y, p))
     assert found.rmse == pytest.approx(root_mean_squared_error(y, p))
     assert found.mape == pytest.approx(100 * mean_absolute_percentage_error(y, p))

@@ -5,12 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpwatt.lab.learn import outliers
+from warpwatt.lab.learn.diagnostics import (
+    grid,
+    inliers,
+    loss_curve,
+    one_at_a_time,
+    outlier_scores,
+    partial_dependence,
+)
 from warpwatt.lab.learn.errors import DataError
 from warpwatt.lab.learn.layout import layout
-from warpwatt.lab.learn.losses import loss_curve
 from warpwatt.lab.learn.regressors import fit, regressor
-from warpwatt.lab.learn.response import grid, one_at_a_time, partial_dependence
 from warpwatt.lab.learn.samples import load, samples
 from warpwatt.lab.learn.selection import kendall, pearson, ranking, select, shap_values
 from warpwatt.lab.learn.splits import Split, folds
@@ -56,9 +61,9 @@ def test_a_lonely_row_is_an_outlier(table):
     x = np.repeat(data.x[:6], 10, axis=0) + np.random.default_rng(0).normal(0, 0.5, (60, 15))
     x[17] = 1000.0
     crowded = replace(data, x=x, y=np.full(60, 50.0))
-    scores = outliers.scores(crowded)
+    scores = outlier_scores(crowded)
     assert scores.argmax() == 17
-    assert 17 not in outliers.inliers(scores)
+    assert 17 not in inliers(scores)
 
 
 def test_responses_of_a_linear_model_are_its_slope(table):

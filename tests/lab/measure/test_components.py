@@ -15,8 +15,7 @@ from warpwatt.lab.measure.components import (
     predicted_watts,
 )
 from warpwatt.models.component.activity import Activity
-from warpwatt.models.component.parameters import Coefficient, cited, specification
-from warpwatt.models.component.voltage import VoltageCurve
+from warpwatt.models.component.parameters import Coefficient, VoltageCurve, cited, specification
 
 GPU = find("v100 sxm2 16gb")
 CURVE = VoltageCurve(0.7, 0.5, 1.5)

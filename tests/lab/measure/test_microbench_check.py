@@ -9,9 +9,8 @@ import pytest
 from warpwatt.core.errors import ToolchainError
 from warpwatt.core.program import Flow, Guard, Instruction, Level, Program
 from warpwatt.lab.measure.microbench import ptx
-from warpwatt.lab.measure.microbench.build import TARGETS, compile_probes
-from warpwatt.lab.measure.microbench.check import check, judge
 from warpwatt.lab.measure.microbench.instructions import ILPS, classes
+from warpwatt.lab.measure.microbench.machine_code import TARGETS, check, compile_probes, judge
 from warpwatt.lab.measure.microbench.model import Expected, Probe
 from warpwatt.lab.measure.microbench.suite import probes
 

@@ -15,7 +15,7 @@ from warpwatt.lab.learn.regressors import fit, regressor
 from warpwatt.lab.learn.samples import Samples
 from warpwatt.models.trained.file import VERSION, read, write
 from warpwatt.models.trained.packed import ModelFileError, pack, pack_bytes, unpack
-from warpwatt.models.trained.trees import forest, oblivious
+from warpwatt.models.trained.predictors import forest, oblivious
 
 SMALL = {
     "random_forest": {"n_estimators": 5},

@@ -1,4 +1,7 @@
-"""A fitted regressor as JSON that ``models.trained`` reads back: no pickles, no code."""
+"""A fitted regressor as JSON that ``models.trained`` reads back: no pickles, no code.
+
+Trees become flat arrays, XGBoost's where they shall be explained too: a shipped model needs NumPy only.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,12 @@ from warpwatt.models.trained.packed import pack, pack_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy.typing as npt
+
     from warpwatt.lab.learn.regressors import Fitted
     from warpwatt.lab.learn.samples import Samples
+
+    Array = npt.NDArray[Any]
 
 
 def export(fitted: Fitted, samples: Samples) -> dict[str, Any]:
@@ -70,22 +77,32 @@ def _boosted(estimator: Any) -> dict[str, Any]:
 
 
 def _forest(trees: Sequence[Any], *, intercept: float, factor: float) -> dict[str, Any]:
-    """Return trees in the flat arrays of ``models.trained.trees``."""
-    roots = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
-    shifted = [
-        [np.where(side >= 0, side + root, -1) for side in (tree.children_left, tree.children_right)]
-        for tree, root in zip(trees, roots, strict=True)
+    """Return scikit-learn's trees as a forest."""
+    parts = [
+        {
+            "feature": np.maximum(tree.feature, -1).astype(np.int32),
+            "threshold": tree.threshold,
+            "left": tree.children_left,
+            "right": tree.children_right,
+            "value": tree.value[:, 0, 0],
+        }
+        for tree in trees
     ]
+    return _flat(parts, intercept=intercept, factor=factor)
+
+
+def _flat(parts: Sequence[dict[str, Array]], *, intercept: float, factor: float) -> dict[str, Any]:
+    """Return trees in the flat arrays of ``models.trained.predictors``."""
+    roots = np.cumsum([0, *(len(part["feature"]) for part in parts)])[:-1]
+    for part, root in zip(parts, roots, strict=True):
+        for side in ("left", "right"):
+            part[side] = np.where(part[side] >= 0, part[side] + root, -1).astype(np.int32)
     return {
         "kind": "forest",
         "intercept": intercept,
         "factor": factor,
         "roots": pack(roots.astype(np.int32)),
-        "feature": pack(np.concatenate([np.maximum(t.feature, -1) for t in trees]).astype(np.int32)),
-        "threshold": pack(np.concatenate([t.threshold for t in trees])),
-        "left": pack(np.concatenate([left for left, _ in shifted]).astype(np.int32)),
-        "right": pack(np.concatenate([right for _, right in shifted]).astype(np.int32)),
-        "value": pack(np.concatenate([t.value[:, 0, 0] for t in trees])),
+        **{name: pack(np.concatenate([part[name] for part in parts])) for name in parts[0]},
     }
 
 
@@ -106,6 +123,35 @@ def _catboost(estimator: Any) -> dict[str, Any]:
 def _network(estimator: Any) -> dict[str, Any]:
     layers = [{"weights": pack(w), "biases": pack(b)} for w, b in estimator.layers()]
     return {"kind": "network", "layers": layers, "offset": estimator.offset, "scale": estimator.scale}
+
+
+def xgboost_forest(estimator: Any) -> dict[str, Any]:
+    """Return the ``estimator`` part of a model file for a fitted ``XGBRegressor`` with squared error.
+
+    XGBoost goes left where x < threshold, our forest where x <= threshold: thresholds are the next smaller
+    single-precision numbers. ``cover`` is how many training rows reach each node.
+    """
+    learner = json.loads(estimator.get_booster().save_raw("json"))["learner"]
+    trees = learner["gradient_booster"]["model"]["trees"]
+    base = learner["learner_model_param"]["base_score"]
+    intercept = float(np.float32(str(base).strip("[]")))
+    return _flat([_xgboost_tree(tree) for tree in trees], intercept=intercept, factor=1.0)
+
+
+def _xgboost_tree(tree: Mapping[str, Any]) -> dict[str, Array]:
+    """Return a tree's nodes; XGBoost keeps a leaf's value where inner nodes have their threshold."""
+    left = np.array(tree["left_children"], dtype=np.int32)
+    conditions = np.array(tree["split_conditions"], dtype=np.float32)
+    inner = left >= 0
+    below = np.nextafter(conditions, np.float32(-np.inf))
+    return {
+        "feature": np.where(inner, np.array(tree["split_indices"], dtype=np.int32), np.int32(-1)),
+        "threshold": np.where(inner, below, np.float32(0)).astype(np.float64),
+        "left": left,
+        "right": np.array(tree["right_children"], dtype=np.int32),
+        "value": np.where(inner, np.float32(0), conditions).astype(np.float64),
+        "cover": np.array(tree["sum_hessian"], dtype=np.float64),
+    }
 
 
 _EXPORTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {

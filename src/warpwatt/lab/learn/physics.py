@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.boosted import forest
 from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.export import xgboost_forest
 from warpwatt.models.trained.file import scaling_section, sections
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def export(estimator: Any, rows: Residuals) -> dict[str, Any]:
     return {
         **sections(rows.features, TARGET, UNIT, logarithmic=True),
         "scaling": scaling_section(np.zeros(len(low)), np.ones(len(low)), low, high),
-        "estimator": forest(estimator),
+        "estimator": xgboost_forest(estimator),
     }

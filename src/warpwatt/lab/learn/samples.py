@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.lab.learn.errors import DataError, MissingColumnError, SingleProgramError, TooFewRowsError
-from warpwatt.lab.learn.programs import program_of
+from warpwatt.lab.learn.layout import program_of
 from warpwatt.lab.learn.table import read_table
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.lab.learn.card import card
-from warpwatt.lab.learn.evaluate import evaluate
+from warpwatt.lab.learn.evaluate import evaluate, tune
 from warpwatt.lab.learn.export import export
 from warpwatt.lab.learn.regressors import BASELINE, fit, regressor
 from warpwatt.lab.learn.splits import FOLDS, SEEDS, Split
-from warpwatt.lab.learn.tuning import tune
 
 if TYPE_CHECKING:
     from warpwatt.lab.learn.evaluate import Evaluation, Progress

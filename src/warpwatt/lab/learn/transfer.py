@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn import metrics
 from warpwatt.lab.learn.errors import DataError
+from warpwatt.lab.learn.evaluate import Errors
 from warpwatt.lab.learn.regressors import Fitted, fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.lab.learn.metrics import Errors
     from warpwatt.lab.learn.regressors import Regressor
     from warpwatt.lab.learn.samples import Floats, Samples
 
@@ -124,16 +123,16 @@ def leave_out(
     return TransferResult(
         gpu,
         len(test),
-        metrics.errors(test.y, model.predict(test.x)),
-        metrics.errors(test.y, direct.predict(test.x)),
-        metrics.errors(test.y, np.full(len(test), measured.y.mean())),
+        Errors.of(test.y, model.predict(test.x)),
+        Errors.of(test.y, direct.predict(test.x)),
+        Errors.of(test.y, np.full(len(test), measured.y.mean())),
     )
 
 
 def pooled(results: Sequence[TransferResult]) -> TransferResult:
     """Return the mean of one GPU's results over seeds."""
     kinds = ("calibrated", "uncalibrated", "constant")
-    means: dict[str, Any] = {k: metrics.mean([getattr(each, k) for each in results]) for k in kinds}
+    means: dict[str, Any] = {k: Errors.mean([getattr(each, k) for each in results]) for k in kinds}
     return replace(results[0], **means)
 
 

@@ -22,16 +22,16 @@ import numpy as np
 from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.nonnegative import nnls
 from warpwatt.models.component.activity import Activity
-from warpwatt.models.component.loads import loads
 from warpwatt.models.component.parameters import (
     COMPONENTS,
     DRAM,
     PREFIX,
+    VoltageCurve,
     cited,
+    loads,
     makeup,
     specification,
 )
-from warpwatt.models.component.voltage import VoltageCurve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,8 +14,7 @@ import numpy as np
 
 from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.fits import Fit, Parameter, exponential, linear
-from warpwatt.lab.measure.levels import levels
-from warpwatt.lab.measure.piecewise import between
+from warpwatt.lab.measure.piecewise import between, levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -23,9 +23,8 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.lab.measure.components import PoweredRun, fit_components
 from warpwatt.lab.measure.constants import Constant
 from warpwatt.lab.measure.supply import ZEROS
-from warpwatt.models.component.activity import Activity, activity
+from warpwatt.models.component.activity import Activity, activity, toggle_factor
 from warpwatt.models.component.parameters import PREFIX, STATIC, parameters
-from warpwatt.models.component.toggle import toggle_factor
 from warpwatt.models.registry import time_model
 
 if TYPE_CHECKING:

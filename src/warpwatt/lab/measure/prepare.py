@@ -18,7 +18,7 @@ from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.frontend.toolkits import for_target, target_number
-from warpwatt.lab.measure.microbench import build
+from warpwatt.lab.measure.microbench import machine_code
 from warpwatt.lab.measure.prepared import EMPTY, FORMAT, INDEX, digest
 
 if TYPE_CHECKING:
@@ -104,6 +104,6 @@ def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], o
             result.add(program.name, source)
         else:
             result.skip(program.name, source)
-    build.write(folder, target)
+    machine_code.write(folder, target)
     result.write_index()
     return sum(bool(entry["cubin"]) for entry in result.programs.values()) - 1

@@ -6,7 +6,7 @@
 Form after AccelWattch (Kandiah et al., MICRO 2021), with constants per GPU where somebody measured them.
 
 Public names: :class:`Component` (the model), :func:`~warpwatt.models.component.activity.activity`,
-:func:`~warpwatt.models.component.loads.loads`,
+:func:`~warpwatt.models.component.parameters.loads`,
 :func:`~warpwatt.models.component.features.physical_features`.
 """
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.arguments import Buffer, Fill
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
@@ -140,3 +141,28 @@ def reads_by_buffer(case: Case) -> dict[str, float]:
             asked = i.memory.bytes * execution.counts[i.index] * execution.lanes[i.index]
             found[pattern.buffer] += asked
     return dict(found)
+
+
+def toggle_factor(case: Case, factors: Mapping[Fill, float]) -> float:
+    """Return the factor of a launch: the mean over the buffers it reads, weighted by bytes read.
+
+    A launch that reads no buffer we know of computes its data from indices or scalars; it counts as random.
+    """
+    weights = {name: read for name, read in reads_by_buffer(case).items() if _fill(case, name) is not None}
+    whole = sum(weights.values())
+    if not whole:
+        return 1.0
+    return sum(factors[fill] * read for name, read in weights.items() if (fill := _fill(case, name))) / whole
+
+
+def fill_assumed(case: Case) -> bool:
+    """Whether the contents of a buffer that the launch reads are assumed."""
+    arguments = case.launch.arguments
+    return any(
+        isinstance(a := arguments.get(name), Buffer) and a.assumed_fill for name in reads_by_buffer(case)
+    )
+
+
+def _fill(case: Case, buffer: str) -> Fill | None:
+    argument = case.launch.arguments.get(buffer)
+    return argument.fill if isinstance(argument, Buffer) else None

@@ -10,11 +10,9 @@ import math
 from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.models.component.activity import activity
+from warpwatt.models.component.activity import activity, toggle_factor
 from warpwatt.models.component.counters import RATES, with_counters
-from warpwatt.models.component.loads import loads
-from warpwatt.models.component.parameters import COMPONENTS, parameters
-from warpwatt.models.component.toggle import toggle_factor
+from warpwatt.models.component.parameters import COMPONENTS, loads, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

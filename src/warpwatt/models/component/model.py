@@ -10,11 +10,9 @@ import numpy as np
 
 from warpwatt.core.case import Power
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
-from warpwatt.models.component.activity import activity
+from warpwatt.models.component.activity import activity, fill_assumed, toggle_factor
 from warpwatt.models.component.counters import with_counters
-from warpwatt.models.component.loads import loads
-from warpwatt.models.component.parameters import STATIC, parameters
-from warpwatt.models.component.toggle import fill_assumed, toggle_factor
+from warpwatt.models.component.parameters import STATIC, loads, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,8 +1,9 @@
-"""Coefficients of the component model for one GPU: watts and joules, with how sure each one is.
+"""Coefficients of the component model for one GPU, and the loads that they are multiplied with.
 
-Numbers that all GPUs share (``component.toml``, and ``fitted.toml`` where a fit to public measurements
-replaced them) scaled to the GPU's process, size and memory; then the ``component.*`` constants of the GPU's
-calibration.
+Coefficients are watts and joules, with how sure each one is: numbers that all GPUs share (``component.toml``,
+and ``fitted.toml`` where a fit to public measurements replaced them) scaled to the GPU's process, size and
+memory; then the ``component.*`` constants of the GPU's calibration. Power is linear in them: that makes
+calibration a linear fit, and the watts of each component its coefficient times its load.
 """
 
 from __future__ import annotations
@@ -16,12 +17,35 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Fill
 from warpwatt.core.errors import UnsupportedGpuError
-from warpwatt.models.component.voltage import VoltageCurve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.core.gpu import Calibration, Gpu
+    from warpwatt.core.gpu import Calibration, Clocks, Gpu
+    from warpwatt.models.component.activity import Activity
+
+
+@dataclass(frozen=True, slots=True)
+class VoltageCurve:
+    """Voltage relative to that at the boost clock, against the clock relative to the boost clock.
+
+    Guerreiro et al. (HPCA 2018) and Mei et al. (2017) measured such curves: flat at low clocks, then rising.
+    """
+
+    floor: float
+    knee: float
+    exponent: float
+
+    def at(self, share: float) -> float:
+        """Return V / V(boost) at that share of the boost clock; beyond 1 the curve goes on.
+
+        >>> curve = VoltageCurve(floor=0.7, knee=0.5, exponent=1.0)
+        >>> [round(curve.at(share), 6) for share in (0.3, 0.5, 0.75, 1.0)]
+        [0.7, 0.7, 0.85, 1.0]
+        """
+        rise = max(0.0, (share - self.knee) / (1.0 - self.knee))
+        return self.floor + (1.0 - self.floor) * math.pow(rise, self.exponent)
+
 
 PREFIX = "component."
 """Of the constants in a calibration that belong to this model."""
@@ -210,3 +234,40 @@ def _typed(table: str, gpu: Gpu) -> str:
 def _table() -> Mapping[str, Any]:
     text = files("warpwatt.models.component").joinpath("component.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
+
+
+GIGA = 1e9
+
+
+def loads(
+    gpu: Gpu,
+    clocks: Clocks,
+    work: Activity,
+    seconds: float,
+    known: Parameters,
+    *,
+    toggle: float = 1.0,
+    temperature_c: float | None = None,
+) -> Mapping[str, float]:
+    """Return component to load: P = Σ coefficient · load.
+
+    ``board`` 1; ``memory`` memory clock over its nominal one; ``leakage`` V² and temperature; ``clocks`` and
+    ``active SMs`` SMs × GHz × V²; the others operations or bytes per second × V² (DRAM without) × toggle.
+    """
+    voltage = known.voltage.at(clocks.sm / gpu.boost_clock) ** 2
+    celsius = known.temperature_c if temperature_c is None else temperature_c
+    warmth = 1.0 + known.leakage_per_kelvin * (celsius - known.temperature_c)
+    pace = clocks.sm / GIGA * voltage
+    found = {
+        "board": 1.0,
+        "memory": clocks.memory / gpu.memory_clock,
+        "leakage": voltage * warmth,
+        "clocks": gpu.sm_count * pace,
+        "active SMs": work.active_sms * pace,
+    }
+    for name in SWITCHING:
+        if name in work.amounts:
+            found[name] = work.amounts[name] / seconds * voltage * toggle
+    if DRAM in work.amounts:
+        found[DRAM] = work.amounts[DRAM] / seconds * toggle
+    return found

@@ -30,7 +30,7 @@ MOST_FEATURES = 12
 def shap(model: Mapping[str, Any], row: Floats) -> tuple[float, Floats]:
     """Return the mean over training and each feature's contribution, of shape (features,), for one row.
 
-    They add up to the forest's value for the row. ``model`` is a forest as in ``trees.forest``, with the
+    They add up to the forest's value for the row. ``model`` is a forest as in ``predictors.forest``, with the
     training rows that reach each node in ``cover``.
 
     Raises

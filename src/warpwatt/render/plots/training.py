@@ -11,8 +11,8 @@ from warpwatt.lab.learn.errors import need
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warpwatt.lab.learn.metrics import Errors
-    from warpwatt.lab.learn.response import Response
+    from warpwatt.lab.learn.diagnostics import Response
+    from warpwatt.lab.learn.evaluate import Errors
     from warpwatt.lab.learn.samples import Floats, Samples
 
 PALETTE = (
