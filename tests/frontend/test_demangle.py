@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -31,7 +32,7 @@ NAMES = {
 
 def spelling(name: str) -> str:
     """Return a name as GNU's run time spells it where LLVM's differs."""
-    return name.replace("'lambda'()", "{lambda()#1}").replace(">>", "> >")
+    return re.sub(">(?=>)", "> ", name.replace("'lambda'()", "{lambda()#1}"))
 
 
 @pytest.mark.parametrize("name", NAMES)
