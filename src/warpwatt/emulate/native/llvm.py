@@ -1,7 +1,4 @@
-"""LLVM without numba: text to object code (cached on disk), object code to callable addresses.
-
-Importing llvmlite's binding takes 50 ms, numba 250 ms more; a warm run needs only the former.
-"""
+"""LLVM text to object code (cached on disk), object code to callable addresses."""
 
 from __future__ import annotations
 
