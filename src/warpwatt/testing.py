@@ -89,8 +89,7 @@ class KernelUnderTest:
     @property
     def name(self) -> str:
         """The kernel's name, with its parameters."""
-        kernel = self.prediction.case.kernel
-        return kernel.demangled or kernel.name
+        return self.prediction.kernel_name
 
     @property
     def gpu(self) -> str:

@@ -30,7 +30,7 @@ def identity(budget: Budget, prediction: Prediction) -> str:
     kernel, case = prediction.case.kernel, prediction.case
     words = [
         budget.source.name,
-        kernel.demangled or kernel.name,
+        kernel.display_name,
         case.gpu.name,
         f"grid {case.launch.grid}",
         f"block {case.launch.block}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.compare.figures import figures, line_figures
 from warpwatt.compare.lines import match_lines
-from warpwatt.compare.pairs import kernel_name, pair
+from warpwatt.compare.pairs import pair
 from warpwatt.core.comparison import Comparison, ComparisonSet, Fate, LineChange, Shift
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _matches(before: _Side, after: _Side) -> dict[Place, tuple[Place, Fate]]:
     found: dict[Place, tuple[Place, Fate]] = {}
     for file, other in _files(before, after):
         old, new = before.texts[file], after.texts[other]
-        if old and new and kernel_name(before.prediction) != kernel_name(after.prediction):
+        if old and new and before.prediction.kernel_name != after.prediction.kernel_name:
             found |= _within(before, after, file, other)  # another kernel: its lines, not the file's
             continue
         if not old or not new:  # no text to compare: a number is a number

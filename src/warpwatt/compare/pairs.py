@@ -47,24 +47,18 @@ def _take(left: list[Prediction], right: list[Prediction], key: Key) -> list[Pai
     return found
 
 
-def kernel_name(prediction: Prediction) -> str:
-    """Return the name people know."""
-    kernel = prediction.case.kernel
-    return kernel.demangled or kernel.name
-
-
 def _exact(prediction: Prediction) -> Hashable:
     launch = prediction.case.launch
-    return kernel_name(prediction), prediction.case.gpu.name, launch.grid, launch.block
+    return prediction.kernel_name, prediction.case.gpu.name, launch.grid, launch.block
 
 
 def _named_there(prediction: Prediction) -> Hashable:
-    return kernel_name(prediction), prediction.case.gpu.name
+    return prediction.kernel_name, prediction.case.gpu.name
 
 
 def _plain_there(prediction: Prediction) -> Hashable:
-    return plain_name(kernel_name(prediction)), prediction.case.gpu.name
+    return plain_name(prediction.kernel_name), prediction.case.gpu.name
 
 
 def _plain(prediction: Prediction) -> Hashable:
-    return plain_name(kernel_name(prediction))
+    return plain_name(prediction.kernel_name)

@@ -79,8 +79,7 @@ class Verdict:
     @property
     def kernel(self) -> str:
         """The kernel's name."""
-        kernel = self.prediction.case.kernel
-        return kernel.demangled or kernel.name
+        return self.prediction.kernel_name
 
 
 @dataclass(frozen=True, slots=True)

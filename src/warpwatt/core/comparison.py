@@ -145,7 +145,7 @@ class Comparison:
     @property
     def kernel(self) -> str:
         """The new kernel's name."""
-        return self.new.case.kernel.demangled or self.new.case.kernel.name
+        return self.new.kernel_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

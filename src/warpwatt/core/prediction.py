@@ -73,6 +73,11 @@ class Prediction:
     advice: tuple[Advice, ...] | None = None
     """What changes to the kernel would save, most helpful first; None where nobody asked."""
 
+    @property
+    def kernel_name(self) -> str:
+        """The kernel's name as people know it, parameters included."""
+        return self.case.kernel.display_name
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -408,6 +408,11 @@ class Kernel:
     """Version of the compiler that made it, such as ``13.5.37``."""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def display_name(self) -> str:
+        """The name people know: the demangled one, the linker's where there is none."""
+        return self.demangled or self.name
+
     def program(self) -> Program:
         """Return the program analyses start from: PTX if there is one, else SASS."""
         program = self.ptx if self.ptx is not None else self.sass

@@ -18,7 +18,7 @@ from warpwatt.frontend.toolkits import target_number
 from warpwatt.storage.cache import default_cache, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
@@ -86,15 +86,7 @@ def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Com
     def make() -> Compiled:
         from warpwatt.frontend.ptxas import try_assemble  # noqa: PLC0415 - as above
 
-        made = try_assemble(source.text, choice.target, choice.toolkit, options, file=source.name)
-        return Compiled(
-            choice.target,
-            choice.toolkit.version,
-            source.text,
-            made.cubin,
-            made.resources,
-            warnings=made.warnings,
-        )
+        return try_assemble(source.text, choice.target, choice.toolkit, options, file=source.name)
 
     return _through_cache(_key("ptx", "ptxas", source, choice, options), choice, options, make)
 
@@ -161,13 +153,10 @@ def _through_cache(
     compiled = _unpack(payload) if payload is not None else None
     if compiled is None:
         compiled = make()
-        cache.put(key, _pack(compiled, _record(compiled.dependencies, choice.toolkit)))
+        # The toolkit's own headers are covered by its version.
+        files = [f for f in compiled.dependencies if not f.startswith(f"{choice.toolkit.root}/")]
+        cache.put(key, _pack(compiled, [_state(file, choice.toolkit) for file in files]))
     return compiled
-
-
-def _record(files: Iterable[str], toolkit: Toolkit) -> list[Dependency]:
-    """Note the state of every header; the toolkit's own are covered by its version."""
-    return [_state(file, toolkit) for file in files if not file.startswith(f"{toolkit.root}/")]
 
 
 def _state(file: str, toolkit: Toolkit) -> Dependency:

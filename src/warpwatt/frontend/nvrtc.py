@@ -6,13 +6,12 @@ import json
 import re
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
 from warpwatt.frontend import hostcode, process, sealed
-from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS
 from warpwatt.frontend.messages import Message, compile_error, errors
@@ -21,6 +20,7 @@ from warpwatt.frontend.ptxas import assemble
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warpwatt.frontend.compiled import Compiled, Source
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
 
@@ -101,16 +101,12 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
     whole = options.sealed and texts.texts[texts.name] == sealed.normalised(source.text)
     made = assemble(answer["ptx"], target, toolkit, options)
-    ignored = ignored_flags(options)
+    ignored = [flag for flag in options.flags if not _NVRTC_FLAGS.match(flag)]
     notes = [f"NVRTC does not know {' '.join(ignored)}: left out"] if ignored else []
     notes += [f"header {name} not found: taken for empty" for name in texts.missing]
     included = tuple(path for path in texts.texts if path != texts.name)
-    return Compiled(
-        target=target,
-        toolkit=toolkit.version,
-        ptx=answer["ptx"],
-        cubin=made.cubin,
-        resources=made.resources,
+    return replace(
+        made,
         parameters=source_parameters(source, included, toolkit),
         dependencies=(*included, *_looked_for(texts.missing, source, options)),
         warnings=(*([] if whole else ["compiled with NVRTC: host code left out"]), *notes, *made.warnings),
@@ -244,11 +240,6 @@ def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileO
     known = [flag for flag in options.flags if _NVRTC_FLAGS.match(flag)]
     result += [] if any("std=" in flag for flag in known) else ["-std=c++17"]
     return [*result, *(flag for flag in known if flag not in result)]
-
-
-def ignored_flags(options: CompileOptions) -> tuple[str, ...]:
-    """Return the user's flags that NVRTC does not know."""
-    return tuple(flag for flag in options.flags if not _NVRTC_FLAGS.match(flag))
 
 
 _NVRTC_FLAGS = re.compile(

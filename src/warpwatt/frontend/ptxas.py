@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import process
+from warpwatt.frontend.compiled import Compiled
 from warpwatt.frontend.messages import compile_error
 from warpwatt.frontend.pressure import max_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
@@ -26,18 +26,7 @@ _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 _REGISTERS = re.compile(r"Used (\d+) registers")
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """What ptxas made: an empty cubin and no resources where it refused, with the reason in ``warnings``."""
-
-    cubin: bytes = b""
-    resources: Mapping[str, Resources] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-
-def assemble(
-    ptx: str, target: str, toolkit: Toolkit, options: CompileOptions, *, file: str = ""
-) -> Assembled:
+def assemble(ptx: str, target: str, toolkit: Toolkit, options: CompileOptions, *, file: str = "") -> Compiled:
     """Assemble PTX for a target.
 
     Raises
@@ -57,17 +46,19 @@ def assemble(
         if outcome.status:
             messages = outcome.messages.replace("in.ptx", file or "in.ptx")
             raise compile_error(messages, "ptxas", target, file=file)
-        return Assembled((scratch / "out.cubin").read_bytes(), read_report(outcome.messages, ptx))
+        cubin = (scratch / "out.cubin").read_bytes()
+        return Compiled(target, toolkit.version, ptx, cubin, read_report(outcome.messages, ptx))
 
 
 def try_assemble(
     ptx: str, target: str, toolkit: Toolkit, options: CompileOptions, *, file: str = ""
-) -> Assembled:
-    """Assemble PTX if this toolkit can; otherwise return nothing but a warning that says why."""
+) -> Compiled:
+    """Assemble PTX if this toolkit can; otherwise return it with a warning that says why."""
     try:
         return assemble(ptx, target, toolkit, options, file=file)
     except (CompileError, ToolchainError) as error:
-        return Assembled(warnings=(f"not assembled for {target}, registers are assumed: {error.message}",))
+        warning = f"not assembled for {target}, registers are assumed: {error.message}"
+        return Compiled(target, toolkit.version, ptx, warnings=(warning,))
 
 
 def read_report(report: str, ptx: str = "") -> dict[str, Resources]:

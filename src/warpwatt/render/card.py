@@ -34,7 +34,7 @@ SMALL = 0.02
 def line(prediction: Prediction) -> str:
     """Return a prediction in one line: kernel, GPU, time, power, energy, what limits it."""
     case = prediction.case
-    name = case.kernel.demangled or case.kernel.name
+    name = case.kernel.display_name
     at_limit = " (power limit)" if prediction.limited_by_power else ""
     return plain(
         f"{name} on {case.gpu.name}: {interval(prediction.time)}, {quantity(prediction.power)}{at_limit}, "
@@ -54,7 +54,7 @@ def card(prediction: Prediction, sources: Mapping[str, str] | None = None) -> st
     )
     return _render(
         "card.html",
-        name=case.kernel.demangled or case.kernel.name,
+        name=case.kernel.display_name,
         where=f"{case.gpu.name} · {case.kernel.target}",
         numbers=_numbers(prediction),
         facts=_facts(prediction),
@@ -81,7 +81,7 @@ def _group(group: Sequence[Prediction]) -> dict[str, object]:
     first, marked = group[0].case, len(group) > 1
     fastest, thriftiest = best([p.time for p in group]), best([p.energy for p in group])
     rows = [_row(p, marked and i == fastest, marked and i == thriftiest) for i, p in enumerate(group)]
-    return {"name": first.kernel.demangled or first.kernel.name, "shape": _shape(group[0]), "rows": rows}
+    return {"name": first.kernel.display_name, "shape": _shape(group[0]), "rows": rows}
 
 
 def _row(prediction: Prediction, fastest: bool, thriftiest: bool) -> dict[str, object]:

@@ -114,7 +114,7 @@ def _cell(estimate: Estimate, *, marked: bool, wide: bool) -> Text:
 def _name(prediction: Prediction) -> Text:
     launch = prediction.case.launch
     shape = f"  {dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
-    name = plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
+    name = plain(prediction.kernel_name)
     return Text.assemble((name, "bold cyan"), (shape, QUIET))
 
 
@@ -122,7 +122,7 @@ def _described(prediction: Prediction) -> Text:
     """Return kernel, launch and GPU on lines of their own, for a table of different launches."""
     launch = prediction.case.launch
     shape = f"\n{dimensions(launch.grid)} blocks × {dimensions(launch.block)}\n{prediction.case.gpu.name}"
-    name = plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
+    name = plain(prediction.kernel_name)
     return Text.assemble((name, "bold cyan"), (shape, QUIET))
 
 

@@ -43,7 +43,7 @@ def row(prediction: Prediction, context: Context) -> dict[str, Cell]:
 def _what(prediction: Prediction) -> dict[str, Cell]:
     case, launch = prediction.case, prediction.case.launch
     return {
-        "kernel": case.kernel.demangled or case.kernel.name,
+        "kernel": case.kernel.display_name,
         "gpu": case.gpu.name,
         "target": case.kernel.target,
         "grid": str(launch.grid),

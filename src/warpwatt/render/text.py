@@ -53,7 +53,7 @@ def headline(prediction: Prediction) -> Panel:
     rows = zip(_numbers(prediction), _conditions(prediction), strict=True)
     for (label, number), (name, condition) in rows:
         facts.add_row(label, number, name, Text(plain(condition)))
-    name = case.kernel.demangled or case.kernel.name
+    name = case.kernel.display_name
     return panel(facts, plain(name), f"{case.gpu.name} · {case.kernel.target}")
 
 

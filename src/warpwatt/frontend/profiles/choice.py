@@ -38,7 +38,7 @@ def of_kernel(profiles: Sequence[Profile], kernel: Kernel) -> tuple[Profile, ...
     if not own:
         names = sorted({p.kernel for p in profiles})
         raise KernelSelectionError(
-            f"no measured launch of {kernel.demangled or kernel.name}",
+            f"no measured launch of {kernel.display_name}",
             hint="profile this kernel, or rename it in the CSV file",
             details="\n".join(names[:20]),
         )
@@ -47,7 +47,7 @@ def of_kernel(profiles: Sequence[Profile], kernel: Kernel) -> tuple[Profile, ...
 
 def _same(written: str, kernel: Kernel) -> bool:
     """Whether a profiler's name means the kernel: whole, plain, or a part of either."""
-    if plain_name(written) == plain_name(kernel.demangled or kernel.name):
+    if plain_name(written) == plain_name(kernel.display_name):
         return "<" not in written or "<" not in kernel.demangled or _arguments(written, kernel.demangled)
     try:
         return bool(select([kernel], written))

@@ -181,7 +181,7 @@ class _Parser:
         elif word == ".callprototype":
             cursor.take()
             yield _prototype(cursor)
-        elif word in declarations.LINKAGE or word.partition("::")[0] in declarations.SPACES:
+        elif declarations.begins_declaration(word):
             yield from self._variables(cursor)
         else:
             cursor.take()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.isa.ptx.lexer import NAME
@@ -30,6 +31,11 @@ def linkage(cursor: Cursor) -> tuple[str, ...]:
     while cursor.lexeme in LINKAGE:
         words.append(cursor.take())
     return tuple(words)
+
+
+def begins_declaration(word: str) -> bool:
+    """Return whether a directive begins the declaration of a variable."""
+    return word in LINKAGE or word.partition("::")[0] in SPACES
 
 
 def variables(cursor: Cursor, linking: tuple[str, ...] = ()) -> Iterator[Variable]:
@@ -91,7 +97,9 @@ def _head(cursor: Cursor, linking: tuple[str, ...]) -> Variable:
     if not space or not type_:
         raise cursor.error(f"expected a declaration, found {cursor.shown}")
     pointed = None if pointer is None else tuple(pointer)
-    return Variable("", space, type_, vector, align, None, (), linking, pointed, tuple(attributes))
+    return Variable(
+        "", space, type_, vector, align, linkage=linking, pointer=pointed, attributes=tuple(attributes)
+    )
 
 
 def _bank(cursor: Cursor) -> str:
@@ -128,19 +136,7 @@ def _one(cursor: Cursor, head: Variable) -> Variable:
         dimensions.append(None if cursor.lexeme == "]" else cursor.integer())
         cursor.expect("]")
     initialiser = _initialiser(cursor) if cursor.accept("=") else ""
-    return Variable(
-        name,
-        head.space,
-        head.type,
-        head.vector,
-        head.align,
-        count,
-        tuple(dimensions),
-        head.linkage,
-        head.pointer,
-        head.attributes,
-        initialiser,
-    )
+    return replace(head, name=name, count=count, dimensions=tuple(dimensions), initialiser=initialiser)
 
 
 _END_OF_INITIALISER = re.compile(r"[{}();,]")

@@ -13,7 +13,6 @@ from warpwatt.isa.ptx.syntax import Directive, Function, Module, Section
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warpwatt.core.errors import ParseError
     from warpwatt.isa.ptx.syntax import Item
 
 _BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*"')
@@ -84,7 +83,7 @@ def _items(cursor: Cursor) -> Iterator[tuple[Item, tuple[int, int]]]:
 def _item(cursor: Cursor) -> Iterator[Item]:
     """Yield what the directive at ``cursor`` declares."""
     word = cursor.lexeme
-    if word in declarations.LINKAGE or word in {".entry", ".func"} or _is_space(word):
+    if word in {".entry", ".func"} or declarations.begins_declaration(word):
         yield from _linked(cursor)
         return
     cursor.take()
@@ -97,20 +96,10 @@ def _item(cursor: Cursor) -> Iterator[Item]:
     elif word in {".pragma", ".alias"}:
         yield declarations.words(cursor, word)
     else:
-        raise _unknown(cursor, word)
-
-
-def _unknown(cursor: Cursor, word: str) -> ParseError:
-    """Return the error for a directive the language lacks."""
-    return cursor.error(
-        f"unknown directive {word!r} at the level of the module",
-        hint="the parser knows PTX ISA 9.x; is this PTX text, complete and unchanged?",
-    )
-
-
-def _is_space(word: str) -> bool:
-    """Tell whether a directive begins the declaration of a variable."""
-    return word.partition("::")[0] in declarations.SPACES
+        raise cursor.error(
+            f"unknown directive {word!r} at the level of the module",
+            hint="the parser knows PTX ISA 9.x; is this PTX text, complete and unchanged?",
+        )
 
 
 def _header(cursor: Cursor, word: str) -> Directive:

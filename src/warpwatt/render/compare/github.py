@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from warpwatt.core.units import si
 from warpwatt.render.compare.words import (
     figure_text,
-    kernel_name,
     relative,
     relative_bounds,
     short_file,
@@ -33,7 +32,7 @@ def render(comparisons: ComparisonSet, context: Context) -> str:  # noqa: ARG001
 
 
 def _annotations(comparisons: ComparisonSet, comparison: Comparison) -> Iterator[str]:
-    name = kernel_name(comparison.new).partition("(")[0]
+    name = comparison.kernel.partition("(")[0]
     title = f"{name} on {comparison.new.case.gpu.name}"
     worse = [shift for shift in (comparison.time, comparison.energy) if shift.clear and shift.ratio.value > 1]
     for shift in worse:

@@ -6,7 +6,7 @@ import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.render.compare.words import kernel_name, verdict
+from warpwatt.render.compare.words import verdict
 from warpwatt.render.document.launch import launch_document
 from warpwatt.render.document.values import quantity_document
 from warpwatt.render.json import dump, header
@@ -69,7 +69,7 @@ def _comparison(comparisons: ComparisonSet, one: Comparison) -> Json:
 def _side(prediction: Prediction) -> Json:
     case = prediction.case
     return {
-        "kernel": kernel_name(prediction),
+        "kernel": prediction.kernel_name,
         "symbol": case.kernel.name,
         "gpu": case.gpu.name,
         "target": case.kernel.target,

@@ -17,7 +17,6 @@ from warpwatt.render.compare.words import (
     TITLES,
     figure_change,
     figure_name,
-    kernel_name,
     numbers,
     relative,
     relative_bounds,
@@ -187,6 +186,6 @@ def _heat(change: Estimate, whole: float) -> tuple[str, float]:
 
 def _alone(predictions: Iterable[Prediction]) -> list[Alone]:
     return [
-        Alone(plain(kernel_name(p)), f"{p.case.gpu.name}: {si(p.time.value, 's')}, {si(p.energy.value, 'J')}")
+        Alone(plain(p.kernel_name), f"{p.case.gpu.name}: {si(p.time.value, 's')}, {si(p.energy.value, 'J')}")
         for p in predictions
     ]

@@ -16,7 +16,6 @@ from warpwatt.render.compare.words import (
     figure_change,
     figure_name,
     figure_text,
-    kernel_name,
     numbers,
     relative,
     relative_bounds,
@@ -188,4 +187,4 @@ def _alone(heading: str, found: Sequence[Prediction]) -> Iterator[RenderableType
     yield Text(heading, style=HEADING)
     for p in found:
         facts = f"{si(p.time.value, 's')}, {si(p.energy.value, 'J')}"
-        yield Text(f"  {plain(kernel_name(p))} · {p.case.gpu.name}: {facts}")
+        yield Text(f"  {plain(p.kernel_name)} · {p.case.gpu.name}: {facts}")

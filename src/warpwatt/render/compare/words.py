@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, Shift
     from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
 
 MINUS = "−"
 MANY_TIMES = 3.0
@@ -154,15 +153,9 @@ def numbers(line: LineChange) -> str:
 def title(comparison: Comparison) -> str:
     """Return kernel and GPU of both sides, once where they are the same."""
     old, new = comparison.old, comparison.new
-    kernels = dict.fromkeys((kernel_name(old), kernel_name(new)))
+    kernels = dict.fromkeys((old.kernel_name, new.kernel_name))
     gpus = dict.fromkeys((old.case.gpu.name, new.case.gpu.name))
     return f"{' → '.join(kernels)} · {' → '.join(gpus)}"
-
-
-def kernel_name(prediction: Prediction) -> str:
-    """Return the name people know."""
-    kernel = prediction.case.kernel
-    return kernel.demangled or kernel.name
 
 
 def verdict(shift: Shift) -> str:

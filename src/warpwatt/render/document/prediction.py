@@ -34,7 +34,7 @@ def _identity(prediction: Prediction) -> Json:
     """Return what was predicted: kernel, GPU, launch, clocks."""
     kernel, case = prediction.case.kernel, prediction.case
     return {
-        "kernel": kernel.demangled or kernel.name,
+        "kernel": kernel.display_name,
         "symbol": kernel.name,
         "gpu": case.gpu.name,
         "target": kernel.target,

@@ -77,7 +77,7 @@ def parts(amounts: Mapping[str, float], whole: float, unit: str) -> tuple[Bar, .
 
 def kernel_name(prediction: Prediction) -> str:
     """Return the kernel's name as people write it."""
-    return plain(prediction.case.kernel.demangled or prediction.case.kernel.name)
+    return plain(prediction.kernel_name)
 
 
 def shape(prediction: Prediction) -> str:

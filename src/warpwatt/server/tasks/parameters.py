@@ -33,8 +33,8 @@ def described_kernel(kernel: Kernel) -> dict[str, Any]:
     types = signature(kernel.demangled)
     return {
         "name": kernel.name,
-        "demangled": kernel.demangled or kernel.name,
-        "short": plain_name(kernel.demangled or kernel.name) or kernel.name,
+        "demangled": kernel.display_name,
+        "short": plain_name(kernel.display_name) or kernel.name,
         "parameters": [
             _parameter(i, parameter, types[i] if len(types) == len(parameters) else "")
             for i, parameter in enumerate(parameters)

@@ -271,7 +271,7 @@ def _pairs(before: Sequence[Prediction], after: Sequence[Prediction]) -> list[tu
 def _change(before: Prediction, after: Prediction) -> dict[str, Any]:
     return {
         "gpu": before.case.gpu.name,
-        "kernels": [p.case.kernel.demangled or p.case.kernel.name for p in (before, after)],
+        "kernels": [p.kernel_name for p in (before, after)],
         "bottlenecks": [p.timing.bottleneck for p in (before, after)],
         **{name: _ratio(getattr(before, name), getattr(after, name)) for name in ("time", "power", "energy")},
     }
