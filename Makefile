@@ -18,7 +18,7 @@ TARGET ?= sm_90
 BUDGET ?= 520
 MEASURE ?=
 
-.PHONY: demo test native native-test sanitize lint types unit docs lock validate bench prepare measure clean
+.PHONY: demo test native native-test sanitize lint types unit coverage docs lock validate bench prepare measure clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -38,12 +38,16 @@ sanitize: $(DEV) ## the native core's tests and those of what calls it, with add
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/lines.py
 
 types: $(DEV)
 	$(BIN)/mypy
 
 unit: $(DEV) $(LIBRARY)
 	$(BIN)/pytest -n 2
+
+coverage: $(DEV) $(LIBRARY) ## which lines and branches the tests reach; build/coverage/index.html shows each
+	$(BIN)/pytest -n 2 --cov --cov-report=html --cov-report=term
 
 docs: $(DEV) $(LIBRARY) ## the documentation site in build/site; a broken link or anchor, or anything from outside, is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

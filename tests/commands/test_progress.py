@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+import warpwatt
 from warpwatt.core.progress import counted, interrupted, listening, step
 
 SLOW = """
 import sys, time
 from warpwatt.commands import progress
+import warpwatt
 from warpwatt.core.progress import interrupted, step
 progress.DELAY_SECONDS, progress.PERIOD_SECONDS = 0.05, 0.05
 with progress.show_steps():
@@ -100,3 +102,14 @@ def test_who_listens_to_nothing_is_told_nothing() -> None:
     with listening(heard.append), listening(None), step(counted("GPU", 1, 2)):
         pass
     assert not heard
+
+
+@pytest.mark.toolchain
+def test_a_prediction_tells_what_it_does_and_on_which_gpu() -> None:
+    heard: list[tuple[str, ...]] = []
+    with listening(heard.append):
+        warpwatt.predict_all(EXAMPLE, gpu="h200,t4")
+    told = {": ".join(steps) for steps in heard}
+    assert {"compiling for sm_90", "compiling for sm_75"} <= told
+    assert {"saxpy on NVIDIA H200 (1 of 2)", "saxpy on Tesla T4 (2 of 2): simulating"} <= told
+    assert heard[-1] == ()

@@ -62,9 +62,11 @@ class Session:
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)
             for number, gpu in enumerate(gpus, 1):
+                kernel = kernels[gpu.target]
+                title = f"{kernel.demangled.partition('(')[0]} on {gpu.name}"
                 try:
-                    with step(counted(f"{request.kernel or 'kernel'} on {gpu.name}", number, len(gpus))):
-                        predictions.append(self.predict_request(request, kernels[gpu.target], gpu))
+                    with step(counted(title, number, len(gpus))):
+                        predictions.append(self.predict_request(request, kernel, gpu))
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise
