@@ -22,8 +22,8 @@ def test_two_objects_see_each_other():
 def test_generated_code_calls_the_native_core():
     text = "declare ptr @demangle(ptr) define ptr @of(ptr %x) { %y = call ptr @demangle(ptr %x) ret ptr %y }"
     code = load([compile_text(text)], {"demangle": native.address("demangle")})
-    name = b"_Z1fv"
-    found = function(code.address("of"), 1)(ctypes.cast(name, ctypes.c_void_p).value)
+    name = ctypes.create_string_buffer(b"_Z1fv")
+    found = function(code.address("of"), 1)(ctypes.addressof(name))
     assert ctypes.string_at(found) == b"f()"
 
 
