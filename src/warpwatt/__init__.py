@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.version import __version__
+
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from warpwatt.api import predict, predict_all
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "predict", "predict_all"]
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from warpwatt.frontend import compilation
 from warpwatt.frontend import load as module
 from warpwatt.frontend.load import load_kernel
 from warpwatt.isa import ptx
+from warpwatt.isa.ptx.body import Body
+
+if TYPE_CHECKING:
+    from warpwatt.isa.ptx.syntax import Function
 
 KERNEL = """
 .visible .entry k{i}(.param .u64 p)
@@ -55,9 +61,13 @@ def test_a_kernel_alone_keeps_the_lines_of_the_whole_text(library):
     whole = ptx.parse(library.read_text())
     alone = ptx.parse(ptx.text_of(whole, "k7"))
     assert list(alone.functions) == [f for f in whole.functions if f.name in ("twice", "k7")]
-    assert [f.body.first_line for f in alone.functions] == [
-        f.body.first_line for f in whole.functions if f.name in ("twice", "k7")
-    ]
+    same = [f for f in whole.functions if f.name in ("twice", "k7")]
+    assert [first_line(f) for f in alone.functions] == [first_line(f) for f in same]
+
+
+def first_line(function: Function) -> int:
+    assert isinstance(function.body, Body)
+    return function.body.first_line
 
 
 def test_only_the_wanted_kernel_is_assembled(library, monkeypatch):

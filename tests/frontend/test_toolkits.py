@@ -112,9 +112,9 @@ def test_installation_is_atomic_and_happens_once(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_oldest_toolkit_has_no_wheel_of_cccl():
-    names = [requirement.partition("==")[0] for requirement in install.period_requirements("11.7")]
+    names = [requirement.partition("==")[0] for requirement in install.period_requirements((11, 7))]
     assert names == ["nvidia-cuda-nvcc-cu11", "nvidia-cuda-nvrtc-cu11", "nvidia-cuda-runtime-cu11"]
-    assert any("cccl" in requirement for requirement in install.period_requirements("11.8"))
+    assert any("cccl" in requirement for requirement in install.period_requirements((11, 8)))
 
 
 def test_a_failed_installation_leaves_nothing(monkeypatch: pytest.MonkeyPatch):
@@ -133,12 +133,15 @@ INSTALLER = """
 import sys, time
 from pathlib import Path
 from warpwatt.frontend import install
+from warpwatt.frontend.toolkits import toolkits_directory
 def pretend(requirements, folder):
     print("installing", flush=True)
     time.sleep(0.5)
     (folder / "done").touch()
 install._pip_install = pretend
-assert (install.install("12.4") / "done").exists()
+folder = toolkits_directory() / "12.4"
+install.install((12, 4), folder)
+assert (folder / "done").exists()
 """
 
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from tests.jobs.conftest import HERE, no_kernels, platform_of
 from warpwatt.core.errors import InputError, ToolchainError
+from warpwatt.jobs.hosts import Host, State
 from warpwatt.jobs.jobs import Fixed, Job
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
 from warpwatt.jobs.simulation import hosts, simulate, tasks
 from warpwatt.published.boughzala import Form, Sample, fit, simgrid
-from warpwatt.published.boughzala.platform_xml import Host, State, block_state
+from warpwatt.published.boughzala.platform_xml import block_state
 
 KINDS = ("a", "b")
 jobs_of_ticks = st.lists(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.what_if.cases import predicted
-from warpwatt.core.case import Stall
+from warpwatt.core.warps import Stall
 from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 
 NAMES = ("transpose", "banks", "accumulator")

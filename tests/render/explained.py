@@ -8,10 +8,9 @@ import numpy as np
 
 from tests.render.samples import matmul_pair
 from warpwatt.core.advice import Advice
-from warpwatt.core.case import Stall
 from warpwatt.core.prediction import LineCost, LineWait, Prediction
 from warpwatt.core.program import SourceLine
-from warpwatt.core.warps import WarpStates
+from warpwatt.core.warps import Stall, WarpStates
 
 FILE = "matmul.cu"
 REASONS = (Stall.SELECTED, Stall.NOT_SELECTED, Stall.WAIT, Stall.LONG_SCOREBOARD, Stall.SHORT_SCOREBOARD,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
-from warpwatt.core.case import Case, Power, Stall, Timing
+from warpwatt.core.case import Case, Power, Timing
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.execution import (
     AccessPattern,
@@ -39,6 +39,7 @@ from warpwatt.core.program import (
     Symbol,
     Unit,
 )
+from warpwatt.core.warps import Stall
 
 N = 1 << 24
 SAXPY_SOURCE = """\

@@ -1,8 +1,8 @@
 import dataclasses
 
-from warpwatt.core.case import Stall
 from warpwatt.core.prediction import LineWait
 from warpwatt.core.program import SourceLine
+from warpwatt.core.warps import Stall
 from warpwatt.render.findings import findings
 from warpwatt.render.reasons import limits, producer_text, stall_text
 

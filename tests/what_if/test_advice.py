@@ -6,7 +6,8 @@ import pytest
 
 from tests.what_if.cases import explained, predicted
 from warpwatt.core.advice import TOGETHER
-from warpwatt.models.pipeline import what_ifs
+from warpwatt.models.pipeline import Pipeline
+from warpwatt.what_if import what_ifs
 from warpwatt.what_if.whatif import WORTH
 
 PAIRS = (
@@ -49,7 +50,8 @@ def test_advice_only_where_asked_and_nothing_to_say_without_trouble() -> None:
 
 
 def _after(name: str) -> tuple:
-    return what_ifs(predicted(name, "after").case)
+    case, model = predicted(name, "after").case, Pipeline()
+    return what_ifs(case, model, model.predict(case))
 
 
 def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:

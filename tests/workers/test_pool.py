@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from warpwatt.server.tasks import PRELOAD, TASKS
 from warpwatt.workers.limits import MIB, Limits
 from warpwatt.workers.pool import BusyError, LimitError, Pool, RefusedError
 from warpwatt.workers.processes import family
@@ -43,7 +44,7 @@ def run(work, limits: Limits | None = None, workers: int = 1, queue: int = 1):
     """Run a coroutine function on a pool; nothing may be left of it."""
 
     async def main():
-        pool = Pool(limits or Limits(), workers, queue)
+        pool = Pool(TASKS, PRELOAD, limits or Limits(), workers, queue)
         try:
             return await work(pool)
         finally:

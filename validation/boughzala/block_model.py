@@ -18,11 +18,12 @@ from validation.boughzala.page import page, powerquant_section, textbook_section
 from validation.boughzala.sweeps import POWERQUANT, powerquant, textbook
 from validation.timing.pmpp import FILE
 from warpwatt.gpus import find
+from warpwatt.jobs.hosts import Host, State
 from warpwatt.jobs.jobs import Fixed, Job
 from warpwatt.jobs.platform import one_node
 from warpwatt.jobs.simulation import hosts, simulate, tasks
 from warpwatt.published.boughzala import Form, Sample, fit, simgrid
-from warpwatt.published.boughzala.platform_xml import Host, State, block_state, platform_xml
+from warpwatt.published.boughzala.platform_xml import block_state, platform_xml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from warpwatt import __version__
 from warpwatt.budget.quantities import QUANTITIES
 from warpwatt.core.errors import InputError, OutputExistsError
+from warpwatt.core.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,8 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Stall
 from warpwatt.core.errors import CompileError, InputError, LaunchError, WarpWattError
+from warpwatt.core.warps import Stall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

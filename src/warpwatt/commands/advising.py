@@ -21,8 +21,8 @@ from warpwatt.sweep.pool import outcomes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from warpwatt.commands.aims import AdviceOutput, Aim
     from warpwatt.commands.axes import Axes
-    from warpwatt.commands.recommend import AdviceOutput, Aim
     from warpwatt.commands.workers import Workers
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep

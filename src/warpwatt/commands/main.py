@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warpwatt import __version__
 from warpwatt.commands.progress import show_steps
 from warpwatt.core.errors import WarpWattError
+from warpwatt.core.version import __version__
 
 # No linear algebra here: starting a thread per core would double the time numpy takes to load.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

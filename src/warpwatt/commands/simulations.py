@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from warpwatt.commands.output import Writer
     from warpwatt.jobs.application import Predictor
+    from warpwatt.jobs.hosts import Outcome
     from warpwatt.jobs.jobs import Job
     from warpwatt.jobs.simulation import Simulation
-    from warpwatt.published.boughzala.simgrid import Outcome
     from warpwatt.request.session import Session
 
     Renderer = Callable[..., Any]

@@ -15,8 +15,8 @@ from warpwatt.models.efficiency import banking, coalescing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from warpwatt.core.case import Stall
     from warpwatt.core.prediction import LineCost, Prediction
+    from warpwatt.core.warps import Stall
 
 Facts = dict[str, tuple[Measure, "float | str | None"]]
 SHARE_STEP = 0.01

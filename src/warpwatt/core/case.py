@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from warpwatt.core.estimate import Source
@@ -16,29 +15,7 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Level
-    from warpwatt.core.warps import WarpStates
-
-
-class Stall(StrEnum):
-    """Warp-state names of Nsight Compute."""
-
-    SELECTED = "Selected"
-    NOT_SELECTED = "Not Selected"
-    LONG_SCOREBOARD = "Long Scoreboard"
-    SHORT_SCOREBOARD = "Short Scoreboard"
-    LG_THROTTLE = "LG Throttle"
-    MIO_THROTTLE = "MIO Throttle"
-    MATH_PIPE_THROTTLE = "Math Pipe Throttle"
-    TEX_THROTTLE = "Tex Throttle"
-    BARRIER = "Barrier"
-    MEMBAR = "Membar"
-    WAIT = "Wait"
-    NO_INSTRUCTION = "No Instructions"
-    BRANCH_RESOLVING = "Branch Resolving"
-    DISPATCH = "Dispatch Stall"
-    DRAIN = "Drain"
-    IMC_MISS = "IMC Miss"
-    SLEEPING = "Sleeping"
+    from warpwatt.core.warps import Stall, WarpStates
 
 
 @dataclass(frozen=True, slots=True)

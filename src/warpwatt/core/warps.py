@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from warpwatt.core.case import Stall
+
+class Stall(StrEnum):
+    """Warp-state names of Nsight Compute."""
+
+    SELECTED = "Selected"
+    NOT_SELECTED = "Not Selected"
+    LONG_SCOREBOARD = "Long Scoreboard"
+    SHORT_SCOREBOARD = "Short Scoreboard"
+    LG_THROTTLE = "LG Throttle"
+    MIO_THROTTLE = "MIO Throttle"
+    MATH_PIPE_THROTTLE = "Math Pipe Throttle"
+    TEX_THROTTLE = "Tex Throttle"
+    BARRIER = "Barrier"
+    MEMBAR = "Membar"
+    WAIT = "Wait"
+    NO_INSTRUCTION = "No Instructions"
+    BRANCH_RESOLVING = "Branch Resolving"
+    DISPATCH = "Dispatch Stall"
+    DRAIN = "Drain"
+    IMC_MISS = "IMC Miss"
+    SLEEPING = "Sleeping"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

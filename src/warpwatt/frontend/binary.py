@@ -21,7 +21,7 @@ from warpwatt.frontend.compilation import assemble_ptx
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
-from warpwatt.frontend.load import Entry, compiled_entries
+from warpwatt.frontend.entries import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.signatures import typed
 from warpwatt.frontend.source import ptx_target

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
 from warpwatt.core.progress import step
-from warpwatt.frontend.toolkits import release_of, toolkits_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +28,8 @@ LAST_CCCL_MINOR = 3
 """The headers' wheel counts on its own from 13.3 on: ``13.3.5`` belongs to toolkit 13.5."""
 
 
-def install(version: str) -> Path:
-    """Download the wheels of a toolkit version into the cache and return their folder.
+def install(release: tuple[int, int], folder: Path) -> None:
+    """Download the wheels of a toolkit release into a folder, unless it is there.
 
     The newest patch version is taken. Safe when several processes ask at once: one installs, the others
     wait; an interrupted installation leaves nothing behind that would be used.
@@ -40,29 +39,26 @@ def install(version: str) -> Path:
     ToolchainError
         If pip is missing or fails; ``details`` holds its last lines.
     """
-    major, minor = release_of(version)
-    folder = toolkits_directory() / f"{major}.{minor}"
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.parent / f".{major}.{minor}.lock"):
+    with _locked(folder.parent / f".{folder.name}.lock"):
         if folder.is_dir():
-            return folder
-        scratch = Path(tempfile.mkdtemp(prefix=f".{major}.{minor}-", dir=folder.parent))
+            return
+        scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            with step(f"downloading CUDA {major}.{minor}"):
-                _pip_install(period_requirements(version), scratch)
+            with step(f"downloading CUDA {folder.name}"):
+                _pip_install(period_requirements(release), scratch)
             scratch.rename(folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-    return folder
 
 
-def period_requirements(version: str) -> list[str]:
-    """Return what pip installs for a version.
+def period_requirements(release: tuple[int, int]) -> list[str]:
+    """Return what pip installs for a release (major, minor).
 
-    >>> period_requirements("12.3")[0]
+    >>> period_requirements((12, 3))[0]
     'nvidia-cuda-nvcc-cu12==12.3.*'
     """
-    major, minor = release_of(version)
+    major, minor = release
     if major < 13:
         wheels = PERIOD_WHEELS[:-1] if (major, minor) == WITHOUT_CCCL else PERIOD_WHEELS
         return [f"{wheel}-cu{major}=={major}.{minor}.*" for wheel in wheels]

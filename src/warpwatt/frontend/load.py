@@ -6,27 +6,25 @@ prediction wants from a file with hundreds of template instances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.core.progress import step
-from warpwatt.frontend.compilation import assemble_ptx, assumed, compile_cuda
+from warpwatt.frontend.compilation import assemble_ptx, compile_cuda
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
-from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
+from warpwatt.frontend.entries import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.frontend.pressure import assumed_resources, max_threads
-from warpwatt.frontend.select import plain_name, select
+from warpwatt.frontend.select import select
 from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
 from warpwatt.frontend.toolkits import Choice, for_target, target_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Compiled
 
 DEFAULT_OPTIONS = CompileOptions()
@@ -35,15 +33,6 @@ __all__ = ["load", "load_kernel", "select"]
 
 WHOLE_PTX_BYTES = 1 << 20
 """PTX up to this size is assembled whole; a library of kernels would keep ptxas busy for minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A kernel that is known by name; ``make`` parses its programs."""
-
-    name: str
-    demangled: str
-    make: Callable[[], Kernel]
 
 
 def load(
@@ -122,74 +111,6 @@ def _large_ptx_entries(
         return compiled_entries(compiled, alone, target, choice, options)[0].make()
 
     return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
-
-
-def compiled_entries(
-    compiled: Compiled, source: Source, target: str, choice: Choice, options: CompileOptions
-) -> tuple[Entry, ...]:
-    """Return the kernels of compiled PTX and cubin."""
-    from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
-
-    module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
-    if choice.assumed:
-        compiled = assumed(compiled)
-    sass = _machine_code(compiled, source, choice, options)
-    limits = max_threads(compiled.ptx)
-    warnings = (*choice.warnings, *compiled.warnings)
-
-    def make(name: str) -> Kernel:
-        program = with_source_names(ptx.lower(module, name), compiled.parameters)
-        resources = compiled.resources.get(name) or assumed_resources(program, limits.get(name))
-        machine = sass.program(name)
-        return Kernel(
-            name=name,
-            demangled=demangle(name),
-            target=target,
-            resources=resources,
-            ptx=program,
-            sass=with_types(machine, program),
-            source=source.path,
-            toolkit=compiled.toolkit,
-            warnings=(*warnings, *sass.warnings),
-        )
-
-    return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
-
-
-def _machine_code(compiled: Compiled, source: Source, choice: Choice, options: CompileOptions) -> Disassembly:
-    """Return the machine code; that for the oldest target nvdisasm reads, where the GPU is older still."""
-    target = compiled.target
-    if compiled.cubin and Level.SASS in options.levels and target_number(target) < OLDEST_TARGET:
-        text = replace(source, data=compiled.ptx.encode())
-        nearest = replace(choice, target=f"sm_{OLDEST_TARGET}")
-        compiled = assemble_ptx(text, nearest, options)
-    return Disassembly(compiled.cubin, compiled.target, options)
-
-
-def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> Program:
-    """Return a program whose parameters carry the user's names, where declaration and program agree."""
-    known = names.get(plain_name(demangle(program.name)), ())
-    return _named(program, known) if len(known) == len(program.parameters) else program
-
-
-def with_types(machine: Program | None, program: Program) -> Program | None:
-    """Return machine code whose parameters are those of its PTX: a cubin knows their sizes alone."""
-    if machine is None or [p.size for p in machine.parameters] != [p.size for p in program.parameters]:
-        return machine
-    return replace(machine, parameters=program.parameters)
-
-
-def with_names(kernel: Kernel, names: Sequence[str]) -> Kernel:
-    """Return a kernel whose parameters carry these names; superfluous names at the end are dropped."""
-    if kernel.ptx is None or len(names) < len(kernel.ptx.parameters):
-        return kernel
-    ptx = _named(kernel.ptx, names)
-    return replace(kernel, ptx=ptx, sass=with_types(kernel.sass, ptx))
-
-
-def _named(program: Program, names: Sequence[str]) -> Program:
-    pairs = zip(program.parameters, names, strict=False)
-    return replace(program, parameters=tuple(replace(p, source_name=name) for p, name in pairs))
 
 
 def _with_features(choice: Choice, source: Source) -> Choice:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.errors import InputError
 from warpwatt.core.launch import Dim3
 from warpwatt.frontend.compiled import Source
-from warpwatt.frontend.load import DEFAULT_OPTIONS, entries, with_names
+from warpwatt.frontend.entries import with_names
+from warpwatt.frontend.load import DEFAULT_OPTIONS, entries
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.select import select
 from warpwatt.frontend.source import ptx_target

@@ -131,7 +131,7 @@ def period(version: str) -> Toolkit:
     if not folder.is_dir():
         from warpwatt.frontend.install import install  # noqa: PLC0415 - seldom needed, slow to import
 
-        install(version)
+        install(release, folder)
     return describe_period(folder)
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UnknownGpuError, UnsupportedGpuError
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.units import GIB, KIB, MIB
 from warpwatt.gpus import catalog
+from warpwatt.gpus.board import Board
 from warpwatt.gpus.capabilities import adjusted, capability
 from warpwatt.gpus.datafile import Cited
 from warpwatt.gpus.latencies import Latencies
 from warpwatt.gpus.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from warpwatt.gpus.catalog import Entry
     from warpwatt.gpus.datafile import DataFile
@@ -86,36 +87,6 @@ VALUES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
-    """A board's file with everything it inherits, still in the units of the data sheet."""
-
-    file: DataFile
-    name: str
-    aliases: tuple[str, ...]
-    arch: str
-    capability: str
-    die: str = ""
-    note: str = ""
-    memory_from: tuple[str, ...] = ()
-    values: Mapping[str, Cited] = field(default_factory=dict)
-    capability_values: Mapping[str, Cited] = field(default_factory=dict)
-    capability_throughput: Mapping[str, Cited] = field(default_factory=dict)
-    memory: Mapping[str, Cited] = field(default_factory=dict)
-
-    def number(self, key: str) -> float:
-        """Return a required number of ``[values]``, or raise ``ParseError``."""
-        return self.required(key).number()
-
-    def required(self, key: str) -> Cited:
-        """Return a required entry of ``[values]``, or raise ``ParseError``."""
-        if key not in self.values:
-            self.file.fail(
-                f"{key} is missing", "values", hint="add it to [values], or inherits = a GPU that has it"
-            )
-        return self.values[key]
-
-
 def board(entry: Entry, below: tuple[Entry, ...] = ()) -> Board:
     """Return the board of an entry, ``inherits`` resolved among the entries of ``below`` and the rest.
 
@@ -181,7 +152,7 @@ def gpu(entry: Entry) -> Gpu:
         arch=source.arch,
         note=source.note,
         capability=adjusted(limits, source.capability_values, source.capability_throughput),
-        memory=timings(source),
+        memory=timings(source, packaged),
         latencies=Latencies(limits.version),
         sources={VALUES[key].field or key: str(cited.source) for key, cited in source.values.items()},
         **_specification(source),

@@ -17,6 +17,7 @@ from warpwatt.gpus.datafile import DataFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from warpwatt.gpus.board import Board
     from warpwatt.gpus.catalog import Entry
 
 # Printed bandwidths are rounded, and the driver's clock may differ from the page's by 1-2 MHz.
@@ -142,7 +143,7 @@ def _boards_are_sane() -> Iterator[Finding]:
         yield from _clocks_and_bandwidth(board, entry.path)
 
 
-def _clocks_and_bandwidth(board: boards.Board, path: Path) -> Iterator[Finding]:
+def _clocks_and_bandwidth(board: Board, path: Path) -> Iterator[Finding]:
     """Bandwidth is 2 × memory clock × bus width / 8, and the base clock is not above the boost clock."""
     values = {key: cited.value for key, cited in board.values.items()}
     if "memory_bus_bits" in values:

@@ -26,7 +26,7 @@ from warpwatt.gpus.datafile import DataFile, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from warpwatt.gpus.boards import Board
+    from warpwatt.gpus.board import Board
 
     _Read = Callable[[Mapping[str, float], "_Place"], float | None]
 
@@ -127,8 +127,10 @@ def measurements(stem: str) -> tuple[str, tuple[Measurement, ...]]:
     )
 
 
-def timings(board: Board) -> MemoryTimings:
+def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
     """Return the timings of a board, borrowed ones flagged by ``borrowed_from`` and in ``sources``.
+
+    ``packaged`` finds the board of a file of the package, to borrow from.
 
     Raises
     ------
@@ -139,7 +141,7 @@ def timings(board: Board) -> MemoryTimings:
     found: dict[str, float] = {}
     sources: dict[str, str] = {}
     lenders: dict[str, None] = {}
-    for there, rows in _lenders(board, here):
+    for there, rows in _lenders(board, here, packaged):
         if _FIELDS.keys() - _NOT_BORROWED <= found.keys():
             break
         own = there.name == here.name
@@ -163,10 +165,10 @@ def timings(board: Board) -> MemoryTimings:
     return MemoryTimings(**found, sources=sources, borrowed_from=", ".join(lenders))
 
 
-def _lenders(board: Board, here: _Place) -> Iterator[tuple[_Place, list[Measurement]]]:
+def _lenders(
+    board: Board, here: _Place, packaged: Callable[[str], Board]
+) -> Iterator[tuple[_Place, list[Measurement]]]:
     """Yield the boards to take measurements from, with their usable rows, nearest first."""
-    from warpwatt.gpus.boards import packaged  # noqa: PLC0415 - boards and timings need each other
-
     if board.memory:
         row = {key: cited.number() for key, cited in board.memory.items()}
         yield here, [Measurement(row, next(iter(board.memory.values())).source, "measured")]

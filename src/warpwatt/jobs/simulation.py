@@ -13,8 +13,8 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
 from warpwatt.core.progress import step
 from warpwatt.jobs.costs import cost
+from warpwatt.jobs.hosts import FLOPS_PER_SECOND, Host, State
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
-from warpwatt.published.boughzala.platform_xml import FLOPS_PER_SECOND, Host, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,8 @@ from warpwatt.core.program import SourceLine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.core.case import Case, Power, Stall, Timing
+    from warpwatt.core.case import Case, Power, Timing
+    from warpwatt.core.warps import Stall
 
 Place = tuple[str, int]
 """File and line."""

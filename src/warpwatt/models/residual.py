@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.case import Stall
 from warpwatt.core.program import Level
+from warpwatt.core.warps import Stall
 from warpwatt.models.pipeline import Pipeline
 from warpwatt.models.trained.file import read
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from warpwatt import __version__
-from warpwatt.core.case import Stall
 from warpwatt.core.units import si
+from warpwatt.core.version import __version__
+from warpwatt.core.warps import Stall
 from warpwatt.render.comparison import BEST, best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings

@@ -9,8 +9,8 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warpwatt import __version__
 from warpwatt.core.estimate import SEED
+from warpwatt.core.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

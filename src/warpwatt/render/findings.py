@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Stall
 from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
+from warpwatt.core.warps import Stall
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.finding import Finding
 from warpwatt.render.method import method_text

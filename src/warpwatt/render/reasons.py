@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Stall
 from warpwatt.core.units import si
+from warpwatt.core.warps import Stall
 from warpwatt.render.figures import bounds, percent
 from warpwatt.render.finding import Finding
 from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS, SCHEDULER_UNITS, unit_name

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from warpwatt.core.case import Stall
 from warpwatt.core.units import binary_bytes, si
+from warpwatt.core.warps import Stall
 from warpwatt.render.annotated import advice_table
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from warpwatt.core.prediction import ApplicationPrediction
+    from warpwatt.jobs.hosts import Outcome
     from warpwatt.jobs.sharing import Shared
     from warpwatt.jobs.simulation import Simulation
-    from warpwatt.published.boughzala.simgrid import Outcome
     from warpwatt.render.context import Context
 
 SCHEMA_VERSION = "1.0.0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Stall
+from warpwatt.core.warps import Stall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from collections.abc import Container, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, overload
 
-from warpwatt import __version__
 from warpwatt.core.errors import InputError, OutputExistsError
+from warpwatt.core.version import __version__
 from warpwatt.storage.cache import digest
 from warpwatt.sweep.rows import Row
 

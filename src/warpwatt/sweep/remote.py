@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import warpwatt
 from warpwatt.core.errors import WarpWattError
+from warpwatt.core.version import __version__
 from warpwatt.frontend.toolchain import installed
 from warpwatt.sweep.rows import Row
 from warpwatt.sweep.units import work
@@ -40,13 +40,13 @@ class OtherVersionError(ClusterError):
 @lru_cache(maxsize=1)
 def identity() -> str:
     """Return which WarpWatt this process has: version, a digest of its files, its compiler."""
-    root = Path(warpwatt.__file__).parent
+    root = Path(__file__).parents[1]
     state = blake2b(digest_size=6)
     files = (file for kind in ("*.py", "*.toml") for file in root.rglob(kind))
     for file in sorted(files):
         state.update(f"{file.relative_to(root).as_posix()}\0".encode())
         state.update(file.read_bytes())
-    return f"WarpWatt {warpwatt.__version__} ({state.hexdigest()}), CUDA {installed().version}"
+    return f"WarpWatt {__version__} ({state.hexdigest()}), CUDA {installed().version}"
 
 
 def packed(sweep: Sweep) -> Packed:

@@ -11,15 +11,15 @@ import multiprocessing
 import os
 import shutil
 import sys
-import sysconfig
 import tempfile
 import threading
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import WarpWattError
-from warpwatt.workers.confinement import SYSTEM, Walls, confine, landlock_version
+from warpwatt.workers.confinement import Walls, confine, landlock_version
 from warpwatt.workers.processes import kill_descendants
 
 if TYPE_CHECKING:
@@ -28,10 +28,29 @@ if TYPE_CHECKING:
     from warpwatt.workers.limits import Limits
 
 
-def main(pipe: Connection, task: str, request: dict[str, Any], folder: str, limits: Limits) -> None:
-    """Confine this process to ``folder``, do a task of ``tasks``, send its answer."""
+class SideError(Exception):
+    """An error of one of two parts of a request."""
+
+    def __init__(self, side: str, error: WarpWattError) -> None:
+        super().__init__(side)
+        self.side = side
+        self.error = error
+
+
+def main(
+    pipe: Connection, work: str, task: str, request: dict[str, Any], folder: str, limits: Limits
+) -> None:
+    """Confine this process to ``folder``, do a task of the module ``work``, send its answer.
+
+    The module has ``TASKS`` (name to function of a request, its limits and whether the walls keep files
+    away) and ``readable_places()``. It is loaded before the fork.
+    """
     try:
-        answer = _done(task, request, limits, confined=_enter(folder, limits))
+        module = import_module(work)
+        confined = _enter(folder, module.readable_places(), limits)
+        answer = {"good": module.TASKS[task](request, limits, confined)}
+    except SideError as error:
+        answer = {"error": {**described(error.error), "side": error.side}}
     except WarpWattError as error:
         answer = {"error": described(error)}
     except MemoryError:
@@ -44,15 +63,6 @@ def main(pipe: Connection, task: str, request: dict[str, Any], folder: str, limi
     pipe.close()
     sys.stdout.flush()
     os._exit(0)  # nothing to tidy up: the folder is the parent's, and threads may still hold locks
-
-
-def _done(task: str, request: dict[str, Any], limits: Limits, *, confined: bool) -> dict[str, Any]:
-    from warpwatt.server.tasks import tasks  # noqa: PLC0415 - loaded before the fork
-
-    try:
-        return {"good": tasks.TASKS[task](request, limits, confined)}
-    except tasks.SideError as error:
-        return {"error": {**described(error.error), "side": error.side}}
 
 
 LESS = "send less: fewer GPUs, a smaller launch or a simpler kernel"
@@ -71,13 +81,13 @@ def described(error: WarpWattError) -> dict[str, Any]:
     }
 
 
-def _enter(folder: str, limits: Limits) -> bool:
+def _enter(folder: str, readable: tuple[Path, ...], limits: Limits) -> bool:
     """Go behind the walls; return whether they keep files away."""
     os.chdir(folder)
     tempfile.tempdir = folder
     # Nothing is kept between strangers: each compiles anew, in his own folder.
     os.environ.update(TMPDIR=folder, HOME=folder, WARPWATT_CACHE_SIZE="0")
-    confine(Walls(readable_places(), Path(folder)), limits, os.cpu_count() or 1)
+    confine(Walls(readable, Path(folder)), limits, os.cpu_count() or 1)
     threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()
     return landlock_version() > 0
 
@@ -90,22 +100,3 @@ def _end_with_server(folder: str) -> None:
         kill_descendants(os.getpid())
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
-
-
-def readable_places() -> tuple[Path, ...]:
-    """Return what a prediction reads: the system's libraries, Python, this package, compilers."""
-    from warpwatt.frontend import toolchain  # noqa: PLC0415 - loaded before the fork
-    from warpwatt.frontend.toolkits import toolkits_directory  # noqa: PLC0415
-    from warpwatt.gpus.catalog import user_directories  # noqa: PLC0415
-
-    package = Path(__file__).parents[1]
-    installation = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
-    places: tuple[str | Path, ...] = (
-        *SYSTEM,
-        *installation,
-        package,
-        toolchain.installed().root,
-        toolkits_directory(),
-        *user_directories(),
-    )
-    return tuple(dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/")))

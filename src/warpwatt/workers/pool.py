@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerProcess
 
-PRELOADED = "warpwatt.server.tasks.preload"
 WATCH_SECONDS = 0.05
 """How often a worker's memory is looked at."""
 
@@ -85,6 +84,10 @@ class Worker:
 class Pool:
     """At most ``workers`` requests run, at most ``queue`` wait; the rest are refused at once."""
 
+    work: str
+    """Module of the tasks, as :func:`~warpwatt.workers.child.main` takes it."""
+    preload: str
+    """Module that the process all workers are forked from imports first, so that each begins warm."""
     limits: Limits = field(default_factory=Limits)
     workers: int = 2
     queue: int = 16
@@ -108,7 +111,7 @@ class Pool:
         CrashError
             If workers do not start.
         """
-        multiprocessing.get_context("forkserver").set_forkserver_preload([PRELOADED])
+        multiprocessing.get_context("forkserver").set_forkserver_preload([self.preload])
         await asyncio.to_thread(forkserver.ensure_running)
         self.confined = bool((await self.run("walls", {}))["confined"])
 
@@ -166,7 +169,7 @@ class Pool:
         folder = tempfile.mkdtemp(prefix="warpwatt-serve-")
         ours, theirs = context.Pipe(duplex=False)
         process = context.Process(
-            target=child.main, args=(theirs, task, request, folder, self.limits), daemon=True
+            target=child.main, args=(theirs, self.work, task, request, folder, self.limits), daemon=True
         )
         loop = asyncio.get_running_loop()
         worker = Worker(process, ours, folder)

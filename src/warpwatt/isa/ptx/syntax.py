@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from warpwatt.core.program import Guard
-    from warpwatt.isa.ptx.body import Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ class Function:
     linkage: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     directives: tuple[Directive, ...] = ()
-    body: Body | None = None
+    body: Iterable[Statement] | None = None
 
     @property
     def is_entry(self) -> bool:

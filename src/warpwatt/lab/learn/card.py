@@ -8,7 +8,7 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from warpwatt import __version__
+from warpwatt.core.version import __version__
 from warpwatt.lab.learn.splits import Split
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """The ``pipeline`` time model: one SM simulated over the compiler's own schedule, then the whole chip.
 
-Public names: ``Pipeline`` (the model), ``what_ifs(case)`` (the launch without one trouble at a time). Needs
-``Execution.streams``.
+Public name: ``Pipeline``. Needs ``Execution.streams``.
 
 From data to time: :mod:`.table` lowers a program to an instruction table for a :mod:`.machine`,
 :mod:`.streams` prices a trace's accesses, :mod:`.shorten` leaves out iterations of long loops.
@@ -9,6 +8,6 @@ From data to time: :mod:`.table` lowers a program to an instruction table for a 
 of it, :mod:`.model` a :class:`~warpwatt.core.case.Timing`.
 """
 
-from warpwatt.models.pipeline.model import Pipeline, what_ifs
+from warpwatt.models.pipeline.model import Pipeline
 
-__all__ = ["Pipeline", "what_ifs"]
+__all__ = ["Pipeline"]

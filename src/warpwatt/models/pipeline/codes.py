@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from warpwatt.core.case import Stall
+from warpwatt.core.warps import Stall
 
 
 class Operation(IntEnum):

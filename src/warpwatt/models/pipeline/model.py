@@ -23,7 +23,6 @@ from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
 
 if TYPE_CHECKING:
-    from warpwatt.core.advice import WhatIf
     from warpwatt.core.case import Case
     from warpwatt.core.streams import WarpStreams
 
@@ -152,11 +151,3 @@ def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
     for assumption in case.workload.assumptions:
         spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
     return [seconds * factor for factor in factor_draws(spreads)]
-
-
-def what_ifs(case: Case) -> tuple[WhatIf, ...]:
-    """Return what the launch would take without each of its troubles, by simulating again."""
-    from warpwatt.what_if import what_ifs  # noqa: PLC0415 - not needed to predict
-
-    model = Pipeline()
-    return what_ifs(case, model, model.predict(case))

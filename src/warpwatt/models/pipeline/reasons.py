@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.case import Stall
-from warpwatt.core.warps import WarpStates
+from warpwatt.core.warps import Stall, WarpStates
 from warpwatt.models.pipeline.codes import REASONS, Pipe, SmPipe
 
 if TYPE_CHECKING:

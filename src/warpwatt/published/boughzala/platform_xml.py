@@ -4,47 +4,26 @@ A GPU's speed depends on what it runs, so every kind of work has a state (SimGri
 its speed and power; other clocks of the same work are further states. One flop stands for one thread: then
 the platform of the paper's Figure 3 comes out for its kernel, 14 blocks of 1024 threads in a round, and other
 sizes of the kernel are other amounts on the same state. Work known by its seconds alone counts them in
-:data:`FLOPS_PER_SECOND`.
+:data:`~warpwatt.jobs.hosts.FLOPS_PER_SECOND`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
+
+from warpwatt.jobs.hosts import Host, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.published.boughzala import BlockModel
 
-FLOPS_PER_SECOND = 1e9
-"""Speed of states whose work is known by its duration only."""
 _HEAD = """\
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
 """
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A state of a host: flop per second, watts with nothing to do and while working."""
-
-    speed: float
-    idle_watts: float
-    busy_watts: float
-    what: str = ""
-    """The work it stands for, for the reader of the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """A host of one core; ``states`` are numbered from 0."""
-
-    name: str
-    states: tuple[State, ...]
-    off_watts: float = 0.0
 
 
 def block_state(model: BlockModel, threads_per_block: int) -> State:

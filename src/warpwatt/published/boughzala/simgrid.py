@@ -10,18 +10,18 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
+from warpwatt.jobs.hosts import Outcome
 from warpwatt.published.boughzala.platform_xml import platform_xml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warpwatt.published.boughzala.platform_xml import Host
+    from warpwatt.jobs.hosts import Host
 
     Task = tuple[float, int, float, int]
 
@@ -31,20 +31,6 @@ HOW = f"apt-get install python3-simgrid, or name a Python that has it in {VARIAB
 PROBE_SECONDS = 60
 RUN_SECONDS = 3600
 _WORKER = Path(__file__).with_name("simgrid_worker.py")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What SimGrid says: seconds at the end, joules by host, and when each task of each host ended."""
-
-    time: float
-    energies: Mapping[str, float]
-    ends: Mapping[str, Sequence[float]]
-
-    @property
-    def energy(self) -> float:
-        """Joules of all hosts."""
-        return sum(self.energies.values())
 
 
 @lru_cache(maxsize=1)

@@ -12,8 +12,8 @@ from warpwatt.render.report.values import Bar, bar, parts
 from warpwatt.render.words import STALL_REASONS, speed_of_light_order
 
 if TYPE_CHECKING:
-    from warpwatt.core.case import Stall
     from warpwatt.core.prediction import Prediction
+    from warpwatt.core.warps import Stall
 
 
 def bar_charts(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:

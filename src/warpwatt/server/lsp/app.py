@@ -18,7 +18,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.uris import from_fs_path
 
-import warpwatt
+from warpwatt.core.version import __version__
 from warpwatt.server.lsp.actions import insertion
 from warpwatt.server.lsp.diagnostics import at_file, diagnostics
 from warpwatt.server.lsp.document import MAX_CHARACTERS, Document, bare, is_cuda
@@ -61,7 +61,7 @@ class Server(LanguageServer):
     protocol: Protocol
 
     def __init__(self) -> None:
-        super().__init__("warpwatt", warpwatt.__version__, protocol_cls=Protocol)
+        super().__init__("warpwatt", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
         self.editor: Mapping[str, Any] = {}
         self.analyses = Scheduler()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Stall
 from warpwatt.core.units import si
+from warpwatt.core.warps import Stall
 from warpwatt.frontend.select import plain_name
 from warpwatt.render.figures import count, dimensions, interval, percent
 from warpwatt.render.findings import FULL_WARP

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cattrs.preconf.json import make_converter
 
-import warpwatt
+from warpwatt.core.version import __version__
 from warpwatt.server.lsp.facts import Facts
 from warpwatt.server.lsp.moved import line_map, moved
 from warpwatt.storage.cache import Cache, default_cache, digest
@@ -83,10 +83,10 @@ def _cache() -> Cache:
 @cache
 def fingerprint() -> str:
     """Return what changes with the program and its data: its version, and its files' sizes and times."""
-    root = Path(warpwatt.__file__).parent
+    root = Path(__file__).parents[2]
     states = []
     for path in sorted(root.rglob("*")):
         if path.suffix in (".py", ".toml", ".csv", ".json", ".npz"):
             status = path.stat()
             states.append([str(path.relative_to(root)), status.st_size, status.st_mtime_ns])
-    return digest(json.dumps([warpwatt.__version__, states]).encode())
+    return digest(json.dumps([__version__, states]).encode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from warpwatt.frontend.compilation import compile_cuda
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
-from warpwatt.frontend.load import compiled_entries
+from warpwatt.frontend.entries import compiled_entries
 from warpwatt.frontend.select import select
 from warpwatt.frontend.toolkits import for_target
 from warpwatt.request.options import CompilationOptions, ModelOptions

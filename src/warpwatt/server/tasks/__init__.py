@@ -4,3 +4,7 @@
 what runs in them, :mod:`~warpwatt.workers.confinement` their walls, and
 :mod:`~warpwatt.server.tasks.tasks` what they are asked to do.
 """
+
+TASKS = "warpwatt.server.tasks.tasks"
+PRELOAD = "warpwatt.server.tasks.preload"
+"""Modules that a pool of workers needs by name: it forks before anything of them is loaded here."""

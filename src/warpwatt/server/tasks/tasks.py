@@ -23,6 +23,8 @@ from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOpt
 from warpwatt.request.session import Session
 from warpwatt.server.tasks.lines import own_lines
 from warpwatt.server.tasks.parameters import described_kernel, described_launch
+from warpwatt.server.tasks.places import readable_places
+from warpwatt.workers.child import SideError
 from warpwatt.workers.limits import GIB
 
 if TYPE_CHECKING:
@@ -37,14 +39,7 @@ if TYPE_CHECKING:
     from warpwatt.workers.limits import Limits
 
 
-class SideError(Exception):
-    """An error of one of two kernels."""
-
-    def __init__(self, side: str, error: WarpWattError) -> None:
-        super().__init__(side)
-        self.side = side
-        self.error = error
-
+__all__ = ["TASKS", "compare", "kernels", "predict", "readable_places", "walls"]
 
 DEFAULT_NAME = "kernel.cu"
 DEFAULT_GPUS = ("h200",)

@@ -14,7 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from warpwatt import __version__
+from warpwatt.core.version import __version__
+from warpwatt.server.tasks import PRELOAD, TASKS
 from warpwatt.server.web import listings
 from warpwatt.server.web.guard import Guard
 from warpwatt.server.web.openapi import API, document
@@ -55,7 +56,7 @@ RETRY_SECONDS = 2
 
 def create_app(settings: Settings, pool: Pool | None = None) -> Starlette:
     """Return the application; ``pool`` is started and stopped with it."""
-    workers = pool or Pool(settings.limits, settings.workers, settings.queue)
+    workers = pool or Pool(TASKS, PRELOAD, settings.limits, settings.workers, settings.queue)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from warpwatt import __version__
+from warpwatt.core.version import __version__
 from warpwatt.render.json import schema as prediction_schema
 
 API = "/api/v1"
