@@ -16,7 +16,7 @@ TOGETHER = "together"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """The case as it would be without one of its troubles.
+    """The case as it would be without one of its inefficiencies.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Advice:
     """One change to a kernel and what it would save, found by predicting again.
 
     ``time`` is what the launch would take, ``saved`` (seconds) and ``energy_saved`` (joules) what it would
-    save; what is not said here is as in :class:`Change`.
+    save; the other fields are those of :class:`Change`.
     """
 
     kind: str

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Bound(StrEnum):
-    """Which side of a limit is allowed."""
+    """Whether a limit is an upper or a lower bound."""
 
     MAX = "max"
     MIN = "min"

@@ -56,7 +56,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timing:
-    """What a time model says.
+    """Result of a time model.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Timing:
     shares
         Share of the time attributed to each instruction of ``workload.execution.program``; sums to 1.
     warps
-        What resident warps spend their cycles on, by instruction; None where the model cannot tell.
+        What resident warps spend their cycles on, by instruction; None where the model does not resolve it.
     """
 
     model: str
@@ -91,11 +91,12 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Power:
-    """What a power model says: mean board power in watts and its components in watts.
+    """Result of a power model: mean board power in watts and its components in watts.
 
     ``shares`` is the share of the energy attributed to each instruction, as in :class:`Timing`; empty where
-    the model cannot tell. ``reasons`` computes what a learned part adds to (+) or takes from (-) the physical
-    model's power, by feature, in watts, largest first; None where the components are the whole reason.
+    the model does not resolve it. ``reasons`` computes what a learned part adds to (+) or takes from (-) the
+    physical model's power, by feature, in watts, largest first; None where the components are the whole
+    reason.
     """
 
     model: str

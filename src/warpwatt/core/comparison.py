@@ -1,6 +1,6 @@
-"""Two predictions side by side: :class:`Comparison`, what changed from an old to a new one, and why.
+"""An old and a new prediction compared (:class:`Comparison`): what changed, and why.
 
-Differences are taken draw by draw: what is uncertain about both sides alike cancels.
+Differences are taken draw by draw: what is uncertain about both predictions alike cancels.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One fact of both sides, a text where ``measure`` says so; None on a side that has no such thing."""
+    """One fact of the old and the new prediction; a text for ``Measure.TEXT``, None where there is none."""
 
     topic: Topic
     name: str
@@ -69,7 +69,7 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """New over old, None where that says nothing (texts, shares, an old value of zero)."""
+        """New over old, None where it has no meaning (texts, shares, an old value of zero)."""
         if self.measure in (Measure.TEXT, Measure.SHARE) or not self.old or self.new is None:
             return None
         return float(self.new) / float(self.old)
@@ -77,7 +77,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A quantity on both sides, its difference (new less old, in its unit) and its ratio (new over old)."""
+    """An old and a new quantity, their difference (new less old, in their unit) and ratio (new over old)."""
 
     name: str
     old: Estimate
@@ -94,16 +94,16 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """One source line on both sides.
+    """One source line of the old and the new kernel.
 
     Attributes
     ----------
     old, new
-        Its costs; None on the side where the line is not, or costs nothing.
+        Its costs; None where that kernel lacks the line, or it costs nothing.
     text
         The new text, the old where there is no new.
     old_line, new_line
-        Numbers; None on the side where the line is not.
+        Numbers; None where that kernel lacks the line.
     time, energy
         New less old, in seconds and joules per launch.
     figures
@@ -134,7 +134,7 @@ class Comparison:
     figures: tuple[Figure, ...]
     lines: tuple[LineChange, ...]
     old_assumptions: tuple[str, ...] = ()
-    """What is assumed of the old side alone."""
+    """What is assumed of the old prediction alone."""
     new_assumptions: tuple[str, ...] = ()
 
     @property
@@ -150,10 +150,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonSet:
-    """All kernels of two sides; ``removed`` are only on the old one, ``added`` only on the new one."""
+    """All kernels of an old and a new source; ``removed`` are only in the old, ``added`` only in the new."""
 
     old: str
-    """What the old side is called: a file, a commit, a GPU, a clock."""
+    """What the old source is called: a file, a commit, a GPU, a clock."""
     new: str
     comparisons: tuple[Comparison, ...]
     removed: tuple[Prediction, ...] = ()

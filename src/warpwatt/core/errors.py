@@ -116,7 +116,7 @@ class UnsupportedGpuError(WarpWattError):
 
 
 class ToolchainError(WarpWattError):
-    """A compiler or tool is missing or broken; ``hint`` is the command that mends it (exit code 3)."""
+    """A compiler or tool is missing or broken; ``hint`` is the command that repairs it (exit code 3)."""
 
     exit_code = 3
 

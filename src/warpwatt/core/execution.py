@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something taken for granted because neither program nor user said it.
+    """Something assumed because neither the program nor the user specifies it.
 
     ``parameter`` names the shared draws, ``spread`` the standard deviation of the logarithm of the time it
     may cost; ``fix`` is the flag that removes the assumption.
@@ -191,9 +191,9 @@ class LevelHits:
     dram: Traffic
     uniform: float | None = None
     run: float = math.inf
-    """Bytes side by side that are asked for at about the same time."""
+    """Contiguous bytes requested at about the same time."""
     in_flight: float = 0.0
-    """Part of ``l1_hits`` that finds its line asked for by another warp but not arrived yet."""
+    """Part of ``l1_hits`` whose line another warp has requested and that has not arrived yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-LENDER_MARK = "; measured on "
-"""Stands in the source of a measurement taken over from a relative, before the relative's name."""
+MEASURED_ON = "; measured on "
+"""Marks the source of a measurement that was taken over from a related GPU: that GPU's name follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class MemoryTimings:
     dram_copy_bandwidth: float | None = None
     """Bytes per second read and written together by a copy kernel; ``dram_bandwidth`` is reads alone."""
     dram_latency_clock: float | None = None
-    """SM clock in hertz at which ``dram_latency`` was counted: its nanoseconds, not its cycles, stay put."""
+    """SM clock in hertz at which ``dram_latency`` was counted: its time, not its cycles, is constant."""
 
     def borrowed(self, field_name: str) -> bool:
         """Whether a value was measured on a relative and scaled, not on this GPU.
@@ -118,7 +118,7 @@ class MemoryTimings:
         >>> timings.borrowed("l2_latency"), timings.borrowed("l1_latency")
         (True, False)
         """
-        return LENDER_MARK in self.sources.get(field_name, "")
+        return MEASURED_ON in self.sources.get(field_name, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A :class:`Launch`: everything the host says when it starts a kernel."""
+"""A :class:`Launch`: everything the host specifies when it starts a kernel."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class LineCost:
     accesses: tuple[tuple[int, AccessPattern], ...] = ()
     """Instruction index and pattern of each memory instruction on the line."""
     stalls: Mapping[Stall, float] = field(default_factory=dict)
-    """Stall name to its share of all warp time, largest first; empty where the model cannot tell."""
+    """Stall name to its share of all warp time, largest first; empty where the model has none."""
     waits: tuple[LineWait, ...] = ()
     """What its stalls for results wait for, longest first."""
 

@@ -1,4 +1,4 @@
-"""Steps of work that may take long, told to whoever listens: the command line shows them on a terminal.
+"""Steps of work that may take long, reported to a listener: the command line shows them on a terminal.
 
 >>> heard = []
 >>> with listening(heard.append), step("NVIDIA H200"), step("emulating"):
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Steps:
-    """What is being done now, the outermost step first, and who hears of it."""
+    """The steps under way, the outermost first, and the listener they are reported to."""
 
     def __init__(self) -> None:
         self.listener: Listener | None = None
@@ -27,13 +27,13 @@ class _Steps:
 
     def begin(self, text: str) -> None:
         self.running.append(text)
-        self.tell()
+        self.notify()
 
     def end(self, text: str) -> None:
         self.running.remove(text)
-        self.tell()
+        self.notify()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         if self.listener is not None:
             self.listener(tuple(self.running))
 
@@ -43,7 +43,7 @@ _STEPS = _Steps()
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Tell ``listener`` the steps under way whenever they change in the body; None hears nothing."""
+    """Report the steps under way to ``listener`` whenever they change in the body; None: report nothing."""
     before, _STEPS.listener = _STEPS.listener, listener
     try:
         yield
@@ -53,7 +53,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def step(text: str) -> Iterator[None]:
-    """Say that the body does ``text``: one step of what is under way already."""
+    """Report that the body does ``text``: one step of what is under way already."""
     _STEPS.begin(text)
     try:
         yield
@@ -63,14 +63,14 @@ def step(text: str) -> Iterator[None]:
 
 @contextmanager
 def interrupted() -> Iterator[None]:
-    """Let who listens show no step while the body writes something else."""
+    """Have the listener show no step while the body writes something else."""
     running, _STEPS.running = _STEPS.running, []
-    _STEPS.tell()
+    _STEPS.notify()
     try:
         yield
     finally:
         _STEPS.running = running
-        _STEPS.tell()
+        _STEPS.notify()
 
 
 def counted(text: str, number: int, total: int) -> str:

@@ -66,7 +66,7 @@ class Growth:
     private: bool = False
     """Local memory: resident threads share its place with the threads that follow them."""
     run: float = math.inf
-    """Bytes side by side that a block and those beside it ask for at about the same time."""
+    """Contiguous bytes that a block and its neighbours request at about the same time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -167,7 +167,7 @@ def _number(cubin: Cubin) -> int:
 
 
 def _same_major(available: int, wanted: int) -> bool:
-    """Tell whether machine code for one architecture runs on another: same major version, not newer."""
+    """Return whether machine code for one architecture runs on another: same major version, not newer."""
     return available // 10 == wanted // 10 and available <= wanted
 
 

@@ -1,4 +1,4 @@
-"""Look at everything WarpWatt needs on this machine, and say how to mend what is missing."""
+"""Look at everything WarpWatt needs on this machine, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the report: what was looked at, what was found, the command that mends it."""
+    """One line of the report: what was looked at, what was found, the command that fixes it."""
 
     what: str
     status: Status
@@ -48,7 +48,7 @@ class Check:
 
 
 def examine() -> tuple[Check, ...]:
-    """Return every check, in the order a newcomer would mend them. Nothing is changed or installed."""
+    """Return every check, in the order a newcomer would fix them. Nothing is changed or installed."""
     toolkit = _toolkit()
     return (
         _python(),

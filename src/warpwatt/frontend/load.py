@@ -1,4 +1,4 @@
-"""From a file to kernels: compile or read it, parse every level, join resources and names.
+"""From a file to kernels: compile or read it, parse every level, attach resources and names.
 
 ``load`` returns every kernel; ``load_kernel`` translates only the one that is asked for, which is what a
 prediction wants from a file with hundreds of template instances.

@@ -137,7 +137,7 @@ def _compile_blanking(
         expressions = [e for e in expressions if e not in bad]
         if not texts.add_missing(log) and not texts.blank(errors(log)) and not bad:
             break
-    # What a missing header, or a declaration that was blanked, leads to says less than why.
+    # What a missing header, or a declaration that was blanked, leads to, explains less than that itself.
     why = refusals[0] if _blanked(refusals[-1], texts, source) else refusals[-1]
     log = next((r for r in refusals if _MISSING_HEADER.search(r)), why)
     raise _refusal(log.replace(texts.name, source.name), flags, source.name)
@@ -162,7 +162,7 @@ def _looked_for(names: Sequence[str], source: Source, options: CompileOptions) -
 
 
 def _sealed(source: Source, options: CompileOptions, toolkit: Toolkit) -> _Texts:
-    """Check a stranger's source and give it the headers it names as texts; no file of his is looked for."""
+    """Check an untrusted source and give it the headers it names as texts; no other file is looked for."""
     given = sealed.headers(sealed.check(source, options, toolkit), toolkit)
     text = hostcode.without_host_functions(sealed.normalised(source.text))
     return _Texts(source.name, {source.name: text}, {}, [], given)

@@ -49,7 +49,7 @@ class CompileOptions:
     timeout, memory
         Limits of each compiler process: seconds and bytes of address space.
     sealed, pasting
-        ``sealed``: the source is a stranger's and must not reach a file of this machine: NVRTC alone, headers
+        ``sealed``: the source is untrusted and must not reach a file of this machine: NVRTC alone, headers
         as texts (:mod:`~warpwatt.frontend.sealed`). ``pasting``: it may nevertheless paste names with
         ``##``, because the system itself keeps files from the compiler.
     """

@@ -1,10 +1,10 @@
-"""CUDA C++ from strangers: text that cannot make NVRTC read a file of this machine.
+"""Untrusted CUDA C++: text that cannot make NVRTC read a file of this machine.
 
 NVRTC opens whatever ``#include "/etc/passwd"`` names, include folders or not. So the text is read by the
 rules of the preprocessor's first phases before NVRTC sees it, and everything that names a file must be a
 literal name of CUDA's or the standard library's headers. Those are given as texts; in them, no name can be
-built from macros of the user's. Line markers (``#line``, ``.file``) only name files; who reads source lines
-for people must look at his own text alone.
+built from macros of the user's. Line markers (``#line``, ``.file``) only name files; code that
+shows source lines to people must read them from the submitted text alone.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def headers(names: Sequence[str], toolkit: Toolkit) -> dict[str, str]:
 def _header(name: str, toolkit: Toolkit) -> tuple[str, tuple[str, ...]]:
     """Return a header of CUDA's with every ``#include`` by its whole name, and those names.
 
-    An include of a computed name becomes an error for who reaches it: its macros could be the user's.
+    An include of a computed name becomes an ``#error`` where it is reached: its macros could be the user's.
     """
     file = _file(name, toolkit)
     text = "" if file is None else file.read_text(encoding="utf-8", errors="replace")

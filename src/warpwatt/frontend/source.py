@@ -1,4 +1,4 @@
-"""Read the user's input and tell what it is: by its content, and by its name only where content is silent."""
+"""Read the user's input and classify it: by its content, by its name where the content does not decide."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def ptx_target(data: bytes) -> str:
 
 
 def kind_of(source: Source) -> Kind:
-    r"""Tell what a source is.
+    r"""Return what a source is.
 
     Raises
     ------

@@ -78,7 +78,7 @@ VALUES = {
     "memory_size_gib": Value("memory_size", lambda cited: round(cited.number() * GIB), 0.25, 1024),
     "l2_size_bytes": Value("l2_size", Cited.whole, 64 * KIB, 512 * MIB, required=True),
     "l1_shared_per_sm_bytes": Value("l1_shared_per_sm", Cited.whole, 16 * KIB, 512 * KIB),
-    "l1_shared_unified": Value("l1_shared_unified", Cited.truth, required=True),
+    "l1_shared_unified": Value("l1_shared_unified", Cited.boolean, required=True),
     "power_limit_w": Value("power_limit", _times(1.0), 5, 2000),
     "idle_power_w": Value("idle_power", _times(1.0), 1, 200),
     "pcie_generation": Value("pcie_generation", Cited.whole, 1, 7),

@@ -91,7 +91,7 @@ class Cited:
             self.file.fail(f"{self.key} is {self.value!r}, not a string", self.key)
         return self.value
 
-    def truth(self) -> bool:
+    def boolean(self) -> bool:
         """Return a boolean, or raise ``ParseError``."""
         if not isinstance(self.value, bool):
             self.file.fail(f"{self.key} is {self.value!r}, not true or false", self.key)

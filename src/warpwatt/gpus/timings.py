@@ -8,7 +8,7 @@ several measurements of one board the median (the lower of the two middle ones),
 somebody published. Columns a row lists as ``doubtful``, simulator settings and model parameters are never
 used.
 
-What is borrowed is carried over by what stays the same: latencies in cycles, L1 bandwidth per SM and
+Values of a relative are carried over by what is invariant: latencies in cycles, L1 bandwidth per SM and
 cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
 bandwidth as a share of the theoretical one.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.gpu import LENDER_MARK, MemoryTimings
+from warpwatt.core.gpu import MEASURED_ON, MemoryTimings
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile, Source
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from warpwatt.gpus.board import Board
 
-    _Read = Callable[[Mapping[str, float], "_Place"], float | None]
+    _Read = Callable[[Mapping[str, float], "_LazyBoard"], float | None]
 
 USED_KINDS = ("measured", "from_memory")
 
@@ -43,7 +43,7 @@ class Measurement:
     note: str = ""
 
 
-class _Place:
+class _LazyBoard:
     """The board something was measured on, or is wanted for; read only if measurements must be scaled."""
 
     def __init__(self, name: str, read: Callable[[], Board]) -> None:
@@ -70,14 +70,14 @@ class _Place:
         return self._board.number("memory_bandwidth_gbs") * 1e9
 
 
-def _l1_per_sm_clock(row: Mapping[str, float], place: _Place) -> float | None:
+def _l1_per_sm_clock(row: Mapping[str, float], place: _LazyBoard) -> float | None:
     whole = row.get("l1_bw_gbs")
     if "l1_bw_bytes_per_clk_per_sm" in row:
         return row["l1_bw_bytes_per_clk_per_sm"]
     return whole and whole * 1e9 / place.chip_clock
 
 
-def _l2_bandwidth(row: Mapping[str, float], place: _Place) -> float | None:
+def _l2_bandwidth(row: Mapping[str, float], place: _LazyBoard) -> float | None:
     if "l2_bw_gbs" in row:
         return row["l2_bw_gbs"] * 1e9
     if "l2_bw_bytes_per_clk" not in row:
@@ -90,7 +90,7 @@ def _column(name: str, factor: float = 1.0) -> _Read:
     return lambda row, _: row[name] * factor if name in row else None
 
 
-# Field of MemoryTimings -> how to read it from a row, and the property of _Place it is proportional to.
+# Field of MemoryTimings -> how to read it from a row, and the property of _LazyBoard it is proportional to.
 _FIELDS: dict[str, tuple[_Read, str]] = {
     "shared_latency": (_column("shared_latency_cycles"), ""),
     "l1_latency": (_column("l1_latency_cycles"), ""),
@@ -137,11 +137,11 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
     ParseError
         If ``memory_from`` names a board without measurements, or ``[memory]`` holds nonsense.
     """
-    here = _Place(board.name, lambda: board)
+    here = _LazyBoard(board.name, lambda: board)
     found: dict[str, float] = {}
     sources: dict[str, str] = {}
-    lenders: dict[str, None] = {}
-    for there, rows in _lenders(board, here, packaged):
+    relatives: dict[str, None] = {}
+    for there, rows in _measured_boards(board, here, packaged):
         if _FIELDS.keys() - _NOT_BORROWED <= found.keys():
             break
         own = there.name == here.name
@@ -155,19 +155,19 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
             found[name] = value if own or not scale else value * getattr(here, scale) / getattr(there, scale)
             if name == "l2_bandwidth" and not own:
                 found[name] = max(found[name], here.peak)
-            sources[name] = str(row.source) if own else f"{row.source}{LENDER_MARK}{there.name}"
+            sources[name] = str(row.source) if own else f"{row.source}{MEASURED_ON}{there.name}"
             if name == "dram_latency":
                 clock = row.values.get("sm_clock_mhz")
                 found["dram_latency_clock"] = there.boost if clock is None else clock * 1e6
                 sources["dram_latency_clock"] = sources[name]
             if not own:
-                lenders[there.name] = None
-    return MemoryTimings(**found, sources=sources, borrowed_from=", ".join(lenders))
+                relatives[there.name] = None
+    return MemoryTimings(**found, sources=sources, borrowed_from=", ".join(relatives))
 
 
-def _lenders(
-    board: Board, here: _Place, packaged: Callable[[str], Board]
-) -> Iterator[tuple[_Place, list[Measurement]]]:
+def _measured_boards(
+    board: Board, here: _LazyBoard, packaged: Callable[[str], Board]
+) -> Iterator[tuple[_LazyBoard, list[Measurement]]]:
     """Yield the boards to take measurements from, with their usable rows, nearest first."""
     if board.memory:
         row = {key: cited.number() for key, cited in board.memory.items()}
@@ -176,8 +176,8 @@ def _lenders(
         if not (DATA / "memory" / f"{stem}.toml").is_file():
             board.file.fail(f"no measurements of {stem!r}", "memory_from", hint="see the folder data/memory")
         name, rows = measurements(stem)
-        lender = here if name == board.name else _Place(name, partial(packaged, stem))
-        yield lender, [row for kind in USED_KINDS for row in rows if row.kind == kind]
+        measured = here if name == board.name else _LazyBoard(name, partial(packaged, stem))
+        yield measured, [row for kind in USED_KINDS for row in rows if row.kind == kind]
 
 
 def _median(candidates: list[tuple[float, Any]]) -> tuple[float, Any]:

@@ -39,7 +39,7 @@ def missing(cell: str) -> bool:
 def number(cell: str) -> float | None:
     """Return the finite number in a cell, None if there is none.
 
-    Thousands may be parted by commas, or by points where the decimals follow a comma.
+    Thousands may be separated by commas, or by points where the decimals follow a comma.
 
     >>> number("1,234,567.5"), number("27.595.520"), number("1.234,5"), number("2,5"), number("x")
     (1234567.5, 27595520.0, 1234.5, 2.5, None)

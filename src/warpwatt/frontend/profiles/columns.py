@@ -1,4 +1,4 @@
-"""What profilers call their columns: from a header cell to a role and, where it says so, a unit."""
+"""What profilers call their columns: from a header cell to a role and, where it names one, a unit."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Column:
 
 
 def column(header: str) -> Column:
-    """Return what a header cell says.
+    """Return the column that a header cell names.
 
     >>> column("Duration (ns)"), column("duration_us").unit
     (Column(role=<Role.DURATION: 'duration'>, name='Duration', unit='ns'), 'us')
@@ -94,7 +94,7 @@ _UNITS = {
 
 
 def _plain(text: str) -> str:
-    """Return a name in lower case, words parted by one blank; underscores are blanks outside ncu's names."""
+    """Return a name in lower case, words separated by one blank, as underscores are but in ncu's names."""
     text = (
         text.lower() if "__" in text or text.lower() == "correlation_id" else text.lower().replace("_", " ")
     )

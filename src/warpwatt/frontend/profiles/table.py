@@ -1,4 +1,4 @@
-"""The table in a profiler's output: where it begins, how its cells are parted, which row holds units."""
+"""The table in a profiler's output: where it begins, how its cells are separated, which row holds units."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _table(lines: Sequence[str], start: int, columns: tuple[Column, ...], delimi
         if cells is None:
             break
         if any(cell.strip() for cell in cells) and not _is_header(cells, columns):
-            rows.append((line, _fitted(cells, columns, delimiter)))
+            rows.append((line, _pad_cells(cells, columns, delimiter)))
         line = start + 2 + reader.line_num
     units = tuple(c.unit for c in columns)
     if rows and _is_units(rows[0][1], columns):
@@ -118,7 +118,7 @@ def _is_header(cells: Sequence[str], columns: tuple[Column, ...]) -> bool:
     )
 
 
-def _fitted(cells: list[str], columns: tuple[Column, ...], delimiter: str) -> tuple[str, ...]:
+def _pad_cells(cells: list[str], columns: tuple[Column, ...], delimiter: str) -> tuple[str, ...]:
     """Return as many cells as there are columns.
 
     A kernel's name in the last column may hold delimiters that the profiler did not quote.

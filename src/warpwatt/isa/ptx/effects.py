@@ -66,10 +66,10 @@ def use(operand: Operand) -> Use:
     names = [leaf.name for leaf in leaves if isinstance(leaf, Register) and leaf.name != "_"]
     return Use(
         operands,
-        tuple(_whole(name) for name in names),
+        tuple(_containing_register(name) for name in names),
         tuple(leaf.name for leaf in leaves if isinstance(leaf, Symbol)),
         isinstance(operand, Address | Bracket),
-        any(_whole(name) != name for name in names),
+        any(_containing_register(name) != name for name in names),
     )
 
 
@@ -101,10 +101,10 @@ def _leaves(operand: CoreOperand) -> list[Register | Symbol | Immediate]:
     return [operand]
 
 
-def _whole(name: str) -> str:
+def _containing_register(name: str) -> str:
     """Return the register a component belongs to; components of special registers stand for themselves.
 
-    >>> _whole("%v1.x"), _whole("%tid.x"), _whole("%r1")
+    >>> _containing_register("%v1.x"), _containing_register("%tid.x"), _containing_register("%r1")
     ('%v1', '%tid.x', '%r1')
     """
     base, dot, _ = name.partition(".")

@@ -1,4 +1,4 @@
-"""Characters to tokens: comments, the one lexeme pattern, and a cursor that knows where it stands.
+"""Characters to tokens: comments, the one lexeme pattern, and a cursor that knows its line.
 
 Every pattern is linear in the text: none can fail after a long match and start again one character later.
 """

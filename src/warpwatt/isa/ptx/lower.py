@@ -253,10 +253,10 @@ def _registers(
         reads.append(CARRY)
     if what.writes_carry:
         writes.append(CARRY)
-    return _once(writes), _once(reads)
+    return _unique(writes), _unique(reads)
 
 
-def _once(names: list[str]) -> tuple[str, ...]:
+def _unique(names: list[str]) -> tuple[str, ...]:
     """Return names in order without repetition."""
     return tuple(names) if len(names) < 2 else tuple(dict.fromkeys(names))
 

@@ -49,7 +49,7 @@ def split(text: str) -> Iterator[str]:
         mark = match[0]
         if mark == ",":
             if not expected:
-                yield _filled(text[start : match.start()])
+                yield _nonempty(text[start : match.start()])
                 start = match.end()
         elif mark in _CLOSING:
             expected.append(_CLOSING[mark])
@@ -57,10 +57,10 @@ def split(text: str) -> Iterator[str]:
             raise ValueError(f"unmatched {mark!r}")
     if expected:
         raise ValueError(f"missing {expected[-1]!r}")
-    yield _filled(text[start:])
+    yield _nonempty(text[start:])
 
 
-def _filled(part: str) -> str:
+def _nonempty(part: str) -> str:
     """Return ``part`` stripped; raise ValueError if nothing is left."""
     part = part.strip()
     if not part:

@@ -101,7 +101,7 @@ def indirect_targets(data: bytes) -> dict[int, tuple[int, ...]]:
 
 
 def _branches(fields: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield (offset, targets) from records of offset, two halves of flags, count, targets."""
+    """Yield (offset, targets) from records of offset, flags, count, targets."""
     at = 0
     while at + 3 <= len(fields):
         count = fields[at + 2]

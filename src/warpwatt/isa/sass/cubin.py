@@ -123,7 +123,7 @@ def _architecture(elf: Elf) -> int:
 
 
 def _is_entry(elf: Elf, symbol: Symbol) -> bool:
-    """Tell whether a symbol is a kernel: the function that a code section is named after."""
+    """Return whether a symbol is a kernel: the function that a code section is named after."""
     return (
         symbol.kind == _FUNCTION
         and 0 < symbol.section < len(elf.sections)

@@ -18,10 +18,10 @@ _INITIALIZED, _ZEROED = ".nv.global.init", ".nv.global"
 _OBJECT, _FUNCTION = 1, 2
 _POINTER_TYPES = (2, 4)
 """Relocations of a 64-bit word: ``R_CUDA_64`` and, for generic addresses, ``R_CUDA_G64``."""
-_HALVES = {56: 0, 57: 4}
+_ABS32 = {56: 0, 57: 4}
 """Relocations of an instruction's immediate, ``R_CUDA_ABS32_LO_32`` and ``_HI_32`` -> byte of the word."""
 _ADDRESS_BANK = 18
-"""Stands for what no bank of the hardware (0 to 17) holds: addresses spelled out in instructions."""
+"""Stands for what no bank of the hardware (0 to 17) holds: addresses in instructions."""
 _PARAMETER_BANK = 0
 _SECTION_ALIGN = 256
 _LARGEST_BANK = 1 << 16
@@ -33,15 +33,15 @@ RESERVED_SHARED = 1024
 class Image:
     """What the fields of the same names of :class:`~warpwatt.core.program.Program` hold.
 
-    ``halves``: byte offset of an instruction whose immediate is half of a variable's address -> the operand
-    (in a constant bank of our own) that stands for it.
+    ``immediates``: byte offset of an instruction whose immediate is half of a variable's address -> the
+    operand (in a constant bank of our own) that stands for it.
     """
 
     variables: tuple[Variable, ...] = ()
     constants: Mapping[int, bytes] = field(default_factory=dict)
     pointers: tuple[Pointer, ...] = ()
     static_shared: int = 0
-    halves: Mapping[int, str] = field(default_factory=dict)
+    immediates: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ def image(elf: Elf, kernel: str, sm: int) -> Image:
     )
     banks = {p.bank: _contents(p.section) for p in places.values() if p.bank is not None}
     pointers = [pointer for place in places.values() for pointer in _pointers(elf, place, places)]
-    halves, spelled = _spelled_out(elf, kernel)
-    if spelled:
-        banks[_ADDRESS_BANK] = bytes(8 * len(spelled))
-    return Image(variables, banks, (*pointers, *spelled), _shared(elf, kernel, sm), halves)
+    immediates, addresses = _address_immediates(elf, kernel)
+    if addresses:
+        banks[_ADDRESS_BANK] = bytes(8 * len(addresses))
+    return Image(variables, banks, (*pointers, *addresses), _shared(elf, kernel, sm), immediates)
 
 
 def _places(elf: Elf, kernel: str) -> Iterator[_Place]:
@@ -114,19 +114,19 @@ def _pointers(elf: Elf, place: _Place, places: Mapping[int, _Place]) -> Iterator
             yield Pointer(place.bank, place.base + relocation.offset, symbol.name, addend)
 
 
-def _spelled_out(elf: Elf, kernel: str) -> tuple[dict[int, str], list[Pointer]]:
+def _address_immediates(elf: Elf, kernel: str) -> tuple[dict[int, str], list[Pointer]]:
     """Return the instructions with half an address of a variable in them, and those addresses as words."""
     words: dict[tuple[str, int], Pointer] = {}
-    halves = {}
+    immediates = {}
     for relocation in elf.relocations(".text." + kernel):
         symbol = elf.symbols[relocation.symbol] if relocation.symbol < len(elf.symbols) else None
-        if relocation.type not in _HALVES or symbol is None or symbol.kind != _OBJECT:
+        if relocation.type not in _ABS32 or symbol is None or symbol.kind != _OBJECT:
             continue
         key = symbol.name, 0 if relocation.in_place else relocation.addend
         word = words.setdefault(key, Pointer(_ADDRESS_BANK, 8 * len(words), *key))
-        byte = word.offset + _HALVES[relocation.type]
-        halves[relocation.offset] = f"c[{_ADDRESS_BANK:#x}][{byte:#x}]"
-    return halves, list(words.values())
+        byte = word.offset + _ABS32[relocation.type]
+        immediates[relocation.offset] = f"c[{_ADDRESS_BANK:#x}][{byte:#x}]"
+    return immediates, list(words.values())
 
 
 def _addend(section: Section, relocation: Relocation) -> int:

@@ -44,7 +44,7 @@ _WORD = 16
 _TRUE = ("PT", "UPT")
 _DIRECT = ("BRA", "JMP")
 """Jumps to an offset; the others go through a register."""
-_HALF = re.compile(r"32@(?:lo|hi)\([^)]*\)")
+_UNRESOLVED = re.compile(r"32@(?:lo|hi)\([^)]*\)")
 """How nvdisasm prints an immediate that the linker would fill in."""
 _UNKNOWN = Opcode(Unit.MOVE)
 """What is assumed of an opcode that the table lacks: the first operand is written, the others are read."""
@@ -142,8 +142,8 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
     """Return an instruction: text from nvdisasm, control code and source line from the cubin."""
     offset = position * _WORD
     word = int.from_bytes(kernel.code[offset : offset + _WORD], "little")
-    text = _HALF.sub(kernel.image.halves.get(offset, r"\g<0>"), line.operands)
-    operands = _exact(parse_operands(text), word)
+    text = _UNRESOLVED.sub(kernel.image.immediates.get(offset, r"\g<0>"), line.operands)
+    operands = _with_nan_bits(parse_operands(text), word)
     entry = lookup(line.opcode)
     known = entry is not None
     entry = entry or _UNKNOWN
@@ -168,8 +168,8 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
     )
 
 
-def _exact(operands: tuple[Operand, ...], word: int) -> tuple[Operand, ...]:
-    """Return operands in which a NaN literal is its bit pattern (an integer), which the text does not say.
+def _with_nan_bits(operands: tuple[Operand, ...], word: int) -> tuple[Operand, ...]:
+    """Return operands in which a NaN literal is its bit pattern (an integer), which the text lacks.
 
     The literal is in bits 32 to 63 of the instruction; of two, for packed halves, the first is the high one.
     """
@@ -189,7 +189,7 @@ def _flow(
 ) -> tuple[Flow, tuple[str, ...]]:
     """Return where control goes: labels of a jump, names of the functions of a call.
 
-    A jump that leaves its function, or goes through a register to where no table tells, is a return:
+    A jump that leaves its function, or goes through a register whose targets no table lists, is a return:
     control does not come back.
     """
     flow = entry.flow if (entry := lookup(opcode)) else Flow.NEXT

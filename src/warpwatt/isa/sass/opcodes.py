@@ -63,7 +63,7 @@ def lookup(opcode: str) -> Opcode | None:
 
 
 def _contains(modifiers: list[str], wanted: tuple[str, ...]) -> bool:
-    """Tell whether ``wanted`` is a subsequence of ``modifiers``."""
+    """Return whether ``wanted`` is a subsequence of ``modifiers``."""
     rest = iter(modifiers)
     return all(name in rest for name in wanted)
 

@@ -55,10 +55,10 @@ def _split(text: str) -> list[str]:
             parts.append(text[start:at])
             start = at + 1
     parts.append(text[start:])
-    return [half for part in parts if part.strip() for half in _halves(part.strip())]
+    return [piece for part in parts if part.strip() for piece in _adjacent_addresses(part.strip())]
 
 
-def _halves(part: str) -> tuple[str, ...]:
+def _adjacent_addresses(part: str) -> tuple[str, ...]:
     """Return the two addresses that sm_80 to sm_89 write without a comma (``[R9][R4.64]``), else the part."""
     return tuple(part.replace("][", "]\n[").split("\n")) if part.startswith("[") else (part,)
 

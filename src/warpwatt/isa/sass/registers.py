@@ -136,7 +136,7 @@ def _widths(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> list[int
 
 
 def _is_flag(operand: Operand) -> bool:
-    """Tell whether an operand is a predicate (negated or not), an address but no constant, or a name."""
+    """Return whether an operand is a predicate (negated or not), an address but no constant, or a name."""
     if isinstance(operand, Register):
         return bool(_PREDICATE.match(operand.name))
     if isinstance(operand, Address):

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UnsupportedGpuError
-from warpwatt.core.gpu import LENDER_MARK
+from warpwatt.core.gpu import MEASURED_ON
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile
 from warpwatt.gpus.load import find
@@ -160,7 +160,7 @@ def _global_latency(gpu: Gpu, borrowed: dict[str, str], sources: dict[str, str])
             hint="give it as memory.dram_latency_cycles in its file",
         )
     sources["global_latency"] = gpu.memory.sources["dram_latency"]
-    _, _, lender = sources["global_latency"].partition(LENDER_MARK)
+    _, _, lender = sources["global_latency"].partition(MEASURED_ON)
     borrowed["global_latency"] = f"the constant DRAM latency of {lender or gpu.name}"
     return (Piece(0, math.inf, 0.0, latency),)
 
