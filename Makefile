@@ -38,6 +38,7 @@ sanitize: $(DEV) ## the native core's tests and those of what calls it, with add
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --cache-dir build/import-linter
 	$(BIN)/python .ci/lines.py
 
 types: $(DEV)
