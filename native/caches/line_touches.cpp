@@ -45,11 +45,12 @@ std::int64_t longest_run(const std::int64_t* values, std::int64_t count) {
 }  // namespace
 }  // namespace warpwatt::caches
 
-// The lines of each block, into `touched`, which has room for one per row; returns how many there are. Rows of
-// a block stand together; of rows at one time the first comes first. `kind`: 1 reads, 2 writes.
-WARPWATT_API std::int64_t touched_lines(std::int64_t rows, const std::int64_t* line, const std::int64_t* block,
-                                        const std::int64_t* time, const std::uint8_t* sectors,
-                                        const std::uint8_t* kind, const double* bytes_per_sector,
+// The lines of each block, into `touched`, which has room for one per row; returns how many there are. Rows
+// of a block stand together; of rows at one time the first comes first. `kind`: 1 reads, 2 writes.
+WARPWATT_API std::int64_t touched_lines(std::int64_t rows, const std::int64_t* line,
+                                        const std::int64_t* block, const std::int64_t* time,
+                                        const std::uint8_t* sectors, const std::uint8_t* kind,
+                                        const double* bytes_per_sector,
                                         warpwatt::caches::TouchedLine* touched) {
     using namespace warpwatt::caches;
     LinesOfBlock lines(longest_run(block, rows));

@@ -1,4 +1,5 @@
-// Which lines each thread block touches, who comes to each sector first, and how many bytes are written there.
+// Which lines each thread block touches, who comes to each sector first, and how many bytes are written
+// there.
 #pragma once
 
 #include <array>

@@ -8,7 +8,8 @@
 namespace warpwatt::streams {
 namespace {
 
-constexpr int kCandidates = 24;  // periods tried from one step: distances to the next so many visits of its code
+constexpr int kCandidates =
+    24;  // periods tried from one step: distances to the next so many visits of its code
 
 std::optional<Run> find_run_at(std::int64_t step, Codes codes, std::span<const std::int64_t> following,
                                Prefer prefer) {
