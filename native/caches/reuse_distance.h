@@ -1,5 +1,5 @@
 // Reuse distances (LRU stack distances) of sectored cache lines, access by access: what
-// warpwatt.emulate.caches.distance specifies, in logarithmic time per access.
+// tests/emulate/caches/distances.py specifies, in logarithmic time per access.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-"""Which level is analysed, and what is said about it."""
+"""Which level is analysed, and what it takes for granted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def source(tmp_path: Path) -> Path:
     return file
 
 
-def doubts(kernel: Kernel) -> set[str]:
+def assumptions(kernel: Kernel) -> set[str]:
     return {assumption.parameter for assumption in analyse_launch(kernel, LAUNCH).assumptions}
 
 
@@ -43,9 +43,9 @@ def test_machine_code_comes_first(source: Path):
     assert analyse_launch(load_kernel(source, "sm_90"), LAUNCH).program.level is Level.SASS
 
 
-@pytest.mark.parametrize(("target", "doubted"), [("sm_61", True), ("sm_75", False), ("sm_90", False)])
-def test_only_a_relatives_machine_code_is_doubted(source: Path, target: str, doubted: bool):
-    assert (STAND_IN in doubts(load_kernel(source, target))) == doubted
+@pytest.mark.parametrize(("target", "assumed"), [("sm_61", True), ("sm_75", False), ("sm_90", False)])
+def test_only_a_relatives_machine_code_is_noted(source: Path, target: str, assumed: bool):
+    assert (STAND_IN in assumptions(load_kernel(source, target))) == assumed
 
 
 def test_a_relatives_machine_code_widens_the_interval(source: Path):

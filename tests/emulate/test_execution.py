@@ -167,10 +167,10 @@ def test_assumed_contents_that_steer_are_told_with_their_line():
     assert not copied.assumptions
     steered = COPY.replace("st.global", "setp.lt.f32 %p2, %f1, 0f3F000000; @%p2 st.global")
     found = execute(program(steered), launch(4, 1024, x=Buffer(DType.F32, (1024,), assumed_fill=True)))
-    (doubt,) = found.assumptions
-    assert doubt.line.line == 7
-    assert "buffer x" in doubt.message
-    assert doubt.spread > 0
+    (assumption,) = found.assumptions
+    assert assumption.line.line == 7
+    assert "buffer x" in assumption.message
+    assert assumption.spread > 0
 
 
 def test_blocks_that_differ_are_told():

@@ -8,7 +8,7 @@ from warpwatt.isa.ptx import lower, parse
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.dataflow import Dependence, block_graph
 
-from .test_liveness import programs
+from .build import programs
 
 
 @given(programs())

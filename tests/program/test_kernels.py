@@ -283,9 +283,9 @@ def test_loops_over_data_are_assumed_and_can_be_told(kernels):
     assert f"line {line}" in assumption.message
     assert lanes(assumed, "add.f32") == pytest.approx(64 * 10)  # unrolled by the compiler, still ten in all
     assert not any(loop.known for loop in assumed.loops)
-    told = static_execution(kernels["rows"], launch((2,), (32,), _3=64), {line: 103})
-    assert lanes(told, "add.f32") == pytest.approx(64 * 103)
-    assert not [a for a in told.assumptions if "loop" in a.message]
+    given = static_execution(kernels["rows"], launch((2,), (32,), _3=64), {line: 103})
+    assert lanes(given, "add.f32") == pytest.approx(64 * 103)
+    assert not [a for a in given.assumptions if "loop" in a.message]
 
 
 def test_known_loops_can_be_overridden(kernels):

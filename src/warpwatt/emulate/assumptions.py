@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from warpwatt.core.launch import Launch
     from warpwatt.core.program import Program
-    from warpwatt.emulate.joined import GridRun
     from warpwatt.emulate.run import Run
     from warpwatt.emulate.sampling import Sample
+    from warpwatt.emulate.scaling import GridRun
     from warpwatt.emulate.slice import DataDependence
     from warpwatt.program.binding import BoundLaunch
 

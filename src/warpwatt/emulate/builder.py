@@ -160,7 +160,7 @@ class Builder:
         uniform: bool | None = None,
         results: int = 1,
     ) -> tuple[Value, ...]:
-        """Append an operation and return its results. ``uniform``: as the arguments are, if not said."""
+        """Append an operation and return its results. ``uniform``: as the arguments are, by default."""
         if self._current is None:
             self.begin()
         assert self._current is not None

@@ -25,11 +25,11 @@ from warpwatt.emulate.assumptions import (
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.failures import failure
-from warpwatt.emulate.joined import joined, scaled
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
+from warpwatt.emulate.scaling import concatenate, scale
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
@@ -144,8 +144,8 @@ def scale_to_grid(emulation: Emulation) -> Execution:
     bound, found, buffers = emulation.bound, emulation.sampled, emulation.buffers
     program, launch = bound.program, bound.launch
     strata = [found.sample.strata[k] for k in found.units]
-    grid = scaled(found.runs, found.sample.weights(found.units), strata)
-    trace = joined([r.trace for r in found.runs if r.trace is not None])
+    grid = scale(found.runs, found.sample.weights(found.units), strata)
+    trace = concatenate([r.trace for r in found.runs if r.trace is not None])
     blocks = found.sample.blocks(found.units)
     scales = _scales(found.runs, len(program.instructions))
     reuse = reuse_of(trace, program, blocks, buffers, routine=emulation.routine, scales=scales)
@@ -178,7 +178,7 @@ def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> 
     if routine.program.level is not Level.SASS or not traced:
         return None
     ran = [block for unit in traced for block in found.sample.units[unit]]
-    trace = trace if len(traced) == len(found.runs) else joined(list(traced.values()))
+    trace = trace if len(traced) == len(found.runs) else concatenate(list(traced.values()))
     units = [(unit, found.sample.units[unit]) for unit in traced]
     weights = found.sample.weights([unit for unit, _ in units])
     each = tuple(weight for (_, blocks), weight in zip(units, weights, strict=True) for _ in blocks)

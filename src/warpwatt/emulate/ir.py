@@ -56,7 +56,7 @@ class Type(StrEnum):
 class Op(StrEnum):
     """Kinds of operations. Arguments are values in order; ``data`` is what else is fixed at lift time.
 
-    ``T`` stands for the type of the result, which is the type of the arguments where not said otherwise.
+    ``T`` stands for the type of the result, which is the type of the arguments unless noted.
     """
 
     CONST = "const"
@@ -149,7 +149,7 @@ class Op(StrEnum):
     LANE = "lane"
     """The lane's number 0-31, I32."""
     SPECIAL = "special"
-    """data: name, one of :data:`SPECIALS`. I32 but where said."""
+    """data: name, one of :data:`SPECIALS`. I32 unless noted."""
     ACTIVE = "active"
     """Bit mask of the active lanes, uniform I32."""
     BALLOT = "ballot"

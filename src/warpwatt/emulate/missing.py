@@ -30,7 +30,7 @@ _BITS = {1: DType.U8, 2: DType.U16, 4: DType.U32, 8: DType.U64}
 def complete(bound: BoundLaunch, counted: Execution) -> tuple[Launch, tuple[Assumption, ...]]:
     """Return the launch with everything it leaves out, and what that takes for granted.
 
-    ``counted`` is the static analysis of the launch: it tells which parameters memory is accessed through,
+    ``counted`` is the static analysis of the launch: it shows which parameters memory is accessed through,
     and as what. It ends with an error where a branch or address depends on a number that is left out; so
     the numbers that are still missing decide nothing.
     """

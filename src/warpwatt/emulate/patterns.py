@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Program
     from warpwatt.core.reuse import Reuse
-    from warpwatt.emulate.joined import AccessSums, GridRun
+    from warpwatt.emulate.scaling import AccessSums, GridRun
 
 _CONST = 3
 _SHARED = 1

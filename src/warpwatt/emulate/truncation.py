@@ -11,8 +11,8 @@ from warpwatt.core.execution import Assumption
 from warpwatt.emulate.caches.growth import SampledBlocks
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.failures import busiest_loop
-from warpwatt.emulate.joined import scaled
 from warpwatt.emulate.patterns import access_patterns, footprints
+from warpwatt.emulate.scaling import scale
 from warpwatt.program.counting import count
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def extrapolate(emulation: Emulation, loop_counts: Mapping[int, float]) -> Execu
     assumed = any(a.parameter.startswith("trips of") for a in counted.assumptions)
     if assumed and (line is None or line.line not in loop_counts):
         return None
-    part = scaled([cut], [launch.grid.count / max(1, len(cut.blocks))], [0])
+    part = scale([cut], [launch.grid.count / max(1, len(cut.blocks))], [0])
     counts = np.array(counted.counts)
     seen = (part.executions > 0) & (counts > 0)
     where = "" if line is None else f" (in the loop at line {line.line})"

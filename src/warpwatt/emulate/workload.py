@@ -69,13 +69,13 @@ def workload(
         If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
     """
     launch = execution.launch
-    seats = occupancy(gpu, resources, launch)
-    hits = _hits(execution, gpu, seats)
-    l1, l2, dram = _totals(hits) if hits else _by_footprints(execution, gpu, seats)
-    resident = max(1, seats.blocks_per_sm) * gpu.sm_count
+    residency = occupancy(gpu, resources, launch)
+    hits = _hits(execution, gpu, residency)
+    l1, l2, dram = _totals(hits) if hits else _by_footprints(execution, gpu, residency)
+    resident = max(1, residency.blocks_per_sm) * gpu.sm_count
     return Workload(
         execution=execution,
-        occupancy=seats,
+        occupancy=residency,
         active_sms=min(gpu.sm_count, launch.grid.count),
         waves=launch.grid.count / resident,
         shared_wavefronts=_shared_wavefronts(execution),
@@ -91,14 +91,14 @@ def workload(
     )
 
 
-def _hits(execution: Execution, gpu: Gpu, seats: Occupancy) -> dict[int, LevelHits]:
+def _hits(execution: Execution, gpu: Gpu, residency: Occupancy) -> dict[int, LevelHits]:
     """Return what each level sees of each off-chip instruction, nothing where no block was emulated."""
     if execution.reuse is None:
         return {}
     from warpwatt.emulate.caches.hierarchy import level_hits  # noqa: PLC0415 - numpy, only where needed
 
     return level_hits(
-        execution, gpu, seats, {i.index: pattern_of(execution, i) for i in _off_chip(execution)}
+        execution, gpu, residency, {i.index: pattern_of(execution, i) for i in _off_chip(execution)}
     )
 
 
@@ -109,10 +109,10 @@ def _totals(hits: dict[int, LevelHits]) -> tuple[Traffic, Traffic, Traffic]:
     return l1, l2, dram
 
 
-def _by_footprints(execution: Execution, gpu: Gpu, seats: Occupancy) -> tuple[Traffic, Traffic, Traffic]:
+def _by_footprints(execution: Execution, gpu: Gpu, residency: Occupancy) -> tuple[Traffic, Traffic, Traffic]:
     """Return the bytes at L1, L2 and DRAM from footprints alone."""
     streams = tuple(_streams(execution))
-    l1, l2 = _l1_and_l2(streams, gpu, seats, execution.launch)
+    l1, l2 = _l1_and_l2(streams, gpu, residency, execution.launch)
     return l1, l2, _dram(streams, l2, gpu, execution.launch)
 
 
@@ -135,7 +135,7 @@ def pattern_of(execution: Execution, instruction: Instruction) -> AccessPattern:
 
 
 def off_chip_bytes(case: Case) -> tuple[float, ...]:
-    """Return the bytes each instruction requests beyond shared memory in the whole grid, whole sectors."""
+    """Return the off-chip bytes each instruction requests in the whole grid, whole sectors."""
     return _off_chip_bytes(case.workload.execution)
 
 
@@ -150,7 +150,7 @@ def _off_chip_bytes(execution: Execution) -> tuple[float, ...]:
 
 
 def _off_chip(execution: Execution) -> Iterator[Instruction]:
-    """Yield the executed instructions that reach beyond shared memory."""
+    """Yield the executed instructions that access memory off the chip."""
     for i in execution.program.instructions:
         if i.memory is None or i.memory.space not in OFF_CHIP or i.memory.access is Access.PREFETCH:
             continue
@@ -192,10 +192,10 @@ def _stream(execution: Execution, members: list[Instruction], footprint: Footpri
 
 
 def _l1_and_l2(
-    streams: Iterable[Stream], gpu: Gpu, seats: Occupancy, launch: Launch
+    streams: Iterable[Stream], gpu: Gpu, residency: Occupancy, launch: Launch
 ) -> tuple[Traffic, Traffic]:
     """Return bytes requested from L1 and bytes L1 exchanges with L2 (L1 writes through)."""
-    capacity = l1_capacity(gpu, seats)
+    capacity = l1_capacity(gpu, residency)
     l1_read = l1_written = l2_read = l2_written = 0.0
     for stream in streams:
         if stream.writes:
@@ -203,7 +203,7 @@ def _l1_and_l2(
             l2_written += stream.requested
         if stream.reads:
             l1_read += stream.requested
-            l2_read += _l2_reads(stream, capacity, max(1, seats.blocks_per_sm), launch.grid.count)
+            l2_read += _l2_reads(stream, capacity, max(1, residency.blocks_per_sm), launch.grid.count)
     return Traffic(l1_read, l1_written), Traffic(l2_read, l2_written)
 
 
@@ -247,7 +247,7 @@ def _shared_wavefronts(execution: Execution) -> float:
 
 
 def _fill_assumptions(launch: Launch) -> Iterator[Assumption]:
-    """Yield which buffers hold random numbers because nobody said what they hold, one line per seed."""
+    """Yield which buffers hold random numbers because their contents are not given, one line per seed."""
     by_seed: dict[int, list[str]] = {}
     for name, argument in launch.arguments.items():
         if isinstance(argument, Buffer) and argument.assumed_fill:

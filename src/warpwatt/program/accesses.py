@@ -58,16 +58,16 @@ class _Alike:
 
 
 class AccessPatterns:
-    """Collects the patterns of one launch; ``decree`` gives iterations of loops where analysis finds none."""
+    """Collects the patterns of one launch; ``iterations`` gives those of loops that analysis lacks."""
 
     def __init__(
         self,
         evaluator: Evaluator,
         launch: Launch,
         loops: Mapping[int, LoopTrips],
-        decree: Callable[..., int | None],
+        iterations: Callable[..., int | None],
     ) -> None:
-        self.evaluator, self.launch, self.loops, self.decree = evaluator, launch, loops, decree
+        self.evaluator, self.launch, self.loops, self.iterations = evaluator, launch, loops, iterations
         self.symbols = evaluator.symbols
         self.patterns: dict[int, AccessPattern] = {}
         self._alike: dict[tuple[int, ...], _Alike] = {}
@@ -84,7 +84,7 @@ class AccessPatterns:
         """Return the footprints of the off-chip accesses whose addresses are sums of indices."""
         return footprints(self._reaches.values(), self._extents)
 
-    # What the walk tells ------------------------------------------------------------------------------
+    # What the walk reports ------------------------------------------------------------------------------
 
     def block(self, block: int, presence: Array, context: Context) -> None:
         """Look at the accesses of one block."""
@@ -115,7 +115,7 @@ class AccessPatterns:
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
         """Return what counting took the loop to run."""
-        return self.decree(loop, tests, known=known)
+        return self.iterations(loop, tests, known=known)
 
     def undecided(self, node: Node, terminator: Instruction) -> None:
         """Do nothing: counting has taken note."""

@@ -1,8 +1,8 @@
 """A launch bound to a program (:func:`bind`), and what its arguments mean for symbolic values.
 
 Arguments are matched to parameters by source name, program name or position. For symbolic values, buffers get
-distinct made-up addresses, aligned to 256 bytes as ``cudaMalloc`` does, and so do pointers the user said
-nothing about: what matters is only how lanes spread around them.
+distinct made-up addresses, aligned to 256 bytes as ``cudaMalloc`` does, and so do pointers that are
+not given: what matters is only how lanes spread around them.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ from warpwatt.program.binding import bind
 from warpwatt.program.controls import loop_controls
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK, THREAD
+from warpwatt.program.formulas import trip_formula
 from warpwatt.program.iterations import count_iterations
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
 from warpwatt.program.sampling import sample_warps
-from warpwatt.program.spoken import trip_formula
 from warpwatt.program.symbolic import expressions
 from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
@@ -126,7 +126,7 @@ class _Counts:
         assumptions = tuple(self.assumptions.values())
         return Execution(program, launch, tuple(self.counts), tuple(active), loops, patterns, assumptions)
 
-    # What the walk tells ------------------------------------------------------------------------------
+    # What the walk reports ------------------------------------------------------------------------------
 
     def block(self, block: int, presence: Array, context: Context) -> None:
         """Add the executions of one block."""

@@ -86,11 +86,11 @@ class Demands:
         for key in sorted(self.needed, key=lambda k: order[k.rpartition("+")[0]][0]):
             name, _, offset = key.rpartition("+")
             index, parameter = order[name]
-            spoken = display_name(parameter, index) + (f"+{offset}" if offset != "0" else "")
-            label = repr(spoken) if parameter.source_name else spoken
+            name_shown = display_name(parameter, index) + (f"+{offset}" if offset != "0" else "")
+            label = repr(name_shown) if parameter.source_name else name_shown
             users = self.needed[key]
             texts.append(f"argument {label} ({parameter.type}): {_listing(users)} on it")
-            flags.append(f"--arg {spoken}={'1.0' if parameter.type[0] == 'f' else '1024'}")
+            flags.append(f"--arg {name_shown}={'1.0' if parameter.type[0] == 'f' else '1024'}")
         raise ArgumentError(
             f"kernel {self.program.name} needs " + "; ".join(texts),
             hint="write, for example, " + " ".join(flags),

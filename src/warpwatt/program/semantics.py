@@ -254,9 +254,9 @@ class Semantics:
         kind = how.types[0]
         a, b = (self.operand(o, kind, instruction) for o in inputs[:2])
         result = algebra.apply(compare, "pred", a, b, of=kind)
-        joined = next((m for m in how.modifiers[1:] if m in ("and", "or", "xor")), None)
-        if joined is not None and len(inputs) == 3:
-            result = algebra.apply(joined, "pred", result, self.operand(inputs[2], "pred", instruction))
+        combine = next((m for m in how.modifiers[1:] if m in ("and", "or", "xor")), None)
+        if combine is not None and len(inputs) == 3:
+            result = algebra.apply(combine, "pred", result, self.operand(inputs[2], "pred", instruction))
         return result
 
     def _pack(self, instruction: Instruction, how: Spelling) -> list[tuple[str, Node]]:

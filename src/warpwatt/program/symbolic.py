@@ -181,8 +181,8 @@ class _Builder:
 
     def _visit(self, block: int) -> None:
         self.block, self.local = block, {}
-        joined = {register: self._join(block, register) for register in self.phis.get(block, ())}
-        self.local.update({r: v for r, v in joined.items() if v is not None})
+        merged = {register: self._join(block, register) for register in self.phis.get(block, ())}
+        self.local.update({r: v for r, v in merged.items() if v is not None})
         for instruction in self.flow.instructions(block):
             self._instruction(instruction)
         for register, value in self.local.items():

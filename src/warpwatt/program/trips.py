@@ -103,12 +103,12 @@ class TripCounts:
             parts = [self.algebra.negate(a) for a in inner.args]
             test = self.algebra.apply("or" if inner.op == "and" else "and", "pred", *parts)
         if test.op in ("or", "and"):
-            return self._joined(test, loop, outer, active)
+            return self._combined(test, loop, outer, active)
         if test.op in COMPARISONS and not is_float(test.operand_type):
             return self._compared(test, loop, outer, active)
         return None
 
-    def _joined(self, test: Node, loop: int, outer: Environment, active: Array | None) -> Array | None:
+    def _combined(self, test: Node, loop: int, outer: Environment, active: Array | None) -> Array | None:
         first, second = test.args
         varying = loop_trait(loop)
         if test.op == "and":

@@ -58,7 +58,7 @@ class LoopEntry:
 
 
 class Visitor(Protocol):
-    """What a walk asks and tells: :mod:`counting` and :mod:`accesses` each bring one."""
+    """What a walk asks and reports: :mod:`counting` and :mod:`accesses` each bring one."""
 
     def block(self, block: int, presence: Array, context: Context) -> None:
         """Take note of a block that some lane passes."""
@@ -69,7 +69,7 @@ class Visitor(Protocol):
         ...
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
-        """Return the iteration in which lanes leave a loop by decree; None to leave it to analysis.
+        """Return the iteration in which lanes are taken to leave a loop; None to leave it to analysis.
 
         Asked first with ``known`` True, and again with False where analysis found nothing: then not None.
         """
@@ -202,16 +202,16 @@ class Walk:
         control = self.trips.controls[loop]
         tests, this = control.tests, self.evaluator.symbols.forest.loops[loop]
         forced = None
-        decreed = self.visitor.assumed_last(loop, tests, known=True)
-        if decreed is None:
+        assumed = self.visitor.assumed_last(loop, tests, known=True)
+        if assumed is None:
             leaving = self.trips.leaving(loop, context.environment, presence > 0)
             if leaving.iteration is None:
-                decreed = self.visitor.assumed_last(loop, tests, known=False)
-        if decreed is not None:
+                assumed = self.visitor.assumed_last(loop, tests, known=False)
+        if assumed is not None:
             forced = _controlling(tests, this.header, this.latches)
             if not control.top or (forced is not None and forced.source != this.header):
-                decreed -= 1
-            leaving = Leaving(np.full(SCALAR, decreed), complete=False)
+                assumed -= 1
+            leaving = Leaving(np.full(SCALAR, assumed), complete=False)
             self.trips.settle(loop, context.environment, leaving)
         return LoopEntry(loop, presence, leaving, forced, control)
 

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpwatt.emulate.caches.distance import previous_use, sector_distances, stack_distances
-from warpwatt.emulate.caches.fast import fast_sector_distances
-from warpwatt.emulate.caches.oracle import SectoredCache
+from tests.emulate.caches.distances import previous_use, sector_distances, stack_distances
+from tests.emulate.caches.oracle import SectoredCache
+from warpwatt.emulate.caches import distance
 
 ACCESSES = st.lists(
     st.tuples(st.integers(0, 12), st.integers(1, 15), st.sampled_from(["read", "full", "partial"])),
@@ -60,4 +60,4 @@ def test_native_distances_are_the_same(accesses, weights):
     valid = np.array([a[2] != "partial" for a in accesses], bool)
     counted = np.array([weights[a[0]] for a in accesses], float)
     expected = sector_distances(lines, masks, valid, counted)
-    np.testing.assert_array_equal(fast_sector_distances(lines, masks, valid, counted), expected)
+    np.testing.assert_array_equal(distance.sector_distances(lines, masks, valid, counted), expected)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.emulate.caches import kernels
+from tests.emulate.caches.oracle import WHOLE_SECTOR, SectoredCache
 from warpwatt.core.program import Resources
 from warpwatt.core.reuse import READ, WRITE
 from warpwatt.emulate.caches.l1 import l1_profile
-from warpwatt.emulate.caches.oracle import WHOLE_SECTOR, SectoredCache
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import find
 

@@ -25,5 +25,5 @@ from warpwatt.gpus.occupancy import occupancy
 def test_global_loads_bypass_l1_on_kepler_maxwell_and_most_of_pascal(gpu: str, cached: bool) -> None:
     """Maxwell Tuning Guide and Pascal Tuning Guide, Unified L1/Texture Cache."""
     device = find(gpu)
-    seats = occupancy(device, Resources(registers=16), Launch(Dim3(8), Dim3(128)))
-    assert (l1_capacity(device, seats) > 0) is cached
+    residency = occupancy(device, Resources(registers=16), Launch(Dim3(8), Dim3(128)))
+    assert (l1_capacity(device, residency) > 0) is cached

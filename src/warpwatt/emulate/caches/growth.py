@@ -17,7 +17,7 @@ import numpy as np
 from warpwatt.core.reuse import Growth
 from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
-from warpwatt.emulate.joined import occurring
+from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
-from warpwatt.emulate.joined import occurring
+from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ class _Tally:
 
 
 def level_hits(
-    execution: Execution, gpu: Gpu, seats: Occupancy, patterns: Mapping[int, AccessPattern]
+    execution: Execution, gpu: Gpu, residency: Occupancy, patterns: Mapping[int, AccessPattern]
 ) -> dict[int, LevelHits]:
     """Return what each level sees of each instruction of ``patterns``, over the whole grid.
 
@@ -61,10 +61,10 @@ def level_hits(
     reuse = execution.reuse
     assert reuse is not None
     rules = policy(gpu)
-    resident = max(1, min(seats.blocks_per_sm, -(-execution.launch.grid.count // gpu.sm_count)))
+    resident = max(1, min(residency.blocks_per_sm, -(-execution.launch.grid.count // gpu.sm_count)))
     wave = min(execution.launch.grid.count, resident * gpu.sm_count)
     waves = Waves(execution.launch, wave, rules.l2_bytes, reuse.growths)
-    fates = _fates(reuse, gpu, seats, waves, resident)
+    fates = _fates(reuse, gpu, residency, waves, resident)
     tallies = {
         index: _tally(execution, index, pattern, fates.get(index)) for index, pattern in patterns.items()
     }
@@ -77,7 +77,7 @@ def level_hits(
     return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
-def _fates(reuse: Reuse, gpu: Gpu, seats: Occupancy, waves: Waves, resident: int) -> dict[int, Fate]:
+def _fates(reuse: Reuse, gpu: Gpu, residency: Occupancy, waves: Waves, resident: int) -> dict[int, Fate]:
     """Return what becomes of the cached reads of each instruction."""
     if not (reuse.stream.kind & BYPASS == 0).any():
         return {}
@@ -89,7 +89,7 @@ def _fates(reuse: Reuse, gpu: Gpu, seats: Occupancy, waves: Waves, resident: int
         over = distance * (LINE * wider / waves.l2_bytes)
         return np.exp(-37.1 * np.exp(-3.2 * over))
 
-    return profile.fates(l1_capacity(gpu, seats) / LINE, later, lost)
+    return profile.fates(l1_capacity(gpu, residency) / LINE, later, lost)
 
 
 def wave_share(waves: Waves) -> float:

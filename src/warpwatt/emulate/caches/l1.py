@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
-from warpwatt.emulate.caches.fast import fast_sector_distances
+from warpwatt.emulate.caches.distance import sector_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +111,7 @@ def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
     rows, line, weight, round_ = rows[order], line[order], weight[order], round_[order]
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
-    far = fast_sector_distances(line, sectors, valid, weight)
+    far = sector_distances(line, sectors, valid, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, sector = np.nonzero(reads)
     later_turn = (np.diff(stream.time[rows], prepend=-1) != 0) | (np.diff(round_, prepend=0) != 0)

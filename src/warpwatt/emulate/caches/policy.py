@@ -45,14 +45,14 @@ def policy(gpu: Gpu) -> Policy:
     )
 
 
-def l1_capacity(gpu: Gpu, seats: Occupancy) -> float:
+def l1_capacity(gpu: Gpu, residency: Occupancy) -> float:
     """Return the bytes of L1 left beside the resident blocks' shared memory; 0 where loads bypass L1."""
     row = {**_table()["any"], **_table().get(gpu.capability.version, {})}
     if row["loads_in_l1"]["value"] is False or gpu.l1_shared_per_sm is None:
         return 0.0
     if not gpu.l1_shared_unified:
         return float(gpu.l1_shared_per_sm - gpu.capability.max_shared_per_sm)
-    used = seats.blocks_per_sm * seats.shared_per_block
+    used = residency.blocks_per_sm * residency.shared_per_block
     carveout = min((c for c in gpu.capability.shared_carveouts if c >= used), default=used)
     return float(max(0, gpu.l1_shared_per_sm - carveout))
 

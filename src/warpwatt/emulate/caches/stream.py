@@ -52,11 +52,6 @@ def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: R
     )
 
 
-def slot_of(line: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the slots (buffers) that lines lie in."""
-    return np.asarray(line >> (SLOT_BITS - LINE_BITS) & 0xFF)
-
-
 def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     """Return how many distinct sectors some instructions touch in a stream."""
     rows = np.isin(stream.instruction, list(instructions))

@@ -112,8 +112,8 @@ _COSTS = (0, 2, 2, 1, 2, 1, 1, 2, 1, 2, 0, 2, 0, 2, 1, 0)
 
 def _cost(table: int, by: int) -> int:
     zero, difference = _halves(table, by)
-    joined = 0 if difference == 0 else (difference != 15) + (zero != 0)
-    return _COSTS[zero] + _COSTS[difference] + joined
+    combining = 0 if difference == 0 else (difference != 15) + (zero != 0)
+    return _COSTS[zero] + _COSTS[difference] + combining
 
 
 def _two(b: Builder, x: Value, y: Value, table: int) -> Value | None:  # noqa: PLR0911 - one per function

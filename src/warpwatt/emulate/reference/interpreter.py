@@ -32,7 +32,7 @@ _IDENTITY: dict[Op, Callable[[np.dtype[Any]], Any]] = {
     Op.FMIN: lambda dtype: dtype.type(np.nan),
     Op.FMAX: lambda dtype: dtype.type(np.nan),
 }
-"""What a lane that takes no part contributes to a reduction; 0 where not said."""
+"""What a lane that takes no part contributes to a reduction; 0 by default."""
 
 
 class Interpreter:

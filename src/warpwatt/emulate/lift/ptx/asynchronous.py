@@ -76,7 +76,7 @@ def _words(b: PtxBuilder, source: Value, type_: Type, count: int, taken: Value |
     b.guard = whole if outside is None else b.and_(outside, whole)
     words = list(b.load("global", source, type_, count))
     for at in range(count):
-        # Masked-off loads give 0, so that the two kinds can be joined.
+        # Masked-off loads give 0, so that the two kinds can be combined.
         present = b.and_(b.op(Op.ULT, b.i32(4 * at), taken), b.not_(whole))
         b.guard = present if outside is None else b.and_(outside, present)
         here = b.add(source, b.const(Type.I64, 4 * at))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
 
 _UNSIGNED = {"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
-_JOINS = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
+_COMBINES = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 
 
 def compare(b: PtxBuilder, how: Opcode, kind: str, x: Value, y: Value) -> Value:
@@ -36,12 +36,12 @@ def compare(b: PtxBuilder, how: Opcode, kind: str, x: Value, y: Value) -> Value:
     return b.compare(name, x, y)
 
 
-def _joined(b: PtxBuilder, how: Opcode, i: Instruction, found: Value) -> Value:
-    """Return the comparison joined with the predicate operand, if there is one."""
-    join_by = next((w for w in how.words[1:] if w in _JOINS), None)
-    if join_by is None:
+def _combined(b: PtxBuilder, how: Opcode, i: Instruction, found: Value) -> Value:
+    """Return the comparison combined with the predicate operand, if there is one."""
+    combine_by = next((w for w in how.words[1:] if w in _COMBINES), None)
+    if combine_by is None:
         return found
-    return b.op(_JOINS[join_by], found, b.read(i.operands[3], Type.I1))
+    return b.op(_COMBINES[combine_by], found, b.read(i.operands[3], Type.I1))
 
 
 def _set_predicates(how: Opcode) -> Semantics:
@@ -53,9 +53,9 @@ def _set_predicates(how: Opcode) -> Semantics:
     def lift(b: PtxBuilder, i: Instruction) -> None:
         found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
         targets = b.elements(i.operands[0])
-        result = _joined(b, how, i, found)
+        result = _combined(b, how, i, found)
         if len(targets) > 1:
-            other = _joined(b, how, i, b.not_(found))
+            other = _combined(b, how, i, b.not_(found))
             b.write(targets[1], other)
         b.write(targets[0], result)
 
@@ -66,7 +66,7 @@ def _set_two_predicates(how: Opcode) -> Semantics:
     """Return ``setp`` of packed halves: one predicate for each."""
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
-        found = [_joined(b, how, i, f) for f in _halves(b, how, how.kind, i)]
+        found = [_combined(b, how, i, f) for f in _halves(b, how, how.kind, i)]
         targets = b.elements(i.operands[0])
         for target, value in zip(targets, found, strict=False):
             b.write(target, value)
@@ -88,13 +88,13 @@ def _set(how: Opcode) -> Semantics:
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
         if kind.endswith("x2"):
-            halves = [_joined(b, how, i, f) for f in _halves(b, how, kind, i)]
+            halves = [_combined(b, how, i, f) for f in _halves(b, how, kind, i)]
             each = "u16" if result[0] in "us" else result.removesuffix("x2")
             value = join(b, *(_number(b, f, each) for f in halves))
         else:
             type_ = type_of(kind)
             found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
-            value = _number(b, _joined(b, how, i, found), result)
+            value = _number(b, _combined(b, how, i, found), result)
         b.write(i.operands[0], value, signed=signed(result))
 
     return lift

@@ -106,7 +106,7 @@ def _barrier(how: Opcode) -> Semantics:
 
 
 def _who(b: PtxBuilder, i: Instruction, first: int) -> tuple[Value, Value | None]:
-    """Return the number of a barrier and how many threads it waits for, if said."""
+    """Return the number of a barrier and how many threads it waits for, if given."""
     rest = i.operands[first:]
     number = b.read(rest[0], Type.I32) if rest else b.i32(0)
     return number, b.read(rest[1], Type.I32) if len(rest) > 1 else None

@@ -57,12 +57,12 @@ def convert(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> V
 def _integer_to_integer(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> Value:
     target = type_of(to)
     if how.has("sat"):
-        value = _held(b, value, target.bits, from_signed=signed(source), to_signed=signed(to))
+        value = _clamped(b, value, target.bits, from_signed=signed(source), to_signed=signed(to))
     return b.fit(value, target, signed=signed(source))
 
 
-def _held(b: PtxBuilder, value: Value, bits: int, *, from_signed: bool, to_signed: bool) -> Value:
-    """Return an integer held to the range of the type it goes to, where that range is the smaller one."""
+def _clamped(b: PtxBuilder, value: Value, bits: int, *, from_signed: bool, to_signed: bool) -> Value:
+    """Return an integer clamped to the range of the type it goes to, where that range is the smaller one."""
     width = value.type.bits
     high = (1 << (bits - to_signed)) - 1
     low = -(1 << (bits - 1)) if to_signed else 0
@@ -157,14 +157,14 @@ def _pack_halves(how: Opcode) -> Semantics:
 
 
 def _pack_integers(to: str, source: str) -> Semantics:
-    """Return ``cvt.pack``: a and b held to a narrow type side by side, c shifted above them."""
+    """Return ``cvt.pack``: a and b clamped to a narrow type side by side, c shifted above them."""
     bits, type_ = type_of(to).bits, type_of(source)
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
         result = b.shl(b.read(i.operands[3], Type.I32), 2 * bits) if len(i.operands) > 3 else b.i32(0)
         for operand, shift in zip(i.operands[1:3], (bits, 0), strict=True):
             value = b.read(operand, type_)
-            value = _held(b, value, bits, from_signed=signed(source), to_signed=signed(to))
+            value = _clamped(b, value, bits, from_signed=signed(source), to_signed=signed(to))
             field = b.and_(b.fit(value, Type.I32), b.i32((1 << bits) - 1))
             result = b.or_(result, b.shl(field, shift))
         b.write(i.operands[0], result)

@@ -36,7 +36,7 @@ def _packed(how: Opcode) -> Semantics:
             right = part(b, y, k * bits, bits, sign=signed(b_kind))
             result = _one(b, operation, left, right)
             if how.has("sat"):
-                result = _held(b, result, bits, sign=signed(d_kind))
+                result = _clamped(b, result, bits, sign=signed(d_kind))
             if how.has("add"):
                 total = b.add(z if total is None else total, result)
             else:
@@ -60,7 +60,7 @@ def _one(b: PtxBuilder, operation: str, x: Value, y: Value) -> Value:
     return b.op(Op.SMIN if operation == "min" else Op.SMAX, x, y)
 
 
-def _held(b: PtxBuilder, value: Value, bits: int, *, sign: bool) -> Value:
+def _clamped(b: PtxBuilder, value: Value, bits: int, *, sign: bool) -> Value:
     high = (1 << (bits - sign)) - 1
     low = -(1 << (bits - 1)) if sign else 0
     return b.op(Op.SMIN, b.op(Op.SMAX, value, b.i32(low)), b.i32(high))

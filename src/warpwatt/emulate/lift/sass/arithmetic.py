@@ -45,7 +45,7 @@ def _writes(outs: tuple[Register, ...]) -> bool:
 
 
 def wide_sum(step: Step, values: list[tuple[Value, bool]], carries: list[Value]) -> Value:
-    """Return, in 64 bits, the sum of 32-bit values (negated where said) and carries."""
+    """Return, in 64 bits, the sum of 32-bit values (some negated) and carries."""
     b = step.b
     total = b.const(Type.I64, 0)
     for value, minus in values:

@@ -259,7 +259,7 @@ _RESULT = "BAR.RESULT"
 
 
 def _who(step: Step, operands: tuple[Operand, ...]) -> tuple[Value, Value | None]:
-    """Return the number of a barrier and how many threads it waits for, if said."""
+    """Return the number of a barrier and how many threads it waits for, if given."""
     require(len(operands) <= 2)
     values = [step.value(o) for o in operands]
     values = [step.first_lane(v, step.b.active()) for v in values]

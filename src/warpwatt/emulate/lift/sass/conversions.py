@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FLOATS = {"F16": Type.F16, "F32": Type.F32, "F64": Type.F64, "BF16": Type.I16}
 _INTEGERS = ("S8", "U8", "S16", "U16", "S32", "U32", "S64", "U64")
 _WHOLE = {"TRUNC": Op.FTRUNC, "FLOOR": Op.FFLOOR, "CEIL": Op.FCEIL, "RN": Op.FRINT}
-"""Rounding to whole numbers; to nearest, ties to even, where nothing is said."""
+"""Rounding to whole numbers; to nearest, ties to even, by default."""
 _PARTS = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16}
 """Suffix of a part of a register -> its lowest bit."""
 _ROUNDING = " ".join(ROUNDINGS)

@@ -24,8 +24,8 @@ _CONDITIONS = (
     | {c + "U": "f" + c.lower() + "u" for c in _ORDERED}
     | {"NUM": "fnum", "NAN": "fnan", "F": "never", "T": "always"}
 )
-_JOINS = {"AND": Op.AND, "OR": Op.OR, "XOR": Op.XOR}
-COMPARING = " ".join([*_CONDITIONS, *_JOINS])
+_COMBINES = {"AND": Op.AND, "OR": Op.OR, "XOR": Op.XOR}
+COMPARING = " ".join([*_CONDITIONS, *_COMBINES])
 """Modifiers of a comparison."""
 _ROUNDING = " ".join(ROUNDINGS)
 _PACKINGS = {"F32x2.HI_LO": (0, 1), "F32x2.LO_HI": (1, 0), "F32": (0, 0)}
@@ -107,14 +107,14 @@ def holds(s: Step, x: Value, y: Value) -> Value:
     return s.b.compare(condition, x, y)
 
 
-def joined(s: Step, result: Value, operand: Operand) -> Value:
-    """Return a comparison's result joined with a predicate."""
-    return s.b.op(_JOINS[s.one_of(_JOINS, "AND")], result, s.predicate(operand))
+def combined(s: Step, result: Value, operand: Operand) -> Value:
+    """Return a comparison's result combined with a predicate."""
+    return s.b.op(_COMBINES[s.one_of(_COMBINES, "AND")], result, s.predicate(operand))
 
 
 @lifts("FSETP", "UFSETP", knows=f"FTZ {COMPARING}")
 def set_predicate(s: Step) -> None:
-    """Set P to (x cmp y) join p, Q to !(x cmp y) join p."""
+    """Set P to (x cmp y) combined with p, Q to !(x cmp y) combined with p."""
     _set_predicates(s, Type.F32)
 
 
@@ -130,8 +130,8 @@ def _set_predicates(s: Step, type_: Type) -> None:
     if s.has("FTZ"):
         x, y = flush(s.b, x), flush(s.b, y)
     result = holds(s, x, y)
-    first = joined(s, result, s.operands[4])
-    second = joined(s, s.b.not_(result), s.operands[4])
+    first = combined(s, result, s.operands[4])
+    second = combined(s, s.b.not_(result), s.operands[4])
     s.set(s.operands[0], first)
     s.set(s.operands[1], second)
 
@@ -145,8 +145,8 @@ def choose_double(s: Step) -> None:
     x_nan, y_nan = s.b.compare("fnan", x, x), s.b.compare("fnan", y, y)
     same = s.b.compare("eq", s.b.cast_bits(best, Type.I64), s.b.cast_bits(x, Type.I64))
     first = s.b.and_(s.b.or_(same, y_nan), s.b.or_(y_nan, s.b.not_(x_nan)))
-    s.set(s.operands[0], joined(s, first, s.operands[4]))
-    s.set(s.operands[1], joined(s, s.b.and_(x_nan, y_nan), s.operands[4]))
+    s.set(s.operands[0], combined(s, first, s.operands[4]))
+    s.set(s.operands[1], combined(s, s.b.and_(x_nan, y_nan), s.operands[4]))
 
 
 @lifts("FSET", "UFSET", knows=f"FTZ BF {COMPARING}")
@@ -156,7 +156,7 @@ def set_register(s: Step) -> None:
     x, y = s.value(s.operands[1], Type.F32), s.value(s.operands[2], Type.F32)
     if s.has("FTZ"):
         x, y = flush(s.b, x), flush(s.b, y)
-    result = joined(s, holds(s, x, y), s.operands[3])
+    result = combined(s, holds(s, x, y), s.operands[3])
     s.set(s.operands[0], s.b.select(result, s.b.i32(0x3F800000 if s.has("BF") else -1), s.b.i32(0)))
 
 

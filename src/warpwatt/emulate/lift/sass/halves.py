@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Immediate, Register
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.sass.floats import COMPARING, holds, joined
+from warpwatt.emulate.lift.sass.floats import COMPARING, combined, holds
 from warpwatt.emulate.lift.sass.numbers import (
     flush,
     from_bf16,
@@ -190,13 +190,13 @@ def minimum(s: Step) -> None:
 
 
 def _compared(s: Step, operands: tuple[Operand, ...]) -> list[Value]:
-    """Return the comparison of the low and of the high halves, joined with the last predicate."""
+    """Return the comparison of the low and of the high halves, combined with the last predicate."""
     values = list(pairs(s, operands))
     require(len(values) == 2)
     results = []
     for k in (0, 1):
         x, y = (flush(s.b, p[k]) if s.has("FTZ") else p[k] for p in values)
-        results.append(joined(s, holds(s, x, y), s.operands[-1]))
+        results.append(combined(s, holds(s, x, y), s.operands[-1]))
     return results
 
 

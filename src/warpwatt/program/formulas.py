@@ -37,36 +37,36 @@ _CUDA = {"%tid": "threadIdx", "%ctaid": "blockIdx", "%ntid": "blockDim", "%nctai
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-def spoken(symbols: Symbols, node: Node) -> str:
+def format_value(symbols: Symbols, node: Node) -> str:
     """Return a value in CUDA C++ terms, with the user's names of arguments where they are known."""
-    text = _Speaker(symbols).say(node, 0, 0)
+    text = _Formatter(symbols).format(node, 0, 0)
     return text if len(text) <= _LIMIT else ""
 
 
-class _Speaker:
+class _Formatter:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
         self.names = {p.name: display_name(p, i) for i, p in enumerate(symbols.program.parameters)}
 
-    def say(self, node: Node, binding: int, depth: int) -> str:
+    def format(self, node: Node, binding: int, depth: int) -> str:
         """Return a node; in parentheses if it binds less than ``binding``."""
         if depth > 12:
             return "…"
         if not node.args:
             return self._leaf(node)
         if node.op in ("cvt", "exit"):
-            return self.say(node.args[0], binding, depth + 1)
+            return self.format(node.args[0], binding, depth + 1)
         if node.op == "select":
-            condition, yes, no = (self.say(a, 1, depth + 1) for a in node.args)
+            condition, yes, no = (self.format(a, 1, depth + 1) for a in node.args)
             return f"({condition} ? {yes} : {no})"
         if node.op not in _INFIX:
-            return f"{node.op}({', '.join(self.say(a, 0, depth + 1) for a in node.args)})"
+            return f"{node.op}({', '.join(self.format(a, 0, depth + 1) for a in node.args)})"
         sign, mine = _INFIX[node.op]
         left, right = node.args
-        second = self.say(right, mine + 1, depth + 1)
+        second = self.format(right, mine + 1, depth + 1)
         if node.op == "add" and right.op == "const" and int(right.payload) < 0:
             sign, second = "-", str(-int(right.payload))
-        text = f"{self.say(left, mine, depth + 1)} {sign} {second}"
+        text = f"{self.format(left, mine, depth + 1)} {sign} {second}"
         return f"({text})" if mine < binding else text
 
     def _leaf(self, node: Node) -> str:
@@ -124,10 +124,10 @@ def _quotient(symbols: Symbols, op: str, left: Affine, bound: Node, *, after: bo
     rising = not (step.op == "const" and int(step.payload) < 0)
     distance = (bound, first) if rising else (first, bound)
     if is_const(distance[1], 0):
-        way = spoken(symbols, distance[0])
+        way = format_value(symbols, distance[0])
     else:
-        way = spoken(symbols, algebra.apply("sub", kind, *distance))
-    size = abs(int(step.payload)) if step.op == "const" else spoken(symbols, step)
+        way = format_value(symbols, algebra.apply("sub", kind, *distance))
+    size = abs(int(step.payload)) if step.op == "const" else format_value(symbols, step)
     if not way or not size:
         return ""
     if op in ("lt", "gt"):  # leaves beyond the bound: the bound itself still counts

@@ -44,7 +44,7 @@ class GridRun:
     spread: float
 
 
-def scaled(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
+def scale(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
     """Return sums over the grid; ``weights`` are how many units each run stands for."""
     executions, lanes = np.zeros(len(runs[0].executions)), np.zeros(len(runs[0].lanes))
     sums = np.zeros((len(executions), len(SUMMED)))
@@ -130,7 +130,7 @@ def _standard_error(runs: Sequence[Run], weights: Sequence[float], strata: Seque
     return float(variance**0.5)
 
 
-def joined(traces: Sequence[Trace]) -> Trace:
+def concatenate(traces: Sequence[Trace]) -> Trace:
     """Return one trace of the warps of several, in order."""
 
     def starts(name: str) -> NDArray[np.int64]:
