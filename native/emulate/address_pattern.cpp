@@ -9,13 +9,13 @@ namespace warpwatt::emulate {
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 AddressPattern pattern_of(const Addresses& addresses, LaneMask lanes) {
-    AddressPattern found{true, true, kNoNeighbours};
+    AddressPattern found{true, 0, kNoNeighbours};
     if (lanes == 0) return found;
     int last = first_lane(lanes);
     for_each_lane(lanes & (lanes - 1), [&](int lane) {
         const auto distance = static_cast<std::int64_t>(addresses[lane] - addresses[last]);
-        found.uniform &= distance == 0;
-        found.ascending &= distance > 0;
+        found.sorted &= distance >= 0;
+        found.changes += distance != 0;
         if (lane == last + 1 && found.stride != distance)
             found.stride = found.stride == kNoNeighbours ? distance : kVaries;
         last = lane;
@@ -23,7 +23,8 @@ AddressPattern pattern_of(const Addresses& addresses, LaneMask lanes) {
     return found;
 }
 
-int distinct_addresses(const Addresses& addresses, LaneMask lanes) {
+int distinct_addresses(const Addresses& addresses, LaneMask lanes, const AddressPattern& pattern) {
+    if (pattern.sorted) return lanes == 0 ? 0 : pattern.changes + 1;
     DistinctNumbers<kLanes> seen;
     int count = 0;
     for_each_lane(lanes, [&](int lane) { count += seen.insert(addresses[lane]); });
@@ -37,7 +38,8 @@ LaneMask matching_lanes(const Addresses& addresses, LaneMask lanes, int lane) {
     return same & lanes;
 }
 
-int most_on_one_address(const Addresses& addresses, LaneMask lanes) {
+int most_on_one_address(const Addresses& addresses, LaneMask lanes, const AddressPattern& pattern) {
+    if (pattern.sorted && pattern.changes + 1 == lane_count(lanes)) return 1;
     int most = 0;
     while (lanes != 0) {
         const LaneMask same = matching_lanes(addresses, lanes, first_lane(lanes));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "emulate/element_size.h"
 #include "emulate/half.h"
 #include "emulate/request.h"
 #include "emulate/resolved_lanes.h"
@@ -51,6 +52,20 @@ std::uint64_t combine_integers(const MemoryOperation& operation, std::uint64_t o
     }
 }
 
+// The machine is little-endian: an element's bytes are the lowest of 64 bits.
+template <std::size_t kBytes>
+void modify_lanes(const Request& request, const ResolvedLanes& resolved, LaneMask lanes) {
+    Machine& machine = request.machine;
+    for_each_lane(lanes, [&](int lane) {
+        std::uint64_t old = 0;
+        std::memcpy(&old, resolved.hosts[lane], kBytes);
+        const std::uint64_t made =
+            atomic_result(request.operation, old, machine.values[0][lane], machine.values[1][lane]);
+        std::memcpy(resolved.hosts[lane], &made, kBytes);
+        machine.old_values[lane] = old;
+    });
+}
+
 }  // namespace
 
 std::uint64_t atomic_result(const MemoryOperation& operation, std::uint64_t old, std::uint64_t operand,
@@ -85,14 +100,7 @@ void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes
     const auto resolved = resolve_lanes(request, lanes);
     if (!resolved) return;
     if (!request.operation.probe)
-        for_each_lane(lanes, [&](int lane) {
-            // The machine is little-endian: an element's bytes are the lowest of 64 bits.
-            std::uint64_t old = 0;
-            std::memcpy(&old, resolved->hosts[lane], request.operation.element_bytes);
-            const std::uint64_t made =
-                atomic_result(request.operation, old, machine->values[0][lane], machine->values[1][lane]);
-            std::memcpy(resolved->hosts[lane], &made, request.operation.element_bytes);
-            machine->old_values[lane] = old;
-        });
+        with_element_size(request.operation.element_bytes,
+                          [&]<std::size_t kBytes>() { modify_lanes<kBytes>(request, *resolved, lanes); });
     count_lanes(request, lanes, resolved->by_space);
 }

@@ -11,7 +11,7 @@ Barrier& barrier_of(Block& block, std::int64_t number) { return block.barriers[n
 void release(Warp& warp, std::uint32_t number) {
     for (int lane = 0; lane < kLanes; ++lane) {
         const NextBlock next = warp.next[lane];
-        const bool waits = at_barrier(next) && warp.waits_for[lane] == number;
+        const bool waits = at_barrier(next) & (warp.waits_for[lane] == number);
         warp.next[lane] = waits ? next & kBlockBits : next;
     }
 }

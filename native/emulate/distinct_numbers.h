@@ -1,8 +1,7 @@
-// A set of at most `kRoom` numbers, on the stack.
+// A set of at most `kRoom` numbers, on the stack; fastest for numbers in ascending order.
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,19 +12,22 @@ class DistinctNumbers {
 public:
     // Adds a number; false if it was there.
     bool insert(std::uint64_t number) {
-        std::size_t place = (number ^ number >> 9) % kCells;
-        for (; used_[place]; place = (place + 1) % kCells)
+        if (size_ == 0 || number > highest_) return append(number);
+        for (int place = size_ - 1; place >= 0; --place)
             if (numbers_[place] == number) return false;
-        used_[place] = true;
-        numbers_[place] = number;
-        return true;
+        return append(number);
     }
 
 private:
-    static constexpr std::size_t kCells = 2 * kRoom;  // at most half are used, so that a search is short
+    bool append(std::uint64_t number) {
+        highest_ = size_ == 0 || number > highest_ ? number : highest_;
+        numbers_[size_++] = number;
+        return true;
+    }
 
-    std::bitset<kCells> used_;
-    std::array<std::uint64_t, kCells> numbers_;
+    int size_ = 0;
+    std::uint64_t highest_ = 0;
+    std::array<std::uint64_t, kRoom> numbers_;
 };
 
 }  // namespace warpwatt::emulate

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emulate/address_space.h"
+#include "emulate/element_size.h"
 #include "emulate/request.h"
 #include "emulate/resolved_lanes.h"
 #include "emulate/run_time.h"
@@ -43,21 +44,6 @@ void move_contiguous(Direction direction, unsigned char* memory, int count, unsi
         for (int lane = 0; lane < kLanes; ++lane)
             move_element<kBytes>(direction, values + (element * kLanes + lane) * kBytes,
                                  memory + (lane * count + element) * kBytes);
-}
-
-// Calls `move` with the element size as a constant.
-template <typename Move>
-void with_element_size(std::int32_t bytes, Move move) {
-    switch (bytes) {
-        case 1:
-            return move.template operator()<1>();
-        case 2:
-            return move.template operator()<2>();
-        case 4:
-            return move.template operator()<4>();
-        default:
-            return move.template operator()<8>();
-    }
 }
 
 // Whether all lanes' accesses lie side by side.

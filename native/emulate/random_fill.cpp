@@ -5,6 +5,7 @@
 
 #include "c_api.h"
 #include "emulate/machine.h"
+#include "vectors.h"
 
 namespace warpwatt::emulate {
 
@@ -27,8 +28,8 @@ constexpr Integer upper_seven_bits(std::uint64_t bits) {
 
 }  // namespace
 
-void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first,
-                 std::int64_t count) {
+WARPWATT_WIDE_VECTORS void fill_random(unsigned char* to, ElementType type, std::uint64_t key,
+                                       std::int64_t first, std::int64_t count) {
     if (type == ElementType::kF32) {
         const auto fraction = [](std::uint64_t bits) {
             return static_cast<float>(static_cast<std::int32_t>(bits >> 40)) * 0x1p-24F;

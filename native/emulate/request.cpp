@@ -20,7 +20,7 @@ constexpr std::int64_t blocks_between(std::uint64_t first, std::uint64_t last, i
     return static_cast<std::int64_t>((last >> shift) - (first >> shift)) + 1;
 }
 
-void record(const Request& request, LaneMask lanes, int passes, TouchedLines& touched) {
+void record(const Request& request, LaneMask lanes, int passes, const TouchedLines& touched) {
     Trace& trace = request.machine.trace;
     if (trace.enabled)
         trace.record_request(request.warp, request.operation.instruction, lanes, passes, touched);
@@ -54,11 +54,10 @@ int count_one_address(const Request& request, Space space, LaneMask lanes, std::
 std::int64_t common_slot(const Request& request, Space space, LaneMask lanes) {
     const auto& addresses = request.machine.addresses;
     const std::int64_t slot = slot_of(request.operation, space, addresses[first_lane(lanes)]);
-    bool same = true;
-    if (space == Space::kGlobal || space == Space::kConstant)
-        for_each_lane(lanes,
-                      [&](int lane) { same &= slot_of(request.operation, space, addresses[lane]) == slot; });
-    return same ? slot : kSeveralSlots;
+    if (space == Space::kShared || space == Space::kLocal) return slot;
+    std::uint64_t differences = 0;
+    for_each_lane(lanes, [&](int lane) { differences |= addresses[lane] ^ addresses[first_lane(lanes)]; });
+    return slot_bits(differences) == 0 ? slot : kSeveralSlots;
 }
 
 // The lines of local memory, which lies interleaved for all warps of the grid in a slot of its own.
@@ -85,19 +84,19 @@ int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedL
     const std::int64_t bytes = request.operation.bytes;
     const bool atomic = request.operation.atomic != AtomicOperation::kNone;
     const AddressPattern pattern = pattern_of(addresses, lanes);
-    if (pattern.uniform && !atomic && space != Space::kLocal && space != Space::kConstant)
+    if (pattern.uniform() && !atomic && space != Space::kLocal && space != Space::kConstant)
         return count_one_address(request, space, lanes, addresses[first_lane(lanes)], touched);
     RequestCounters& sums = request.counters_of(space);
     sums.add_request(lanes, pattern.stride, common_slot(request, space, lanes));
-    sums.uniform += pattern.uniform;
-    if (atomic) sums.collisions += most_on_one_address(addresses, lanes);
+    sums.uniform += pattern.uniform();
+    if (atomic) sums.collisions += most_on_one_address(addresses, lanes, pattern);
     if (space == Space::kConstant) return 0;
     if (space == Space::kLocal) {
         touch_local(request, lanes, touched);
         count_off_chip(sums, touched, lane_count(lanes) * bytes);
         return 0;
     }
-    const int different = pattern.ascending ? lane_count(lanes) : distinct_addresses(addresses, lanes);
+    const int different = distinct_addresses(addresses, lanes, pattern);
     if (space == Space::kGlobal) {
         touched.add_lanes(addresses, lanes, bytes);
         count_off_chip(sums, touched, different * bytes);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "emulate/distinct_numbers.h"
-#include "emulate/memory_operation.h"
 
 namespace warpwatt::emulate {
 
@@ -12,41 +11,20 @@ namespace {
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 constexpr int kBanks = 32, kWordShift = 2;
-constexpr int kMostWords = kMostBytes >> kWordShift;  // of a lane
 
-// Calls `visit(word)` for each word that the lanes access, until it returns false; whether it never did.
-template <typename Visit>
-bool each_word(const Addresses& addresses, LaneMask lanes, int words, Visit visit) {
-    for (; lanes != 0; lanes &= lanes - 1) {
-        const std::uint64_t first = addresses[first_lane(lanes)] >> kWordShift;
-        for (std::uint64_t word = first; word < first + words; ++word)
-            if (!visit(word)) return false;
-    }
-    return true;
-}
-
-// Whether every bank has at most one of the words that the lanes access.
-bool conflict_free(const Addresses& addresses, LaneMask lanes, int words) {
-    std::uint32_t used = 0;
-    std::array<std::uint64_t, kBanks> word_of;
-    return each_word(addresses, lanes, words, [&](std::uint64_t word) {
-        const int bank = word % kBanks;
-        if (used >> bank & 1) return word_of[bank] == word;
-        used |= 1U << bank;
-        word_of[bank] = word;
-        return true;
-    });
-}
-
-// The most different words that one bank must deliver.
+// The most different words that one bank must deliver. Accesses are aligned: two lanes' words are the same or
+// have none in common.
 int fullest_bank(const Addresses& addresses, LaneMask lanes, int words) {
-    if (conflict_free(addresses, lanes, words)) return lanes != 0;
-    DistinctNumbers<kLanes * kMostWords> seen;
     std::array<int, kBanks> words_of_bank{};
     int most = 0;
-    each_word(addresses, lanes, words, [&](std::uint64_t word) {
-        if (seen.insert(word)) most = std::max(most, ++words_of_bank[word % kBanks]);
-        return true;
+    const auto deliver = [&](std::uint64_t first) {
+        for (std::uint64_t word = first; word < first + words; ++word)
+            most = std::max(most, ++words_of_bank[word % kBanks]);
+    };
+    DistinctNumbers<kLanes> seen;
+    for_each_lane(lanes, [&](int lane) {
+        const std::uint64_t first = addresses[lane] >> kWordShift;
+        if (seen.insert(first)) deliver(first);
     });
     return most;
 }

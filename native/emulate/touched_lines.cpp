@@ -5,13 +5,14 @@
 namespace warpwatt::emulate {
 
 void TouchedLines::add(std::uint64_t address, std::int64_t bytes) {
+    constexpr int kSectorBits = kLineShift - kSectorShift;
     const std::uint64_t last = (address + bytes - 1) >> kSectorShift;
     for (std::uint64_t sector = address >> kSectorShift; sector <= last; ++sector)
-        find_or_append(sector >> (kLineShift - kSectorShift)).sectors |= 1U << (sector & 3);
+        touch(sector >> kSectorBits, 1U << (sector & ((1 << kSectorBits) - 1)));
 }
 
 void TouchedLines::add(const TouchedLines& others) {
-    for (const TouchedLine& other : others) find_or_append(other.line).sectors |= other.sectors;
+    for (const TouchedLine& other : others) touch(other.line, other.sectors);
 }
 
 void TouchedLines::add_lanes(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes,
@@ -19,25 +20,17 @@ void TouchedLines::add_lanes(const std::array<std::uint64_t, kLanes>& addresses,
     for_each_lane(lanes, [&](int lane) { add(addresses[lane], bytes); });
 }
 
-TouchedLine& TouchedLines::find_or_append(std::uint64_t line) {
-    if (size_ > 0 && line <= highest_) {
-        for (int place = size_ - 1; place >= 0; --place)
-            if (lines_[place].line == line) return lines_[place];
-    } else {
-        highest_ = line;
+// Lines nearly always come in ascending order: the place is looked for from the end.
+void TouchedLines::touch(std::uint64_t line, std::uint32_t sectors) {
+    int place = size_;
+    while (place > 0 && lines_[place - 1].line > line) --place;
+    if (place > 0 && lines_[place - 1].line == line) {
+        lines_[place - 1].sectors |= sectors;
+        return;
     }
-    lines_[size_] = {line, 0};
-    return lines_[size_++];
-}
-
-void TouchedLines::sort() {
-    // Insertion sort: nearly always in order already.
-    for (int end = 1; end < size_; ++end) {
-        const TouchedLine moved = lines_[end];
-        int place = end;
-        for (; place > 0 && lines_[place - 1].line > moved.line; --place) lines_[place] = lines_[place - 1];
-        lines_[place] = moved;
-    }
+    std::copy_backward(lines_.begin() + place, lines_.begin() + size_, lines_.begin() + size_ + 1);
+    lines_[place] = {line, sectors};
+    ++size_;
 }
 
 int TouchedLines::sectors() const {

@@ -28,8 +28,6 @@ public:
     // Touches an access of `bytes` bytes per lane.
     void add_lanes(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, std::int64_t bytes);
 
-    void sort();  // ascending
-
     int size() const { return size_; }
     const TouchedLine* begin() const { return lines_.data(); }
     const TouchedLine* end() const { return lines_.data() + size_; }
@@ -39,11 +37,10 @@ public:
     int tag_passes() const;
 
 private:
-    TouchedLine& find_or_append(std::uint64_t line);
+    void touch(std::uint64_t line, std::uint32_t sectors);
 
     int size_ = 0;
-    std::uint64_t highest_ = 0;  // line
-    std::array<TouchedLine, kMostLines> lines_;
+    std::array<TouchedLine, kMostLines> lines_;  // ascending
 };
 
 }  // namespace warpwatt::emulate

@@ -15,12 +15,11 @@ void Trace::record_step(const Warp& warp, int block) {
 }
 
 void Trace::record_request(const Warp& warp, int instruction, LaneMask lanes, int wavefronts,
-                           TouchedLines& touched) {
+                           const TouchedLines& touched) {
     if (request_count >= request_room || line_count + touched.size() > line_room || dropped) {
         dropped = 1;
         return;
     }
-    touched.sort();
     for (const TouchedLine& found : touched) lines[line_count++] = found.line << kLineShift | found.sectors;
     requests[request_count++] = {
         static_cast<std::int32_t>(warp.index_in_run), instruction, lanes, wavefronts, touched.size(),

@@ -38,7 +38,7 @@ struct Trace {
 
     void record_step(const Warp& warp, int block);
     void record_request(const Warp& warp, int instruction, LaneMask lanes, int wavefronts,
-                        TouchedLines& touched);
+                        const TouchedLines& touched);
 };
 
 }  // namespace warpwatt::emulate

@@ -20,7 +20,7 @@ inline constexpr NextBlock kExited = 0x7FFFFFFF;
 inline constexpr NextBlock kBlockBits = 0x0FFFFFFF;
 
 constexpr bool converges(NextBlock next) { return kConverging <= next && next < kAtBarrier; }
-constexpr bool at_barrier(NextBlock next) { return kAtBarrier <= next && next < kExited; }
+constexpr bool at_barrier(NextBlock next) { return (kAtBarrier <= next) & (next < kExited); }
 
 struct Index3 {
     std::int32_t x, y, z;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from warpwatt.emulate.native.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -186,7 +187,7 @@ class Machine:
         pairs = [(b.address, i) for i, b in enumerate(blocks) if b.address is not None]
         self._set(
             "code",
-            operations=self._table(_operations(text.operations)),
+            operations=self._table(_operations(text)),
             converge_targets=self._table(np.array(targets, np.int32)),
             converge_leavers=self._table(np.array(leavers, np.int32)),
             branch_targets=self._table(np.array(pairs, np.int64)),
@@ -266,19 +267,30 @@ def _functions() -> Mapping[str, Any]:
     return FUNCTIONS
 
 
-def _operations(operations: Sequence[Operation]) -> NDArray[np.void]:
-    """Return the records of operations on memory."""
-    rows = np.zeros(len(operations), MEMORY_OPERATION)
-    for row, operation in zip(rows, operations, strict=True):
-        memory = operation.data
-        assert isinstance(memory, Memory)
-        assert memory.bytes <= CODES["request"]["most bytes"]
-        row["space"], row["atomic"] = CODES["space"][memory.space], CODES["atomic"][memory.operation]
-        row["element"] = CODES["element"].get(memory.element, CODES["element"]["integer"])
-        row["element_bytes"], row["count"] = memory.element.bits // 8, memory.count
-        row["bytes"], row["bank"], row["probe"] = memory.bytes, memory.bank, memory.probe
-        row["instruction"] = operation.instruction
-    return rows
+@lru_cache(maxsize=64)
+def _operations(text: RoutineText) -> NDArray[np.void]:
+    """Return the records of a routine's operations on memory."""
+    rows = [_operation(operation) for operation in text.operations]
+    return np.array(
+        [tuple(row[name] for name in MEMORY_OPERATION.names or ()) for row in rows], MEMORY_OPERATION
+    )
+
+
+def _operation(operation: Operation) -> dict[str, int]:
+    memory = operation.data
+    assert isinstance(memory, Memory)
+    assert memory.bytes <= CODES["request"]["most bytes"]
+    return {
+        "space": CODES["space"][memory.space],
+        "element_bytes": memory.element.bits // 8,
+        "count": memory.count,
+        "bytes": memory.bytes,
+        "instruction": operation.instruction,
+        "bank": memory.bank,
+        "probe": int(memory.probe),
+        "atomic": CODES["atomic"][memory.operation],
+        "element": CODES["element"].get(memory.element, CODES["element"]["integer"]),
+    }
 
 
 def _at(address: int, record: Record) -> np.void:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.native.machine import Machine
+    from warpwatt.emulate.native.routine_text import RoutineText
 
     Array = NDArray[Any]
 
@@ -47,14 +48,19 @@ def results(machine: Machine, stop: int) -> Run:
 
 def _instructions(machine: Machine) -> tuple[Array, Array]:
     """Return executions and lanes by program instruction."""
-    routine = machine.text.routine
-    executions, lanes = np.zeros((2, len(routine.program.instructions)), np.int64)
-    for number in np.flatnonzero(machine.executions):
-        held = routine.blocks[number].instructions
-        executions[held.start : held.stop] += machine.executions[number]
-        lanes[held.start : held.stop] += machine.lanes[number]
-    np.subtract.at(lanes, machine.text.guarded, machine.guarded[: len(machine.text.guarded)])
+    text = machine.text
+    executions, lanes = np.zeros((2, len(text.routine.program.instructions)), np.int64)
+    ranges, guarded = _tables(text)
+    tables = addresses(ranges, guarded, executions, lanes)
+    _count_instructions()(machine.address, len(ranges), tables[0], len(guarded), *tables[1:])
     return executions, lanes
+
+
+@lru_cache(maxsize=64)
+def _tables(text: RoutineText) -> tuple[Array, Array]:
+    """Return the instructions of each basic block (first, behind the last) and of each guard."""
+    held = [(block.instructions.start, block.instructions.stop) for block in text.routine.blocks]
+    return np.array(held, np.int64), np.array(text.guarded, np.int64)
 
 
 def _accesses(machine: Machine) -> AccessCounts:
@@ -120,6 +126,11 @@ def _stuck(machine: Machine) -> Fault | None:
                 where, machine.block_number(warp), thread, reason="waits for threads that never come"
             )
     return None
+
+
+@cache
+def _count_instructions() -> Callable[..., None]:
+    return function("count_instructions", None, ADDRESS, INT, ADDRESS, INT, *[ADDRESS] * 3)
 
 
 @cache
