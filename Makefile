@@ -96,4 +96,4 @@ lock: ## refresh requirements/*.lock from pyproject.toml
 	rm -rf $(VENV)-lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build/native* $(LIBRARY)
