@@ -20,11 +20,12 @@ from typing import Any, TypedDict, Unpack
 from warpwatt.core.errors import UsageError, WarpWattError
 from warpwatt.core.program import Unknown
 from warpwatt.frontend.compiled import Source
-from warpwatt.request.arguments import texts
 from warpwatt.request.choices import note
+from warpwatt.request.launch_text import LaunchText, launch_of
 from warpwatt.request.objects import run_object
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.options import CompilationOptions, ModelOptions
 from warpwatt.request.session import Session
+from warpwatt.request.values import format_pairs
 from warpwatt.results import Result, Results, results
 
 Dimensions = int | str | Iterable[int]
@@ -158,18 +159,10 @@ def source_of(source: Input) -> str | Source | None:
     return os.fspath(source) if isinstance(source, os.PathLike) else None
 
 
-def _launch(options: Options) -> LaunchOptions:
+def _launch(options: Options) -> LaunchText:
     args = options.get("args")
-    return LaunchOptions(
-        options.get("kernel"),
-        _dimensions(_grid(options)),
-        _dimensions(options.get("block")),
-        _dimensions(options.get("cluster")),
-        options.get("shared"),
-        texts(_values(options)),
-        texts(options.get("loops", {})),
-        None if args is None or isinstance(args, Mapping) else Path(args),
-    )
+    file = None if args is None or isinstance(args, Mapping) else Path(args)
+    return launch_of({**options, "grid": _grid(options), "args": _values(options)}, file)
 
 
 def _values(options: Options) -> Mapping[str, object]:
@@ -185,7 +178,7 @@ def _grid(options: Options) -> Dimensions | None:
 
 def _compilation(options: Options) -> CompilationOptions:
     return CompilationOptions(
-        texts(options.get("define", {})),
+        format_pairs(options.get("define", {})),
         tuple(options.get("include", ())),
         options.get("toolkit", ""),
         options.get("maxrregcount"),
@@ -202,9 +195,3 @@ def _modelling(options: Options) -> ModelOptions:
         Unknown(options.get("unknown", Unknown.ESTIMATE)),
         None if profile is None else Path(profile),
     )
-
-
-def _dimensions(value: Dimensions | None) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) else ",".join(str(int(extent)) for extent in value)

@@ -13,7 +13,8 @@ from warpwatt.budget.judge import verdict
 from warpwatt.budget.quantities import QUANTITIES
 from warpwatt.core.budget import Bound, Limit, Quantile
 from warpwatt.core.errors import InputError, OutputExistsError
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.launch_text import LaunchText
+from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_the_hottest_line_is_that_of_the_quantity(prediction):
 
 
 def budget(tmp_path):
-    launch = LaunchOptions(arg=("n=4",))
+    launch = LaunchText(arg=("n=4",))
     return Budget(
         "b",
         1,

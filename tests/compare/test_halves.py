@@ -3,13 +3,14 @@ from __future__ import annotations
 import pytest
 
 from warpwatt.compare.halves import halves
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.launch_text import LaunchText
+from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        LaunchOptions(arg=("x=f32[n]:data/x.npy",), kernel="f"),
+        LaunchText(arg=("x=f32[n]:data/x.npy",), kernel="f"),
         CompilationOptions(define=('FILE="a/b"', "HALF=(1/2)", "PATHS=a/b/c"), include=("a/b",)),
         ModelOptions(clock="1410,1215"),
     ],

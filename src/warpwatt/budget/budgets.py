@@ -30,16 +30,17 @@ from warpwatt.budget.places import Document, Key
 from warpwatt.budget.quantities import QUANTITIES, SHARE
 from warpwatt.core.budget import Bound, Limit, Quantile
 from warpwatt.core.errors import InputError, WarpWattError
-from warpwatt.request.launch_text import from_table
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.fields import Group, keys
+from warpwatt.request.launch_text import LaunchText, from_table
+from warpwatt.request.options import CompilationOptions, ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-_LAUNCH = ("kernel", "grid", "block", "cluster", "shared", "args", "loops")
-_COMPILE = ("define", "include", "flags", "toolkit", "maxrregcount")
-_MODEL = ("model", "clock", "level")
+_LAUNCH = keys(Group.LAUNCH)
+_COMPILE = keys(Group.COMPILATION)
+_MODEL = keys(Group.MODELS)
 _SHARED = ("source", "gpu", "quantile")
 _TOP = (*_SHARED, "baseline", "budget", *_COMPILE, *_MODEL)
 _BUDGET = ("name", *_SHARED, *_LAUNCH, *_COMPILE, *_MODEL, "max", "min")
@@ -54,7 +55,7 @@ class Budget:
     line: int
     source: Path
     gpu: str
-    launch: LaunchOptions
+    launch: LaunchText
     compilation: CompilationOptions
     modelling: ModelOptions
     quantile: Quantile
@@ -169,16 +170,13 @@ class _Reader:
             limits,
         )
 
-    def _launch(self, table: Mapping[str, Any], path: Key) -> LaunchOptions:
+    def _launch(self, table: Mapping[str, Any], path: Key) -> LaunchText:
         said = {key: table[key] for key in _LAUNCH if key in table}
         try:
-            words = from_table(said, self.document.file)
+            return from_table(said, self.document.file)
         except WarpWattError as error:
             key = next((name for name in said if name in error.message), "")
             raise self.error(error.message, (*path, key), error.hint) from None
-        return LaunchOptions(
-            words.kernel, words.grid, words.block, words.cluster, words.shared, words.arg, words.loop
-        )
 
     def _compilation(self, table: Mapping[str, Any], path: Key) -> CompilationOptions:
         registers = table.get("maxrregcount")

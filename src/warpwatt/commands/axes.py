@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from warpwatt.commands.options import EnumChoice, group
+from warpwatt.commands.options import group, option
 from warpwatt.core.errors import UsageError
 from warpwatt.core.program import Unknown
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.fields import FIELDS, Kind
+from warpwatt.request.launch_text import LaunchText
+from warpwatt.request.options import CompilationOptions, ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from warpwatt.request.fields import Field
     from warpwatt.sweep.clocks import Asked
     from warpwatt.sweep.configurations import Configuration
     from warpwatt.sweep.sweep import Sweep
@@ -62,70 +65,24 @@ class Axes:
     flags: tuple[str, ...] = ()
 
 
-axes_options = group(
-    "axes",
-    Axes,
-    click.option("--kernel", metavar="NAME", help="Kernel, by any unambiguous part of its name."),
-    click.option(
-        "--grid",
-        metavar="X[,Y[,Z]]",
-        help="Blocks per grid; may be expressions of macros, numbers among the arguments and bx, by, bz: "
-        "n/TILE (rounded up).",
-    ),
-    click.option(
-        "--block", multiple=True, metavar="X[,Y[,Z]][/...]", help="Block sizes: 64/128 or 16,16/32,8."
-    ),
-    click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks per cluster."),
-    click.option("--shared", metavar="BYTES", help="Dynamic shared memory per block, perhaps an expression."),
-    click.option(
-        "--arg",
-        multiple=True,
-        metavar="NAME=VALUE[/...]",
-        help="n=1024, x=f32[n], y=f32[n]:zeros; several values: n=1024/4096, n=1024:8192:1024, "
-        "n=1024:65536:*2.",
-    ),
-    click.option(
-        "--args", type=click.Path(path_type=Path), metavar="FILE.toml", help="Launch and arguments."
-    ),
-    click.option(
-        "--loop", multiple=True, metavar="LINE=COUNT", help="Iterations of a loop that depends on data."
-    ),
-    click.option(
-        "-D", "define", multiple=True, metavar="NAME[=V1,V2,...]", help="Values of a macro; all are tried."
-    ),
-    click.option(
-        "--define-file",
-        type=click.Path(path_type=Path),
-        metavar="FILE.csv",
-        help="One configuration per line: a column per macro, and maxrregcount, grid, block, shared.",
-    ),
-    click.option("--maxrregcount", metavar="N,...|LOW:HIGH:STEP", help="Registers per thread, at most."),
-    click.option(
-        "--clock",
-        multiple=True,
-        metavar="SM|LOW:HIGH:STEP[,MEM...]",
-        help="MHz; a range ends at the boost clock, memory clocks may be several. Default: boost within the "
-        "power limit.",
-    ),
-    click.option("-I", "include", multiple=True, metavar="DIR", help="Include directory."),
-    click.option(
-        "--toolkit", default="", metavar="VERSION", help="Compile with this CUDA release, such as 12.3."
-    ),
-    click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="See `warpwatt models`."),
-    click.option(
-        "--level",
-        type=click.Choice(["ptx", "sass"]),
-        help="What is analysed; default: machine code where there is any, else PTX.",
-    ),
-    click.option(
-        "--unknown",
-        type=EnumChoice(Unknown),
-        default=Unknown.ESTIMATE,
-        show_default=True,
-        help="Instructions that the opcode tables lack.",
-    ),
-    click.argument("sources", nargs=-1, required=True, metavar="INPUT..."),
+def _axis(field: Field) -> Callable[[Any], Any]:
+    """Return the option of a field that takes several values, or of one that stays."""
+    if field.axis is None:
+        return option(field, Axes)
+    names = [field.flag, field.name] if field.flag else [f"--{field.name}"]
+    axis = field.axis
+    return click.option(*names, multiple=axis.repeated, metavar=axis.metavar, help=axis.help)
+
+
+_DEFINE_FILE = click.option(
+    "--define-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE.csv",
+    help="One configuration per line: a column per macro, and maxrregcount, grid, block, shared.",
 )
+_INPUTS = click.argument("sources", nargs=-1, required=True, metavar="INPUT...")
+_SWEPT = tuple(_axis(field) for field in FIELDS if field.swept and field.kind is not Kind.REST)
+axes_options = group("axes", Axes, *_SWEPT, _DEFINE_FILE, _INPUTS)
 
 
 def sweep_of(
@@ -168,8 +125,8 @@ def tasks_of(axes: Axes) -> tuple[Task, ...]:
     from warpwatt.request.launches import launch_texts  # noqa: PLC0415
     from warpwatt.sweep.tasks import application_task, kernel_tasks  # noqa: PLC0415 - verbs load lazily
 
-    launch = LaunchOptions(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
-    if launch != LaunchOptions() and all(_is_application(name) for name in axes.sources):
+    launch = LaunchText(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
+    if launch != LaunchText() and all(_is_application(name) for name in axes.sources):
         hint = (
             "leave out --kernel, --grid, --cluster, --arg, --args and --loop: the steps of the file say them"
         )

@@ -12,7 +12,8 @@ import click
 from warpwatt.commands import options as o
 
 if TYPE_CHECKING:
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 class CompareFormat(StrEnum):
@@ -60,7 +61,7 @@ def compare(
     new: str | None,
     gpu: str,
     commits: str | None,
-    launch: LaunchOptions,
+    launch: LaunchText,
     compilation: CompilationOptions,
     modelling: ModelOptions,
     writing: CompareOutput,

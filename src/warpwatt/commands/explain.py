@@ -9,7 +9,8 @@ import click
 from warpwatt.commands import options as o
 
 if TYPE_CHECKING:
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @click.command()
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def explain(
     source: str,
     gpu: str,
-    launch: LaunchOptions,
+    launch: LaunchText,
     compilation: CompilationOptions,
     modelling: ModelOptions,
 ) -> None:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warpwatt.core.program import Unknown
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.fields import Group, Kind, fields_of
+from warpwatt.request.launch_text import LaunchText
+from warpwatt.request.options import CompilationOptions, ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from warpwatt.request.fields import Field
 
     Command = Callable[..., Any]
 
@@ -70,67 +73,36 @@ def group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> C
     return decorate
 
 
-launch_options = group(
-    "launch",
-    LaunchOptions,
-    click.option("--kernel", metavar="NAME", help="Kernel, by any unambiguous part of its name."),
-    click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks per grid."),
-    click.option("--block", metavar="X[,Y[,Z]]", help="Threads per block."),
-    click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks per cluster."),
-    click.option("--shared", type=int, metavar="BYTES", help="Dynamic shared memory per block."),
-    click.option(
-        "--arg", multiple=True, metavar="NAME=VALUE", help="n=1024, x=f32[n], y=f32[n]:zeros, 0=1024."
-    ),
-    click.option(
-        "--args", type=click.Path(path_type=Path), metavar="FILE.toml", help="Launch and arguments."
-    ),
-    click.option(
-        "--loop", multiple=True, metavar="LINE=COUNT", help="Iterations of a loop that depends on data."
-    ),
-)
-compilation_options = group(
-    "compilation",
-    CompilationOptions,
-    click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="Preprocessor definition."),
-    click.option("-I", "include", multiple=True, metavar="DIR", help="Include directory."),
-    click.option(
-        "--toolkit", default="", metavar="VERSION", help="Compile with this CUDA release, such as 12.3."
-    ),
-    click.option(
-        "--maxrregcount", type=click.IntRange(16, 255), metavar="N", help="Registers per thread, at most."
-    ),
-    click.argument("flags", nargs=-1, metavar="[-- COMPILER_FLAGS]"),
-)
-model_options = group(
-    "modelling",
-    ModelOptions,
-    click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="See `warpwatt models`."),
-    click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit."),
-    click.option(
-        "--level",
-        type=click.Choice(["ptx", "sass"]),
-        help="What is analysed; default: machine code where there is any, else PTX.",
-    ),
-    click.option(
-        "--unknown",
-        type=EnumChoice(Unknown),
-        default=Unknown.ESTIMATE,
-        show_default=True,
-        help="Instructions that the opcode tables lack.",
-    ),
-    click.option(
-        "--profile",
-        type=click.Path(path_type=Path),
-        metavar="FILE.csv",
-        help="A measured launch of the kernel (nsys, ncu, nvprof or own CSV) that corrects the time.",
-    ),
-    click.option(
-        "--profile-arg",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="An argument the measured launch had, where it differs.",
-    ),
-)
+def option(field: Field, kind: type) -> Callable[[Command], Command]:
+    """Return the option of a field, whose default is that of the dataclass ``kind``."""
+    default = kind.__dataclass_fields__[field.name].default  # type: ignore[attr-defined] # as above
+    if field.kind is Kind.REST:
+        return click.argument(field.name, nargs=-1, metavar=field.metavar)
+    names = [field.flag, field.name] if field.flag else [f"--{field.name.replace('_', '-')}"]
+    said: dict[str, Any] = {"help": field.help, "metavar": field.metavar}
+    if field.repeated:
+        said["multiple"] = True
+    elif field.kind is Kind.NUMBER:
+        said["type"] = click.IntRange(*field.bounds) if field.bounds else int
+    elif isinstance(default, StrEnum):
+        said |= {"type": EnumChoice(type(default)), "default": default, "show_default": True}
+    elif field.kind is Kind.CHOICE:
+        said["type"] = click.Choice(field.choices)
+    elif default == "":
+        said["default"] = ""
+    if field.kind is Kind.FILE:
+        said["type"] = click.Path(path_type=Path)
+    return click.option(*names, **said)
+
+
+def options_of(name: str, group_of: Group, kind: type) -> Callable[[Command], Command]:
+    """Return a decorator that adds the options of all fields of a group."""
+    return group(name, kind, *(option(field, kind) for field in fields_of(group_of)))
+
+
+launch_options = options_of("launch", Group.LAUNCH, LaunchText)
+compilation_options = options_of("compilation", Group.COMPILATION, CompilationOptions)
+model_options = options_of("modelling", Group.MODELS, ModelOptions)
 output_options = group(
     "writing",
     OutputOptions,

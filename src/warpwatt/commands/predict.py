@@ -10,7 +10,8 @@ from warpwatt.commands import options as o
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 def predict(
     source: str,
     gpu: str,
-    launch: LaunchOptions,
+    launch: LaunchText,
     compilation: CompilationOptions,
     modelling: ModelOptions,
     writing: o.OutputOptions,

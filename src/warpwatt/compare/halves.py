@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-if TYPE_CHECKING:
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.fields import FIELDS
 
-    Options = TypeVar("Options", LaunchOptions, CompilationOptions, ModelOptions)
+if TYPE_CHECKING:
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
+
+    Options = TypeVar("Options", LaunchText, CompilationOptions, ModelOptions)
 
 SEPARATOR = "/"
-_SINGLE = ("kernel", "grid", "block", "cluster", "toolkit", "clock")
-_REPEATED = ("arg", "loop", "define", "model")
+_PAIRED = {field.name: field for field in FIELDS if field.paired}
 
 
 def halves(options: Options) -> tuple[Options, Options, tuple[str, str]]:
     """Return options of the old and the new side, and what tells the sides apart.
 
-    >>> from warpwatt.request.options import LaunchOptions
-    >>> old, new, labels = halves(LaunchOptions(grid="64", block="256/128", arg=("n=4",)))
+    >>> from warpwatt.request.launch_text import LaunchText
+    >>> old, new, labels = halves(LaunchText(grid="64", block="256/128", arg=("n=4",)))
     >>> old.block, new.block, labels
     ('256', '128', ('block 256', 'block 128'))
     """
@@ -28,11 +30,14 @@ def halves(options: Options) -> tuple[Options, Options, tuple[str, str]]:
     labels: list[tuple[str, str]] = []
     for field in fields(options):
         value = getattr(options, field.name)
-        if field.name in _SINGLE and value:
+        described = _PAIRED.get(field.name)
+        if described is None or not value:
+            continue
+        if not described.repeated:
             left[field.name], right[field.name] = _split(value)
             if left[field.name] != right[field.name]:
                 labels.append((f"{field.name} {left[field.name]}", f"{field.name} {right[field.name]}"))
-        elif field.name in _REPEATED and value:
+        else:
             pairs = [_split_value(text) for text in value]
             left[field.name], right[field.name] = (tuple(side) for side in zip(*pairs, strict=True))
             labels += [pair for pair in pairs if pair[0] != pair[1]]

@@ -15,7 +15,8 @@ from warpwatt.request.session import Session
 if TYPE_CHECKING:
     from warpwatt.core.comparison import ComparisonSet
     from warpwatt.request.commits import Checkout
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Asked:
     new: str | None
     commits: str | None
     gpu: str
-    launch: LaunchOptions
+    launch: LaunchText
     compilation: CompilationOptions
     modelling: ModelOptions
 
@@ -37,7 +38,7 @@ class Side:
 
     label: str
     session: Session
-    launch: LaunchOptions
+    launch: LaunchText
     checkout: Checkout
 
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 MAGIC = "warpwatt"
 CELL = "cell"
@@ -127,7 +128,7 @@ def _command(
     call: Call,
     source: str,
     gpu: str,
-    launch: LaunchOptions,
+    launch: LaunchText,
     compilation: CompilationOptions,
     modelling: ModelOptions,
     advice: bool,

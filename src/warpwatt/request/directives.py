@@ -13,33 +13,33 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import InputError
+from warpwatt.request.fields import Group, Kind, fields_of
 from warpwatt.request.launch_text import LaunchText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MARK = "warpwatt:"
-_SINGLE = ("kernel", "grid", "block", "cluster", "shared")
-_REPEATED = ("arg", "loop")
+_KNOWN = {field.name: field for field in fields_of(Group.LAUNCH) if field.key}
 
 
 def _read(words: Iterable[str]) -> LaunchText:
     """Read ``--flag value`` and ``--flag=value`` words; raise ValueError where they are not."""
-    said: dict[str, Any] = dict.fromkeys(_REPEATED, ())
+    values: dict[str, Any] = {}
     remaining = iter(words)
     for word in remaining:
         flag, equals, value = word.partition("=")
         name = flag.removeprefix("--")
-        if not flag.startswith("--") or name not in (*_SINGLE, *_REPEATED):
+        if not flag.startswith("--") or name not in _KNOWN:
             raise ValueError(f"no option {flag!r}")
         text = value if equals else next(remaining, None)
         if text is None:
             raise ValueError(f"{flag} needs a value")
-        if name in _REPEATED:
-            said[name] = (*said[name], text)
+        if _KNOWN[name].repeated:
+            values[name] = (*values.get(name, ()), text)
         else:
-            said[name] = int(text) if name == "shared" else text
-    return LaunchText(**said)
+            values[name] = int(text) if _KNOWN[name].kind is Kind.NUMBER else text
+    return LaunchText(**values)
 
 
 def read_directives(text: str, file: str) -> tuple[LaunchText, ...]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.errors import InputError, UsageError
 from warpwatt.core.launch import Dim3, Launch
+from warpwatt.request.fields import Group, keys
+from warpwatt.request.values import format_dimensions, format_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,6 +45,8 @@ class LaunchText:
     shared: int | None = None
     arg: tuple[str, ...] = ()
     loop: tuple[str, ...] = ()
+    args: Path | None = None
+    """A TOML file with the launch, or parts of it, over which the rest is laid."""
 
     @property
     def complete(self) -> bool:
@@ -63,6 +67,7 @@ class LaunchText:
             shared=self.shared if self.shared is not None else base.shared,
             arg=merged(base.arg, self.arg),
             loop=merged(base.loop, self.loop),
+            args=self.args or base.args,
         )
 
     def read(self) -> Request:
@@ -125,9 +130,6 @@ def parse_loops(texts: Iterable[str]) -> tuple[tuple[int, float], ...]:
     return tuple(counts)
 
 
-_KEYS = ("kernel", "grid", "block", "cluster", "shared", "args", "loops")
-
-
 def from_table(table: Mapping[str, Any], file: Path | str) -> LaunchText:
     """Read a TOML table with the keys kernel, grid, block, cluster, shared, args, loops.
 
@@ -142,35 +144,32 @@ def from_table(table: Mapping[str, Any], file: Path | str) -> LaunchText:
     >>> from_table({"grid": [8, 8], "block": 64, "args": {"n": 5}}, "a.toml").grid
     '8,8'
     """
-    unknown = sorted(set(table) - set(_KEYS))
+    known = keys(Group.LAUNCH)
+    unknown = sorted(set(table) - set(known))
     if unknown:
-        raise InputError(f"unknown key {unknown[0]!r}", file=file, hint="keys: " + " ".join(_KEYS))
+        raise InputError(f"unknown key {unknown[0]!r}", file=file, hint="keys: " + " ".join(known))
     for key in ("args", "loops"):
         if not isinstance(table.get(key, {}), dict):
             raise InputError(f"{key} is not a table", file=file, hint=f"write [{key}] and NAME = VALUE lines")
     shared = table.get("shared")
     if shared is not None and (isinstance(shared, bool) or not isinstance(shared, int)):
         raise InputError(f"shared is not a number of bytes: {shared!r}", file=file)
+    return launch_of(table)
+
+
+def launch_of(values: Mapping[str, Any], file: Path | None = None) -> LaunchText:
+    """Return the launch of a mapping with the keys of :func:`from_table`, whose types are right."""
+    kernel = values.get("kernel")
     return LaunchText(
-        kernel=_text(table, "kernel"),
-        grid=_text(table, "grid"),
-        block=_text(table, "block"),
-        cluster=_text(table, "cluster"),
-        shared=shared,
-        arg=tuple(f"{name}={_literal(value)}" for name, value in table.get("args", {}).items()),
-        loop=tuple(f"{line}={count}" for line, count in table.get("loops", {}).items()),
+        kernel=None if kernel is None else str(kernel),
+        grid=format_dimensions(values.get("grid")),
+        block=format_dimensions(values.get("block")),
+        cluster=format_dimensions(values.get("cluster")),
+        shared=values.get("shared"),
+        arg=format_pairs(values.get("args") or {}),
+        loop=format_pairs(values.get("loops") or {}),
+        args=file,
     )
-
-
-def _text(table: Mapping[str, Any], key: str) -> str | None:
-    value = table.get(key)
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return None if value is None else str(value)
-
-
-def _literal(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.request.directives import read_directives
-from warpwatt.request.launch_text import LaunchText, from_table, read_toml
+from warpwatt.request.launch_text import from_table, read_toml
 
 if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Source
-    from warpwatt.request.launch_text import Request
-    from warpwatt.request.options import LaunchOptions
+    from warpwatt.request.launch_text import LaunchText, Request
 
 
-def requests(source: Source, launch: LaunchOptions, beside: Source | None = None) -> tuple[Request, ...]:
+def requests(source: Source, launch: LaunchText, beside: Source | None = None) -> tuple[Request, ...]:
     """Return the launches to predict, read (see :func:`launch_texts`)."""
     return tuple(text.read() for text in launch_texts(source, launch, beside))
 
 
-def launch_texts(
-    source: Source, launch: LaunchOptions, beside: Source | None = None
-) -> tuple[LaunchText, ...]:
+def launch_texts(source: Source, launch: LaunchText, beside: Source | None = None) -> tuple[LaunchText, ...]:
     """Return the launches to predict in words: the command line's over a file's over the source's own.
 
     A source may describe several launches in ``// warpwatt:`` lines; all are predicted unless the command
@@ -36,14 +34,11 @@ def launch_texts(
     return tuple(typed.over(text) for text in written)
 
 
-def typed_text(launch: LaunchOptions) -> LaunchText:
+def typed_text(launch: LaunchText) -> LaunchText:
     """Return what was typed, laid over the file of arguments."""
-    typed = LaunchText(
-        launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared, launch.arg, launch.loop
-    )
     if launch.args is None:
-        return typed
-    return typed.over(from_table(read_toml(launch.args), launch.args))
+        return launch
+    return replace(launch.over(from_table(read_toml(launch.args), launch.args)), args=None)
 
 
 def _directives(source: Source) -> tuple[LaunchText, ...]:

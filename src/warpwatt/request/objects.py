@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.frontend.objects import from_object
 from warpwatt.request import triton
-from warpwatt.request.arguments import texts
 from warpwatt.request.choices import complete_gpus
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.launches import typed_text
+from warpwatt.request.values import format_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Kernel
     from warpwatt.frontend.objects import ObjectKernel
     from warpwatt.request.launch_text import Request
-    from warpwatt.request.options import LaunchOptions
     from warpwatt.request.session import Session
 
 
 def run_object(
-    session: Session, kernel: object, launch: LaunchOptions, values: Mapping[str, object]
+    session: Session, kernel: object, launch: LaunchText, values: Mapping[str, object]
 ) -> tuple[Prediction, ...]:
     """Return predictions of one launch of an object's kernel on every GPU of the session.
 
@@ -44,7 +43,7 @@ def run_object(
         :func:`~warpwatt.frontend.objects.from_object` and :func:`~warpwatt.request.triton.compiled`.
     """
     if triton.is_function(kernel):
-        launch = replace(launch, arg=texts(triton.passed(values)))
+        launch = replace(launch, arg=format_pairs(triton.passed(values)))
     typed, made, predictions = typed_text(launch), dict[str, "ObjectKernel"](), list["Prediction"]()
     for gpu in complete_gpus(session.gpus, session.tell):
         try:

@@ -1,4 +1,7 @@
-"""What a user asks for, in words: values as typed, None or empty where nothing was said."""
+"""What a user asks of compilation and models, as typed; None or empty where nothing was given.
+
+The launch is :class:`~warpwatt.request.launch_text.LaunchText`; :mod:`.fields` describes all three.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,6 @@ from warpwatt.core.program import Unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchOptions:
-    """The launch; ``arg`` and ``loop`` hold ``NAME=VALUE`` and ``LINE=COUNT`` texts, ``args`` a TOML file."""
-
-    kernel: str | None = None
-    grid: str | None = None
-    block: str | None = None
-    cluster: str | None = None
-    shared: int | None = None
-    arg: tuple[str, ...] = ()
-    loop: tuple[str, ...] = ()
-    args: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
-    from warpwatt.request.launch_text import Request
-    from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+    from warpwatt.request.launch_text import LaunchText, Request
+    from warpwatt.request.options import CompilationOptions, ModelOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Session:
     advice: bool = False
     tell: Callable[[str], None] = note
 
-    def run(self, launch: LaunchOptions, beside: Source | None = None) -> tuple[Prediction, ...]:
+    def run(self, launch: LaunchText, beside: Source | None = None) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
 
         A source that describes no launch has those of the one ``beside`` it. A GPU that cannot run a launch

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.arguments import Buffer, DType, parse_arguments
 from warpwatt.core.errors import ArgumentError, CompileError, ToolchainError, UnsupportedGpuError, UsageError
 from warpwatt.frontend.toolkits import target_number
-from warpwatt.request.arguments import is_array, texts
+from warpwatt.request.values import format_pairs, is_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -182,7 +182,7 @@ def passed(values: Mapping[str, object]) -> dict[str, object]:
 
 def _buffers(values: Mapping[str, object]) -> dict[str, Buffer]:
     """Return the buffers among arguments."""
-    found = parse_arguments(texts(passed(values)))
+    found = parse_arguments(format_pairs(passed(values)))
     return {name: argument for name, argument in found.items() if isinstance(argument, Buffer)}
 
 

@@ -25,7 +25,6 @@ from warpwatt.core.errors import (
 )
 from warpwatt.frontend.messages import errors
 from warpwatt.request.choices import complete_gpus, model_choice
-from warpwatt.request.launch_text import LaunchText
 from warpwatt.server.lsp.extract import advice_facts, facts_of
 from warpwatt.server.lsp.facts import Answer, Problem, Progress, Result, Shown
 from warpwatt.server.lsp.memory import key_of, recall, remember
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction
     from warpwatt.request.launch_text import Request
     from warpwatt.request.session import Session
-    from warpwatt.server.lsp.facts import Facts, Job, Message, Words
+    from warpwatt.server.lsp.facts import Facts, Job, Message, PlacedLaunch
     from warpwatt.server.lsp.memory import Key
     from warpwatt.server.lsp.module import Module
 
@@ -129,11 +128,11 @@ class Analysis:
         return questions
 
     def _predict(
-        self, session: Session, number: int, words: Words, gpu: Gpu, module: Module
+        self, session: Session, number: int, words: PlacedLaunch, gpu: Gpu, module: Module
     ) -> _Question | None:
         """Predict one launch on one GPU, or recall it; None where the launch is wrong on every GPU."""
         try:
-            request = launch_text(words).read()
+            request = words.read()
             with self.watch.stage("recall"):
                 name = module.named(request.kernel or "").name
                 key = key_of(module, name, request, gpu, self.job.query)
@@ -222,13 +221,7 @@ class _Question:
         return self.facts
 
 
-def launch_text(words: Words) -> LaunchText:
-    """Return the launch as the front end reads it."""
-    shape = words.kernel, words.grid, words.block, words.cluster, words.shared
-    return LaunchText(*shape, words.arg, words.loop)
-
-
-def launch_problem(error: WarpWattError, words: Words, path: str) -> Problem:
+def launch_problem(error: WarpWattError, words: PlacedLaunch, path: str) -> Problem:
     """Return why a launch cannot be predicted: at the line that fails, else where the launch stands."""
     if error.line is not None and error.file is not None and is_own(error.file, path):
         return Problem("execution", error.message, error.line, "", error.hint, error.details)

@@ -14,7 +14,7 @@ from warpwatt.server.lsp.source import KernelPlace, kernels, said_launches
 from warpwatt.server.lsp.text import Text, still
 
 if TYPE_CHECKING:
-    from warpwatt.server.lsp.facts import Answer, Facts, Problem, Shown, Words
+    from warpwatt.server.lsp.facts import Answer, Facts, PlacedLaunch, Problem, Shown
 
 SUFFIXES = (".cu", ".cuh")
 LANGUAGES = ("cuda", "cuda-cpp", "cu")
@@ -62,7 +62,7 @@ class Document:
         """The kernels of the text as it is."""
         return kernels(self.text.text) if len(self.text.text) <= MAX_CHARACTERS else ()
 
-    def launches(self) -> tuple[Words, ...]:
+    def launches(self) -> tuple[PlacedLaunch, ...]:
         """Return the launches that comments say, then those of the settings for other kernels.
 
         What is wrong with comments goes to ``launch_problems``.

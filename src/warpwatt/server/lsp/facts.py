@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+
+from warpwatt.request.launch_text import LaunchText
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +26,16 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A launch in words, as :class:`~warpwatt.request.launch_text.LaunchText`, and where it stands.
+class PlacedLaunch(LaunchText):
+    """A launch and where it is written: ``line`` of the document, None where ``file`` describes it."""
 
-    ``line`` is that of the document's comment, None where ``file`` says the launch.
-    """
-
-    kernel: str | None
-    grid: str | None
-    block: str | None
-    cluster: str | None = None
-    shared: int | None = None
-    arg: tuple[str, ...] = ()
-    loop: tuple[str, ...] = ()
     line: int | None = None
     file: str = ""
+
+    @classmethod
+    def at(cls, launch: LaunchText, *, line: int | None = None, file: str = "") -> PlacedLaunch:
+        """Return a launch that stands there."""
+        return cls(**{f.name: getattr(launch, f.name) for f in fields(launch)}, line=line, file=file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ class Problem:
 class Answer:
     """What is known of one text; ``timings`` are seconds by stage, for who wants to know."""
 
-    launches: tuple[Words, ...] = ()
+    launches: tuple[PlacedLaunch, ...] = ()
     shown: tuple[Shown, ...] = ()
     problems: tuple[Problem, ...] = ()
     complete: bool = True
@@ -159,7 +156,7 @@ class Job:
     path: str
     text: str
     query: Query
-    launches: tuple[Words, ...] = ()
+    launches: tuple[PlacedLaunch, ...] = ()
     report: str = ""
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import UsageError, WarpWattError
 from warpwatt.render.context import Context
 from warpwatt.render.html import render
-from warpwatt.request.options import LaunchOptions
 from warpwatt.server.lsp.analysis import CancelledError, in_folder_of
 from warpwatt.server.lsp.facts import Page, Progress
 from warpwatt.server.lsp.module import session_of
@@ -41,8 +40,7 @@ def _predictions(job: Job, tell: Tell, cancelled: Callable[[], bool]) -> Iterato
         if cancelled():
             raise CancelledError
         tell(Progress(job.number, f"report: {words.kernel or 'kernel'}", number / len(job.launches)))
-        shape = words.kernel, words.grid, words.block, words.cluster, words.shared
-        yield from session.run(LaunchOptions(*shape, words.arg, words.loop))
+        yield from session.run(words)
 
 
 def _written(job: Job, predictions: list[Prediction]) -> str:

@@ -30,16 +30,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import InputError
+from warpwatt.request.fields import FIELDS, Group, Kind
 from warpwatt.request.launch_text import from_table, read_toml
-from warpwatt.server.lsp.facts import Problem, Query, Words
+from warpwatt.request.values import format_pairs
+from warpwatt.server.lsp.facts import PlacedLaunch, Problem, Query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "warpwatt.toml"
-_LISTS = ("define", "include", "flags", "model")
-_TEXTS = ("toolkit", "clock", "level")
-KEYS = ("gpu", *_LISTS, *_TEXTS, "maxrregcount", "advice")
+_FIELDS = {field.key: field for field in FIELDS if field.group is not Group.LAUNCH and field.key}
+KEYS = ("gpu", *_FIELDS, "advice")
 """Keys that both the file and the editor may set."""
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -49,7 +50,7 @@ class Settings:
     """What holds for one document; ``problems`` lie in ``file``."""
 
     query: Query = field(default_factory=Query)
-    launches: tuple[Words, ...] = ()
+    launches: tuple[PlacedLaunch, ...] = ()
     file: Path | None = None
     problems: tuple[Problem, ...] = ()
 
@@ -104,7 +105,7 @@ def _read(file: Path, document: Path) -> Settings:
             raise InputError(f"unknown key {unknown[0]!r}", file=file, hint=f"keys: path {' '.join(KEYS)}")
         if _fits(document, pattern, file):
             query = _query({k: v for k, v in part.items() if k in KEYS}, query, file.parent, file)
-    launches: list[Words] = []
+    launches: list[PlacedLaunch] = []
     problems: list[Problem] = []
     for part in _tables(table, "launch", file):
         try:
@@ -129,7 +130,7 @@ def _fits(document: Path, pattern: str, file: Path) -> bool:
     return fnmatch(relative, pattern)
 
 
-def _launch(part: dict[str, Any], document: Path, file: Path) -> list[Words]:
+def _launch(part: dict[str, Any], document: Path, file: Path) -> list[PlacedLaunch]:
     pattern = part.get("file", "*")
     if not isinstance(pattern, str):
         raise InputError(f"file is not a text: {pattern!r}", file=file)
@@ -140,31 +141,34 @@ def _launch(part: dict[str, Any], document: Path, file: Path) -> list[Words]:
         raise InputError(f"the launch of {said.kernel} needs grid and block", file=file)
     if not _fits(document, pattern, file):
         return []
-    shape = said.kernel, said.grid, said.block, said.cluster
-    return [Words(*shape, said.shared, said.arg, said.loop, file=str(file))]
+    return [PlacedLaunch.at(said, file=str(file))]
 
 
 def _query(said: Mapping[str, Any], base: Query, folder: Path, where: Path | str) -> Query:
     """Lay what is said over ``base``; raise InputError where a value is of the wrong type."""
     values: dict[str, Any] = {}
     for key, value in said.items():
-        if key in _LISTS:
-            values[key] = _texts(key, value, where)
-        elif key == "gpu":
+        if key == "gpu":
             values[key] = ",".join(_texts(key, value, where))
-        elif key in _TEXTS:
-            values[key] = _text(key, value, where)
+        elif key == "advice":
+            values[key] = _checked(key, value, bool, where)
+        elif _FIELDS[key].kind is Kind.NUMBER:
+            values[key] = _checked(key, value, int, where)
+        elif _FIELDS[key].repeated or _FIELDS[key].kind is Kind.REST:
+            values[key] = _texts(key, value, where)
         else:
-            wanted = bool if key == "advice" else int
-            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                raise InputError(f"{key} is not {_KIND[wanted]}: {value!r}", file=where)
-            values[key] = value
+            values[key] = _text(key, value, where)
     if "include" in values:
         values["include"] = tuple(str((folder / part).resolve()) for part in values["include"])
     return replace(base, **values)
 
 
-_KIND = {bool: "true or false", int: "a number"}
+def _checked(key: str, value: object, wanted: type, where: Path | str) -> object:
+    """Return a value of exactly that type: a truth value is no number."""
+    if type(value) is not wanted:
+        named = "true or false" if wanted is bool else "a number"
+        raise InputError(f"{key} is not {named}: {value!r}", file=where)
+    return value
 
 
 def _texts(key: str, value: Any, where: Path | str) -> tuple[str, ...]:
@@ -172,7 +176,7 @@ def _texts(key: str, value: Any, where: Path | str) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if isinstance(value, dict) and key == "define":
-        return tuple(f"{name}={_word(part)}" for name, part in value.items())
+        return format_pairs(value)
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return tuple(value)
     raise InputError(f"{key} is not a text or an array of texts: {value!r}", file=where)
@@ -182,10 +186,6 @@ def _text(key: str, value: Any, where: Path | str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{key} is not a text: {value!r}", file=where)
     return str(value)
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _problem(error: InputError, file: Path) -> Problem:

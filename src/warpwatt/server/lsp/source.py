@@ -12,7 +12,7 @@ from functools import lru_cache
 from warpwatt.core.errors import InputError
 from warpwatt.frontend.signatures import blank_comments
 from warpwatt.request.directives import MARK, read_directives
-from warpwatt.server.lsp.facts import Problem, Words
+from warpwatt.server.lsp.facts import PlacedLaunch, Problem
 
 _GLOBAL = re.compile(r"\b__global__\b")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
@@ -156,14 +156,14 @@ def _parameters(text: str) -> tuple[str, ...]:
     return () if words in (("",), ("void",)) else words
 
 
-def said_launches(text: str) -> tuple[tuple[Words, ...], tuple[Problem, ...]]:
+def said_launches(text: str) -> tuple[tuple[PlacedLaunch, ...], tuple[Problem, ...]]:
     r"""Return the launches in ``// warpwatt:`` lines, and what is wrong with lines that cannot be read.
 
     >>> launches, problems = said_launches("// warpwatt: --grid 8 --block 64\n// warpwatt: --gird 8")
     >>> launches[0].line, problems[0].line, problems[0].text
     (1, 2, "cannot read the launch: no option '--gird'")
     """
-    found: list[Words] = []
+    found: list[PlacedLaunch] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if MARK not in line:
@@ -173,10 +173,7 @@ def said_launches(text: str) -> tuple[tuple[Words, ...], tuple[Problem, ...]]:
         except InputError as error:
             problems.append(Problem("launch", error.message, number, hint=error.hint))
             continue
-        found += [
-            Words(one.kernel, one.grid, one.block, one.cluster, one.shared, one.arg, one.loop, number)
-            for one in said
-        ]
+        found += [PlacedLaunch.at(one, line=number) for one in said]
     return tuple(found), tuple(problems)
 
 

@@ -14,7 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.server.lsp.analysis import Analysis
-from warpwatt.server.lsp.facts import Job, Query, Words
+from warpwatt.server.lsp.facts import Job, PlacedLaunch, Query
 from warpwatt.server.lsp.memory import fingerprint
 
 PROBE = """__global__ void probe(int n, float *x) {
@@ -35,7 +35,7 @@ def silence() -> None:
 
 def warm_up() -> None:
     """Predict a small kernel; what goes wrong here is reported when somebody asks for something."""
-    launch = Words("probe", "64", "128", arg=("n=8192", "x=f32[n]"), line=1)
+    launch = PlacedLaunch("probe", "64", "128", arg=("n=8192", "x=f32[n]"), line=1)
     path = os.path.join(tempfile.gettempdir(), "warpwatt-probe.cu")  # noqa: PTH118 - a name, never written
     with suppress(WarpWattError, OSError):
         fingerprint()

@@ -18,8 +18,9 @@ from warpwatt.render import html
 from warpwatt.render import json as json_format
 from warpwatt.render.context import Context
 from warpwatt.render.document import prediction_document
+from warpwatt.request.launch_text import LaunchText, launch_of
 from warpwatt.request.launches import launch_texts, requests
-from warpwatt.request.options import CompilationOptions, LaunchOptions, ModelOptions
+from warpwatt.request.options import CompilationOptions, ModelOptions
 from warpwatt.request.session import Session
 from warpwatt.server.tasks.lines import own_lines
 from warpwatt.server.tasks.parameters import described_kernel, described_launch
@@ -77,7 +78,7 @@ def kernels(request: dict[str, Any], limits: Limits, confined: bool) -> dict[str
     session = _session(request, source, limits, confined=confined, levels=("ptx",))
     target = find(request.get("gpu", DEFAULT_GPUS[0])).target
     found = load(source, target, session.compile_options())
-    written = launch_texts(source, LaunchOptions())
+    written = launch_texts(source, LaunchText())
     return {
         "language": str(kind_of(source)),
         "target": target,
@@ -182,7 +183,7 @@ def _predictions(
     request: dict[str, Any], source: Source, limits: Limits, notes: list[str], *, confined: bool
 ) -> tuple[Prediction, ...]:
     session = _session(request, source, limits, confined=confined, tell=notes.append)
-    launch = _launch(request.get("launch", {}))
+    launch = launch_of(request.get("launch", {}))
     wanted = requests(source, launch)
     for request_ in wanted:
         _check_launch(request_, limits)
@@ -193,28 +194,6 @@ def _predictions(
             hint="name fewer GPUs, or describe fewer launches",
         )
     return session.run(launch)
-
-
-def _launch(said: dict[str, Any]) -> LaunchOptions:
-    return LaunchOptions(
-        said.get("kernel"),
-        _dimensions(said.get("grid")),
-        _dimensions(said.get("block")),
-        _dimensions(said.get("cluster")),
-        said.get("shared"),
-        tuple(f"{name}={_word(value)}" for name, value in said.get("args", {}).items()),
-        tuple(f"{line}={count}" for line, count in said.get("loops", {}).items()),
-    )
-
-
-def _dimensions(value: str | int | list[int] | None) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) else ",".join(map(str, value))
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _check_launch(request: Request, limits: Limits) -> None:

@@ -1,4 +1,4 @@
-"""Python values as the argument grammar has them: numbers, booleans, arrays by their type and shape."""
+"""Values of Python, TOML and JSON as the texts that the command line takes: one grammar for every place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from warpwatt.core.arguments import DType
 from warpwatt.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _DTYPES = {
     "float16": DType.F16, "bfloat16": DType.BF16, "float32": DType.F32, "float64": DType.F64,
@@ -18,7 +18,18 @@ _DTYPES = {
 """Names of element types in NumPy, PyTorch and CuPy."""
 
 
-def texts(values: Mapping[str, object] | Mapping[int, float]) -> tuple[str, ...]:
+def format_dimensions(value: int | str | Iterable[int] | None) -> str | None:
+    """Return dimensions as ``X,Y,Z``; None stays None.
+
+    >>> format_dimensions(256), format_dimensions([16, 16]), format_dimensions("n/4,2")
+    ('256', '16,16', 'n/4,2')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) else ",".join(str(extent) for extent in value)
+
+
+def format_pairs(values: Mapping[str, object] | Mapping[int, float]) -> tuple[str, ...]:
     """Return ``NAME=VALUE`` texts; a name alone for None.
 
     Raises
@@ -27,23 +38,25 @@ def texts(values: Mapping[str, object] | Mapping[int, float]) -> tuple[str, ...]
         If an array's elements are of no type that a buffer can have.
 
     >>> import numpy as np
-    >>> texts({"n": 4, "flag": True, "x": "f32[n]", "y": np.zeros((2, 3), np.uint8), "FAST": None})
+    >>> format_pairs({"n": 4, "flag": True, "x": "f32[n]", "y": np.zeros((2, 3), np.uint8), "FAST": None})
     ('n=4', 'flag=true', 'x=f32[n]', 'y=u8[2,3]', 'FAST')
     """
     return tuple(
-        str(name) if value is None else f"{name}={_word(str(name), value)}" for name, value in values.items()
+        str(name) if value is None else f"{name}={format_value(str(name), value)}"
+        for name, value in values.items()
     )
+
+
+def format_value(name: str, value: Any) -> str:
+    """Return a number, truth value, text or array of argument ``name`` in the argument grammar."""
+    if is_array(value):
+        return _array(name, value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def is_array(value: object) -> bool:
     """Whether a value has elements of a type, as arrays and tensors have."""
     return hasattr(value, "dtype") and hasattr(value, "shape") and getattr(value, "shape", ()) != ()
-
-
-def _word(name: str, value: Any) -> str:
-    if is_array(value):
-        return _array(name, value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _array(name: str, array: Any) -> str:
