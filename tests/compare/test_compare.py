@@ -8,7 +8,7 @@ import pytest
 
 from tests.render import samples
 from warpwatt.compare.compare import compare, compare_all
-from warpwatt.core.comparison import Fate, Topic
+from warpwatt.core.comparison import LineStatus, Topic
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import Resources
 
@@ -27,30 +27,30 @@ def with_time(prediction, factor):
 def test_nothing_changes_against_itself(pair):
     same = compare(pair[0], pair[0])
     assert not same.figures
-    for shift in same.shifts:
-        assert (shift.difference.low, shift.difference.high, shift.ratio.value) == (0.0, 0.0, 1.0)
-        assert not shift.clear
-    assert all(line.fate is Fate.SAME and line.time.value == 0 for line in same.lines)
+    for change in same.changes:
+        assert (change.difference.low, change.difference.high, change.ratio.value) == (0.0, 0.0, 1.0)
+        assert not change.clear
+    assert all(line.status is LineStatus.SAME and line.time.value == 0 for line in same.lines)
 
 
 def test_what_both_sides_share_cancels(pair):
-    shift = compare(pair[0], with_time(pair[0], 1.2)).time
-    assert shift.ratio.value == pytest.approx(1.2)
-    assert shift.ratio.low == pytest.approx(1.2)
-    assert shift.ratio.high == pytest.approx(1.2)
-    assert shift.difference.high - shift.difference.low < 0.5 * (shift.new.high - shift.new.low)
+    change = compare(pair[0], with_time(pair[0], 1.2)).time
+    assert change.ratio.value == pytest.approx(1.2)
+    assert change.ratio.low == pytest.approx(1.2)
+    assert change.ratio.high == pytest.approx(1.2)
+    assert change.difference.high - change.difference.low < 0.5 * (change.new.high - change.new.low)
 
 
 def test_what_they_do_not_share_does_not(pair):
     other = Estimate.spread(pair[0].time.value * 1.02, {"something else": 0.2}, "s")
-    shift = compare(pair[0], replace(pair[0], time=other)).time
-    assert shift.ratio.low < 1 < shift.ratio.high
-    assert not shift.clear
+    change = compare(pair[0], replace(pair[0], time=other)).time
+    assert change.ratio.low < 1 < change.ratio.high
+    assert not change.clear
 
 
 def test_turned_round_the_signs_turn(pair):
     there, back = compare(*pair), compare(*reversed(pair))
-    for one, other in zip(there.shifts, back.shifts, strict=True):
+    for one, other in zip(there.changes, back.changes, strict=True):
         assert one.difference.value == pytest.approx(-other.difference.value)
         assert one.ratio.value == pytest.approx(1 / other.ratio.value)
 
@@ -103,10 +103,10 @@ def test_lines_follow_the_source_text(pair, tmp_path):
     (old / "saxpy.cu").write_text(text)
     (new / "saxpy.cu").write_text("// one line more\n" + text.replace("a * x[i] + y[i]", "a * x[i]"))
     sides = []
-    for folder, shift in ((old, 0), (new, 1)):
+    for folder, change in ((old, 0), (new, 1)):
         lines = tuple(
-            replace(line, file=str(folder / "saxpy.cu"), line=line.line + shift) for line in pair[0].lines
+            replace(line, file=str(folder / "saxpy.cu"), line=line.line + change) for line in pair[0].lines
         )
         sides.append(replace(pair[0], lines=lines))
-    changes = {(line.old_line, line.new_line): line.fate for line in compare(*sides).lines}
-    assert changes == {(4, 5): Fate.SAME, (5, 6): Fate.SAME, (6, 7): Fate.CHANGED}
+    changes = {(line.old_line, line.new_line): line.status for line in compare(*sides).lines}
+    assert changes == {(4, 5): LineStatus.SAME, (5, 6): LineStatus.SAME, (6, 7): LineStatus.CHANGED}

@@ -12,7 +12,7 @@ from warpwatt.frontend import compilation, cuda, nvrtc, toolchain
 from warpwatt.frontend.compilation import assemble_ptx, compile_cuda
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.options import CompileOptions, Compiler
-from warpwatt.frontend.toolkits import Choice, for_target
+from warpwatt.frontend.toolkits import ToolkitChoice, for_target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +22,12 @@ COMPILERS = [Compiler.NVCC, Compiler.NVRTC]
 
 
 @pytest.fixture
-def choice() -> Choice:
+def choice() -> ToolkitChoice:
     return for_target("sm_90")
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_ptx_cubin_resources_and_names(saxpy_source: Source, choice: Choice, compiler: Compiler):
+def test_ptx_cubin_resources_and_names(saxpy_source: Source, choice: ToolkitChoice, compiler: Compiler):
     made = compile_cuda(saxpy_source, choice, CompileOptions(compiler=compiler))
     assert made.cubin.startswith(b"\x7fELF")
     assert ".target sm_90" in made.ptx
@@ -41,7 +41,7 @@ def test_ptx_cubin_resources_and_names(saxpy_source: Source, choice: Choice, com
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_options_reach_the_compiler(tmp_path: Path, choice: Choice, compiler: Compiler):
+def test_options_reach_the_compiler(tmp_path: Path, choice: ToolkitChoice, compiler: Compiler):
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "size.h").write_text("#define SIZE 96\n")
     body = b"__shared__ NAME s[SIZE]; s[threadIdx.x] = x[0]; x[1] = s[3];"
@@ -69,7 +69,7 @@ __global__ void k(float *x) {
 """
 
 
-def test_register_limit(choice: Choice):
+def test_register_limit(choice: ToolkitChoice):
     free = compile_cuda(Source("k.cu", MANY_VALUES), choice, CompileOptions())
     tight = compile_cuda(Source("k.cu", MANY_VALUES), choice, CompileOptions(max_registers=24))
     assert next(iter(free.resources.values())).registers > 24
@@ -80,7 +80,7 @@ def test_register_limit(choice: Choice):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_errors_name_the_line(tmp_path: Path, choice: Choice, compiler: Compiler):
+def test_errors_name_the_line(tmp_path: Path, choice: ToolkitChoice, compiler: Compiler):
     file = tmp_path / "bad.cu"
     file.write_text(
         "__global__ void ok() {}\n\n__global__ void bad(int *x) { x[0] = nothing; }\nint main() {}\n"
@@ -93,7 +93,7 @@ def test_errors_name_the_line(tmp_path: Path, choice: Choice, compiler: Compiler
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_missing_header_is_named(choice: Choice, compiler: Compiler):
+def test_a_missing_header_is_named(choice: ToolkitChoice, compiler: Compiler):
     source = Source("<stdin>", b'#include "no_such.h"\n__global__ void k(Thing x) {}')
     with pytest.raises(CompileError, match=r"no_such\.h") as caught:
         compile_cuda(source, choice, CompileOptions(compiler=compiler))
@@ -101,7 +101,7 @@ def test_a_missing_header_is_named(choice: Choice, compiler: Compiler):
     assert "-I" in caught.value.hint
 
 
-def test_the_users_own_architecture_flag(choice: Choice):
+def test_the_users_own_architecture_flag(choice: ToolkitChoice):
     source = Source(
         "k.cu", b"__global__ void k(int *x) {\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n*x = 1;\n#endif\n}"
     )
@@ -114,19 +114,19 @@ def test_the_users_own_architecture_flag(choice: Choice):
         compile_cuda(source, choice, CompileOptions(flags=("-arch=sm_80",)))
 
 
-def test_nvrtc_says_what_it_leaves_out(choice: Choice):
+def test_nvrtc_says_what_it_leaves_out(choice: ToolkitChoice):
     source = Source("k.cu", b"__global__ void k() {}")
     options = CompileOptions(flags=("-O3", "-Xcompiler=-Wall", "-std=c++20"), compiler=Compiler.NVRTC)
     warnings = compile_cuda(source, choice, options).warnings
     assert "NVRTC does not know -O3 -Xcompiler=-Wall: left out" in warnings
 
 
-def test_flags_the_compiler_does_not_know(choice: Choice):
+def test_flags_the_compiler_does_not_know(choice: ToolkitChoice):
     with pytest.raises(CompileError, match="no-such"):
         compile_cuda(Source("k.cu", b"__global__ void k() {}"), choice, CompileOptions(flags=("--no-such",)))
 
 
-def test_time_limit(saxpy_source: Source, choice: Choice):
+def test_time_limit(saxpy_source: Source, choice: ToolkitChoice):
     with pytest.raises(ToolchainError, match="did not finish"):
         compile_cuda(saxpy_source, choice, CompileOptions(timeout=0.01))
 
@@ -145,7 +145,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ran
 
 
-def test_the_cache_returns_the_same(saxpy_source: Source, choice: Choice, counted: list[str]):
+def test_the_cache_returns_the_same(saxpy_source: Source, choice: ToolkitChoice, counted: list[str]):
     first = compile_cuda(saxpy_source, choice, CompileOptions())
     second = compile_cuda(saxpy_source, choice, CompileOptions())
     assert counted == ["saxpy.cu"]
@@ -155,7 +155,7 @@ def test_the_cache_returns_the_same(saxpy_source: Source, choice: Choice, counte
     assert len(counted) == 2
 
 
-def test_whatever_matters_is_part_of_the_key(saxpy_source: Source, choice: Choice):
+def test_whatever_matters_is_part_of_the_key(saxpy_source: Source, choice: ToolkitChoice):
     def key(**changed: object) -> str:
         options = CompileOptions(**changed)  # type: ignore[arg-type]
         return compilation._key("cuda", Compiler.NVCC, saxpy_source, choice, options)
@@ -178,7 +178,7 @@ def test_whatever_matters_is_part_of_the_key(saxpy_source: Source, choice: Choic
     assert key(timeout=1.0, memory=2**30) == key()
 
 
-def test_an_edited_header_invalidates(tmp_path: Path, choice: Choice, counted: list[str]):
+def test_an_edited_header_invalidates(tmp_path: Path, choice: ToolkitChoice, counted: list[str]):
     header, file = tmp_path / "inner.cuh", tmp_path / "k.cu"
     (tmp_path / "outer.cuh").write_text('#include "inner.cuh"\n')
     header.write_text("#define SIZE 32\n")
@@ -218,7 +218,7 @@ __device__ float twice(float x) { return 2 * x; }
 """
 
 
-def test_nvrtc_leaves_host_code_out_of_headers_too(tmp_path: Path, choice: Choice):
+def test_nvrtc_leaves_host_code_out_of_headers_too(tmp_path: Path, choice: ToolkitChoice):
     (tmp_path / "util.h").write_text(HEADER_WITH_HOST_CODE)
     text = b'#include "util.h"\n#include <cuda_runtime.h>\n__global__ void k(float *x) { *x = twice(*x); }\n'
     made = nvrtc.compile_nvrtc(
@@ -227,7 +227,7 @@ def test_nvrtc_leaves_host_code_out_of_headers_too(tmp_path: Path, choice: Choic
     assert list(made.resources) == ["_Z1kPf"]
 
 
-def test_nvrtc_takes_missing_headers_for_empty(choice: Choice):
+def test_nvrtc_takes_missing_headers_for_empty(choice: ToolkitChoice):
     text = b'#include "gui.h"\n#include <GL/no_such.h>\n__global__ void k(float *x) { *x = 1; }\n'
     options = CompileOptions(compiler=Compiler.NVRTC)
     made = compile_cuda(Source("k.cu", text), choice, options)
@@ -236,7 +236,7 @@ def test_nvrtc_takes_missing_headers_for_empty(choice: Choice):
         compile_cuda(Source("k.cu", text + b"__global__ void g(Gui *x) {}"), choice, options)
 
 
-def test_a_header_that_turns_up_later_is_read(tmp_path: Path, choice: Choice):
+def test_a_header_that_turns_up_later_is_read(tmp_path: Path, choice: ToolkitChoice):
     file = tmp_path / "k.cu"
     file.write_text('#include "late.h"\n__global__ void k(int *x) {\n#ifdef LATE\n*x = 1;\n#endif\n}\n')
     source, options = Source("k.cu", file.read_bytes(), file), CompileOptions(compiler=Compiler.NVRTC)
@@ -245,7 +245,7 @@ def test_a_header_that_turns_up_later_is_read(tmp_path: Path, choice: Choice):
     assert "st.global" in compile_cuda(source, choice, options).ptx
 
 
-def test_nvrtc_makes_named_instances(choice: Choice):
+def test_nvrtc_makes_named_instances(choice: ToolkitChoice):
     source = Source("k.cu", b"template <class T> __global__ void k(T *x) { *x = T(1); }")
     options = CompileOptions(instantiate=("k<float>", "k<double>"))
     made = nvrtc.compile_nvrtc(source, "sm_90", choice.toolkit, options)
@@ -254,7 +254,7 @@ def test_nvrtc_makes_named_instances(choice: Choice):
         nvrtc.compile_nvrtc(source, "sm_90", choice.toolkit, CompileOptions(instantiate=("nothing<int>",)))
 
 
-def test_a_crash_of_nvrtc_is_an_error(tmp_path: Path, choice: Choice):
+def test_a_crash_of_nvrtc_is_an_error(tmp_path: Path, choice: ToolkitChoice):
     broken = tmp_path / "libnvrtc.so.13"
     broken.write_bytes(b"not a library")
     toolkit = toolchain.Toolkit("13.0.0", tmp_path, nvrtc=broken)
@@ -262,7 +262,7 @@ def test_a_crash_of_nvrtc_is_an_error(tmp_path: Path, choice: Choice):
         nvrtc.compile_nvrtc(Source("k.cu", b"__global__ void k() {}"), "sm_90", toolkit, CompileOptions())
 
 
-def test_ptx_that_ptxas_refuses_has_no_resources(choice: Choice):
+def test_ptx_that_ptxas_refuses_has_no_resources(choice: ToolkitChoice):
     ptx = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { no.such.thing; ret; }\n"
     made = assemble_ptx(Source("k.ptx", ptx), choice, CompileOptions())
     assert made.cubin == b""
@@ -273,7 +273,7 @@ def test_ptx_that_ptxas_refuses_has_no_resources(choice: Choice):
     assert good.warnings == ()
 
 
-def test_broken_host_code_does_not_hide_the_kernels(choice: Choice):
+def test_broken_host_code_does_not_hide_the_kernels(choice: ToolkitChoice):
     text = b"__global__ void k(float *x) { *x = 1; }\nint main() { cudaThreadSynchronize(); }\n"
     made = compile_cuda(Source("old.cu", text), choice, CompileOptions())
     assert list(made.resources) == ["_Z1kPf"]

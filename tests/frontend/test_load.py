@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warpwatt.frontend.compiled import Compiled, Source
-    from warpwatt.frontend.toolkits import Choice
+    from warpwatt.frontend.toolkits import ToolkitChoice
 
 pytestmark = pytest.mark.toolchain
 PTX_ONLY = CompileOptions(levels=frozenset({Level.PTX}))
@@ -140,7 +140,7 @@ def test_machine_code_nobody_reads_is_replaced_by_that_of_the_oldest_readable_ta
     """As with toolkit 12.9, which compiles for sm_61 what nvdisasm then refuses."""
     real = compilation.compile_cuda
 
-    def for_pascal(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
+    def for_pascal(source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:
         return replace(real(source, choice, options), target="sm_61", cubin=b"machine code of sm_61")
 
     monkeypatch.setattr(load_module, "compile_cuda", for_pascal)

@@ -9,7 +9,7 @@ import pytest
 from warpwatt.core.errors import InputError, ToolchainError, UnsupportedGpuError
 from warpwatt.frontend import install, toolchain
 from warpwatt.frontend.toolkits import (
-    Choice,
+    ToolkitChoice,
     for_target,
     installed_periods,
     period,
@@ -37,7 +37,7 @@ def lay_period(version: str, patch: str = "1") -> Path:
     return folder
 
 
-def described(choice: Choice) -> tuple[tuple[int, int], str, bool]:
+def described(choice: ToolkitChoice) -> tuple[tuple[int, int], str, bool]:
     return choice.toolkit.release, choice.target, choice.assumed
 
 
@@ -45,7 +45,7 @@ def test_new_targets_take_the_wheels_beside_us():
     lay_period("12.9")
     for target in ("sm_75", "sm_90", "sm_90a", "sm_120"):
         choice = for_target(target)
-        assert choice == Choice(toolchain.installed(), target)
+        assert choice == ToolkitChoice(toolchain.installed(), target)
 
 
 def test_without_a_period_toolkit_the_nearest_newer_target_stands_in():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from warpwatt.compare.figures import figures, line_figures
 from warpwatt.compare.lines import match_lines
 from warpwatt.compare.pairs import pair
-from warpwatt.core.comparison import Comparison, ComparisonSet, Fate, LineChange, Shift
+from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, LineStatus, QuantityChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,9 +58,9 @@ def compare(old: Prediction, new: Prediction) -> Comparison:
     return Comparison(
         old,
         new,
-        _shift("time", old.time, new.time),
-        _shift("power", old.power, new.power),
-        _shift("energy", old.energy, new.energy),
+        _quantity_change("time", old.time, new.time),
+        _quantity_change("power", old.power, new.power),
+        _quantity_change("energy", old.energy, new.energy),
         figures(old, new),
         _lines(old, new),
         tuple(message for message in assumed if message not in assumes),
@@ -72,9 +72,9 @@ def _messages(prediction: Prediction) -> tuple[str, ...]:
     return tuple(dict.fromkeys(assumption.message for assumption in prediction.assumptions))
 
 
-def _shift(name: str, old: Estimate, new: Estimate) -> Shift:
+def _quantity_change(name: str, old: Estimate, new: Estimate) -> QuantityChange:
     difference = new.combine(old, lambda a, b: a - b, old.unit)
-    return Shift(name, old, new, difference, new.combine(old, _over, ""))
+    return QuantityChange(name, old, new, difference, new.combine(old, _over, ""))
 
 
 def _over(new: float, old: float) -> float:
@@ -112,15 +112,15 @@ def _lines(old: Prediction, new: Prediction) -> tuple[LineChange, ...]:
     """Return every line that costs something on either side, the greatest change of time first."""
     before, after = _Side.of(old), _Side.of(new)
     matches = _matches(before, after)
-    there = {place: (origin, fate) for origin, (place, fate) in matches.items()}
+    there = {place: (origin, status) for origin, (place, status) in matches.items()}
     found = []
     for place in after.costs:
-        origin, fate = there.get(place, (None, Fate.ADDED))
-        found.append(_change(before, after, origin, fate, place))
+        origin, status = there.get(place, (None, LineStatus.ADDED))
+        found.append(_change(before, after, origin, status, place))
     for place in before.costs:
-        target, fate = matches.get(place, (None, Fate.REMOVED))
+        target, status = matches.get(place, (None, LineStatus.REMOVED))
         if target not in after.costs:
-            found.append(_change(before, after, place, fate, target))
+            found.append(_change(before, after, place, status, target))
     return tuple(sorted(found, key=_effect, reverse=True))
 
 
@@ -128,9 +128,9 @@ def _effect(change: LineChange) -> tuple[float, float]:
     return abs(change.time.value), abs(change.energy.value)
 
 
-def _matches(before: _Side, after: _Side) -> dict[Place, tuple[Place, Fate]]:
-    """Return old place to new place and fate, of all lines of files that are on both sides."""
-    found: dict[Place, tuple[Place, Fate]] = {}
+def _matches(before: _Side, after: _Side) -> dict[Place, tuple[Place, LineStatus]]:
+    """Return old place to new place and status, of all lines of files that are on both sides."""
+    found: dict[Place, tuple[Place, LineStatus]] = {}
     for file, other in _files(before, after):
         old, new = before.texts[file], after.texts[other]
         if old and new and before.prediction.kernel_name != after.prediction.kernel_name:
@@ -138,13 +138,13 @@ def _matches(before: _Side, after: _Side) -> dict[Place, tuple[Place, Fate]]:
             continue
         if not old or not new:  # no text to compare: a number is a number
             numbers = {line for name, line in (*before.costs, *after.costs) if name in (file, other)}
-            found |= {(file, n): ((other, n), Fate.SAME) for n in numbers}
+            found |= {(file, n): ((other, n), LineStatus.SAME) for n in numbers}
             continue
-        found |= {(file, i): ((other, j), fate) for i, j, fate in match_lines(old, new)}
+        found |= {(file, i): ((other, j), status) for i, j, status in match_lines(old, new)}
     return found
 
 
-def _within(before: _Side, after: _Side, file: str, other: str) -> dict[Place, tuple[Place, Fate]]:
+def _within(before: _Side, after: _Side, file: str, other: str) -> dict[Place, tuple[Place, LineStatus]]:
     """Match only the lines from the first to the last that costs something on either side."""
     (old, start), (new, new_start) = (
         (side.texts[name][min(numbers) - 1 : max(numbers)], min(numbers) - 1)
@@ -152,8 +152,8 @@ def _within(before: _Side, after: _Side, file: str, other: str) -> dict[Place, t
         if (numbers := [line for of, line in side.costs if of == name])
     )
     return {
-        (file, start + i): ((other, new_start + j), fate if fate is not Fate.MOVED else Fate.SAME)
-        for i, j, fate in match_lines(old, new)
+        (file, start + i): ((other, new_start + j), LineStatus.SAME if status is LineStatus.MOVED else status)
+        for i, j, status in match_lines(old, new)
     }
 
 
@@ -180,7 +180,7 @@ def _main(side: _Side, names: Sequence[str]) -> str:
 
 
 def _change(
-    before: _Side, after: _Side, old_place: Place | None, fate: Fate, new_place: Place | None
+    before: _Side, after: _Side, old_place: Place | None, status: LineStatus, new_place: Place | None
 ) -> LineChange:
     old = before.costs.get(old_place) if old_place is not None else None
     new = after.costs.get(new_place) if new_place is not None else None
@@ -188,7 +188,7 @@ def _change(
     assert place is not None
     cost = new or old
     return LineChange(
-        fate=fate,
+        status=status,
         file=place[0],
         text=side.text(place) or (cost.text if cost is not None else ""),
         old_line=old_place[1] if old_place is not None else None,

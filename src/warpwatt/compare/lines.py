@@ -10,7 +10,7 @@ from collections import defaultdict
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from warpwatt.core.comparison import Fate
+from warpwatt.core.comparison import LineStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,15 +20,18 @@ SIMILAR = 0.5
 MOST_PAIRS = 2500
 """A passage with more pairs of lines than this has been rewritten: nothing in it is looked for."""
 
-Match = tuple[int, int, Fate]
+Match = tuple[int, int, LineStatus]
 """Old line, new line (from 1), what became of it."""
 
 
 def match_lines(old: Sequence[str], new: Sequence[str]) -> tuple[Match, ...]:
     """Return the lines that are on both sides, by old number; blanks at the ends of lines do not count.
 
-    >>> match_lines(["a = 1;", "b = 2;", "c = 3;"], ["c = 3;", "a = 1;", "b = 20;"])
-    ((1, 2, <Fate.SAME: 'same'>), (2, 3, <Fate.CHANGED: 'changed'>), (3, 1, <Fate.MOVED: 'moved'>))
+    >>> for match in match_lines(["a = 1;", "b = 2;", "c = 3;"], ["c = 3;", "a = 1;", "b = 20;"]):
+    ...     print(*match)
+    1 2 same
+    2 3 changed
+    3 1 moved
     """
     before, after = [line.strip() for line in old], [line.strip() for line in new]
     blocks = SequenceMatcher(None, before, after).get_opcodes()
@@ -36,17 +39,17 @@ def match_lines(old: Sequence[str], new: Sequence[str]) -> tuple[Match, ...]:
     rest: list[tuple[range, range]] = []
     for tag, start, end, new_start, new_end in blocks:
         if tag == "equal":
-            found += [(start + k + 1, new_start + k + 1, Fate.SAME) for k in range(end - start)]
+            found += [(start + k + 1, new_start + k + 1, LineStatus.SAME) for k in range(end - start)]
         else:
             rest.append((range(start, end), range(new_start, new_end)))
     moved = _moved(before, after, rest)
     gone, come = {i for i, _ in moved}, {j for _, j in moved}
-    found += [(i + 1, j + 1, Fate.MOVED) for i, j in moved]
+    found += [(i + 1, j + 1, LineStatus.MOVED) for i, j in moved]
     for olds, news in rest:
         left = [i for i in olds if i not in gone and before[i]]
         right = [j for j in news if j not in come and after[j]]
         for i, j in _alike(before, after, left, right):
-            found.append((i + 1, j + 1, Fate.SAME if before[i] == after[j] else Fate.CHANGED))
+            found.append((i + 1, j + 1, LineStatus.SAME if before[i] == after[j] else LineStatus.CHANGED))
     return tuple(sorted(found))
 
 

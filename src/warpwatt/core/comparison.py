@@ -19,7 +19,7 @@ CLEAR_SHARE = 0.005
 """Changes below this share of the old value are none."""
 
 
-class Fate(StrEnum):
+class LineStatus(StrEnum):
     """What became of a source line."""
 
     SAME = "same"
@@ -76,7 +76,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class QuantityChange:
     """An old and a new quantity, their difference (new less old, in their unit) and ratio (new over old)."""
 
     name: str
@@ -110,7 +110,7 @@ class LineChange:
         What else about it changed, most telling first.
     """
 
-    fate: Fate
+    status: LineStatus
     file: str
     text: str
     old_line: int | None
@@ -128,9 +128,9 @@ class Comparison:
 
     old: Prediction
     new: Prediction
-    time: Shift
-    power: Shift
-    energy: Shift
+    time: QuantityChange
+    power: QuantityChange
+    energy: QuantityChange
     figures: tuple[Figure, ...]
     lines: tuple[LineChange, ...]
     old_assumptions: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class Comparison:
     new_assumptions: tuple[str, ...] = ()
 
     @property
-    def shifts(self) -> tuple[Shift, Shift, Shift]:
+    def changes(self) -> tuple[QuantityChange, QuantityChange, QuantityChange]:
         """Time, power and energy."""
         return self.time, self.power, self.energy
 

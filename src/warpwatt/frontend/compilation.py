@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
-    from warpwatt.frontend.toolkits import Choice
+    from warpwatt.frontend.toolkits import ToolkitChoice
 
 _ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
 FORMAT = 1
@@ -36,7 +36,7 @@ A file that was looked for and not found has the size ``ABSENT``; an empty path 
 ABSENT = -1
 
 
-def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
+def compile_cuda(source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:
     """Return what the compiler makes of a CUDA source, from the cache if nothing it read has changed.
 
     Raises
@@ -66,7 +66,7 @@ def compile_cuda(source: Source, choice: Choice, options: CompileOptions) -> Com
 
 
 def _device_code_only(
-    source: Source, choice: Choice, options: CompileOptions, refusal: CompileError
+    source: Source, choice: ToolkitChoice, options: CompileOptions, refusal: CompileError
 ) -> Compiled:
     """Compile without host code, which may use what this toolkit no longer has; else raise nvcc's refusal."""
     from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415 - seldom needed
@@ -80,7 +80,7 @@ def _device_code_only(
     return replace(made, warnings=(f"host code refused: {refusal}", *made.warnings))
 
 
-def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Compiled:
+def assemble_ptx(source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:
     """Return PTX with the cubin and resources ptxas makes of it; without them where ptxas refuses."""
 
     def make() -> Compiled:
@@ -91,7 +91,7 @@ def assemble_ptx(source: Source, choice: Choice, options: CompileOptions) -> Com
     return _through_cache(_key("ptx", "ptxas", source, choice, options), choice, options, make)
 
 
-def with_arch_flag(choice: Choice, options: CompileOptions) -> tuple[Choice, CompileOptions]:
+def with_arch_flag(choice: ToolkitChoice, options: CompileOptions) -> tuple[ToolkitChoice, CompileOptions]:
     """Move the user's own ``-arch=sm_90a`` from the flags into the choice of target.
 
     Raises
@@ -112,8 +112,8 @@ def with_arch_flag(choice: Choice, options: CompileOptions) -> tuple[Choice, Com
 
 
 def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
-    """Return nvcc where it can run, else NVRTC; the user's choice wins, unless the source is sealed."""
-    if options.sealed:
+    """Return nvcc where it can run, else NVRTC; the user's choice wins, unless the source is untrusted."""
+    if options.untrusted:
         return Compiler.NVRTC
     if options.compiler is not Compiler.AUTO:
         return options.compiler
@@ -121,7 +121,7 @@ def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
     return Compiler.NVCC if runs else Compiler.NVRTC
 
 
-def _key(kind: str, compiler: str, source: Source, choice: Choice, options: CompileOptions) -> str:
+def _key(kind: str, compiler: str, source: Source, choice: ToolkitChoice, options: CompileOptions) -> str:
     """Digest of everything that decides the result, headers excepted: those are checked one by one."""
     host = toolchain.host_compiler() if compiler == Compiler.NVCC else None
     status = host.stat() if host is not None else None
@@ -137,14 +137,14 @@ def _key(kind: str, compiler: str, source: Source, choice: Choice, options: Comp
         source.name,
         str(source.path.resolve() if source.path is not None else source.folder),
         [options.defines, [str(Path(folder).resolve()) for folder in options.include], options.flags],
-        [options.max_registers, options.instantiate, options.compiler, *(["sealed"] * options.sealed)],
+        [options.max_registers, options.instantiate, options.compiler, *(["untrusted"] * options.untrusted)],
         str(Path.cwd()) if options.flags else "",
     ]
     return digest(json.dumps(facts).encode(), source.data)
 
 
 def _through_cache(
-    key: str, choice: Choice, options: CompileOptions, make: Callable[[], Compiled]
+    key: str, choice: ToolkitChoice, options: CompileOptions, make: Callable[[], Compiled]
 ) -> Compiled:
     if not options.cached:
         return make()

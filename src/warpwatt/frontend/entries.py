@@ -12,7 +12,7 @@ from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
 from warpwatt.frontend.pressure import assumed_resources, max_threads
 from warpwatt.frontend.select import plain_name
-from warpwatt.frontend.toolkits import Choice, target_number
+from warpwatt.frontend.toolkits import ToolkitChoice, target_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ class Entry:
 
 
 def compiled_entries(
-    compiled: Compiled, source: Source, target: str, choice: Choice, options: CompileOptions
+    compiled: Compiled, source: Source, target: str, choice: ToolkitChoice, options: CompileOptions
 ) -> tuple[Entry, ...]:
     """Return the kernels of compiled PTX and cubin."""
     from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
@@ -62,7 +62,9 @@ def compiled_entries(
     return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
-def _machine_code(compiled: Compiled, source: Source, choice: Choice, options: CompileOptions) -> Disassembly:
+def _machine_code(
+    compiled: Compiled, source: Source, choice: ToolkitChoice, options: CompileOptions
+) -> Disassembly:
     """Return the machine code; that for the oldest target nvdisasm reads, where the GPU is older still."""
     target = compiled.target
     if compiled.cubin and Level.SASS in options.levels and target_number(target) < OLDEST_TARGET:

@@ -19,7 +19,7 @@ from warpwatt.frontend.entries import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.select import select
 from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
-from warpwatt.frontend.toolkits import Choice, for_target, target_number
+from warpwatt.frontend.toolkits import ToolkitChoice, for_target, target_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
 
 
 def _large_ptx_entries(
-    source: Source, target: str, choice: Choice, options: CompileOptions
+    source: Source, target: str, choice: ToolkitChoice, options: CompileOptions
 ) -> tuple[Entry, ...]:
     """Return the kernels of a large PTX text; each is assembled alone, when it is wanted."""
     from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
@@ -113,7 +113,7 @@ def _large_ptx_entries(
     return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
 
 
-def _with_features(choice: Choice, source: Source) -> Choice:
+def _with_features(choice: ToolkitChoice, source: Source) -> ToolkitChoice:
     """Keep the architecture-specific features PTX was written for (``sm_90a``) on the same architecture."""
     named = ptx_target(source.data)
     same = named.endswith(("a", "f")) and target_number(named) == target_number(choice.target)

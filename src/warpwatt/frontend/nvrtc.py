@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
-from warpwatt.frontend import hostcode, process, sealed
+from warpwatt.frontend import hostcode, process, untrusted
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS
 from warpwatt.frontend.messages import Message, compile_error, errors
@@ -97,9 +97,9 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
     ToolchainError
         If NVRTC or ptxas is missing, crashes or runs out of time.
     """
-    texts = _sealed(source, options, toolkit) if options.sealed else _read(source, options)
+    texts = _read_untrusted(source, options, toolkit) if options.untrusted else _read(source, options)
     answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
-    whole = options.sealed and texts.texts[texts.name] == sealed.normalised(source.text)
+    whole = options.untrusted and texts.texts[texts.name] == untrusted.normalised(source.text)
     made = assemble(answer["ptx"], target, toolkit, options)
     ignored = [flag for flag in options.flags if not _NVRTC_FLAGS.match(flag)]
     notes = [f"NVRTC does not know {' '.join(ignored)}: left out"] if ignored else []
@@ -155,16 +155,16 @@ def _blanked(log: str, texts: _Texts, source: Source) -> bool:
 
 def _looked_for(names: Sequence[str], source: Source, options: CompileOptions) -> list[str]:
     """Return where missing headers may turn up later, which must undo the result."""
-    if options.sealed:
+    if options.untrusted:
         return []
     folders = [source.folder, *(Path(folder) for folder in options.include)]
     return [str((folder / name).resolve()) for name in names for folder in folders]
 
 
-def _sealed(source: Source, options: CompileOptions, toolkit: Toolkit) -> _Texts:
+def _read_untrusted(source: Source, options: CompileOptions, toolkit: Toolkit) -> _Texts:
     """Check an untrusted source and give it the headers it names as texts; no other file is looked for."""
-    given = sealed.headers(sealed.check(source, options, toolkit), toolkit)
-    text = hostcode.without_host_functions(sealed.normalised(source.text))
+    given = untrusted.headers(untrusted.check(source, options, toolkit), toolkit)
+    text = hostcode.without_host_functions(untrusted.normalised(source.text))
     return _Texts(source.name, {source.name: text}, {}, [], given)
 
 
@@ -231,8 +231,8 @@ def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileO
     """Return NVRTC's flags for these options; those it does not know (``-Xcompiler``) are left out."""
     result = [f"--gpu-architecture={target.replace('sm_', 'compute_')}", "-lineinfo", "-default-device"]
     result += [f"-D{define}" for define in options.defines]
-    if options.sealed:
-        result += ["--no-source-include", f"-D{sealed.MACRO}(...)=0"]
+    if options.untrusted:
+        result += ["--no-source-include", f"-D{untrusted.MACRO}(...)=0"]
     else:
         folders = [Path(folder).resolve() for folder in options.include]
         result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]

@@ -48,9 +48,9 @@ class CompileOptions:
         Whether results are taken from and put into the cache.
     timeout, memory
         Limits of each compiler process: seconds and bytes of address space.
-    sealed, pasting
-        ``sealed``: the source is untrusted and must not reach a file of this machine: NVRTC alone, headers
-        as texts (:mod:`~warpwatt.frontend.sealed`). ``pasting``: it may nevertheless paste names with
+    untrusted, pasting
+        ``untrusted``: the source must not reach a file of this machine: NVRTC alone, headers
+        as texts (:mod:`~warpwatt.frontend.untrusted`). ``pasting``: it may nevertheless paste names with
         ``##``, because the system itself keeps files from the compiler.
     """
 
@@ -65,5 +65,5 @@ class CompileOptions:
     cached: bool = True
     timeout: float = TIMEOUT_SECONDS
     memory: int = MEMORY_BYTES
-    sealed: bool = False
+    untrusted: bool = False
     pasting: bool = True

@@ -29,7 +29,7 @@ _NEWEST = (((12, 8), 120), ((11, 8), 90), ((11, 1), 86), ((11, 0), 80))
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ToolkitChoice:
     """A toolkit and the target to compile for; ``assumed`` where that is not the target asked for."""
 
     toolkit: Toolkit
@@ -38,7 +38,7 @@ class Choice:
     warnings: tuple[str, ...] = ()
 
 
-def for_target(target: str, requested: str = "") -> Choice:
+def for_target(target: str, requested: str = "") -> ToolkitChoice:
     """Return the toolkit for a target, and the nearest newer target where none covers it.
 
     Parameters
@@ -67,11 +67,11 @@ def for_target(target: str, requested: str = "") -> Choice:
     for toolkit in candidates:
         oldest, newest = _span(toolkit)
         if oldest <= number and (newest is None or number <= newest):
-            return Choice(toolkit, target)
+            return ToolkitChoice(toolkit, target)
     return _substitute(target, number, candidates)
 
 
-def _substitute(target: str, number: int, candidates: list[Toolkit]) -> Choice:
+def _substitute(target: str, number: int, candidates: list[Toolkit]) -> ToolkitChoice:
     """Fall back on the oldest target any candidate compiles for, if that is newer than the one asked for."""
     toolkit = min(candidates, key=lambda t: _span(t)[0])
     nearest = _span(toolkit)[0]
@@ -86,7 +86,7 @@ def _substitute(target: str, number: int, candidates: list[Toolkit]) -> Choice:
         f"toolkit {toolkit.version} has no compiler for {target}: compiled for sm_{nearest} instead, "
         f"registers are assumed{advice}"
     )
-    return Choice(toolkit, f"sm_{nearest}", assumed=True, warnings=(warning,))
+    return ToolkitChoice(toolkit, f"sm_{nearest}", assumed=True, warnings=(warning,))
 
 
 def target_number(target: str) -> int:

@@ -2,7 +2,7 @@
 
 Landlock (Linux 5.13 and later, no privileges needed) leaves it Python, the compilers and the system's
 libraries to read, and its own folder to write; everything it starts inherits that. Where the kernel has no
-Landlock, :func:`confine` says so, and :mod:`warpwatt.frontend.sealed` is stricter in turn.
+Landlock, :func:`confine` says so, and :mod:`warpwatt.frontend.untrusted` is stricter in turn.
 
 Numbers are those of the Linux headers ``landlock.h``, ``prctl.h`` and ``unistd.h`` (x86-64 and arm64 agree).
 """

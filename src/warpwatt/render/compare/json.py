@@ -12,7 +12,7 @@ from warpwatt.render.document.values import quantity_document
 from warpwatt.render.json import dump, header
 
 if TYPE_CHECKING:
-    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, Shift
+    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.context import Context
 
@@ -56,9 +56,9 @@ def _comparison(comparisons: ComparisonSet, one: Comparison) -> Json:
     return {
         "old": _side(one.old),
         "new": _side(one.new),
-        "time": _shift(one.time),
-        "power": _shift(one.power),
-        "energy": _shift(one.energy),
+        "time": _quantity_change(one.time),
+        "power": _quantity_change(one.power),
+        "energy": _quantity_change(one.energy),
         "figures": [_figure(figure) for figure in one.figures],
         "lines": [_line(comparisons, line) for line in one.lines],
         "old_assumptions": list(one.old_assumptions),
@@ -83,13 +83,13 @@ def _side(prediction: Prediction) -> Json:
     }
 
 
-def _shift(shift: Shift) -> Json:
+def _quantity_change(change: QuantityChange) -> Json:
     return {
-        "old": quantity_document(shift.old),
-        "new": quantity_document(shift.new),
-        "difference": quantity_document(shift.difference),
-        "ratio": quantity_document(shift.ratio),
-        "verdict": verdict(shift),
+        "old": quantity_document(change.old),
+        "new": quantity_document(change.new),
+        "difference": quantity_document(change.difference),
+        "ratio": quantity_document(change.ratio),
+        "verdict": verdict(change),
     }
 
 
@@ -105,7 +105,7 @@ def _figure(figure: Figure) -> Json:
 
 def _line(comparisons: ComparisonSet, line: LineChange) -> Json:
     return {
-        "fate": str(line.fate),
+        "fate": str(line.status),
         "file": comparisons.name(line.file),
         "text": line.text,
         "old_line": line.old_line,

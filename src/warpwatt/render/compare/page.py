@@ -32,7 +32,7 @@ from warpwatt.render.console import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, Shift
+    from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, QuantityChange
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
@@ -65,7 +65,7 @@ class Line:
     """One row of the table of source lines."""
 
     where: str
-    fate: str
+    status: str
     mark: str
     time: str
     time_kind: str
@@ -127,7 +127,7 @@ def _part(comparison: Comparison) -> Part:
     pairs = (("old", comparison.old_assumptions), ("new", comparison.new_assumptions))
     return Part(
         plain(title(comparison)),
-        tuple(map(_tile, comparison.shifts)),
+        tuple(map(_tile, comparison.changes)),
         tuple(_line(comparison, line) for line in told_lines(comparison)),
         tuple(
             TopicRows(
@@ -143,22 +143,22 @@ def _part(comparison: Comparison) -> Part:
     )
 
 
-def _tile(shift: Shift) -> Tile:
-    ratio = shift.ratio
+def _tile(change: QuantityChange) -> Tile:
+    ratio = change.ratio
     widest = max([WIDEST, *(abs(math.log(r)) for r in (ratio.low, ratio.high) if 0 < r < math.inf)])
 
     def position(value: float) -> float:
         return round(50.0 + 50.0 * math.log(value) / widest, 1) if 0 < value < math.inf else 50.0
 
-    kind = ("better" if ratio.value < 1 else "worse") if shift.clear else ""
+    kind = ("better" if ratio.value < 1 else "worse") if change.clear else ""
     return Tile(
-        shift.name,
+        change.name,
         relative(ratio.value),
-        verdict(shift),
+        verdict(change),
         kind,
-        si(shift.old.value, shift.old.unit),
-        si(shift.new.value, shift.new.unit),
-        signed(shift.difference),
+        si(change.old.value, change.old.unit),
+        si(change.new.value, change.new.unit),
+        signed(change.difference),
         relative_bounds(ratio),
         *(position(value) for value in (ratio.low, ratio.value, ratio.high)),
     )
@@ -167,8 +167,8 @@ def _tile(shift: Shift) -> Tile:
 def _line(comparison: Comparison, line: LineChange) -> Line:
     return Line(
         numbers(line),
-        str(line.fate),
-        MARKS[line.fate],
+        str(line.status),
+        MARKS[line.status],
         signed(line.time),
         *_heat(line.time, max(comparison.old.time.value, comparison.new.time.value)),
         signed(line.energy),

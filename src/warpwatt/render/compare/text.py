@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, Shift
+    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
     from warpwatt.core.estimate import Estimate
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
@@ -84,27 +84,27 @@ def _grid(*columns: str) -> Table:
 
 def _sums(comparison: Comparison) -> Table:
     table = _grid("", "old", "", "new", "", "change", "", "")
-    for shift in comparison.shifts:
-        old, old_bounds = side(shift.old)
-        new, new_bounds = side(shift.new)
-        around = relative_bounds(shift.ratio)
+    for change in comparison.changes:
+        old, old_bounds = side(change.old)
+        new, new_bounds = side(change.new)
+        around = relative_bounds(change.ratio)
         table.add_row(
-            Text(shift.name, style="bold"),
+            Text(change.name, style="bold"),
             Text(old, no_wrap=True),
             Text(f"({old_bounds})" if old_bounds else "", style=QUIET),
             Text(new, no_wrap=True),
             Text(f"({new_bounds})" if new_bounds else "", style=QUIET),
-            Text(relative(shift.ratio.value), style=f"bold {_colour(shift)}", no_wrap=True),
+            Text(relative(change.ratio.value), style=f"bold {_colour(change)}", no_wrap=True),
             Text(f"({around})" if around else "", style=QUIET),
-            Text(glued(f"{signed(shift.difference)}, {verdict(shift)}")),
+            Text(glued(f"{signed(change.difference)}, {verdict(change)}")),
         )
     return table
 
 
-def _colour(shift: Shift) -> str:
-    if not shift.clear:
+def _colour(change: QuantityChange) -> str:
+    if not change.clear:
         return "default"
-    return WORSE if shift.ratio.value > 1 else BETTER
+    return WORSE if change.ratio.value > 1 else BETTER
 
 
 def _why(comparison: Comparison, *, everything: bool) -> Iterator[RenderableType]:
@@ -151,7 +151,7 @@ def _source(comparison: Comparison, *, everything: bool) -> Iterator[RenderableT
     table.add_row("line", "", Text("time", style=QUIET), Text("energy", style=QUIET), "")
     for line in shown:
         text = Text(plain(line.text.strip()), no_wrap=True, overflow="ellipsis")
-        table.add_row(numbers(line), MARKS[line.fate], _effect(line.time), _effect(line.energy), text)
+        table.add_row(numbers(line), MARKS[line.status], _effect(line.time), _effect(line.energy), text)
         said = note(line)
         if said:
             table.add_row("", "", "", "", Text(glued(f"· {said}"), style=QUIET))

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.core.comparison import Fate, Measure, Topic
+from warpwatt.core.comparison import LineStatus, Measure, Topic
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import bounds, count, percent
 from warpwatt.render.words import unit_name
@@ -14,7 +14,7 @@ from warpwatt.render.words import unit_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, Shift
+    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
     from warpwatt.core.estimate import Estimate
 
 MINUS = "−"
@@ -29,12 +29,12 @@ TITLES: Mapping[Topic, str] = {
     Topic.STALLS: "Stalls",
     Topic.ENERGY: "Energy",
 }
-MARKS: Mapping[Fate, str] = {
-    Fate.SAME: " ",
-    Fate.MOVED: "→",
-    Fate.CHANGED: "~",
-    Fate.ADDED: "+",
-    Fate.REMOVED: MINUS,
+MARKS: Mapping[LineStatus, str] = {
+    LineStatus.SAME: " ",
+    LineStatus.MOVED: "→",
+    LineStatus.CHANGED: "~",
+    LineStatus.ADDED: "+",
+    LineStatus.REMOVED: MINUS,
 }
 LEGEND = (
     "~ changed, → moved, + added, − removed. Brackets hold 80 % of what parameters and assumptions leave "
@@ -136,7 +136,7 @@ def told_lines(comparison: Comparison, *, everything: bool = False) -> list[Line
         line
         for line in comparison.lines
         if everything
-        or line.fate is Fate.CHANGED
+        or line.status is LineStatus.CHANGED
         or abs(line.time.value) >= SMALL * time
         or abs(line.energy.value) >= SMALL * energy
     ]
@@ -158,16 +158,16 @@ def title(comparison: Comparison) -> str:
     return f"{' → '.join(kernels)} · {' → '.join(gpus)}"
 
 
-def verdict(shift: Shift) -> str:
+def verdict(change: QuantityChange) -> str:
     """Return in a word what a change of time, power or energy is: ``faster``, ``slower``, ``as before``.
 
     A change whose interval holds no change at all is ``not clear``.
     """
     words = {"time": ("faster", "slower"), "power": ("less power", "more power")}
-    less, more = words.get(shift.name, ("less energy", "more energy"))
-    if shift.clear:
-        return less if shift.ratio.value < 1 else more
-    unmoved = max(abs(shift.ratio.low - 1), abs(shift.ratio.high - 1)) < 2 * SMALL
+    less, more = words.get(change.name, ("less energy", "more energy"))
+    if change.clear:
+        return less if change.ratio.value < 1 else more
+    unmoved = max(abs(change.ratio.low - 1), abs(change.ratio.high - 1)) < 2 * SMALL
     return "as before" if unmoved else "not clear"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Compiled
-    from warpwatt.frontend.toolkits import Choice
+    from warpwatt.frontend.toolkits import ToolkitChoice
     from warpwatt.server.lsp.facts import Query
     from warpwatt.server.lsp.moved import Code
 
@@ -42,7 +42,7 @@ class Module:
 
     session: Session
     source: Source
-    choice: Choice
+    choice: ToolkitChoice
     target: str
     compiled: Compiled
     _kernels: dict[str, Kernel] = field(default_factory=dict)

@@ -48,18 +48,18 @@ DEFAULT_GPUS = ("h200",)
 
 @dataclass(frozen=True, slots=True)
 class StrangerSession(Session):
-    """A session on a stranger's source: sealed, nothing cached, each compiler within its limits."""
+    """A session on an untrusted source: nothing cached, each compiler within its limits."""
 
     limits: Limits | None = None
     confined: bool = False
     """Whether the system keeps files from this process."""
 
     def compile_options(self) -> CompileOptions:
-        """Return the front end's options, sealed."""
+        """Return the front end's options for untrusted sources."""
         assert self.limits is not None
         return replace(
             Session.compile_options(self),
-            sealed=True,
+            untrusted=True,
             pasting=self.confined,
             cached=False,
             timeout=self.limits.seconds,

@@ -13,15 +13,15 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
 from warpwatt.frontend.nvrtc import nvrtc_flags
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.frontend.sealed import check, headers, normalised
+from warpwatt.frontend.untrusted import check, headers, normalised
 
-SEALED = CompileOptions(sealed=True, cached=False)
+UNTRUSTED = CompileOptions(untrusted=True, cached=False)
 KERNEL = "__global__ void f(int *p) { p[0] = 1; }\n"
 CANARY = "/tmp/warpwatt-canary.h"
 pytestmark = pytest.mark.toolchain
 
 
-def names(text: str, options: CompileOptions = SEALED) -> tuple[str, ...]:
+def names(text: str, options: CompileOptions = UNTRUSTED) -> tuple[str, ...]:
     return check(Source("kernel.cu", text.encode()), options, toolchain.installed())
 
 
@@ -35,7 +35,7 @@ def test_no_trick_shows_a_file(name, tmp_path):
     canary.write_text("#error secret\n")
     attack = next(attack for attack in inclusions(str(canary)) if attack.name == name)
     define = tuple(f"{k}={v}" for k, v in attack.more.get("compilation", {}).get("define", {}).items())
-    options = CompileOptions(sealed=True, cached=False, pasting=False, defines=define)
+    options = CompileOptions(untrusted=True, cached=False, pasting=False, defines=define)
     try:
         load(Source("kernel.cu", attack.source.encode()), "sm_90", options)
     except WarpWattError as error:
@@ -77,25 +77,25 @@ def test_the_line_is_the_users_own():
 
 def test_macros_from_the_request_are_checked_too():
     with pytest.raises(CompileError, match="__has_include"):
-        names(KERNEL, CompileOptions(sealed=True, defines=(f'X=__has_include("{CANARY}")',)))
+        names(KERNEL, CompileOptions(untrusted=True, defines=(f'X=__has_include("{CANARY}")',)))
 
 
 def test_pasting_is_refused_where_the_system_does_not_keep_files_away():
     text = f"#define C(a, b) a##b\n{KERNEL}"
     assert names(text) == ()
     with pytest.raises(CompileError, match="##"):
-        names(text, CompileOptions(sealed=True, pasting=False))
+        names(text, CompileOptions(untrusted=True, pasting=False))
 
 
 def test_no_folder_is_searched():
-    flags = nvrtc_flags(Source("a.cu", b""), "sm_90", toolchain.installed(), SEALED)
+    flags = nvrtc_flags(Source("a.cu", b""), "sm_90", toolchain.installed(), UNTRUSTED)
     assert not [flag for flag in flags if flag.startswith(("-I", "--include"))]
     assert "--no-source-include" in flags
 
 
 @pytest.mark.parametrize("header", ["cuda_fp16.h", "mma.h", "stdint.h", "vector", "cuda_pipeline.h"])
 def test_headers_of_cuda_are_given_as_texts(header):
-    (kernel,) = load(Source("kernel.cu", f"#include <{header}>\n{KERNEL}".encode()), "sm_90", SEALED)
+    (kernel,) = load(Source("kernel.cu", f"#include <{header}>\n{KERNEL}".encode()), "sm_90", UNTRUSTED)
     assert kernel.ptx is not None
     assert kernel.warnings == ()
 
@@ -109,7 +109,7 @@ def test_refused_declarations_are_reported_where_they_are():
     """A type that NVRTC refuses is blanked as if it were the host's; its own error is the one that counts."""
     text = "struct Pair { int a; flaot b; };\n__global__ void f(Pair *p) { p->a = 1; }\n"
     with pytest.raises(CompileError) as refusal:
-        load(Source("kernel.cu", text.encode()), "sm_90", SEALED)
+        load(Source("kernel.cu", text.encode()), "sm_90", UNTRUSTED)
     assert refusal.value.line == 1
     assert "flaot" in refusal.value.message
 
