@@ -80,13 +80,13 @@ def main() -> None:
 
 def library_call() -> Callable[[], object]:
     """Return one library prediction of an already parsed kernel, nothing about the launch cached."""
-    from warpwatt.compose import predict  # noqa: PLC0415
-    from warpwatt.core.launch import Dim3, Launch  # noqa: PLC0415
-    from warpwatt.frontend.load import load  # noqa: PLC0415
-    from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415
-    from warpwatt.frontend.select import select  # noqa: PLC0415
-    from warpwatt.gpus import find  # noqa: PLC0415
-    from warpwatt.request.directives import read_directives  # noqa: PLC0415
+    from warpwatt.compose import predict
+    from warpwatt.core.launch import Dim3, Launch
+    from warpwatt.frontend.load import load
+    from warpwatt.frontend.options import CompileOptions
+    from warpwatt.frontend.select import select
+    from warpwatt.gpus import find
+    from warpwatt.request.directives import read_directives
 
     kernel = select(load(str(EXAMPLE), "sm_90", CompileOptions()), "matmul_tiled")
     written = read_directives(EXAMPLE.read_text(encoding="utf-8"), str(EXAMPLE))[1].read().launch

@@ -115,8 +115,8 @@ def _simulated(case: Case) -> tuple[float, float]:
 
 def _ptxas(program: CorpusProgram, kernel: str, gpu: Gpu) -> float:
     """Return the processor seconds of assembling the PTX of one kernel."""
-    from warpwatt.frontend.compilation import compile_cuda  # noqa: PLC0415
-    from warpwatt.isa import ptx  # noqa: PLC0415
+    from warpwatt.frontend.compilation import compile_cuda
+    from warpwatt.isa import ptx
 
     choice = for_target(gpu.target, "")
     text = compile_cuda(read_source(str(program.source)), choice, OPTIONS).ptx

@@ -25,7 +25,7 @@ __all__ = ["__version__", "predict", "predict_all"]
 
 def __getattr__(name: str) -> object:
     if name in ("predict", "predict_all"):
-        from warpwatt import api  # noqa: PLC0415 - the command line starts without what this loads
+        from warpwatt import api
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -33,6 +33,6 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register ``%%warpwatt``: what ``%load_ext warpwatt`` calls."""
-    from warpwatt.integrations.notebook import register  # noqa: PLC0415 - as above
+    from warpwatt.integrations.notebook import register
 
     register(shell)

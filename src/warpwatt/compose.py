@@ -222,7 +222,7 @@ def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
 
     ``choice`` names the models that predicted. Clocks stay as they are.
     """
-    from warpwatt.what_if import what_ifs  # noqa: PLC0415 - only where somebody asks
+    from warpwatt.what_if import what_ifs
 
     choice = choice or Choice()
     time, power = time_model(choice.time), power_model(choice.power)

@@ -57,7 +57,7 @@ def warpwatt(request: pytest.FixtureRequest) -> Predictor:
 
     Returns a :class:`warpwatt.testing.KernelUnderTest`.
     """
-    from warpwatt.testing import Predictor  # noqa: PLC0415 - only who predicts pays
+    from warpwatt.testing import Predictor
 
     options = _options(request.node)
     gpu = getattr(request, "param", None) or options.get("gpu") or request.config.getini(INI_GPU)
@@ -79,6 +79,6 @@ def _options(node: Any) -> dict[str, Any]:
 
 
 def _every() -> list[str]:
-    from warpwatt.request.choices import complete_gpus  # noqa: PLC0415 - only where all are asked for
+    from warpwatt.request.choices import complete_gpus
 
     return [gpu.name for gpu in complete_gpus("all", lambda _: None)]

@@ -84,7 +84,7 @@ class Results(tuple[Result, ...]):
 
         Made for ``pandas.DataFrame(results.rows())``.
         """
-        from warpwatt.render.csv import row  # noqa: PLC0415 - only who asks pays
+        from warpwatt.render.csv import row
 
         return [dict(row(prediction, _context(self))) for prediction in self]
 

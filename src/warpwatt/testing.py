@@ -81,7 +81,7 @@ class KernelUnderTest:
             raise AttributeError(f"a kernel has no {name!r}; it has {known}")
         found = quantity.read(self.prediction)
         if found is None:
-            from warpwatt.core.estimate import Estimate  # noqa: PLC0415 - seldom
+            from warpwatt.core.estimate import Estimate
 
             found = Estimate.exact(1.0, quantity.unit)
         return Figure(name, found, self)

@@ -47,7 +47,7 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Empty every cache of data."""
-    from warpwatt.gpus import capabilities, latencies, load, timings  # noqa: PLC0415
+    from warpwatt.gpus import capabilities, latencies, load, timings
 
     caches = (catalog.index, catalog.packaged, catalog.read, capabilities.capability, capabilities._read)
     for cache in (*caches, latencies.table, timings.measurements, load._packaged):

@@ -72,7 +72,7 @@ def test_directories_come_before_the_configuration(
 
 
 def test_a_changed_file_is_read_again(user_gpus: Path) -> None:
-    import os  # noqa: PLC0415
+    import os
 
     path = user_gpus / "mine.toml"
     for count in (1, 2):

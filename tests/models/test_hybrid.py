@@ -91,7 +91,7 @@ def test_the_correction_lies_between_none_and_the_whole_ratio(toy_runs, ratio, b
 
 @pytest.fixture(scope="module")
 def toy_runs():
-    from tests.conftest import toy_case, toy_execution  # noqa: PLC0415 - a fixture cannot be used by hypothesis
+    from tests.conftest import toy_case, toy_execution  # a fixture cannot be used by hypothesis
 
     def make(blocks: int, fmas: int) -> Run:
         case = toy_case(toy_execution(blocks=blocks, fmas=fmas))
@@ -105,7 +105,7 @@ shares = st.dictionaries(st.sampled_from("abcd"), st.floats(0, 1), max_size=4)
 
 @given(shares, shares)
 def test_overlap_is_a_symmetric_share_and_whole_with_itself(one, other):
-    from types import SimpleNamespace as Fake  # noqa: PLC0415
+    from types import SimpleNamespace as Fake
 
     a, b = (binding(cast("Timing", Fake(utilisation=busy))) for busy in (one, other))
     assert math.isclose(sum(a.values()), 1.0)

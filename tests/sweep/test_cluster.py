@@ -43,7 +43,7 @@ SWEEP = small_sweep(
 @pytest.fixture(scope="module")
 def local():
     """Two worker processes with nannies, and their scheduler in this process."""
-    import dask  # noqa: PLC0415
+    import dask
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),

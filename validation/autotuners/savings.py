@@ -53,11 +53,11 @@ def _extra(options: argparse.Namespace) -> list[str]:
     """Return the sections that take minutes, where they were asked for."""
     sections = []
     if options.tuner:
-        from validation.autotuners.kernel_tuner import section  # noqa: PLC0415 - needs Kernel Tuner
+        from validation.autotuners.kernel_tuner import section
 
         sections.append(section(options.data, options.hub))
     if options.choices:
-        from validation.autotuners.triton_choices import section as choices  # noqa: PLC0415 - needs Triton
+        from validation.autotuners.triton_choices import section as choices
 
         sections.append(choices(options.choices))
     return sections

@@ -143,7 +143,7 @@ def learnable(rows: Sequence[Residual]) -> Residuals:
 
 def write_model(rows: Sequence[Residual], outcomes: Sequence[Outcome]) -> None:
     """Train on all rows and write the model and its card."""
-    from validation.power.learned_page import card_markdown, figures  # noqa: PLC0415 - only here
+    from validation.power.learned_page import card_markdown, figures
 
     ready = learnable(rows)
     card = {

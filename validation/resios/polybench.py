@@ -89,7 +89,7 @@ def _port(path: Path, folder: Path, size: str, choice: Choice, *, run: bool) -> 
 
 def _sizes(function: Function) -> dict[str, int | float]:
     """Return sizes: the extents of the arrays that name them, as PolyBench passes the same twice."""
-    from warpwatt.published.resios.c_loops.statements import constant  # noqa: PLC0415
+    from warpwatt.published.resios.c_loops.statements import constant
 
     extents = [constant(e) for a in function.arrays for e in a.extents if e is not None]
     least = min((e for e in extents if e is not None), default=1)

@@ -20,16 +20,16 @@ from validation.resios.programs import PROGRAMS, SIZES
 from warpwatt.frontend.compiled import Source
 from warpwatt.gpus import find
 from warpwatt.published.resios import equations as eq
-from warpwatt.published.resios import prognose
 from warpwatt.published.resios.c_loops.bound import bound
 from warpwatt.published.resios.c_loops.mapping import mapped
 from warpwatt.published.resios.c_loops.read import read_function
+from warpwatt.published.resios.prognosis import prognose
 from warpwatt.published.resios.simulation import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warpwatt.published.resios import Prognosis
+    from warpwatt.published.resios.prognosis import Prognosis
 
 PAGE = ROOT / "docs" / "validation" / "resios.md"
 GPU = "GTX 460"

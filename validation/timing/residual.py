@@ -143,7 +143,7 @@ def _rows(dump: Path) -> Rows:
 
 
 def _fit(rows: Rows, chosen: npt.NDArray[np.bool_]) -> Any:
-    from sklearn.ensemble import GradientBoostingRegressor  # noqa: PLC0415 - extra [learn]
+    from sklearn.ensemble import GradientBoostingRegressor
 
     estimator = GradientBoostingRegressor(random_state=SEED, **SETTINGS)
     return estimator.fit(rows.x[chosen], rows.y[chosen], sample_weight=rows.weights[chosen])

@@ -95,9 +95,9 @@ def sweep_of(
     InputError, UsageError, UnknownGpuError
         If something cannot be read or is not known.
     """
-    from warpwatt.request.choices import complete_gpus, model_choice, note  # noqa: PLC0415
-    from warpwatt.request.session import Session  # noqa: PLC0415
-    from warpwatt.sweep.sweep import Sweep  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.request.choices import complete_gpus, model_choice, note
+    from warpwatt.request.session import Session
+    from warpwatt.sweep.sweep import Sweep
 
     include = tuple(str(Path(folder).resolve()) for folder in axes.include)  # workers are elsewhere
     compilation = CompilationOptions(include=include, toolkit=axes.toolkit, flags=axes.flags)
@@ -121,9 +121,9 @@ def tasks_of(axes: Axes) -> tuple[Task, ...]:
     UsageError
         If a launch is described and there is no kernel to launch.
     """
-    from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.request.launches import launch_texts  # noqa: PLC0415
-    from warpwatt.sweep.tasks import application_task, kernel_tasks  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.frontend.source import read_source
+    from warpwatt.request.launches import launch_texts
+    from warpwatt.sweep.tasks import application_task, kernel_tasks
 
     launch = LaunchText(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
     if launch != LaunchText() and all(_is_application(name) for name in axes.sources):
@@ -147,7 +147,7 @@ def _is_application(name: str) -> bool:
 
 def configurations_of(axes: Axes) -> tuple[Configuration, ...]:
     """Return the configurations; those of a file are laid over every combination of the options' values."""
-    from warpwatt.sweep import configurations as c  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep import configurations as c
 
     registers = c.parse_registers(axes.maxrregcount) if axes.maxrregcount else ()
     blocks = [block for text in axes.block for block in text.split("/")]
@@ -161,7 +161,7 @@ def configurations_of(axes: Axes) -> tuple[Configuration, ...]:
 
 def clocks_of(texts: tuple[str, ...]) -> tuple[Asked | None, ...]:
     """Return the clocks asked for, each once; None stands for the board's own choice."""
-    from warpwatt.sweep.clocks import parse_range  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep.clocks import parse_range
 
     asked = dict.fromkeys(clock for text in texts for clock in parse_range(text))
     return tuple(asked) or (None,)

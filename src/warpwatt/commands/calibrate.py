@@ -29,8 +29,8 @@ def calibrate(results: Path, output: Path, corpus: Path | None, page: Path | Non
     folder `calibrations` of your GPU folder counts from then on, constant by constant, before WarpWatt's own.
     Each constant has its standard error, number of points and R²; the page shows every fit.
     """
-    from warpwatt.lab.measure import calibration  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.render import calibration as calibration_page  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.lab.measure import calibration
+    from warpwatt.render import calibration as calibration_page
 
     shown = page or output.with_suffix(".html")
     for file in (output, shown):

@@ -60,11 +60,11 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     max.energy = "+5 %"      # over the file that `baseline = "..."` names
     min.occupancy = "75 %"
     """
-    from warpwatt.budget import judge  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.budget.budgets import read_budgets  # noqa: PLC0415
-    from warpwatt.commands.output import Writer, table_context  # noqa: PLC0415
-    from warpwatt.render.check import renderer  # noqa: PLC0415
-    from warpwatt.request.choices import note  # noqa: PLC0415
+    from warpwatt.budget import judge
+    from warpwatt.budget.budgets import read_budgets
+    from warpwatt.commands.output import Writer, table_context
+    from warpwatt.render.check import renderer
+    from warpwatt.request.choices import note
 
     if writing.output is not None:
         Writer.check(writing.output, force=writing.force)
@@ -90,7 +90,7 @@ def _end(result: CheckResult, *, told: bool) -> None:
         first = result.failures[0]
         raise _of(first.error, f"budget {first.budget!r} ({result.file}:{first.line}): {first.error.message}")
     if result.exceeded:
-        from warpwatt.render.check.words import hottest_text, sentence  # noqa: PLC0415 - verbs load lazily
+        from warpwatt.render.check.words import hottest_text, sentence
 
         details = "\n".join(
             f"  {sentence(result, verdict)}\n    costs most: {hottest_text(verdict)}"

@@ -78,9 +78,9 @@ def compare(
     warpwatt compare kernel.cu -D TILE=16/32 --block 16,16/32,32 --grid 64,64/32,32
     warpwatt compare kernel.cu --kernel naive/tiled
     """
-    from warpwatt.commands.output import Writer, table_context  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.compare.sides import Asked, compared  # noqa: PLC0415
-    from warpwatt.render.compare import renderer  # noqa: PLC0415
+    from warpwatt.commands.output import Writer, table_context
+    from warpwatt.compare.sides import Asked, compared
+    from warpwatt.render.compare import renderer
 
     if new is not None and new.startswith("-") and new != "-":  # a compiler's flag behind --
         compilation, new = replace(compilation, flags=(new, *compilation.flags)), None

@@ -12,7 +12,7 @@ MARKS = {"good": ("ok", "green"), "missing": ("MISSING", "red"), "note": ("note"
 @click.command()
 def doctor() -> None:
     """Check compilers, headers and cache; exit 3 if something needed is missing."""
-    from warpwatt.frontend.doctor import Status, examine  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.frontend.doctor import Status, examine
 
     checks = examine()
     width = max(len(check.what) for check in checks)

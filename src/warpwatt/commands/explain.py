@@ -30,9 +30,9 @@ def explain(
 
     INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
     """
-    from warpwatt.commands.output import prediction_context  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.render.explain import render  # noqa: PLC0415
-    from warpwatt.request.session import Session  # noqa: PLC0415
+    from warpwatt.commands.output import prediction_context
+    from warpwatt.render.explain import render
+    from warpwatt.request.session import Session
 
     predictions = Session(source, gpu, compilation, modelling, advice=True).run(launch)
     click.echo(render(predictions, prediction_context(predictions)), nl=False)

@@ -23,10 +23,10 @@ def gpus(context: click.Context) -> None:
 @click.argument("name")
 def show(name: str) -> None:
     """Show every number known of a GPU, with its source."""
-    from rich.table import Table  # noqa: PLC0415 - verbs load lazily
+    from rich.table import Table
 
-    from warpwatt.gpus import find  # noqa: PLC0415
-    from warpwatt.gpus.describe import describe  # noqa: PLC0415
+    from warpwatt.gpus import find
+    from warpwatt.gpus.describe import describe
 
     gpu = find(name)
     fields = describe(gpu)
@@ -53,9 +53,9 @@ def show(name: str) -> None:
 @gpus.command()
 def check() -> None:
     """Check the packaged data and the user's files; exit 1 if something is wrong."""
-    from warpwatt.gpus import names  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.gpus.catalog import user_directories  # noqa: PLC0415
-    from warpwatt.gpus.check import check as findings  # noqa: PLC0415
+    from warpwatt.gpus import names
+    from warpwatt.gpus.catalog import user_directories
+    from warpwatt.gpus.check import check as findings
 
     found = findings()
     for finding in found:
@@ -67,10 +67,10 @@ def check() -> None:
 
 
 def _list() -> None:
-    from rich.table import Table  # noqa: PLC0415 - verbs load lazily
+    from rich.table import Table
 
-    from warpwatt.core.units import binary_bytes, si  # noqa: PLC0415
-    from warpwatt.gpus.describe import rows  # noqa: PLC0415
+    from warpwatt.core.units import binary_bytes, si
+    from warpwatt.gpus.describe import rows
 
     table = Table(box=None, pad_edge=False)
     for heading in ("GPU", "also", "arch", "cc"):
@@ -97,6 +97,6 @@ def _list() -> None:
 
 
 def _console() -> Console:
-    from rich.console import Console  # noqa: PLC0415 - verbs load lazily
+    from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else 160)

@@ -22,7 +22,7 @@ def lsp(tcp: int | None, verbose: bool) -> None:
     --tcp is for debugging.
     """
     try:
-        from warpwatt.server.lsp.features import make_server  # noqa: PLC0415 - verbs load lazily
+        from warpwatt.server.lsp.features import make_server
     except ModuleNotFoundError as error:
         hint = "pip install 'warpwatt[server]'"
         raise ToolchainError(f"the language server needs {error.name}", hint=hint) from None

@@ -54,8 +54,8 @@ def measure(prepare: Path | None, **values: Any) -> None:
 
 
 def _prepare(folder: Path, into: Path, target: str) -> None:
-    from warpwatt.lab.measure.corpus import Corpus  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.lab.measure.prepare import prepare  # noqa: PLC0415 - needs the compilers
+    from warpwatt.lab.measure.corpus import Corpus
+    from warpwatt.lab.measure.prepare import prepare
 
     corpus = Corpus.load(folder)
     with ExitStack() as stack:
@@ -66,9 +66,9 @@ def _prepare(folder: Path, into: Path, target: str) -> None:
 
 
 def _options(values: dict[str, Any]) -> Options:
-    from warpwatt.lab.measure.protocol import Settings, Status  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.lab.measure.runner import PROTOCOLS, Options, default_workers  # noqa: PLC0415
-    from warpwatt.lab.measure.simulated import Behaviour  # noqa: PLC0415
+    from warpwatt.lab.measure.protocol import Settings, Status
+    from warpwatt.lab.measure.runner import PROTOCOLS, Options, default_workers
+    from warpwatt.lab.measure.simulated import Behaviour
 
     if values["simulate"] and values["output"] is None:
         raise UsageError("--simulate needs --output: made-up figures must not mix with measured ones")
@@ -94,11 +94,11 @@ def _options(values: dict[str, Any]) -> Options:
 
 def _run(options: Options, watcher: Watcher) -> Outcome:
     if options.behaviour is not None:
-        from warpwatt.lab.measure.runner import run  # noqa: PLC0415 - verbs load lazily
+        from warpwatt.lab.measure.runner import run
 
         return run(options, watcher)
-    from warpwatt.lab.measure.driver import bindings  # noqa: PLC0415 - as above
-    from warpwatt.lab.measure.supervisor import supervise  # noqa: PLC0415
+    from warpwatt.lab.measure.driver import bindings
+    from warpwatt.lab.measure.supervisor import supervise
 
     bindings()  # says what is missing before anything is started
     return supervise(options, watcher)

@@ -8,7 +8,7 @@ import click
 @click.command()
 def models() -> None:
     """List the time and power models."""
-    from warpwatt.models import registry  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.models import registry
 
     for kind, names, make, default in (
         ("time", registry.time_models(), registry.time_model, registry.DEFAULT_TIME),

@@ -53,14 +53,14 @@ class Writer:
 
     def write_predictions(self, predictions: Sequence[Prediction]) -> None:
         """Render and write predictions."""
-        from warpwatt.render.registry import renderer  # noqa: PLC0415 - only the chosen format is loaded
+        from warpwatt.render.registry import renderer
 
         context = prediction_context(predictions, verbose=self.verbose, colour=self.output is None)
         self.write_text(renderer(self.format)(predictions, context))
 
     def write_applications(self, applications: Sequence[ApplicationPrediction]) -> None:
         """Render and write applications; only text and JSON know them."""
-        from warpwatt.render.registry import application_renderer  # noqa: PLC0415
+        from warpwatt.render.registry import application_renderer
 
         self.write_text(application_renderer(self.format)(applications, self.context()))
 

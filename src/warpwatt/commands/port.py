@@ -124,10 +124,10 @@ def port(
     \b
     warpwatt port blur.c --arg width=4096 --arg height=4096 --gpu h200,t4 --emit blur.cu
     """
-    from warpwatt.frontend.source import read_source  # noqa: PLC0415
-    from warpwatt.published.resios.port import check as checked  # noqa: PLC0415
-    from warpwatt.published.resios.port import port as ported  # noqa: PLC0415
-    from warpwatt.request.choices import complete_gpus, model_choice, parse_clocks  # noqa: PLC0415 - lazy
+    from warpwatt.frontend.source import read_source
+    from warpwatt.published.resios.port import check as checked
+    from warpwatt.published.resios.port import port as ported
+    from warpwatt.request.choices import complete_gpus, model_choice, parse_clocks
 
     shape, text, request = writing.checked(), read_source(source), _request(asked)
     choice = model_choice(ModelOptions(model=model))
@@ -146,8 +146,8 @@ def port(
 
 
 def _request(asked: AskedOptions) -> Request:
-    from warpwatt.frontend.options import CompileOptions  # noqa: PLC0415 - lazy
-    from warpwatt.published.resios.port import Request  # noqa: PLC0415
+    from warpwatt.frontend.options import CompileOptions
+    from warpwatt.published.resios.port import Request
 
     values, shapes = sizes(asked.arg)
     return Request(
@@ -172,7 +172,7 @@ def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tup
     >>> sizes(("n=8", "a=f32[2*n]"))
     ({'n': 8}, {'a': (16,)})
     """
-    from warpwatt.core.arguments import Scalar, parse_arguments  # noqa: PLC0415 - lazy
+    from warpwatt.core.arguments import Scalar, parse_arguments
 
     values, shapes = {}, {}
     for name, argument in parse_arguments(texts).items():
@@ -189,8 +189,8 @@ def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tup
 def _write(
     found: list[Port], agreements: tuple[Agreement, ...], shape: PortFormat, writing: PortOutput
 ) -> None:
-    from warpwatt.commands.output import table_context  # noqa: PLC0415 - lazy
-    from warpwatt.published.resios.render import renderer  # noqa: PLC0415
+    from warpwatt.commands.output import table_context
+    from warpwatt.published.resios.render import renderer
 
     context = table_context(colour=writing.output is None)
     text = renderer(shape)(found, agreements, context)

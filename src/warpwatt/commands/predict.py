@@ -45,8 +45,8 @@ def predict(
 
     INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
     """
-    from warpwatt.commands.output import Writer  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.request.session import Session  # noqa: PLC0415
+    from warpwatt.commands.output import Writer
+    from warpwatt.request.session import Session
 
     if source.endswith(".c") and any(model.endswith("resios") for model in modelling.model):
         raise UsageError(
@@ -62,11 +62,11 @@ def predict(
         advice=writer.format in (o.Format.JSON, o.Format.HTML) if advice is None else advice,
     )
     if source.endswith(".toml"):
-        from warpwatt.commands.applications import run_application  # noqa: PLC0415
+        from warpwatt.commands.applications import run_application
 
         writer.write_applications(run_application(session))
     elif writer.format == o.Format.HTML:
-        from warpwatt.commands.reports import write_reports  # noqa: PLC0415 - what text need not pay
+        from warpwatt.commands.reports import write_reports
 
         write_reports(writer, session, session.run(launch), clock_sweep=clock_sweep)
     else:

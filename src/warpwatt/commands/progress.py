@@ -102,8 +102,8 @@ def show_bar(*columns: str | ProgressColumn) -> Iterator[Progress]:
 
     Only where :func:`is_shown`.
     """
-    from rich.console import Console  # noqa: PLC0415 - only where there is a bar
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress
 
     with listening(None), Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         yield bar

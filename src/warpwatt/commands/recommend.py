@@ -33,8 +33,8 @@ def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceO
     warpwatt recommend kernel.cu --gpu h200,a100 -D TILE=8,16,32 --objective edp
     warpwatt recommend a.cu app.toml --gpu all --objective cost --prices prices.toml --carbon 0.35kg/kWh
     """  # noqa: D301 - click keeps the lines behind this mark as they are
-    from warpwatt.commands import advising  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.commands.output import Writer  # noqa: PLC0415
+    from warpwatt.commands import advising
+    from warpwatt.commands.output import Writer
 
     if writing.output is not None:
         Writer.check(writing.output, force=writing.force)

@@ -96,7 +96,7 @@ def serve(listening: ListenOptions, work: WorkOptions, browse: bool) -> None:
     its own that is ended when it takes too long or too much.
     """
     _check_installed()
-    from warpwatt.server.web.run import serve as run  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.server.web.run import serve as run
 
     _check_reach(listening)
     run(_settings(listening, work), lambda url: _announce(url, browse=browse))
@@ -112,7 +112,7 @@ def _check_installed() -> None:
 
 def _check_reach(listening: ListenOptions) -> None:
     """Refuse an address that other machines reach, or warn of it where it is wanted."""
-    from warpwatt.server.web.settings import is_loopback  # noqa: PLC0415 - as above
+    from warpwatt.server.web.settings import is_loopback
 
     if is_loopback(listening.host):
         return
@@ -127,9 +127,9 @@ def _check_reach(listening: ListenOptions) -> None:
 
 
 def _settings(listening: ListenOptions, work: WorkOptions) -> Settings:
-    from warpwatt.server.web.settings import Settings, usual_workers  # noqa: PLC0415
-    from warpwatt.storage.cache import parse_size  # noqa: PLC0415 - as above
-    from warpwatt.workers.limits import Limits  # noqa: PLC0415
+    from warpwatt.server.web.settings import Settings, usual_workers
+    from warpwatt.storage.cache import parse_size
+    from warpwatt.workers.limits import Limits
 
     return Settings(
         listening.host,
@@ -145,6 +145,6 @@ def _announce(url: str, *, browse: bool) -> None:
     click.echo(f"WarpWatt at {url}  (Ctrl+C ends it)")
     sys.stdout.flush()
     if browse:
-        import webbrowser  # noqa: PLC0415 - seldom asked for
+        import webbrowser
 
         webbrowser.open(url)

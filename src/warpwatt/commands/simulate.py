@@ -54,9 +54,9 @@ def simulate(  # noqa: PLR0913, PLR0917 - one argument for each option
     writing: o.OutputOptions,
 ) -> None:
     """Simulate a list of jobs on nodes of GPUs: makespan and energy, idle energy included."""
-    from warpwatt.commands import simulations as run  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.commands.output import Writer  # noqa: PLC0415
-    from warpwatt.request.session import Session  # noqa: PLC0415
+    from warpwatt.commands import simulations as run
+    from warpwatt.commands.output import Writer
+    from warpwatt.request.session import Session
 
     writer = Writer.prepare(writing)
     session = Session(str(jobs), gpu, compilation, modelling)

@@ -79,7 +79,7 @@ def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepOut
     warpwatt sweep kernel.cu --gpu h200 --clock 510:1980:15 -o clocks.html
     warpwatt sweep *.cu app.toml --gpu all --dask tcp://scheduler:8786 -o all.parquet
     """  # noqa: D301 - click keeps the lines behind this mark as they are
-    from warpwatt.commands.axes import sweep_of  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.commands.axes import sweep_of
 
     shape = _checked(writing)
     workers.check()
@@ -97,7 +97,7 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutpu
     ClusterError
         If the cluster cannot be used or was lost; what is done stays.
     """
-    from warpwatt.sweep.journal import Journal  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep.journal import Journal
 
     if writing.output is None:
         kept: list[Row] = []
@@ -121,11 +121,11 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutpu
 
 def _checked(writing: SweepOutput) -> SweepFormat:
     """Return the format, checked before any work: that it can be written, and to where it shall go."""
-    from warpwatt.sweep.journal import partial  # noqa: PLC0415 - verbs load lazily
+    from warpwatt.sweep.journal import partial
 
     shape, output = _format(writing), writing.output
     if shape is SweepFormat.PARQUET:
-        from warpwatt.render.sweep import parquet  # noqa: PLC0415 - only where it is wanted
+        from warpwatt.render.sweep import parquet
 
         parquet.check()
         if output is None:
@@ -145,8 +145,8 @@ def _format(writing: SweepOutput) -> SweepFormat:
 
 def _write(rows: Sequence[Row], shape: SweepFormat, writing: SweepOutput) -> None:
     """Write the rows; a file appears whole or not at all."""
-    from warpwatt.commands.output import table_context  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.render.sweep import write  # noqa: PLC0415
+    from warpwatt.commands.output import table_context
+    from warpwatt.render.sweep import write
 
     output = writing.output
     context = table_context(verbose=writing.verbose, colour=output is None)

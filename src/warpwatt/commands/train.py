@@ -51,10 +51,10 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     Known layouts are recognised; a table of your own is described with --program-column, --target-column and
     --features. Every regressor is cross-validated beside the constant mean.
     """
-    from warpwatt.lab.learn.card import markdown  # noqa: PLC0415 - verbs load lazily
-    from warpwatt.lab.learn.samples import load  # noqa: PLC0415
-    from warpwatt.lab.learn.training import train as run  # noqa: PLC0415
-    from warpwatt.models.trained.file import write  # noqa: PLC0415
+    from warpwatt.lab.learn.card import markdown
+    from warpwatt.lab.learn.samples import load
+    from warpwatt.lab.learn.training import train as run
+    from warpwatt.models.trained.file import write
 
     shown = output.with_suffix(".md")
     for file in (output, shown, *([report] if report else [])):
@@ -68,7 +68,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     write(output, trained.card, trained.model)
     shown.write_text(markdown(trained.card), encoding="utf-8")
     if report:
-        from warpwatt.render.training import page  # noqa: PLC0415
+        from warpwatt.render.training import page
 
         report.write_text(page(samples, trained), encoding="utf-8")
     _show(samples, trained)
@@ -77,8 +77,8 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
 
 def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | None]:
     """Return the features asked for, and the layout of a table of one's own."""
-    from warpwatt.lab.learn.layout import Target, own_layout, plain  # noqa: PLC0415
-    from warpwatt.lab.learn.samples import UNITS  # noqa: PLC0415
+    from warpwatt.lab.learn.layout import Target, own_layout, plain
+    from warpwatt.lab.learn.samples import UNITS
 
     text = str(options["features"] or "")
     features = [plain(name) for name in text.split(",") if name.strip()] or None
@@ -94,9 +94,9 @@ def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | N
 
 
 def _training(options: dict[str, object]) -> Training:
-    from warpwatt.lab.learn.regressors import regressor  # noqa: PLC0415
-    from warpwatt.lab.learn.splits import Split  # noqa: PLC0415
-    from warpwatt.lab.learn.training import BEST_PUBLISHED, Training  # noqa: PLC0415
+    from warpwatt.lab.learn.regressors import regressor
+    from warpwatt.lab.learn.splits import Split
+    from warpwatt.lab.learn.training import BEST_PUBLISHED, Training
 
     models, folds, seeds = options["models"], options["folds"], options["seeds"]
     assert isinstance(models, tuple)

@@ -37,7 +37,7 @@ class Workers:
             raise UsageError(
                 "--jobs and --dask exclude each other", hint="the cluster's workers do the points"
             )
-        from warpwatt.sweep.cluster import check  # noqa: PLC0415 - only who wants dask pays for it
+        from warpwatt.sweep.cluster import check
 
         check()
 
@@ -77,11 +77,11 @@ def run_all(
     """
     with progress(len(sweep), before) as advance:
         if workers.dask is not None:
-            from warpwatt.sweep.cluster import run_on_cluster  # noqa: PLC0415 - only who wants dask pays
+            from warpwatt.sweep.cluster import run_on_cluster
 
             batches = run_on_cluster(sweep, done, workers.dask)
         else:
-            from warpwatt.sweep.pool import run_pooled  # noqa: PLC0415 - verbs load lazily
+            from warpwatt.sweep.pool import run_pooled
 
             batches = run_pooled(sweep, done, workers.processes)
         for batch in batches:
@@ -95,7 +95,7 @@ def progress(total: int, before: int) -> Iterator[Advance]:
     if not is_shown():
         yield lambda _: None
         return
-    from rich import progress as bars  # noqa: PLC0415 - only where there is a bar
+    from rich import progress as bars
 
     columns = (
         bars.TextColumn("points"),

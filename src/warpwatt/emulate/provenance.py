@@ -97,7 +97,7 @@ def _parameter(
 
 def _pointers(routine: Routine) -> dict[int, str]:
     """Return for each 32-bit word of bank 0 the parameter that may be a pointer and lies there."""
-    from warpwatt.emulate.parameters import offsets  # noqa: PLC0415 - numpy, only where a routine is sliced
+    from warpwatt.emulate.parameters import offsets
 
     program = routine.program
     words: dict[int, str] = {}

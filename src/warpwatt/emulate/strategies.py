@@ -65,7 +65,7 @@ class LaunchAnalysis:
     @cached_property
     def counted(self) -> Execution:
         """What static analysis counts; raises :class:`ArgumentError` where an argument is needed."""
-        from warpwatt.program.counting import count  # noqa: PLC0415 - machine code does without
+        from warpwatt.program.counting import count
 
         return count(self.bound, self.loop_counts)
 
@@ -111,7 +111,7 @@ def count_closed_form(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refus
 
 def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
     """Run sampled blocks and scale them to the grid, if the emulator knows all that they execute."""
-    from warpwatt.emulate.emulation import run_sample, scale_to_grid  # noqa: PLC0415 - loads a compiler
+    from warpwatt.emulate.emulation import run_sample, scale_to_grid
 
     try:
         emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.arrays)
@@ -132,7 +132,7 @@ def extrapolate_truncated_run(analysis: LaunchAnalysis, refusal: Refusal) -> Exe
     """
     if not isinstance(refusal, Stopped) or not isinstance(refusal.error, EndlessLoopError):
         return refusal
-    from warpwatt.emulate.truncation import extrapolate  # noqa: PLC0415 - static analysis, seldom needed
+    from warpwatt.emulate.truncation import extrapolate
 
     try:
         return extrapolate(refusal.emulation, analysis.loop_counts) or refusal
@@ -152,7 +152,7 @@ def count_past_failure(analysis: LaunchAnalysis, refusal: Refusal) -> Execution 
         return refusal
     if not refusal.assumed:
         raise refusal.error
-    from warpwatt.program.counting import count  # noqa: PLC0415 - static analysis, seldom needed
+    from warpwatt.program.counting import count
 
     try:
         counted = count(refusal.emulation.bound, analysis.loop_counts)

@@ -65,9 +65,9 @@ def starter(engine: Engine | None, routine: Routine, context: Context, memory: D
     if engine is not None:
         return lambda blocks, limits: engine(routine, context, memory, blocks, limits, record=True)
     try:
-        from warpwatt.emulate.native import Session  # noqa: PLC0415 - loads a compiler
+        from warpwatt.emulate.native import Session
     except ImportError:
-        from warpwatt.emulate.reference import run  # noqa: PLC0415
+        from warpwatt.emulate.reference import run
 
         return lambda blocks, limits: run(
             routine, context, memory, blocks, limits, record=True, warps_at_once=64

@@ -95,7 +95,7 @@ def _hits(execution: Execution, gpu: Gpu, residency: Occupancy) -> dict[int, Lev
     """Return what each level sees of each off-chip instruction, nothing where no block was emulated."""
     if execution.reuse is None:
         return {}
-    from warpwatt.emulate.caches.hierarchy import level_hits  # noqa: PLC0415 - numpy, only where needed
+    from warpwatt.emulate.caches.hierarchy import level_hits
 
     return level_hits(
         execution, gpu, residency, {i.index: pattern_of(execution, i) for i in _off_chip(execution)}

@@ -49,8 +49,8 @@ def compile_cuda(source: Source, choice: ToolkitChoice, options: CompileOptions)
 
     def make() -> Compiled:
         # Imported here because a warm run, which must start fast, needs neither.
-        from warpwatt.frontend.cuda import compile_nvcc  # noqa: PLC0415
-        from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415
+        from warpwatt.frontend.cuda import compile_nvcc
+        from warpwatt.frontend.nvrtc import compile_nvrtc
 
         if compiler is Compiler.NVRTC:
             return compile_nvrtc(source, choice.target, choice.toolkit, options)
@@ -69,7 +69,7 @@ def _device_code_only(
     source: Source, choice: ToolkitChoice, options: CompileOptions, refusal: CompileError
 ) -> Compiled:
     """Compile without host code, which may use what this toolkit no longer has; else raise nvcc's refusal."""
-    from warpwatt.frontend.nvrtc import compile_nvrtc  # noqa: PLC0415 - seldom needed
+    from warpwatt.frontend.nvrtc import compile_nvrtc
 
     try:
         made = compile_nvrtc(source, choice.target, choice.toolkit, options)
@@ -84,7 +84,7 @@ def assemble_ptx(source: Source, choice: ToolkitChoice, options: CompileOptions)
     """Return PTX with the cubin and resources ptxas makes of it; without them where ptxas refuses."""
 
     def make() -> Compiled:
-        from warpwatt.frontend.ptxas import try_assemble  # noqa: PLC0415 - as above
+        from warpwatt.frontend.ptxas import try_assemble
 
         return try_assemble(source.text, choice.target, choice.toolkit, options, file=source.name)
 

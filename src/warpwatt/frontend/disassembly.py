@@ -65,7 +65,7 @@ class Disassembly:
         return self._programs.get(name)
 
     def _translate(self, name: str | None) -> None:
-        from warpwatt.isa import sass  # noqa: PLC0415 - a prediction from PTX alone does without
+        from warpwatt.isa import sass
 
         try:
             cubin = sass.read_cubin(self.cubin)
@@ -97,10 +97,10 @@ def disassemble(cubin: bytes, tool: Path, options: CompileOptions) -> bytes:
         If nvdisasm runs out of time or refuses the cubin.
     """
     # Imported here because a warm run, which must start fast, does not need them.
-    import tempfile  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
+    import tempfile
+    from pathlib import Path
 
-    from warpwatt.frontend import process  # noqa: PLC0415
+    from warpwatt.frontend import process
 
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
         file = Path(scratch) / "in.cubin"

@@ -34,7 +34,7 @@ def compiled_entries(
     compiled: Compiled, source: Source, target: str, choice: ToolkitChoice, options: CompileOptions
 ) -> tuple[Entry, ...]:
     """Return the kernels of compiled PTX and cubin."""
-    from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
+    from warpwatt.isa import ptx
 
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:

@@ -101,7 +101,7 @@ def _large_ptx_entries(
     source: Source, target: str, choice: ToolkitChoice, options: CompileOptions
 ) -> tuple[Entry, ...]:
     """Return the kernels of a large PTX text; each is assembled alone, when it is wanted."""
-    from warpwatt.isa import ptx  # noqa: PLC0415 - binaries do not need the parser
+    from warpwatt.isa import ptx
 
     module = ptx.parse(source.text, source.name)
 
@@ -122,7 +122,7 @@ def _with_features(choice: ToolkitChoice, source: Source) -> ToolkitChoice:
 
 def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
     """Take code and resources from a cubin the user's own tool made."""
-    from warpwatt.isa import sass  # noqa: PLC0415 - only objects bring a cubin
+    from warpwatt.isa import sass
 
     cubin = sass.read_cubin(data)
     resources = {kernel.name: kernel.resources for kernel in cubin.kernels}
@@ -130,6 +130,6 @@ def _with_cubin(compiled: Compiled, data: bytes) -> Compiled:
 
 
 def _binary_entries(source: Source, target: str, options: CompileOptions) -> tuple[Entry, ...]:
-    from warpwatt.frontend.binary import binary_entries  # noqa: PLC0415 - it builds on this module
+    from warpwatt.frontend.binary import binary_entries
 
     return binary_entries(source, target, options)

@@ -180,7 +180,7 @@ def _from_cupy(obj: Any, target: str, options: CompileOptions, name: str) -> Obj
     wanted = name or getattr(obj, "name", "")
     path = getattr(obj, "file_path", None)
     if obj.code is None and path:
-        from warpwatt.frontend.load import load_kernel  # noqa: PLC0415 - only modules from files need it
+        from warpwatt.frontend.load import load_kernel
 
         return ObjectKernel(load_kernel(path, target, options, wanted))
     compiler = Compiler.NVCC if obj.backend == "nvcc" else Compiler.NVRTC

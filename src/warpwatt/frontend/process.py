@@ -81,7 +81,7 @@ def run(
 def _limit_memory(pid: int, memory: int) -> None:
     """Limit the address space of a process and of the children it is going to start (Linux only)."""
     try:
-        import resource  # noqa: PLC0415 - absent on Windows
+        import resource  # absent on Windows
 
         resource.prlimit(pid, resource.RLIMIT_AS, (memory, memory))
     except (ImportError, AttributeError, ProcessLookupError, ValueError, PermissionError):

@@ -164,7 +164,7 @@ def is_system(file: str, toolkit: Toolkit) -> bool:
 
 def which(name: str) -> str | None:
     """Return the path of a program on PATH, or None."""
-    import shutil  # noqa: PLC0415 - 3 ms that a run which compiles nothing need not spend
+    import shutil
 
     return shutil.which(name)
 

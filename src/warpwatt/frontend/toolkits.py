@@ -129,7 +129,7 @@ def period(version: str) -> Toolkit:
         return current
     folder = toolkits_directory() / f"{release[0]}.{release[1]}"
     if not folder.is_dir():
-        from warpwatt.frontend.install import install  # noqa: PLC0415 - seldom needed, slow to import
+        from warpwatt.frontend.install import install
 
         install(release, folder)
     return describe_period(folder)

@@ -72,7 +72,7 @@ def packaged() -> tuple[Entry, ...]:
 
 def user_directories() -> tuple[Path, ...]:
     """Return the directories whose ``*.toml`` files are GPUs, highest precedence first."""
-    import platformdirs  # noqa: PLC0415 - only needed once the user's files are looked for
+    import platformdirs
 
     listed = [Path(part) for part in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if part]
     return (*listed, platformdirs.user_config_path("warpwatt") / "gpus")
@@ -174,7 +174,7 @@ def _unique(found: Iterable[Entry]) -> list[Entry]:
 
 
 def _nearest(name: str, boards: Iterable[Entry]) -> str:
-    import difflib  # noqa: PLC0415 - only on the way to an error
+    import difflib
 
     shown = {s: n for e in boards for n in (e.name, *e.aliases) for s in spellings(n)}
     near = difflib.get_close_matches(spellings(name)[-1], shown, n=6, cutoff=0.5)

@@ -130,8 +130,8 @@ class Pruner:
 
     def _watched(self, configurations: Sequence[Any]) -> Iterator[Any]:
         """Yield the configurations behind a progress bar, where a terminal can show one."""
-        from rich.console import Console  # noqa: PLC0415 - only here
-        from rich.progress import track  # noqa: PLC0415
+        from rich.console import Console
+        from rich.progress import track
 
         console = Console(file=sys.stderr)
         hidden = self.quiet or not console.is_terminal
@@ -286,8 +286,8 @@ def _shared(arguments: Any, parameters: dict[str, Any], util: Any) -> int | None
 def _package() -> tuple[Any, Any, Any, Any]:
     """Return the modules of Kernel Tuner's that are used: common, searchspace, interface, util."""
     try:
-        from kernel_tuner import interface, searchspace, util  # noqa: PLC0415 - an extra
-        from kernel_tuner.strategies import common  # noqa: PLC0415
+        from kernel_tuner import interface, searchspace, util
+        from kernel_tuner.strategies import common
     except ImportError as error:
         hint = "pip install 'warpwatt[tuner]'"
         raise ToolchainError(f"Kernel Tuner cannot be imported: {error}", hint=hint) from None

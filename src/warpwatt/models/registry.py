@@ -103,6 +103,6 @@ def _make(name: str, builtin: Mapping[str, str], group: str, kind: str) -> objec
 
 
 def _plugins(group: str) -> Mapping[str, type]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 40 ms that only plug-ins need
+    from importlib.metadata import entry_points
 
     return {point.name: point.load() for point in entry_points(group=group)}

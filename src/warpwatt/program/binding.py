@@ -152,7 +152,7 @@ def bind(program: Program, launch: Launch, parameters: tuple[Parameter, ...] = (
         If an argument matches no parameter and no variable, or one is given twice.
     """
     if program.level is Level.PTX:
-        from warpwatt.program.inlining import expand_calls  # noqa: PLC0415 - machine code does without
+        from warpwatt.program.inlining import expand_calls
 
         program = expand_calls(program)
     elif len(parameters) == len(program.parameters):

@@ -159,7 +159,7 @@ def _provenance(prediction: Prediction) -> str:
 
 
 def _render(template: str, **values: object) -> str:
-    import jinja2  # noqa: PLC0415 - a script that never shows a result does not pay for it
+    import jinja2
 
     folder = resources.files("warpwatt.render").joinpath("templates")
     environment = jinja2.Environment(

@@ -63,7 +63,7 @@ def checkout(file: Path, revision: str, include: Iterable[str] = ()) -> Checkout
         If git is missing.
     """
     if not revision:
-        from warpwatt.frontend.source import read_source  # noqa: PLC0415 - the one place that needs it
+        from warpwatt.frontend.source import read_source
 
         return Checkout(read_source(file), tuple(include), "now")
     tree = _Tree.at(file, revision)

@@ -88,7 +88,7 @@ class Session:
         options = self.compile_options()
         if len(targets) == 1:
             return {targets[0]: load_kernel(source, targets[0], options, name)}
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - 8 ms that one target need not pay
+        from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor() as pool:
             loaded = pool.map(lambda target: load_kernel(source, target, options, name), targets)
@@ -111,7 +111,7 @@ class Session:
             if self.modelling.profile_arg:
                 raise UsageError("--profile-arg without --profile", hint="add --profile FILE.csv")
             return ()
-        from warpwatt.frontend.profiles import of_kernel, read_profiles  # noqa: PLC0415 - only who asks pays
+        from warpwatt.frontend.profiles import of_kernel, read_profiles
 
         only = gpu if "," not in self.gpus and self.gpus != "all" else None
         return of_kernel(read_profiles(self.modelling.profile, only), kernel)
@@ -122,7 +122,7 @@ class Session:
         """Return the measured launch that helps most with this one, None where there is none."""
         if not measured:
             return None
-        from warpwatt.frontend.profiles import choose  # noqa: PLC0415 - only who asks pays
+        from warpwatt.frontend.profiles import choose
 
         profile = choose(measured, kernel, request.launch, gpu)
         if find(profile.gpu).target != gpu.target:

@@ -14,6 +14,6 @@ def cache_directory() -> Path:
     chosen = os.environ.get("WARPWATT_CACHE_DIR")
     if chosen:
         return Path(chosen).expanduser()
-    import platformdirs  # noqa: PLC0415 - 10 ms that most runs with the variable set need not spend
+    import platformdirs
 
     return Path(platformdirs.user_cache_dir("warpwatt", appauthor=False))

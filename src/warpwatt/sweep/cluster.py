@@ -165,7 +165,7 @@ def check_workers(client: Any) -> None:
     # A function inside a function travels as code: nothing of ours need be installed where it arrives.
     def who() -> str:
         try:
-            from warpwatt.sweep.remote import identity  # noqa: PLC0415 - theirs
+            from warpwatt.sweep.remote import identity
         except ImportError as error:
             return f"none ({error})"
         return identity()

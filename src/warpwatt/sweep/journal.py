@@ -157,7 +157,7 @@ class Journal(Sequence[Row]):
     def _lock(self) -> None:
         """Keep other processes out as long as the file is open."""
         try:
-            import fcntl  # noqa: PLC0415 - absent on Windows, where nothing keeps them out
+            import fcntl  # absent on Windows, where nothing keeps them out
         except ImportError:
             return
         try:

@@ -44,8 +44,8 @@ def blocked(*arguments, allowed=ALLOWED):
     code = BLOCKED.format(arguments=[str(a) for a in arguments], allowed=allowed)
     command = [sys.executable, "-S", "-c", code]
     # -S keeps site-packages out; the allowed packages come back by their folders
-    import click  # noqa: PLC0415
-    import numpy as np  # noqa: PLC0415
+    import click
+    import numpy as np
 
     places = {str(Path(m.__file__).parent.parent) for m in (click, np)}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCES), *sorted(places)])}

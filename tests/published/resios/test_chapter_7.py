@@ -8,7 +8,7 @@ from validation.resios.programs import CONVOLUTION, MEMCPY, MUL, TRANSPOSE
 from tests.published.resios.c_loops.helpers import mapping
 from warpwatt.core.launch import Dim3
 from warpwatt.gpus import find
-from warpwatt.published.resios import prognose
+from warpwatt.published.resios.prognosis import prognose
 
 
 def prognosis(text, **values):

@@ -30,11 +30,11 @@ def lift(program: Program) -> Routine:
         If the program is neither PTX nor SASS, or jumps to a label it does not have.
     """
     if program.level is Level.PTX:
-        from warpwatt.emulate.lift.ptx import lift_ptx  # noqa: PLC0415 - only the tables of one level are read
+        from warpwatt.emulate.lift.ptx import lift_ptx
 
         return lift_ptx(program)
     if program.level is Level.SASS:
-        from warpwatt.emulate.lift.sass import lift_sass  # noqa: PLC0415 - as above
+        from warpwatt.emulate.lift.sass import lift_sass
 
         return lift_sass(program)
     raise InputError(

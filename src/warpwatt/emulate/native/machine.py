@@ -262,7 +262,7 @@ def resident(context: Context, blocks: tuple[int, ...]) -> int:
 
 def _functions() -> Mapping[str, Any]:
     """Return the runtime functions; most kernels call none."""
-    from warpwatt.emulate.functions import FUNCTIONS  # noqa: PLC0415 - matrix code, not always needed
+    from warpwatt.emulate.functions import FUNCTIONS
 
     return FUNCTIONS
 

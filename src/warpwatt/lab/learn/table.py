@@ -79,7 +79,7 @@ def read_table(path: Path, layout: Layout | None = None, *, keep_repeated: bool 
     UnknownLayoutError
         If no known layout has these columns.
     """
-    from warpwatt.lab.learn.layout import recognise  # noqa: PLC0415 - the layouts name this module's types
+    from warpwatt.lab.learn.layout import recognise
 
     try:
         data = path.read_bytes()

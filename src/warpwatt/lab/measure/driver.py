@@ -122,7 +122,7 @@ class CudaDevice:
         DeviceError
             If there is no such device, or driver, bindings or sensors are missing.
         """
-        from warpwatt.lab.measure.nvml import NvmlSensors  # noqa: PLC0415 - imports pynvml
+        from warpwatt.lab.measure.nvml import NvmlSensors
 
         self._cu = bindings()
         self._api = _Api(self._cu)

@@ -209,7 +209,7 @@ def _line(cells: Iterable[str]) -> str:
 def _lock(file: int, path: Path) -> None:
     """Refuse a second writer; where the system has no such locks, trust the user."""
     try:
-        import fcntl  # noqa: PLC0415 - not on every system
+        import fcntl  # not on every system
     except ImportError:
         return
     for _ in range(LOCK_TRIES):  # a process that was just killed may need a moment to be gone

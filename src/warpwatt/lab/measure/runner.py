@@ -129,7 +129,7 @@ def open_device(options: Options) -> Device:
     """Open the simulated or the real device."""
     if options.behaviour is not None:
         return SimulatedDevice(options.behaviour)
-    from warpwatt.lab.measure.driver import CudaDevice  # noqa: PLC0415 - not needed for a simulation
+    from warpwatt.lab.measure.driver import CudaDevice
 
     return CudaDevice(options.device)
 
@@ -140,8 +140,8 @@ def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
     if folder is None and options.behaviour is not None:
         return Unprepared()
     if folder is None:
-        from warpwatt.lab.measure.prepare import prepare  # noqa: PLC0415 - as above
-        from warpwatt.storage.paths import cache_directory  # noqa: PLC0415 - needs what a GPU machine may lack
+        from warpwatt.lab.measure.prepare import prepare
+        from warpwatt.storage.paths import cache_directory
 
         folder = cache_directory() / "prepared" / info.target
         prepare(corpus, folder, info.target)

@@ -63,7 +63,7 @@ class ComponentLearned:
 @lru_cache(maxsize=1)
 def shipped() -> TrainedModel:
     """Return the model that comes with WarpWatt, read once."""
-    from warpwatt.models.trained.file import read  # noqa: PLC0415 - only where this model is asked
+    from warpwatt.models.trained.file import read
 
     return read(Path(str(files("warpwatt.models.learned").joinpath("model.json"))))
 
@@ -88,9 +88,9 @@ def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
     into watts by the logarithmic mean of the power before and after. ``usual`` is what the trees say of
     every launch alike.
     """
-    import numpy as np  # noqa: PLC0415 - only where somebody asks for reasons
+    import numpy as np
 
-    from warpwatt.models.trained.shapley import shap  # noqa: PLC0415
+    from warpwatt.models.trained.shapley import shap
 
     model = shipped()
     usual, effects = shap(model.estimator, np.array(row))
@@ -102,6 +102,6 @@ def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
 
 
 def _row(model: TrainedModel, told: Mapping[str, float]) -> Floats:
-    import numpy as np  # noqa: PLC0415 - only where this model is asked
+    import numpy as np
 
     return np.array([told[name] for name in model.features], dtype=np.float64)

@@ -87,7 +87,7 @@ def _network(model: Mapping[str, Any], features: int) -> Predictor:
 
 def _xgboost(model: Mapping[str, Any], features: int) -> Predictor:
     try:
-        import xgboost  # noqa: PLC0415 - only where a model is one
+        import xgboost
     except ModuleNotFoundError as error:
         message = "this model needs xgboost, which is not installed"
         raise ToolchainError(message, hint="pip install xgboost-cpu") from error

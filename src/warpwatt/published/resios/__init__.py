@@ -1,10 +1,8 @@
 """Resios' system (MSc thesis 2011): sequential, data-parallel loops in, a GPU prognosis out.
 
-Public names: :func:`prognose`, :class:`Prognosis`. :mod:`~warpwatt.published.resios.equations` holds the
-closed forms, :mod:`~warpwatt.published.resios.simulation` the lock-step simulation, and
-:class:`~warpwatt.published.resios.model.Resios` its place in the registry of time models.
+:mod:`~warpwatt.published.resios.c_loops` reads the loops. :mod:`~warpwatt.published.resios.prognosis` puts
+the prognosis together from the closed forms of :mod:`~warpwatt.published.resios.equations` and the lock-step
+simulation of :mod:`~warpwatt.published.resios.simulation`; :mod:`~warpwatt.published.resios.port` sets it
+beside a prediction. Among the time models, :class:`~warpwatt.published.resios.model.Resios` stands for it
+without loading any of these.
 """
-
-from warpwatt.published.resios.prognosis import Prognosis, prognose
-
-__all__ = ["Prognosis", "prognose"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Resios:
-    """The adapter of :func:`.prognose`: what it needs beyond a case is the C source."""
+    """The adapter of :func:`.prognosis.prognose`: what it needs beyond a case is the C source."""
 
     name = "resios"
     summary = "sequential C loop nests before they are kernels (Resios 2011): warpwatt port FILE.c; every GPU"

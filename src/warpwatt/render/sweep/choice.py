@@ -212,9 +212,9 @@ def render_json(found: GpuChoice, context: Context) -> str:
 
 def render_html(found: GpuChoice, context: Context) -> str:
     """Return a page: the ranking as bars with intervals, the table, what was left out. No scripts."""
-    from markupsafe import Markup  # noqa: PLC0415 - text needs none
+    from markupsafe import Markup
 
-    from warpwatt.render.assets import environment, joined  # noqa: PLC0415
+    from warpwatt.render.assets import environment, joined
 
     page = environment().get_template("choice.html")
     return page.render(

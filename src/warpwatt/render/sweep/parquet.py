@@ -50,8 +50,8 @@ def write(rows: Sequence[Row], context: Context, file: BinaryIO) -> None:
         If pyarrow is not installed.
     """
     check()
-    import pyarrow  # noqa: PLC0415 - only who wants Parquet pays for it
-    from pyarrow import parquet  # noqa: PLC0415
+    import pyarrow
+    from pyarrow import parquet
 
     survey = Survey.of(rows)
     schema = _schema(survey, context)
@@ -63,7 +63,7 @@ def write(rows: Sequence[Row], context: Context, file: BinaryIO) -> None:
 
 def _schema(survey: Survey, context: Context) -> Any:
     """Return names, types, units and descriptions of the columns, and where the file comes from."""
-    import pyarrow  # noqa: PLC0415 - as above
+    import pyarrow
 
     types = {
         "integer": pyarrow.int64(),

@@ -29,7 +29,7 @@ NICENESS = 5
 
 def main(connection: Connection[Any, Any]) -> None:
     """Serve jobs until the other end is closed."""
-    from warpwatt.server.lsp.warm import silence  # noqa: PLC0415 - loads everything, in this process only
+    from warpwatt.server.lsp.warm import silence
 
     silence()
     with suppress(OSError, AttributeError):
@@ -50,8 +50,8 @@ def main(connection: Connection[Any, Any]) -> None:
 
 def _do(job: Job, connection: Connection[Any, Any]) -> None:
     """Do one job; a message that arrives meanwhile means: stop."""
-    from warpwatt.server.lsp.analysis import Analysis, CancelledError  # noqa: PLC0415 - as above
-    from warpwatt.server.lsp.page import make_page  # noqa: PLC0415
+    from warpwatt.server.lsp.analysis import Analysis, CancelledError
+    from warpwatt.server.lsp.page import make_page
 
     try:
         if job.report:

@@ -11,7 +11,7 @@ EXAMPLES = ("saxpy.cu", "matmul.cu", "transpose.cu", "reduce.cu", "stencil.cu")
 
 def gpus() -> dict[str, Any]:
     """Return every GPU with what people choose by."""
-    from warpwatt.gpus.describe import rows  # noqa: PLC0415 - asked for once
+    from warpwatt.gpus.describe import rows
 
     return {
         "gpus": [
@@ -35,7 +35,7 @@ def gpus() -> dict[str, Any]:
 
 def models() -> dict[str, Any]:
     """Return every time and power model."""
-    from warpwatt.models import registry  # noqa: PLC0415 - asked for once
+    from warpwatt.models import registry
 
     kinds = (
         ("time", registry.time_models(), registry.time_model, registry.DEFAULT_TIME),

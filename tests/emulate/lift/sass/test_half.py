@@ -190,8 +190,8 @@ def test_floats_to_shorter_ones():
     ("name", "largest", "bits", "least"), [("E4M3", 448, 4, -6), ("E5M2", 57344, 3, -14)]
 )
 def test_eight_bit_floats(name, largest, bits, least):
-    from tests.emulate.lift.sass.exact import rounded  # noqa: PLC0415 - one use
-    from warpwatt.emulate.formats import decode  # noqa: PLC0415 - one use
+    from tests.emulate.lift.sass.exact import rounded
+    from warpwatt.emulate.formats import decode
 
     x = np.where(
         np.arange(LANES) % 2, floats(np.float32, 70, LANES), np.exp2(np.linspace(-18, 17, LANES)) * 1.1

@@ -14,7 +14,7 @@ LANE = np.arange(LANES, dtype=np.uint32)
 @pytest.fixture(autouse=True)
 def _shared(monkeypatch):
     """Give the block 4 KiB of shared memory."""
-    from dataclasses import replace  # noqa: PLC0415 - this fixture alone
+    from dataclasses import replace
 
     plain = machine._context
     monkeypatch.setattr(machine, "_context", lambda constants: replace(plain(constants), shared=4096))

@@ -136,7 +136,7 @@ def curves(all_of_them: Sequence[Microbenchmark], code: Code) -> list[Point]:
 
 def _compiled(target: str) -> Code:
     """Compile now; imported here because a machine with a GPU may lack what compiling needs."""
-    from warpwatt.lab.measure.microbench import machine_code  # noqa: PLC0415
+    from warpwatt.lab.measure.microbench import machine_code
 
     made = machine_code.compile_for(target)
     return Code(made.cubin, digest(made.cubin), made.toolkit, {})

@@ -47,7 +47,7 @@ def cost(path: Path, name: str, target: str = "power") -> Cost:
 
 def measure(samples: Samples, name: str) -> Cost:
     """Return the cost of training in this process; its memory counts whatever was loaded before."""
-    from warpwatt.lab.learn.regressors import fit, regressor  # noqa: PLC0415 - the child process loads little
+    from warpwatt.lab.learn.regressors import fit, regressor
 
     one = regressor(name)
     fit(one, samples.x[:50], samples.y[:50], 0)  # loads the libraries, which are no cost of training
@@ -70,7 +70,7 @@ def _status(field: str) -> int:
 
 def main() -> None:
     """Print the cost of training ``NAME`` on ``FILE`` as JSON."""
-    from warpwatt.lab.learn.samples import load  # noqa: PLC0415
+    from warpwatt.lab.learn.samples import load
 
     path, name, target = sys.argv[1:]
     sys.stdout.write(json.dumps(asdict(measure(load(Path(path), target), name))))

@@ -13,7 +13,6 @@ from warpwatt.frontend.compiled import Source as Text
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.overhead import context_initialisation, launch_overhead, transfer_time
-from warpwatt.published.resios import prognose
 from warpwatt.published.resios.c_loops.bound import bound as bind
 from warpwatt.published.resios.c_loops.cuda import generate
 from warpwatt.published.resios.c_loops.cuda import source as cuda_source
@@ -23,6 +22,7 @@ from warpwatt.published.resios.c_loops.sequential import Program, Sequential
 from warpwatt.published.resios.equations import transfer_seconds
 from warpwatt.published.resios.machine import tables
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
+from warpwatt.published.resios.prognosis import prognose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,11 +12,11 @@ from warpwatt.core.estimate import Estimate
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.prediction import Prediction
-    from warpwatt.published.resios import Prognosis
     from warpwatt.published.resios.c_loops.bound import BoundFunction
     from warpwatt.published.resios.c_loops.cuda import Generated
     from warpwatt.published.resios.c_loops.mapping import Mapping
     from warpwatt.published.resios.c_loops.sequential import Sequential
+    from warpwatt.published.resios.prognosis import Prognosis
 
 
 class Verdict(StrEnum):
