@@ -26,7 +26,7 @@ public:
 private:
     static Cycle after(Cycle free, std::int8_t reads, Cycle time) {
         const Cycle busy = std::max(free, time) + reads;
-        return reads > 0 ? busy : free;
+        return free + (busy - free) * (reads > 0);  // no branch: it would often be mispredicted
     }
 
     Cycle even_ = 0, odd_ = 0;  // when the port of each bank is free

@@ -1,7 +1,6 @@
 #include "sm/sm.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace warpwatt::sm {
 namespace {
@@ -41,6 +40,7 @@ Sm::Sm(const Inputs& in, const Outputs& out)
       warps_(warps_of(settings_)),
       histories_(looks_back(in) ? warps_.size() : 0),
       slots_(settings_.resident_blocks),
+      wake_(settings_.sub_cores),
       dispatcher_(in.blocks, in.block_count, settings_),
       instruction_cache_(code_lines(in), settings_),
       load_store_unit_(in.instruction_count, settings_),
@@ -49,28 +49,11 @@ Sm::Sm(const Inputs& in, const Outputs& out)
 
 void Sm::run() {
     for (int slot = 0; slot < settings_.resident_blocks; ++slot) start_block(slot, 0);
-    const int cores = settings_.sub_cores;
-    for (Cycle time = 0; time < kNever; time = next_wake()) {
-        for (int core = next_awake(0, time); core < cores; core = next_awake(core + 1, time)) {
-            step(sub_cores_[core], time);
-        }
+    constexpr int kEnd = WakeTimes::kMostSubCores;
+    for (Cycle now = wake_.advance(); now < kNever; now = wake_.advance()) {
+        for (int core = wake_.next_awake(0); core < kEnd; core = wake_.next_awake(core + 1)) step(core, now);
     }
     count();
-}
-
-// Returns the first sub-core from `first` on that has something to do, or that behind the last.
-int Sm::next_awake(int first, Cycle time) const {
-    unsigned awake = 1u << settings_.sub_cores;  // gathered without branches, which would often be mispredicted
-    for (int core = first; core < settings_.sub_cores; ++core) {
-        awake |= static_cast<unsigned>(sub_cores_[core].scheduler.wake() <= time) << core;
-    }
-    return std::countr_zero(awake);
-}
-
-Cycle Sm::next_wake() const {
-    Cycle next = kNever;
-    for (const SubCore& core : sub_cores_) next = std::min(next, core.scheduler.wake());
-    return next;
 }
 
 // -- blocks and warps come and go ------------------------------------------------------------------------
@@ -97,9 +80,10 @@ void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
     stalls_.on_start(warp, state.waiting_since);
     SubCore& core = sub_cores_[state.sub_core];
     advance(core, warp, state.waiting_since, nullptr);  // every warp has a first instruction
-    core.scheduler.add({state.ready, state.waiting_since, state.trace.pc, static_cast<std::int16_t>(warp),
-                        static_cast<std::int16_t>(state.block_slot)});
-    core.scheduler.wake_by(state.ready);
+    core.scheduler.queue.add({state.waiting_since, state.trace.pc, static_cast<std::int16_t>(warp),
+                              static_cast<std::int16_t>(state.block_slot)},
+                             state.ready);
+    wake_.wake_by(state.sub_core, state.ready);
 }
 
 // Ends a warp. Barriers do not wait for it any more; the last of a block makes room for the next block.
@@ -150,19 +134,19 @@ Release Sm::awaited(const Warp& warp, const Instruction& instruction) const {
 void Sm::enqueue(SubCore& core, int warp) {
     const Warp& state = warps_[warp];
     const Cycle ready = state.state == Warp::State::active ? state.ready : kNever;
-    core.scheduler.update(warp, ready, state.waiting_since, state.trace.pc);
+    core.scheduler.queue.update(warp, ready, state.waiting_since, state.trace.pc);
 }
 
 // -- a sub-core issues -----------------------------------------------------------------------------------
 
-void Sm::step(SubCore& core, Cycle time) {
-    const int warp = core.scheduler.choose(
+void Sm::step(int number, Cycle time) {
+    SubCore& core = sub_cores_[number];
+    const Choice choice = core.scheduler.choose(
         time,
         [&](std::int32_t pc) { return core.units_free(needs_[pc], shared_pipes_); },
         [&](int blocked, const UnitsFree& units) { stalls_.on_blocked(blocked, time, units); });
-    if (warp == kNoWarp) return;
-    core.scheduler.wake_at(time + 1);
-    issue(core, warp, time);
+    wake_.sleep_until(number, choice.warp == kNoWarp ? choice.look_again : time + 1);
+    if (choice.warp != kNoWarp) issue(core, choice.warp, time);
 }
 
 void Sm::issue(SubCore& core, int warp, Cycle time) {
@@ -237,7 +221,7 @@ void Sm::set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done,
 
 void Sm::rotate_blocks() {
     next_rotation_ += settings_.rotation_instructions;
-    for (SubCore& core : sub_cores_) core.scheduler.rotate_oldest_block();
+    for (SubCore& core : sub_cores_) core.scheduler.queue.rotate_oldest_block();
 }
 
 // -- barriers of blocks ----------------------------------------------------------------------------------
@@ -271,9 +255,8 @@ void Sm::release(int warp, Cycle time) {
     state.waiting_since = std::max(state.waiting_since, free);
     state.ready = std::max(state.ready, free);
     stalls_.on_barrier_release(warp, state.barrier_pc, free);
-    SubCore& core = sub_cores_[state.sub_core];
-    enqueue(core, warp);
-    core.scheduler.wake_by(std::max(time + 1, state.ready));
+    enqueue(sub_cores_[state.sub_core], warp);
+    wake_.wake_by(state.sub_core, std::max(time + 1, state.ready));
 }
 
 // -- results ---------------------------------------------------------------------------------------------
@@ -284,7 +267,7 @@ void Sm::count() const {
         .cycles = static_cast<double>(std::max(last_completion_, last_issue_)),
         .issued_instructions = static_cast<double>(issued_),
         .last_issue = static_cast<double>(last_issue_),
-        .warp_cycles = stalls_.warp_cycles(),
+        .warp_cycles = static_cast<double>(stalls_.warp_cycles()),
         .lsu_busy = load_store_unit_.busy_cycles(),
         .l1_busy = load_store_unit_.l1_busy_cycles(),
         .shared_memory_busy = load_store_unit_.shared_memory_busy_cycles(),

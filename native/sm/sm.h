@@ -25,6 +25,7 @@
 #include "sm/stall_accounting.h"
 #include "sm/sub_core.h"
 #include "sm/trace.h"
+#include "sm/wake_times.h"
 #include "sm/warp.h"
 
 namespace warpwatt::sm {
@@ -87,9 +88,7 @@ private:
     void enqueue(SubCore& core, int warp);
 
     // A sub-core issues.
-    int next_awake(int first, Cycle time) const;
-    Cycle next_wake() const;
-    void step(SubCore& core, Cycle time);
+    void step(int sub_core, Cycle time);
     void issue(SubCore& core, int warp, Cycle time);
     void execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
     void access_memory(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
@@ -113,6 +112,7 @@ private:
     std::vector<Warp> warps_;  // those of a block slot side by side
     std::vector<ReleaseHistory> histories_;  // by warp, where an instruction looks back
     std::vector<BlockSlot> slots_;
+    WakeTimes wake_;  // of sub-cores
     BlockDispatcher dispatcher_;
     L1InstructionCache instruction_cache_;
     SharedPipes shared_pipes_;

@@ -5,7 +5,7 @@
 namespace warpwatt::sm {
 namespace {
 
-double& count(StallRow& cycles, Stall reason) { return cycles[static_cast<int>(reason)]; }
+Cycle& count(StallRow& cycles, Stall reason) { return cycles[static_cast<int>(reason)]; }
 
 // Moves `from` to the earlier of `now` and `until`; returns the cycles in between.
 Cycle pass(Cycle& from, Cycle until, Cycle now) {
@@ -18,11 +18,10 @@ Cycle pass(Cycle& from, Cycle until, Cycle now) {
 
 void StallAccounting::on_blocked(int warp, Cycle time, const UnitsFree& units) {
     Waiting& waiting = warps_[warp];
-    const Cycle cycles = units.time - std::max(time, waiting.blocked_until);
-    if (cycles <= 0) return;
+    const Cycle cycles = std::max(Cycle{0}, units.time - std::max(time, waiting.blocked_until));
     waiting.blocked += cycles;
-    if (units.register_banks) waiting.blocked_by_banks += cycles;
-    waiting.blocked_until = units.time;
+    waiting.blocked_by_banks += cycles * units.register_banks;
+    waiting.blocked_until = std::max(waiting.blocked_until, units.time);
 }
 
 // What held the warp ends in this order: its stall count, the results it waits for, its fetch; then its units
@@ -31,20 +30,18 @@ void StallAccounting::on_issue(int warp, std::int32_t pc, Cycle time) {
     Waiting& waiting = warps_[warp];
     StallRow& cycles = stalls_[pc];
     Cycle at = waiting.since;
-    warp_cycles_ += static_cast<double>(time + 1 - at);
-    count(cycles, waiting.issue_stall) += static_cast<double>(pass(at, waiting.stall_end, time));
+    warp_cycles_ += time + 1 - at;
+    count(cycles, waiting.issue_stall) += pass(at, waiting.stall_end, time);
     if (const Cycle awaited = pass(at, waiting.result, time)) {
-        count(cycles, waiting.result_stall) += static_cast<double>(awaited);
+        count(cycles, waiting.result_stall) += awaited;
         attribute_to_producer(pc, waiting.producer, awaited);
     }
-    count(cycles, Stall::no_instruction) += static_cast<double>(pass(at, waiting.fetched, time));
-    if (time > at) {
-        const Cycle by_units = waiting.blocked - waiting.blocked_by_banks;
-        count(cycles, Stall::dispatch) += static_cast<double>(waiting.blocked_by_banks);
-        count(cycles, instructions_[pc].throttle_stall) += static_cast<double>(by_units);
-        count(cycles, Stall::not_selected) += static_cast<double>(time - at - waiting.blocked);
-    }
-    count(cycles, Stall::selected) += 1.0;
+    count(cycles, Stall::no_instruction) += pass(at, waiting.fetched, time);
+    const Cycle by_units = waiting.blocked - waiting.blocked_by_banks;
+    count(cycles, Stall::dispatch) += waiting.blocked_by_banks;
+    count(cycles, instructions_[pc].throttle_stall) += by_units;
+    count(cycles, Stall::not_selected) += time - at - waiting.blocked;
+    count(cycles, Stall::selected) += 1;
     waiting.since = time + 1;
 }
 
@@ -52,9 +49,9 @@ void StallAccounting::on_barrier_release(int warp, std::int32_t barrier_pc, Cycl
     Waiting& waiting = warps_[warp];
     StallRow& cycles = stalls_[barrier_pc];
     const Cycle before = waiting.since;
-    count(cycles, Stall::wait) += static_cast<double>(pass(waiting.since, waiting.stall_end, time));
-    count(cycles, Stall::barrier) += static_cast<double>(pass(waiting.since, time, time));
-    warp_cycles_ += static_cast<double>(waiting.since - before);
+    count(cycles, Stall::wait) += pass(waiting.since, waiting.stall_end, time);
+    count(cycles, Stall::barrier) += pass(waiting.since, time, time);
+    warp_cycles_ += waiting.since - before;
     waiting.stall_end = std::max(waiting.stall_end, time);
 }
 
@@ -63,7 +60,7 @@ void StallAccounting::attribute_to_producer(std::int32_t pc, std::int32_t produc
         std::int32_t& known = producers_[pc][place];
         if (known < 0) known = producer;
         if (known != producer) continue;
-        awaited_[pc][place] += static_cast<double>(cycles);
+        awaited_[pc][place] += cycles;
         return;
     }
 }

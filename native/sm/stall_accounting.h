@@ -15,9 +15,9 @@ namespace warpwatt::sm {
 inline constexpr int kProducers = 6;  // remembered for each instruction
 
 // Rows by instruction.
-using StallRow = double[kStalls];                // warp cycles by reason
+using StallRow = Cycle[kStalls];                 // warp cycles by reason
 using ProducerRow = std::int32_t[kProducers];  // the first instructions that it waited for; -1: none
-using AwaitedRow = double[kProducers];           // warp cycles that it waited for each
+using AwaitedRow = Cycle[kProducers];            // warp cycles that it waited for each
 
 class StallAccounting {
 public:
@@ -50,7 +50,7 @@ public:
     void on_barrier_release(int warp, std::int32_t barrier_pc, Cycle time);
 
     // Cycles of all warps so far, from their start to their last issue.
-    double warp_cycles() const { return warp_cycles_; }
+    Cycle warp_cycles() const { return warp_cycles_; }
 
 private:
     // What holds the warp that is to issue next.
@@ -73,7 +73,7 @@ private:
     ProducerRow* producers_;
     AwaitedRow* awaited_;
     std::vector<Waiting> warps_;
-    double warp_cycles_ = 0.0;
+    Cycle warp_cycles_ = 0;
 };
 
 }  // namespace warpwatt::sm

@@ -5,6 +5,7 @@ Rules and their sources stand there, a file per unit; ``native/sm/sm.h`` is wher
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from warpwatt.native import ADDRESS, addresses, function
 from warpwatt.native.structs import structs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
@@ -96,18 +99,24 @@ def simulate(inputs: Inputs) -> Simulation:
     found: dict[str, Any] = {
         "pipe_busy": np.zeros(len(Pipe)),
         "sm_pipe_busy": np.zeros(len(SmPipe)),
-        "stalls": np.zeros((size, len(Reason))),
+        "stalls": np.zeros((size, len(Reason)), np.int64),
         "producers": np.full((size, PRODUCERS), -1, np.int32),
-        "awaited": np.zeros((size, PRODUCERS)),
+        "awaited": np.zeros((size, PRODUCERS), np.int64),
         "block_end": np.zeros(len(inputs.blocks), np.int64),
     }
     given = _record("Inputs", inputs._asdict())
     given["instruction_count"], given["access_count"] = size, len(inputs.accesses)
     given["block_count"] = len(inputs.blocks)
     wanted = _record("Outputs", {"counters": counters, **found})
-    function("simulate_sm", None, ADDRESS, ADDRESS)(*addresses(given, wanted))
+    _native()(*addresses(given, wanted))
     totals = {name: float(counters[name]) for name in counters.dtype.names or ()}
-    return Simulation(Counters(**totals), **found)
+    stalls, awaited = (found.pop(name).astype(np.float64) for name in ("stalls", "awaited"))
+    return Simulation(Counters(**totals), stalls=stalls, awaited=awaited, **found)
+
+
+@cache
+def _native() -> Callable[..., None]:
+    return function("simulate_sm", None, ADDRESS, ADDRESS)
 
 
 def _record(name: str, arrays: dict[str, NDArray[Any]]) -> Records:
