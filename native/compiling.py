@@ -45,23 +45,25 @@ def choose_compiler() -> None:
 
 def build_in_place() -> None:
     """Compile the library into the source tree, where Python finds it."""
-    _build(BUILD, f"CMAKE_LIBRARY_OUTPUT_DIRECTORY={ROOT / 'src' / 'warpwatt' / 'native'}")
+    _build(BUILD, "warpwatt")
 
 
 def run_tests(sanitizers: str = "") -> None:
-    """Compile and run the unit tests, in ``build/native-test`` or ``build/native-sanitize``."""
-    build = BUILD.with_name("native-sanitize" if sanitizers else "native-test")
-    _build(build, "WARPWATT_TESTS=ON", f"WARPWATT_SANITIZE={sanitizers}")
+    """Compile and run the unit tests, with ``sanitizers`` in ``build/native-sanitize``."""
+    build = BUILD.with_name("native-sanitize") if sanitizers else BUILD
+    _build(build, "all", f"WARPWATT_SANITIZE={sanitizers}")
     os.environ["CTEST_OUTPUT_ON_FAILURE"] = "1"
     _cmake("--build", str(build), "--target", "test")
 
 
-def _build(build: Path, *definitions: str) -> None:
+def _build(build: Path, target: str, *definitions: str) -> None:
     """Configure and compile in a directory; ``definitions`` are CMake's, as ``NAME=VALUE``."""
     if not (build / "CMakeCache.txt").exists():
         choose_compiler()
+    library = ROOT / "src" / "warpwatt" / "native" if build == BUILD else build
+    definitions = (f"CMAKE_LIBRARY_OUTPUT_DIRECTORY={library}", "WARPWATT_TESTS=ON", *definitions)
     _cmake("-S", str(ROOT / "native"), "-B", str(build), *(f"-D{definition}" for definition in definitions))
-    _cmake("--build", str(build), "--parallel", str(os.cpu_count()))
+    _cmake("--build", str(build), "--target", target, "--parallel", str(os.cpu_count()))
 
 
 def _cmake(*arguments: str) -> None:
