@@ -15,8 +15,8 @@ from warpwatt.core.errors import InputError, UsageError
 if TYPE_CHECKING:
     from warpwatt.lab.measure.bench import Point
     from warpwatt.lab.measure.campaign import Outcome, Watcher
+    from warpwatt.lab.measure.results import Group, Store
     from warpwatt.lab.measure.runner import Options
-    from warpwatt.lab.measure.store import Group, Store
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 

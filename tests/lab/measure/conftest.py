@@ -9,8 +9,8 @@ from warpwatt.lab.measure.columns import FILES
 from warpwatt.lab.measure.corpus import Corpus
 from warpwatt.lab.measure.prepared import Unprepared
 from warpwatt.lab.measure.protocol import Settings
+from warpwatt.lab.measure.results import Store
 from warpwatt.lab.measure.simulated import Behaviour, SimulatedDevice, set_results
-from warpwatt.lab.measure.store import Store
 from warpwatt.lab.measure.timing import Stopwatch
 
 ADD = 'extern "C" __global__ void add(int n, const float *__restrict__ x, float *y) { y[0] += x[0]; }\n'

@@ -22,9 +22,9 @@ from warpwatt.lab.measure.microbench.points import FILES, curves, points
 from warpwatt.lab.measure.microbench.suite import microbenchmarks, probes
 from warpwatt.lab.measure.prepared import Code, Unprepared
 from warpwatt.lab.measure.protocol import Settings
+from warpwatt.lab.measure.results import Store
 from warpwatt.lab.measure.results import read as read_rows
 from warpwatt.lab.measure.simulated import Behaviour, SimulatedDevice
-from warpwatt.lab.measure.store import Store
 from warpwatt.lab.measure.supply import Supply
 from warpwatt.lab.measure.timing import Stopwatch
 

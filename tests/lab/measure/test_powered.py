@@ -26,7 +26,7 @@ from warpwatt.models.component.activity import Activity
 from warpwatt.models.component.parameters import Coefficient, parameters, specification
 
 if TYPE_CHECKING:
-    from warpwatt.lab.measure.results import Row
+    from warpwatt.lab.measure.columns import Row
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 GPU = find("h200")

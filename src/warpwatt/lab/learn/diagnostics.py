@@ -1,4 +1,4 @@
-"""What there is to see in a model and its data: responses to features, loss curves, outliers.
+"""What there is to see in a model and its data: weights of and responses to features, loss curves, outliers.
 
 A response is averaged over all rows (partial dependence) or of one typical row. A loss curve says how errors
 fall with trees or epochs, on the rows trained on and held out. Outliers are found by density (thesis 5.8.2):
@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import MissingPackageError, need
 from warpwatt.lab.learn.regressors import SCALINGS, min_max
+from warpwatt.lab.learn.selection import shap_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from warpwatt.lab.learn.regressors import Regressor
+    from warpwatt.lab.learn.regressors import Fitted, Regressor
     from warpwatt.lab.learn.samples import Floats, Integers, Samples
     from warpwatt.lab.learn.splits import Fold
 
     Curve = tuple[tuple[float, float], ...]
 
 POINTS = 25
+MOST_EXPLAINED = 400
+"""Rows that SHAP values are computed for."""
 OUTLIER_QUANTILE = 0.9
 """Scores above this quantile are outliers, HDBSCAN's documented rule; 97 of about 990 rows in the thesis."""
 NEIGHBOURS = 5
@@ -128,3 +131,36 @@ def inliers(found: Floats, quantile: float = OUTLIER_QUANTILE) -> Integers:
     [0, 1, 3]
     """
     return np.flatnonzero(found <= np.quantile(found, quantile))
+
+
+def feature_weights(samples: Samples, fitted: Fitted, kind: str) -> tuple[str, Floats]:
+    """Return a title, and mean |SHAP| of a tree ensemble or how much shuffling a feature raises the error.
+
+    ``kind`` is that of the estimator in a model file.
+    """
+    few = some_rows(samples)
+    if kind in ("forest", "xgboost", "catboost"):
+        try:
+            values = shap_values(fitted.estimator, fitted.scaling(few.x))
+            unit = "log" if fitted.logarithmic else samples.unit
+            return f"mean |SHAP value|, {unit}", np.asarray(np.abs(values).mean(axis=0), dtype=np.float64)
+        except MissingPackageError:
+            pass
+    return f"rise of the error when shuffled, {samples.unit}", _permutation(fitted.predict, samples)
+
+
+def _permutation(predict: Callable[[Floats], Floats], samples: Samples) -> Floats:
+    """Return how much each feature's shuffling raises the mean absolute error."""
+    generator = np.random.default_rng(0)
+    before = float(np.abs(predict(samples.x) - samples.y).mean())
+    rises = []
+    for column in range(len(samples.features)):
+        shuffled = samples.x.copy()
+        shuffled[:, column] = generator.permutation(shuffled[:, column])
+        rises.append(float(np.abs(predict(shuffled) - samples.y).mean()) - before)
+    return np.array(rises)
+
+
+def some_rows(samples: Samples) -> Samples:
+    """Return evenly spaced rows, few enough to explain quickly."""
+    return samples.take(np.unique(np.linspace(0, len(samples) - 1, MOST_EXPLAINED).astype(np.int64)))

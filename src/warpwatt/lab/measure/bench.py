@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from warpwatt.lab.measure import store, timing
-from warpwatt.lab.measure.store import Group
+from warpwatt.lab.measure import columns, timing
+from warpwatt.lab.measure.results import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.device import Device
     from warpwatt.lab.measure.instance import Instance, Job
     from warpwatt.lab.measure.prepared import Code, Codes
     from warpwatt.lab.measure.protocol import Settings, Status
-    from warpwatt.lab.measure.results import Row
-    from warpwatt.lab.measure.store import Store
+    from warpwatt.lab.measure.results import Store
     from warpwatt.lab.measure.supply import Order
 
 
@@ -51,7 +51,7 @@ class Bench:
 
     def identity(self) -> Row:
         """Return the cells that all rows written now share."""
-        return store.identity(self.device.info, self.device.clock.utc(), self.seed)
+        return columns.identity(self.device.info, self.device.clock.utc(), self.seed)
 
 
 @dataclass

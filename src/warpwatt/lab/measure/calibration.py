@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from warpwatt.lab.measure.results import Row
+    from warpwatt.lab.measure.columns import Row
 
 FILE = f"{PROTOCOL}.csv"
 _TOLD = ("uuid_hash", "driver", "target", "toolkit", "cubin")

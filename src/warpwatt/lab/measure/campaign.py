@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from warpwatt.lab.measure.bench import Bench, Point
     from warpwatt.lab.measure.instance import Job
-    from warpwatt.lab.measure.store import Group, Store
+    from warpwatt.lab.measure.results import Group, Store
     from warpwatt.lab.measure.supply import Supply
 
 SAFETY = 1.3

@@ -1,4 +1,4 @@
-"""Columns of the result files: name, type, unit, meaning (``columns.toml``)."""
+"""Columns of the result files: name, type, unit, meaning (``columns.toml``); cells that all points have."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ import math
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from warpwatt.lab.measure.protocol import VERSION
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from warpwatt.lab.measure.corpus import CorpusProgram
+    from warpwatt.lab.measure.device import DeviceInfo
+    from warpwatt.lab.measure.protocol import Conditions
 
 Value = str | int | float | None
+Row = dict[str, Value]
+"""A row by column name; a column that is missing is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +71,40 @@ _TABLES = tomllib.loads(files(__package__).joinpath("columns.toml").read_text(en
 TIME, POWER, MICRO = (_columns("identity", own, "conditions", "note") for own in ("time", "power", "micro"))
 FILES = {"time_cold": TIME, "time_warm": TIME, "power": POWER}
 """Columns by protocol of the corpus."""
+
+
+def identity(info: DeviceInfo, date: datetime, seed: int) -> Row:
+    """Return the cells that all rows of a session share."""
+    return {
+        "version": VERSION,
+        "date": date.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "gpu": info.name,
+        "uuid_hash": info.uuid_hash,
+        "driver": info.driver,
+        "target": info.target,
+        "seed": seed,
+    }
+
+
+def describe(program: CorpusProgram, size: str, data: str) -> Row:
+    """Return the cells that name a point."""
+    return {
+        "program": program.name,
+        "family": program.family,
+        "split": program.split,
+        "size": size,
+        "data": data,
+    }
+
+
+def conditions(seen: Conditions) -> Row:
+    """Return the cells of clocks, temperature and throttling."""
+    return {
+        "sm_clock_before_hz": seen.before.sm_clock,
+        "sm_clock_after_hz": seen.after.sm_clock,
+        "memory_clock_before_hz": seen.before.memory_clock,
+        "memory_clock_after_hz": seen.after.memory_clock,
+        "temperature_before_c": seen.before.temperature,
+        "temperature_after_c": seen.after.temperature,
+        "throttle": "+".join(seen.throttle),
+    }

@@ -19,7 +19,7 @@ from warpwatt.lab.measure.piecewise import between, levels
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from warpwatt.lab.measure.results import Row
+    from warpwatt.lab.measure.columns import Row
 
 PEAK_THRESHOLD = 0.02
 """ε: throughput within so much of the most counts as the peak (Alavani 2023, section 3.2)."""

@@ -18,7 +18,7 @@ from warpwatt.lab.measure.nonnegative import NonNegative, fit_nonnegative
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.lab.measure.results import Row
+    from warpwatt.lab.measure.columns import Row
 
 USABLE = ("ok", "capped")
 """A run at the power limit counts: its power and its time are as measured."""

@@ -109,11 +109,11 @@ def exponential(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit
     reach = float(np.ptp(xs))
     nearest = float(np.min(np.diff(np.unique(xs))))
     rates = np.geomspace(1e-2 / reach, 50 / nearest, _RATES)
-    squares = [_growth_at(xs, ys, rate)[1] for rate in rates]
+    squares = [fit_at_rate(xs, ys, rate)[1] for rate in rates]
     best = int(np.argmin(squares))
     low, high = rates[max(best - 1, 0)], rates[min(best + 1, _RATES - 1)]
-    rate = _golden(lambda c: _growth_at(xs, ys, math.exp(c))[1], math.log(low), math.log(high))
-    (limit, amplitude), _ = _growth_at(xs, ys, math.exp(rate))
+    rate = _golden(lambda c: fit_at_rate(xs, ys, math.exp(c))[1], math.log(low), math.log(high))
+    (limit, amplitude), _ = fit_at_rate(xs, ys, math.exp(rate))
     a, b, c = amplitude, limit / amplitude if amplitude else math.inf, math.exp(rate)
     decay = np.exp(-c * xs)
     jacobian = np.column_stack([b - decay, np.full_like(xs, a), a * xs * decay])
@@ -153,7 +153,7 @@ def _line(x: Vector, y: Vector) -> tuple[float, float]:
     return slope, float(y.mean() - slope * x.mean())
 
 
-def _growth_at(x: Vector, y: Vector, rate: float) -> tuple[tuple[float, float], float]:
+def fit_at_rate(x: Vector, y: Vector, rate: float) -> tuple[tuple[float, float], float]:
     """Return limit and amplitude that fit best at a rate, and the sum of squares."""
     decay = np.exp(-rate * x)
     if np.ptp(decay) == 0:

@@ -7,12 +7,12 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.lab.measure import store
+from warpwatt.lab.measure import columns
 from warpwatt.lab.measure.bench import Point
 from warpwatt.lab.measure.instance import nbytes, placed
 from warpwatt.lab.measure.power import PowerRun, measure_power
 from warpwatt.lab.measure.protocol import Mode, Status, measure_time
-from warpwatt.lab.measure.store import Group
+from warpwatt.lab.measure.results import Group
 from warpwatt.lab.measure.supply import RANDOM, ZEROS, Order, zeroable
 from warpwatt.lab.measure.timing import BATCH, time_warm
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from warpwatt.lab.measure.bench import Bench
+    from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.corpus import Corpus, CorpusProgram
     from warpwatt.lab.measure.instance import Instance, Job
     from warpwatt.lab.measure.prepared import Code
-    from warpwatt.lab.measure.results import Row
+    from warpwatt.lab.measure.results import Store
     from warpwatt.lab.measure.statistics import Summary
-    from warpwatt.lab.measure.store import Store
 
 TINY = "tiny"
 """The size made for checking results on a CPU: timed last, and too short for power."""
@@ -65,7 +65,7 @@ class CorpusPoint(Point):
     def _head(self, bench: Bench, protocol: str, code: Code | None) -> Row:
         return {
             **bench.identity(),
-            **store.describe(self.order.program, self.order.size, self.order.data),
+            **columns.describe(self.order.program, self.order.size, self.order.data),
             **({} if code is None else {"cubin": code.digest, "toolkit": code.toolkit}),
             "protocol": protocol,
         }
@@ -110,7 +110,7 @@ class TimePoint(CorpusPoint):
                 "batch_launches": BATCH if run.batch is not None else None,
                 "events_s": bench.events_s,
                 "empty_kernel_s": bench.empty_kernel_s,
-                **store.conditions(run.conditions),
+                **columns.conditions(run.conditions),
             }
             for launch, times in zip(instance.launches, run.launches, strict=True)
         ]
@@ -191,6 +191,6 @@ def _power(run: PowerRun) -> Row:
         "runs": run.runs,
         "window_s": run.window,
         "samples": run.samples,
-        **store.conditions(run.conditions),
+        **columns.conditions(run.conditions),
         "note": run.problems,
     }

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from warpwatt.core.gpu import Gpu
+    from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.corpus import CorpusProgram, Size
-    from warpwatt.lab.measure.results import Row
 
 FILE = "power.csv"
 USABLE = ("ok", "capped")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.lab.measure.fits import fit_at_rate
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -116,20 +118,11 @@ def fit_rise(samples: Sequence[Sample]) -> float | None:
     times, values = times[1:] - times[1], values[1:]
     period = float(np.median(np.diff(times)))
     grid = np.geomspace(period / 4, times[-1], 400)
-    fits = [_exponential(times, values, tau) for tau in grid]
-    best = int(np.argmax([quality for quality, _ in fits]))
-    quality, amplitude = fits[best]
-    tau = float(grid[best])
-    rises = amplitude < 0 and 0.5 * period < tau < times[-1] / 2
-    return tau if rises and quality >= GOOD_FIT else None
-
-
-def _exponential(times: NDArray[np.float64], values: NDArray[np.float64], tau: float) -> tuple[float, float]:
-    """Return R² and amplitude b of the best a + b·exp(−t/τ)."""
-    design = np.stack([np.ones_like(times), np.exp(-times / tau)], axis=1)
-    solution, *_ = np.linalg.lstsq(design, values, rcond=None)
-    residual = values - design @ solution
-    return 1 - float(residual @ residual) / float(np.var(values) * values.size), float(solution[1])
+    squares = [fit_at_rate(times, values, 1 / tau)[1] for tau in grid]
+    tau = float(grid[int(np.argmin(squares))])
+    (_, amplitude), missed = fit_at_rate(times, values, 1 / tau)
+    rises = amplitude > 0 and 0.5 * period < tau < times[-1] / 2
+    return tau if rises and 1 - missed / float(np.var(values) * values.size) >= GOOD_FIT else None
 
 
 def corrected_power(samples: Sequence[Sample], tau: float) -> float | None:

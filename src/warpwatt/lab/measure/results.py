@@ -2,7 +2,7 @@
 
 All rows of a point are written in one piece and synced to disk. What a kill can leave behind is a torn last
 line or an incomplete last point; opening the file drops both, so that no row is ever lost or doubled: a
-point whose rows are all there is done, any other is not.
+point whose rows are all there is done, any other is not. All files of one device are a :class:`Store`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import csv
 import io
 import os
 import time
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ParseError
+from warpwatt.lab.measure.protocol import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from warpwatt.lab.measure.columns import Column, Value
-
-Row = dict[str, "Value"]
-"""A row by column name; a column that is missing is empty."""
+    from warpwatt.lab.measure.columns import Column, Row
 
 KEY = ("version", "program", "size", "data")
 """Columns that identify a point within a file."""
@@ -220,3 +219,56 @@ def _lock(file: int, path: Path) -> None:
         else:
             return
     raise InputError("another process measures into this file", file=path)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All rows of one point in one protocol."""
+
+    protocol: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(slots=True)
+class Store:
+    """The files of a folder, opened when first needed. Use it as a context manager.
+
+    ``columns`` are those of each protocol; a protocol without columns is an error of ours.
+    """
+
+    folder: Path
+    columns: Mapping[str, Sequence[Column]]
+    _files: dict[str, ResultFile] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def file(self, name: str) -> ResultFile:
+        """Return the file of a protocol, open."""
+        if name not in self._files:
+            opened = ResultFile(self.folder / f"{name}.csv", self.columns[name])
+            self._files[name] = self._stack.enter_context(opened)
+        return self._files[name]
+
+    def has(self, name: str, program: str, size: str, data: str) -> bool:
+        """Whether a point is done in a protocol, in today's version of it."""
+        return (str(VERSION), program, size, data) in self.file(name).done
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group's point is in its file."""
+        first = group.rows[0]
+        return tuple(str(first[name]) for name in KEY) in self.file(group.protocol).done
+
+    def unopened(self) -> Store:
+        """Return the same files with none open; this can go to another process."""
+        return Store(self.folder, self.columns)
+
+    def add(self, group: Group) -> None:
+        """Append a group."""
+        self.file(group.protocol).append(group.rows)

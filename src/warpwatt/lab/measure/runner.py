@@ -17,9 +17,8 @@ from warpwatt.lab.measure.microbench import points as micro
 from warpwatt.lab.measure.points import points as corpus_points
 from warpwatt.lab.measure.prepared import Prepared, Unprepared
 from warpwatt.lab.measure.protocol import Settings
-from warpwatt.lab.measure.results import drop
+from warpwatt.lab.measure.results import Store, drop
 from warpwatt.lab.measure.simulated import Behaviour, SimulatedDevice, set_results
-from warpwatt.lab.measure.store import Store
 from warpwatt.lab.measure.supply import Supply
 from warpwatt.lab.measure.timing import Stopwatch
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from warpwatt.lab.measure.bench import Point
     from warpwatt.lab.measure.campaign import Watcher
-    from warpwatt.lab.measure.store import Group, Store
+    from warpwatt.lab.measure.results import Group, Store
 
 MAX_LOSSES = 20
 """So many points that lose the device or hang end a campaign: something is wrong with the machine."""

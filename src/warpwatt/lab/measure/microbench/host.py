@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.errors import InputError
-from warpwatt.lab.measure import readings, store
+from warpwatt.lab.measure import columns, readings
 from warpwatt.lab.measure.bench import Point
 from warpwatt.lab.measure.microbench.reading import REPEATS
 from warpwatt.lab.measure.points import VALUES
 from warpwatt.lab.measure.power import SAMPLE_SECONDS
 from warpwatt.lab.measure.protocol import Conditions, Status
+from warpwatt.lab.measure.results import Group
 from warpwatt.lab.measure.statistics import median_error
-from warpwatt.lab.measure.store import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from warpwatt.lab.measure.bench import Bench
+    from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.instance import Job
     from warpwatt.lab.measure.prepared import Code
-    from warpwatt.lab.measure.results import Row
-    from warpwatt.lab.measure.store import Store
+    from warpwatt.lab.measure.results import Store
 
 PROTOCOL = "micro"
 SIZES = tuple(4**e for e in range(5, 15))
@@ -63,7 +63,7 @@ class HostPoint(Point):
         return {
             **bench.identity(), "protocol": protocol, "program": "host", "family": "host",
             "size": self.quantity, "quantity": self.quantity, "data": "random", "rows": rows,
-            "launch": index, "kernel": "none", "attempts": 1, **store.conditions(Conditions()),
+            "launch": index, "kernel": "none", "attempts": 1, **columns.conditions(Conditions()),
         }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def _measure_idle(bench: Bench) -> list[Row]:
     if watts is None:
         raise InputError(f"{counted.problem}; {sampled.problem}")
     error = abs(sampled.watts - watts) if sampled.watts is not None else 0.0
-    seen = store.conditions(Conditions(before, device.sensors.state()))
+    seen = columns.conditions(Conditions(before, device.sensors.state()))
     return [{**_row("W", [watts]), "standard_error": error, "repeats": len(samples), **seen, "active_sms": 0}]
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
-from warpwatt.lab.measure import store
+from warpwatt.lab.measure import columns
 from warpwatt.lab.measure.bench import Point
 from warpwatt.lab.measure.columns import MICRO
 from warpwatt.lab.measure.device import DeviceLostError
@@ -18,17 +18,17 @@ from warpwatt.lab.measure.microbench.suite import microbenchmarks
 from warpwatt.lab.measure.points import VALUES
 from warpwatt.lab.measure.prepared import Code, digest
 from warpwatt.lab.measure.protocol import Status
-from warpwatt.lab.measure.store import Group
+from warpwatt.lab.measure.results import Group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from warpwatt.lab.measure.bench import Bench
+    from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.device import DeviceInfo
     from warpwatt.lab.measure.instance import Job
-    from warpwatt.lab.measure.results import Row
-    from warpwatt.lab.measure.store import Store
+    from warpwatt.lab.measure.results import Store
 
 SWEPT = ("ilp", "warps", "blocks", "active_sms", "footprint", "stride", "loads", "stores")
 FILES = {PROTOCOL: MICRO}
@@ -104,7 +104,7 @@ def _figures(one: Microbenchmark, result: Result) -> Row:
         "repeats": result.repeats,
         "launch_s": result.seconds,
         "work": one.per_pass * result.passes if result.power is not None else None,
-        **store.conditions(result.conditions),
+        **columns.conditions(result.conditions),
         "note": result.power.problems if result.power is not None else "",
     }
 
