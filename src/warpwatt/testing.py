@@ -133,13 +133,13 @@ class Predictor:
 
     def all(self, source: str | os.PathLike[str] | Source, **options: Any) -> tuple[KernelUnderTest, ...]:
         """Return every launch that the source or the options describe, predicted."""
-        said = {**self.options, **options}
+        merged = {**self.options, **options}
         for name in ("args", "profile"):
-            if isinstance(said.get(name), (str, Path)):
-                said[name] = self.folder / said[name]
-        if "include" in said:
-            said["include"] = [str(self.folder / one) for one in said["include"]]
-        return tuple(map(KernelUnderTest, predict_all(self._place(source), **said)))
+            if isinstance(merged.get(name), (str, Path)):
+                merged[name] = self.folder / merged[name]
+        if "include" in merged:
+            merged["include"] = [str(self.folder / one) for one in merged["include"]]
+        return tuple(map(KernelUnderTest, predict_all(self._place(source), **merged)))
 
     def _place(self, source: str | os.PathLike[str] | Source) -> Any:
         """Return a source with its path made whole; texts and sources that were read stay."""

@@ -11,7 +11,7 @@ from validation.corpus.check import check
 
 from tests.corpus.on_cpu import compiler
 from warpwatt.frontend.load import load
-from warpwatt.lab.measure.corpus import Corpus, module
+from warpwatt.lab.measure.corpus import Corpus, load_module
 from warpwatt.lab.measure.inputs import make_inputs
 
 CORPUS = Corpus.load(Path(__file__).parent.parent.parent / "corpus")
@@ -29,7 +29,7 @@ def test_manifest_is_consistent(program):
     assert program.least_target in TARGETS
     assert "tiny" in names(program.sizes)
     assert len(program.sizes) >= 4
-    assert callable(module(program).reference)
+    assert callable(load_module(program).reference)
     tiny = program.size("tiny")
     assert sum(one.launch.threads * one.launch.repeats for one in tiny.launches) <= 400_000
     used = {name for size in program.sizes for one in size.launches for name in one.buffers.values()}

@@ -11,7 +11,7 @@ import pytest
 
 from warpwatt.choose.ranking import Candidate
 from warpwatt.core.errors import InputError, UnknownGpuError, UsageError, WarpWattError
-from warpwatt.integrations.kernel_tuner import Pruner, described
+from warpwatt.integrations.kernel_tuner import Pruner, describe_argument
 
 tune_kernel = pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed").tune_kernel
 pytestmark = pytest.mark.toolchain
@@ -143,9 +143,9 @@ def test_mistakes(cache):
 
 def test_arguments(tmp_path):
     numbers = np.array([3, 1, 2], np.int32)
-    assert described("index", numbers, tmp_path) == f"i32[3]:{tmp_path / 'index.npy'}"
+    assert describe_argument("index", numbers, tmp_path) == f"i32[3]:{tmp_path / 'index.npy'}"
     assert np.array_equal(np.load(tmp_path / "index.npy"), numbers)
-    assert described("zero", np.zeros(4, np.float16), tmp_path) == "f16[4]:zeros"
-    assert described("n", np.float64(0.5), tmp_path) == 0.5
+    assert describe_argument("zero", np.zeros(4, np.float16), tmp_path) == "f16[4]:zeros"
+    assert describe_argument("n", np.float64(0.5), tmp_path) == 0.5
     with pytest.raises(InputError, match="complex"):
-        described("z", np.ones(2, np.complex64), tmp_path)
+        describe_argument("z", np.ones(2, np.complex64), tmp_path)

@@ -24,9 +24,9 @@ def both(case):
 @pytest.fixture
 def everywhere(monkeypatch):
     """The shipped model with a range of training that holds any case."""
-    wide = np.full(len(learned.shipped().features), 1e30)
-    open_model = replace(learned.shipped(), low=-wide, high=wide)
-    monkeypatch.setattr(learned, "shipped", lambda: open_model)
+    wide = np.full(len(learned.shipped_model().features), 1e30)
+    open_model = replace(learned.shipped_model(), low=-wide, high=wide)
+    monkeypatch.setattr(learned, "shipped_model", lambda: open_model)
 
 
 def test_it_is_registered():
@@ -53,15 +53,15 @@ def test_of_an_unmeasured_gpu_it_says_nothing(toy, everywhere):
 
 
 def test_outside_the_range_of_training_it_says_nothing(toy, monkeypatch):
-    narrow = replace(learned.shipped(), high=learned.shipped().low)
-    monkeypatch.setattr(learned, "shipped", lambda: narrow)
+    narrow = replace(learned.shipped_model(), high=learned.shipped_model().low)
+    monkeypatch.setattr(learned, "shipped_model", lambda: narrow)
     plain, changed = both(toy.case(toy.execution(fmas=30), KNOWN))
     assert changed.power == plain.power
     assert "outside what was learned" in changed.warnings[0]
 
 
 def test_the_card_says_what_it_was_trained_on_and_how_good_it_is():
-    card = learned.shipped().card
+    card = learned.shipped_model().card
     assert KNOWN in card["data"]["gpus"]
     for figures in card["figures"].values():
         assert {"component", "component+learned", "constant"} <= figures.keys()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.lab.learn.evaluate import Errors
 from warpwatt.lab.learn.layout import layout
-from warpwatt.lab.learn.samples import Samples, samples
+from warpwatt.lab.learn.samples import Samples, samples_from_table
 from warpwatt.lab.learn.table import read_table
 from warpwatt.published.alavani.study.neural_networks import AnnResult, AnnRow, run
 
@@ -36,7 +36,9 @@ def study_samples(folder: Path, row: AnnRow, size: str) -> Samples:
     """Return the samples with the 15 selected features, or with all that the file has."""
     table = read_table(folder / f"power_model_inputs_{FILES[size]}.csv", keep_repeated=True)
     selected = layout("alavani_power").features
-    return samples(table, "power", selected if row.features == "selected" else all_features(table.columns))
+    return samples_from_table(
+        table, "power", selected if row.features == "selected" else all_features(table.columns)
+    )
 
 
 def all_features(columns: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from warpwatt.lab.learn.diagnostics import inliers, outlier_scores
 from warpwatt.lab.learn.evaluate import by_group
 from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.regressors import fit, regressor
-from warpwatt.lab.learn.samples import samples
+from warpwatt.lab.learn.samples import samples_from_table
 from warpwatt.lab.learn.selection import importance, ranking, select, shap_values
 from warpwatt.lab.learn.splits import SEEDS, Split
 from warpwatt.lab.learn.table import read_table
@@ -116,7 +116,7 @@ def selection(study: Study) -> str:
     for data in ("k20_smaller", "k20_larger"):
         file = study.data / "alavani_power" / f"power_model_inputs_{data}.csv"
         table = read_table(file, keep_repeated=True)
-        whole = samples(table, "power", all_features(table.columns))
+        whole = samples_from_table(table, "power", all_features(table.columns))
         found = select(whole)
         wanted = set(table.layout.features)
         extra, lost = sorted(set(found.kept) - wanted), sorted(wanted - set(found.kept))

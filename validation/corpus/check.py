@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.corpus.on_cpu import CpuError, compiler, run
 
 from warpwatt.core.errors import WarpWattError
-from warpwatt.lab.measure.comparison import differences, expected
+from warpwatt.lab.measure.comparison import find_mismatches, run_reference
 from warpwatt.lab.measure.corpus import Corpus, CorpusProgram
 from warpwatt.lab.measure.inputs import make_inputs
 
@@ -30,8 +30,8 @@ def check(program: CorpusProgram, size: str = "tiny", orders: tuple[int, ...] = 
     try:
         inputs = make_inputs(program, size)
         for order in orders:
-            wanted = expected(program, size, inputs)
-            wrong = differences(program, size, inputs, wanted, run(program, size, inputs, order))
+            wanted = run_reference(program, size, inputs)
+            wrong = find_mismatches(program, size, inputs, wanted, run(program, size, inputs, order))
             if wrong:
                 return [f"{mismatch} (thread order {order})" for mismatch in wrong]
     except (WarpWattError, CpuError) as error:

@@ -18,7 +18,7 @@ from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Limits, Stop
 from warpwatt.frontend.load import load
 from warpwatt.frontend.toolkits import target_number
-from warpwatt.lab.measure.comparison import differences, expected
+from warpwatt.lab.measure.comparison import find_mismatches, run_reference
 from warpwatt.lab.measure.corpus import Corpus, buffers
 from warpwatt.lab.measure.inputs import make_inputs
 from warpwatt.program.binding import bind
@@ -85,7 +85,7 @@ def outcomes(name: str, size: str, columns: tuple[str, ...], engine: str) -> lis
     """Run a program in each column: ``ptx`` or a target such as ``sm_90``, whose machine code is run."""
     program = corpus().program(name)
     inputs = make_inputs(program, size)
-    wanted = expected(program, size, inputs)
+    wanted = run_reference(program, size, inputs)
     first: dict[str, NDArray[Any]] = {}
     results = []
     for column in columns:
@@ -114,7 +114,7 @@ def _outcome(
     try:
         _run(program, size, level, target, engine, inputs, attempt)
         found = {name: attempt.memory.array(name).copy() for name, _ in buffers(program.size(size))}
-        wrong = differences(program, size, inputs, wanted, found)
+        wrong = find_mismatches(program, size, inputs, wanted, found)
         state, note = _judged(attempt, [str(mismatch) for mismatch in wrong])
         if other and not wrong:
             same = all(found[name].tobytes() == array.tobytes() for name, array in other.items())

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.lab.measure.fits import exponential, linear
-from warpwatt.lab.measure.piecewise import levels
+from warpwatt.lab.measure.fits import fit_exponential, fit_linear
+from warpwatt.lab.measure.piecewise import find_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ def _curves(path: Path, x: str, y: str) -> dict[str, tuple[list[float], list[flo
 def _latencies(data: Path, facts: dict[str, dict[str, float]]) -> Iterator[Row]:
     """Levels of the pointer chase: the first is L1, the second L2, the last DRAM."""
     for gpu, (x, y) in _curves(data / "pointer_chase_latency.csv", "data_set_kb", "latency_cycles").items():
-        found = levels(x, y)
+        found = find_levels(x, y)
         for name, level in (("l1", found[0]), ("l2", found[1]), ("dram", found[-1])):
             published = facts[NAMES[gpu]][f"{name}_latency_cycles"]
             yield Row(
@@ -146,7 +146,7 @@ def _caches(data: Path, facts: dict[str, dict[str, float]]) -> Iterator[Row]:
     for file, x, index, fact in cases:
         for gpu, (xs, ys) in _curves(data / file, x, "eff_bw_gbs").items():
             if fact in facts[NAMES[gpu]]:
-                level = levels(xs, ys)[index]
+                level = find_levels(xs, ys)[index]
                 name = f"{fact[:2]} bandwidth, GB/s"
                 yield Row(
                     gpu, name, level.height.value, level.height.error, level.points, facts[NAMES[gpu]][fact]
@@ -159,7 +159,7 @@ def _streams(data: Path, facts: dict[str, dict[str, float]]) -> Iterator[Row]:
         for gpu, (x, y) in _curves(data / "stream_bandwidth_vs_occupancy.csv", "threads", column).items():
             if column == "read_gbs" and gpu in OTHER_READ:
                 continue
-            fit = exponential(x, y)
+            fit = fit_exponential(x, y)
             error = fit.rmse / len(x) ** 0.5
             yield Row(gpu, f"{fact[:-4]}, GB/s", fit(max(x)), error, len(x), facts[NAMES[gpu]][fact])
 
@@ -174,7 +174,7 @@ def _launches(data: Path, facts: dict[str, dict[str, float]]) -> Iterator[Row]:
         fact = LAUNCHES.get(mode)
         if fact is not None and fact in facts[NAMES[gpu]]:
             small = [(a, b) for a, b in zip(x, y, strict=True) if a <= 4096]
-            fit = linear([a for a, _ in small], [b for _, b in small])
+            fit = fit_linear([a for a, _ in small], [b for _, b in small])
             yield Row(
                 gpu, f"{mode} launch interval, µs", fit["a"], fit.parameters["a"].error, len(small),
                 facts[NAMES[gpu]][fact],

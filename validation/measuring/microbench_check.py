@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from warpwatt.frontend import toolchain
-from warpwatt.lab.measure.microbench.machine_code import TARGETS, Verdict, check
+from warpwatt.lab.measure.microbench.machine_code import TARGETS, Verdict, check_probes
 from warpwatt.lab.measure.microbench.suite import probes
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "microbenchmarks.md"
@@ -39,7 +39,7 @@ def main() -> int:
     verdicts: list[Verdict] = []
     for target in TARGETS:
         start = time.perf_counter()
-        found = check(probes(), target)
+        found = check_probes(probes(), target)
         good = sum(not one.problems for one in found)
         print(f"{target:7} {good} / {len(found)} verified, {time.perf_counter() - start:.1f} s")
         for one in found:

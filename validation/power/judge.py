@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.lab.measure.components import (
     fit_components,
-    fit_shared,
+    fit_shared_numbers,
     predicted_spread,
     predicted_watts,
 )
@@ -71,7 +71,9 @@ def judge_specification(cases: Sequence[PowerCase]) -> list[Answer | None]:
     for (gpu, program), members in _groups(cases, split_all=False).items():
         training = [c for c in cases if c.fits and c.gpu != gpu and same_program(c.program) != program]
         training = [c for c in training if not _relative(c, cases[members[0]])]
-        known = specification(cases[members[0]].measured.gpu, fit_shared([c.measured for c in training]))
+        known = specification(
+            cases[members[0]].measured.gpu, fit_shared_numbers([c.measured for c in training])
+        )
         limit = cases[members[0]].measured.gpu.power_limit or 0.0
         share = statistics.fmean(
             _by_program({c: c.measured.watts / (c.measured.gpu.power_limit or 1.0) for c in training})
@@ -93,7 +95,7 @@ def judge_calibrated(cases: Sequence[PowerCase]) -> list[Answer | None]:
     priors: dict[str, Mapping[str, tuple[float, float]]] = {}
     for (gpu, program), members in _groups(cases, split_all=True).items():
         if gpu not in priors:
-            priors[gpu] = fit_shared([c.measured for c in cases if c.fits and c.gpu != gpu])
+            priors[gpu] = fit_shared_numbers([c.measured for c in cases if c.fits and c.gpu != gpu])
         for data in sorted({cases[i].data for i in members}):
             training = [c for c in by_gpu[data, gpu] if same_program(c.program) != program]
             if len({same_program(c.program) for c in training}) < FEWEST:

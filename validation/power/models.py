@@ -24,7 +24,7 @@ from validation.power.judge import (
     with_random_data,
 )
 from validation.power.models_page import page
-from warpwatt.lab.measure.components import fit_components, fit_shared
+from warpwatt.lab.measure.components import fit_components, fit_shared_numbers
 from warpwatt.models.component.parameters import specification
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         if options.cache:
             options.cache.write_bytes(pickle.dumps((cases, left_out)))
     fitting = [case for case in cases if case.fits]
-    values = fit_shared([case.measured for case in fitting])
+    values = fit_shared_numbers([case.measured for case in fitting])
     judged = Judged(judge_specification(cases), judge_calibrated(cases))
     random = judge_specification([with_random_data(case) for case in cases])
     text = page(cases, judged, random, values, left_out)

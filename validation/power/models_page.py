@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from validation.alavani.cases import ROOT
 from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE
 from validation.power.cases import GAP_SECONDS, STEADY, TIME_MODEL
-from warpwatt.models.component.parameters import cited
+from warpwatt.models.component.parameters import cited_numbers
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -225,7 +225,7 @@ def _fitted(values: Mapping[str, tuple[float, float]]) -> str:
         "|---|---|---|",
     ]
     for name, (value, error) in values.items():
-        prior, deviation = cited()[name]
+        prior, deviation = cited_numbers()[name]
         if error < 0.999 * deviation:
             lines.append(f"| {name} | {prior:.3g} ± {deviation:.2g} | {value:.3g} ± {error:.2g} |")
     return "\n".join(lines)

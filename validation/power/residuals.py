@@ -16,9 +16,9 @@ from validation.power.judge import same_program, with_fit
 from warpwatt.lab.measure.components import (
     component_watts,
     fit_components,
-    fit_shared,
+    fit_shared_numbers,
     predicted_spread,
-    whole_work,
+    total_activity,
 )
 from warpwatt.models.component.features import features
 from warpwatt.models.component.parameters import specification
@@ -76,7 +76,7 @@ class Priors:
                 for c in self.cases
                 if c.fits and die(c.measured.gpu) not in key[0] and same_program(c.program) not in programs
             ]
-            self._shared[key] = fit_shared(training)
+            self._shared[key] = fit_shared_numbers(training)
         return specification(gpu, self._shared[key])
 
     def calibrated(self, case: PowerCase, programs: frozenset[str]) -> Parameters | None:
@@ -107,7 +107,7 @@ class Priors:
         run = case.measured if self.measured_time else case.predicted
         assert run is not None
         watts = component_watts(run, known)
-        work = whole_work(run)
+        work = total_activity(run)
         toggle = math.fsum(t * s for _, s, t in run.parts) / run.seconds
         told = features(gpu, run.clocks, work, run.seconds, watts, toggle=toggle)
         return Residual(

@@ -51,7 +51,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     Known layouts are recognised; a table of your own is described with --program-column, --target-column and
     --features. Every regressor is cross-validated beside the constant mean.
     """
-    from warpwatt.lab.learn.card import markdown
+    from warpwatt.lab.learn.card import render_markdown
     from warpwatt.lab.learn.samples import load
     from warpwatt.lab.learn.training import train as run
     from warpwatt.models.trained.file import write
@@ -66,7 +66,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     with _progress(training.steps) as progress:
         trained = run(samples, training, progress)
     write(output, trained.card, trained.model)
-    shown.write_text(markdown(trained.card), encoding="utf-8")
+    shown.write_text(render_markdown(trained.card), encoding="utf-8")
     if report:
         from warpwatt.render.training import page
 
@@ -77,11 +77,11 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
 
 def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | None]:
     """Return the features asked for, and the layout of a table of one's own."""
-    from warpwatt.lab.learn.layout import Target, own_layout, plain
+    from warpwatt.lab.learn.layout import Target, snake_case, user_layout
     from warpwatt.lab.learn.samples import UNITS
 
     text = str(options["features"] or "")
-    features = [plain(name) for name in text.split(",") if name.strip()] or None
+    features = [snake_case(name) for name in text.split(",") if name.strip()] or None
     program, column = options["program_column"], options["target_column"]
     if program is None and column is None:
         return features, None
@@ -90,7 +90,7 @@ def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | N
         raise UsageError(message)
     target = str(options["target"])
     targets = {target: Target(str(column), 1.0, UNITS[target])}
-    return features, own_layout(str(program), targets, features)
+    return features, user_layout(str(program), targets, features)
 
 
 def _training(options: dict[str, object]) -> Training:

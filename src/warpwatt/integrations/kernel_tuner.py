@@ -116,7 +116,7 @@ class Pruner:
         with tempfile.TemporaryDirectory(prefix="warpwatt-") as folder:
             predictor = self.predictor or self._predictor(runner, Path(folder))
             found: list[Candidate] = []
-            for chosen in self._watched(configurations):
+            for chosen in self._with_progress(configurations):
                 found.append(_candidate(dict(zip(names, chosen, strict=True)), predictor))
                 if len(found) in (TRIED, len(configurations)):
                     _require_predictions(found)
@@ -128,7 +128,7 @@ class Pruner:
         kept = [tuple(candidate.parameters.values()) for candidate in self.ranking.kept]
         return self._run(kept, searchspace, runner, tuning_options)
 
-    def _watched(self, configurations: Sequence[Any]) -> Iterator[Any]:
+    def _with_progress(self, configurations: Sequence[Any]) -> Iterator[Any]:
         """Yield the configurations behind a progress bar, where a terminal can show one."""
         from rich.console import Console
         from rich.progress import track
@@ -157,7 +157,7 @@ class Pruner:
             if strategy is None:
                 known = " ".join(sorted(interface.strategy_map))
                 raise UsageError(f"Kernel Tuner has no strategy {self.then!r}", hint=f"it has: {known}")
-            left = _only(kept, searchspace, space)
+            left = _restrict(kept, searchspace, space)
             found: list[dict[str, Any]] = strategy.tune(left, runner, tuning_options)
             return found
         tuning_options.strategy_options = tuning_options.strategy_options or {}
@@ -221,15 +221,17 @@ class KernelTunerKernel:
         if not self._described:
             given = {str(i): value for i, value in enumerate(kernel.arguments or ())}
             for name, value in {**given, **(kernel.cmem_args or {})}.items():
-                self._described[name] = described(name, value, self.folder)
+                self._described[name] = describe_argument(name, value, self.folder)
         return self._described
 
 
-def described(name: str, value: Any, folder: Path) -> object:
+def describe_argument(name: str, value: Any, folder: Path) -> object:
     """Return an argument of Kernel Tuner's in words, its contents in a file of ``folder``.
 
-    >>> described("0", np.int32(5), Path("."), ), described("1", np.zeros((2, 3), np.float32), Path("."))
-    (5, 'f32[2,3]:zeros')
+    >>> describe_argument("0", np.int32(5), Path())
+    5
+    >>> describe_argument("1", np.zeros((2, 3), np.float32), Path())
+    'f32[2,3]:zeros'
     """
     if isinstance(value, np.generic):
         return value.item()
@@ -268,7 +270,7 @@ def _require_predictions(found: Sequence[Candidate]) -> None:
     )
 
 
-def _only(kept: Sequence[tuple[Any, ...]], searchspace: Any, space: Any) -> Any:
+def _restrict(kept: Sequence[tuple[Any, ...]], searchspace: Any, space: Any) -> Any:
     """Return the space of these configurations alone."""
     names = list(searchspace.tune_params)
     entries = {",".join(map(str, chosen)): dict(zip(names, chosen, strict=True)) for chosen in sorted(kept)}

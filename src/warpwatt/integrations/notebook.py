@@ -101,7 +101,7 @@ class Call:
             text = f"error: {error.format_message()}\n  fix: %{MAGIC} --help lists the options"
             raise CellError(text) from None
         except WarpWattError as error:
-            raise CellError(explained(error, self.cell)) from None
+            raise CellError(explain_error(error, self.cell)) from None
         return found if isinstance(found, Result | Results) else None  # the exit code of --help
 
 
@@ -172,7 +172,7 @@ def _values(texts: Sequence[str]) -> dict[str, object]:
     return numbers
 
 
-def explained(error: WarpWattError, cell: Source | None = None) -> str:
+def explain_error(error: WarpWattError, cell: Source | None = None) -> str:
     """Return an error as text: what and where, the line itself, the compiler's own words, the fix."""
     parts = [f"error: {error}"]
     lines: list[str] = []

@@ -89,7 +89,7 @@ class Model:
         """
         function, gpu = self.function(), self.gpu or _own_gpu()
         values = {**arguments, **chosen}
-        key = repr((sorted(chosen.items()), sorted((n, _described(v)) for n, v in values.items()), gpu))
+        key = repr((sorted(chosen.items()), sorted((n, _fingerprint(v)) for n, v in values.items()), gpu))
         if key not in self.candidates:
             self.candidates[key] = _candidate(function, chosen, values, gpu, grid, self.options)
         return self.candidates[key]
@@ -230,7 +230,7 @@ def _candidate(
         return Candidate.failed(chosen, error)
 
 
-def _described(value: Any) -> str:
+def _fingerprint(value: Any) -> str:
     """Return what distinguishes an argument: of a tensor its type and shape, never its contents."""
     shape = getattr(value, "shape", None)
     return repr(value) if shape is None else f"{getattr(value, 'dtype', '')}{tuple(shape)}"

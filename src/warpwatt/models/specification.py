@@ -156,7 +156,7 @@ def instruction_picojoules(case: Case) -> tuple[dict[str, float], list[float]]:
 
 
 def _thread_picojoules(instruction: Instruction) -> dict[str, float]:
-    """Return what one active thread spends on one instruction, memory beyond shared memory excluded."""
+    """Return what one active thread spends on one instruction, memory other than shared memory excluded."""
     costs = {"instructions": _energy("thread_instruction")}
     unit = instruction.unit
     if unit in _FLOP_ENERGY and instruction.flops:

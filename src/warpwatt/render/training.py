@@ -17,11 +17,11 @@ from warpwatt.lab.learn.diagnostics import (
     partial_dependence,
     some_rows,
 )
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.evaluate import by_group
 from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.selection import kendall, pearson
-from warpwatt.lab.learn.splits import folds
+from warpwatt.lab.learn.splits import make_folds
 from warpwatt.render.assets import asset, environment
 from warpwatt.render.plots import training as plots
 
@@ -49,7 +49,7 @@ def page(samples: Samples, trained: Trained) -> str:
     MissingPackageError
         If plotly is not installed.
     """
-    script = need("plotly.offline").get_plotlyjs()
+    script = import_optional("plotly.offline").get_plotlyjs()
     return environment().get_template("training.html").render(
         title=f"{trained.fitted.regressor.title}: {samples.target} from {samples.name}",
         protocol=_protocol(samples, trained.kept),
@@ -115,7 +115,7 @@ def _model_sections(samples: Samples, trained: Trained) -> Iterator[tuple[str, s
     )
     if fitted.logarithmic:
         return
-    part = folds(samples, trained.kept.split, 0, len(trained.kept.runs[0].per_fold))[0]
+    part = make_folds(samples, trained.kept.split, 0, len(trained.kept.runs[0].per_fold))[0]
     curve = loss_curve(samples, fitted.regressor, part)
     if curve:
         shown = plots.loss_curves({fitted.regressor.title: curve}, samples.unit)

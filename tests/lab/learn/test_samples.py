@@ -12,7 +12,7 @@ from warpwatt.lab.learn.errors import (
     TooFewRowsError,
     UnknownLayoutError,
 )
-from warpwatt.lab.learn.layout import Target, layouts, own_layout
+from warpwatt.lab.learn.layout import Target, layouts, user_layout
 from warpwatt.lab.learn.samples import load
 from warpwatt.lab.learn.table import kind_of, number_of, read_table
 
@@ -118,7 +118,7 @@ def test_fewer_programs_than_folds(table):
 
 def test_energy_is_power_times_time(write):
     lines = [["a", "1", "100", "2e9"], ["b", "2", "50", "3e9"]]
-    layout = own_layout("name", {"power": Target("p", 1.0, "W"), "time": Target("t", 1e-9, "s")}, ["x"])
+    layout = user_layout("name", {"power": Target("p", 1.0, "W"), "time": Target("t", 1e-9, "s")}, ["x"])
     samples = load(write(lines, ["name", "x", "p", "t"]), "energy", layout=layout)
     assert samples.y.tolist() == pytest.approx([200.0, 150.0])
     assert samples.unit == "J"

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from warpwatt.lab.learn.samples import load
-from warpwatt.lab.learn.splits import Split, folds
+from warpwatt.lab.learn.splits import Split, make_folds
 
 
 @pytest.mark.parametrize("split", list(Split))
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_row_is_held_out_once(table, split, seed):
     samples = load(table)
-    parts = folds(samples, split, seed)
+    parts = make_folds(samples, split, seed)
     assert sorted(np.concatenate([part.test for part in parts])) == list(range(60))
     for part in parts:
         assert not set(part.train) & set(part.test)
@@ -21,7 +21,7 @@ def test_every_row_is_held_out_once(table, split, seed):
 def test_no_program_is_on_both_sides(table):
     samples = load(table)
     for seed in range(5):
-        for part in folds(samples, Split.PROGRAM, seed):
+        for part in make_folds(samples, Split.PROGRAM, seed):
             sides = [{samples.programs[int(i)] for i in side} for side in (part.train, part.test)]
             assert not sides[0] & sides[1]
             assert sides[1]
@@ -29,5 +29,7 @@ def test_no_program_is_on_both_sides(table):
 
 def test_seeds_give_different_folds(table):
     samples = load(table)
-    first = {tuple(part.test) for part in folds(samples, Split.PROGRAM, 0)}
-    assert any({tuple(p.test) for p in folds(samples, Split.PROGRAM, seed)} != first for seed in (1, 2, 3))
+    first = {tuple(part.test) for part in make_folds(samples, Split.PROGRAM, 0)}
+    assert any(
+        {tuple(p.test) for p in make_folds(samples, Split.PROGRAM, seed)} != first for seed in (1, 2, 3)
+    )

@@ -16,9 +16,9 @@ from warpwatt.lab.learn.diagnostics import (
 from warpwatt.lab.learn.errors import DataError
 from warpwatt.lab.learn.layout import layout
 from warpwatt.lab.learn.regressors import fit, regressor
-from warpwatt.lab.learn.samples import load, samples
+from warpwatt.lab.learn.samples import load, samples_from_table
 from warpwatt.lab.learn.selection import kendall, pearson, ranking, select, shap_values
-from warpwatt.lab.learn.splits import Split, folds
+from warpwatt.lab.learn.splits import Split, make_folds
 from warpwatt.lab.learn.table import read_table
 from warpwatt.lab.learn.transfer import calibrate, learn_quantiles, leave_out, quantiles
 from warpwatt.published.alavani.study.cost import measure
@@ -29,7 +29,7 @@ def test_the_fifteen_features_of_the_thesis_are_selected(alavani):
     table = read_table(alavani / "power_model_inputs_k20_smaller.csv", keep_repeated=True)
     own = layout("alavani_power")
     names = [c for c in table.columns if c not in {*own.texts, *own.serial, "power", "total_inst", "wtotal"}]
-    found = select(samples(table, "power", names))
+    found = select(samples_from_table(table, "power", names))
     assert set(found.kept) == set(own.features)
     reasons = dict(found.removed)
     assert reasons["sm_active"] == "Pearson 1.00 with block_size"
@@ -83,7 +83,7 @@ def test_responses_of_a_linear_model_are_its_slope(table):
 def test_training_loss_falls_with_every_tree(table, name):
     data = load(table)
     trees = {"catboost": "iterations"}.get(name, "n_estimators")
-    part = folds(data, Split.ROWS, 0)[0]
+    part = make_folds(data, Split.ROWS, 0)[0]
     curve = loss_curve(data, regressor(name).with_parameters({trees: 12}), part)
     assert len(curve) == 12
     assert curve[-1][0] < curve[0][0]
@@ -91,7 +91,7 @@ def test_training_loss_falls_with_every_tree(table, name):
 
 def test_no_loss_curve_without_steps(table):
     data = load(table)
-    assert loss_curve(data, regressor("mean"), folds(data, Split.ROWS, 0)[0]) == ()
+    assert loss_curve(data, regressor("mean"), make_folds(data, Split.ROWS, 0)[0]) == ()
 
 
 def test_cost_is_measured(table):

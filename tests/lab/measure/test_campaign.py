@@ -24,7 +24,7 @@ from warpwatt.lab.measure.results import read
 from warpwatt.lab.measure.runner import Options, run
 from warpwatt.lab.measure.simulated import Behaviour
 from warpwatt.lab.measure.supervisor import supervise
-from warpwatt.lab.measure.supply import Order, Supply, scratch
+from warpwatt.lab.measure.supply import Order, Supply, scratch_folder
 
 from .conftest import ADD, add_manifest, write_program
 
@@ -169,7 +169,7 @@ def test_left_folders_of_dead_processes_are_removed(monkeypatch, tmp_path):
     dead.join()
     (tmp_path / f"warpwatt-measure-{dead.pid}-x").mkdir()
     (tmp_path / f"warpwatt-measure-{os.getppid()}-x").mkdir()
-    with scratch() as folder:
+    with scratch_folder() as folder:
         left = sorted(path.name.split("-")[2] for path in tmp_path.iterdir())
         assert left == sorted([str(os.getppid()), str(os.getpid())])
     assert not os.path.exists(folder)  # noqa: PTH110 - a text

@@ -10,12 +10,12 @@ from warpwatt.gpus import find
 from warpwatt.lab.measure.components import (
     PoweredRun,
     fit_components,
-    fit_shared,
+    fit_shared_numbers,
     predicted_spread,
     predicted_watts,
 )
 from warpwatt.models.component.activity import Activity
-from warpwatt.models.component.parameters import Coefficient, VoltageCurve, cited, specification
+from warpwatt.models.component.parameters import Coefficient, VoltageCurve, cited_numbers, specification
 
 GPU = find("v100 sxm2 16gb")
 CURVE = VoltageCurve(0.7, 0.5, 1.5)
@@ -79,9 +79,9 @@ def test_constants_make_a_calibration_that_the_model_reads():
 
 
 def test_shared_numbers_move_only_where_something_was_measured():
-    values = fit_shared(runs_of(specification(GPU)))
-    assert values["dram_pj_per_byte.GDDR6"][0] == pytest.approx(cited()["dram_pj_per_byte.GDDR6"][0])
-    assert values["dram_pj_per_byte.HBM2"][1] < cited()["dram_pj_per_byte.HBM2"][1]
+    values = fit_shared_numbers(runs_of(specification(GPU)))
+    assert values["dram_pj_per_byte.GDDR6"][0] == pytest.approx(cited_numbers()["dram_pj_per_byte.GDDR6"][0])
+    assert values["dram_pj_per_byte.HBM2"][1] < cited_numbers()["dram_pj_per_byte.HBM2"][1]
 
 
 def test_a_program_at_many_clocks_weighs_little_more_than_at_few():
@@ -106,7 +106,7 @@ def test_impossible_power_is_refused(watts):
 
 def test_no_runs_are_refused():
     with pytest.raises(InputError, match="no runs"):
-        fit_shared([])
+        fit_shared_numbers([])
 
 
 def test_runs_at_one_clock_keep_the_voltage_curve_of_the_prior():

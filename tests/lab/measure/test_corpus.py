@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import InputError, ParseError
-from warpwatt.lab.measure.comparison import compare, differences, expected
+from warpwatt.lab.measure.comparison import compare, find_mismatches, run_reference
 from warpwatt.lab.measure.corpus import Corpus, constant_symbols, load_program
 from warpwatt.lab.measure.inputs import fill, from_bf16, make_inputs, to_bf16
 
@@ -173,11 +173,11 @@ def test_comparison_sees_wrong_and_untouched_buffers(write):
     program = load_program(write())
     inputs = make_inputs(program, "tiny")
     found = {"p": inputs["p"].copy(), "q": inputs["q"] + 1, "w": inputs["w"].copy()}
-    wanted = expected(program, "tiny", inputs)
-    assert differences(program, "tiny", inputs, wanted, found) == ()
+    wanted = run_reference(program, "tiny", inputs)
+    assert find_mismatches(program, "tiny", inputs, wanted, found) == ()
     found["q"][5] = 7
     found["w"][1] = 0
-    wrong = differences(program, "tiny", inputs, wanted, found)
+    wrong = find_mismatches(program, "tiny", inputs, wanted, found)
     assert [(m.buffer, m.wrong, m.first) for m in wrong] == [("q", 1, 5), ("w", 1, 1)]
     assert wrong[0].error == pytest.approx(3.0)
 

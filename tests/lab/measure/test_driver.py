@@ -123,7 +123,7 @@ def test_flush_writes_twice_the_l2_and_hold_lasts(device, fakes):
     assert len(flushes) == FLUSHES_TIMED + 1
     assert {a[2] for a in flushes} == {2 * 2**20}
     before = driver.milliseconds
-    device.hold(1e-3)
+    device.keep_busy(1e-3)
     assert driver.milliseconds - before >= 1.0 - 1e-9
 
 

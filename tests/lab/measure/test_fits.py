@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpwatt.core.errors import InputError
-from warpwatt.lab.measure.fits import exponential, growth, linear, logarithmic
+from warpwatt.lab.measure.fits import fit_exponential, fit_growth, fit_linear, fit_logarithmic
 from warpwatt.lab.measure.nonnegative import fit_nonnegative, nnls
-from warpwatt.lab.measure.piecewise import piecewise_linear
+from warpwatt.lab.measure.piecewise import fit_piecewise_linear
 
 # Alavani 2023, Table 3.3: global latency of the Tesla K20 against total threads; RMSE of Table 3.4.
 TABLE_3_3 = (
@@ -33,7 +33,7 @@ def test_piecewise_recovers_table_3_3():
     random = np.random.default_rng(3)
     xs = np.concatenate([np.linspace(low + 64, high, 350) for low, high, _, _ in TABLE_3_3])
     true = np.concatenate([a + b * np.linspace(low + 64, high, 350) for low, high, b, a in TABLE_3_3])
-    fit = piecewise_linear(xs, true + random.normal(0, RMSE_3_4, true.size))
+    fit = fit_piecewise_linear(xs, true + random.normal(0, RMSE_3_4, true.size))
     assert len(fit.pieces) == 4
     for piece, (_, _, slope, intercept) in zip(fit.pieces, TABLE_3_3, strict=True):
         assert piece.b.value == pytest.approx(slope, abs=4 * piece.b.error)
@@ -49,12 +49,12 @@ def test_exponential_recovers_table_4_5(a, b, c):
     random = np.random.default_rng(45)
     x = np.linspace(0.02, 6, 120) / c
     true = a * (b - np.exp(-c * x))
-    fit = exponential(x, true + random.normal(0, 0.03 * a, x.size))
+    fit = fit_exponential(x, true + random.normal(0, 0.03 * a, x.size))
     for name, value in (("a", a), ("b", b), ("c", c)):
         found = fit.parameters[name]
         assert found.value == pytest.approx(value, abs=4 * found.error)
         assert found.error < 0.1 * value
-    exact = exponential(x, true)
+    exact = fit_exponential(x, true)
     assert [exact[name] for name in "abc"] == pytest.approx([a, b, c], rel=1e-6)
 
 
@@ -62,12 +62,12 @@ def test_families_rank_as_in_table_4_4():
     random = np.random.default_rng(44)
     a, b, c = TABLE_4_5[0]
     x = np.linspace(100, 40000, 200)
-    ranked = growth(x, a * (b - np.exp(-c * x)) + random.normal(0, RMSE_4_4, x.size))
+    ranked = fit_growth(x, a * (b - np.exp(-c * x)) + random.normal(0, RMSE_4_4, x.size))
     assert list(ranked) == ["exponential", "logarithmic", "linear"]
     assert ranked["exponential"].rmse == pytest.approx(RMSE_4_4, rel=0.15)
     threads = np.linspace(1e3, 1e6, 200)
     overhead = 0.00002 * threads + 1.4489 + random.normal(0, 0.2, threads.size)
-    fit = growth(threads, overhead)
+    fit = fit_growth(threads, overhead)
     assert next(iter(fit)) == "linear"  # section 3.4: 0.00002 · nB · nT_b + 1.4489
     assert fit["linear"]["b"] == pytest.approx(2e-5, rel=0.02)
 
@@ -78,8 +78,10 @@ def test_errors_cover_the_truth_as_often_as_they_should():
     x = np.linspace(1, 10, 40)
     hits = []
     for _ in range(200):
-        line = linear(x, 2 + 3 * x + random.normal(0, 1, x.size)).parameters["b"]
-        rate = exponential(x, 5 * (1.2 - np.exp(-0.6 * x)) + random.normal(0, 0.1, x.size)).parameters["c"]
+        line = fit_linear(x, 2 + 3 * x + random.normal(0, 1, x.size)).parameters["b"]
+        rate = fit_exponential(x, 5 * (1.2 - np.exp(-0.6 * x)) + random.normal(0, 0.1, x.size)).parameters[
+            "c"
+        ]
         hits.append((abs(line.value - 3) < line.error, abs(rate.value - 0.6) < rate.error))
     inside = np.mean(hits, axis=0)
     assert inside == pytest.approx([0.68, 0.68], abs=0.1)
@@ -91,7 +93,7 @@ def test_exponential_agrees_with_scipy():
     x = np.linspace(0, 30, 60)
     y = 40 * (1.1 - np.exp(-0.2 * x)) + random.normal(0, 1, x.size)
     wanted, covariance = optimize.curve_fit(lambda v, a, b, c: a * (b - np.exp(-c * v)), x, y, (30, 1, 0.1))
-    fit = exponential(x, y)
+    fit = fit_exponential(x, y)
     assert [fit[name] for name in "abc"] == pytest.approx(wanted, rel=1e-4)
     errors = [fit.parameters[name].error for name in "abc"]
     assert errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-3)
@@ -128,7 +130,7 @@ def test_pieces_are_the_best_of_all_partitions(points):
     y = [float(p[1]) for p in points]
     order = np.argsort(x, kind="stable")
     xs, ys = np.array(x)[order], np.array(y)[order]
-    fit = piecewise_linear(x, y, most=3, least_points=2, flat=True)
+    fit = fit_piecewise_linear(x, y, most=3, least_points=2, flat=True)
     pieces = len(fit.pieces)
     best = min(_squares(ys, cuts) for cuts in _partitions(xs, pieces))
     assert float(fit.residuals @ fit.residuals) == pytest.approx(best, rel=1e-6, abs=1e-6)
@@ -150,14 +152,14 @@ def _squares(y, cuts):
 
 def test_bad_points_are_refused():
     with pytest.raises(InputError, match="too few"):
-        linear([1, 1, 1], [1, 2, 3])
+        fit_linear([1, 1, 1], [1, 2, 3])
     with pytest.raises(InputError, match="do not make points"):
-        linear([1, 2], [1, 2, 3])
+        fit_linear([1, 2], [1, 2, 3])
     with pytest.raises(InputError, match="not a number"):
-        exponential([1, 2, 3, 4], [1, 2, float("nan"), 4])
+        fit_exponential([1, 2, 3, 4], [1, 2, float("nan"), 4])
     with pytest.raises(InputError, match="above 0"):
-        logarithmic([0, 1, 2], [1, 2, 3])
+        fit_logarithmic([0, 1, 2], [1, 2, 3])
     with pytest.raises(InputError, match="tell"):
         fit_nonnegative({"a": [1.0], "b": [2.0]}, [1.0])
     with pytest.raises(InputError, match="too few"):
-        piecewise_linear([1, 2], [1, 2])
+        fit_piecewise_linear([1, 2], [1, 2])

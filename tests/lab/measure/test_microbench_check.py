@@ -10,7 +10,7 @@ from warpwatt.core.errors import ToolchainError
 from warpwatt.core.program import Flow, Guard, Instruction, Level, Program
 from warpwatt.lab.measure.microbench import ptx
 from warpwatt.lab.measure.microbench.instructions import ILPS, classes
-from warpwatt.lab.measure.microbench.machine_code import TARGETS, check, compile_probes, judge
+from warpwatt.lab.measure.microbench.machine_code import TARGETS, check_probes, compile_probes, verify
 from warpwatt.lab.measure.microbench.model import Expected, Probe
 from warpwatt.lab.measure.microbench.suite import probes
 
@@ -27,7 +27,7 @@ SAMPLE = (
 def test_sample_is_verified(target):
     chosen = [p for p in probes() if p.name in SAMPLE]
     assert len(chosen) == len(SAMPLE)
-    verdicts = check(chosen, target)
+    verdicts = check_probes(chosen, target)
     assert {v.probe.name: v.problems for v in verdicts if v.problems} == {}
     assert len(verdicts) == len(SAMPLE) - (target == "sm_75")  # asynchronous copies came with sm_80
 
@@ -53,7 +53,7 @@ def test_what_the_compiler_changes_is_found():
                    Expected({"IMAD": 60}, chains=1, overhead=8))  # fmt: skip
     littered = _probe("littered", ["mad.lo.u32 %x, %x, %y, %z;", "popc.b32 %x, %x;"] * 30,
                       Expected({"IMAD": 30}, chains=1))  # fmt: skip
-    verdicts = check([merged, hoisted, removed, apart, littered], "sm_90")
+    verdicts = check_probes([merged, hoisted, removed, apart, littered], "sm_90")
     found = {v.probe.name: " ".join(v.problems) for v in verdicts}
     assert "30 × IADD3 instead of 60" in found["merged"]
     assert "0 loops" in found["hoisted"]  # nothing was left of it
@@ -74,7 +74,7 @@ def _loop(*texts):
 
 def _verdict(expected, *texts):
     probe = Probe("k", "test", "", "", {75: expected}, (), len(texts))
-    return judge(probe, "sm_90", _loop(*texts)).problems
+    return verify(probe, "sm_90", _loop(*texts)).problems
 
 
 def test_chains_are_followed_from_pass_to_pass():
@@ -99,9 +99,9 @@ def test_a_program_without_a_loop_or_with_two_is_refused():
     one = _loop("OP R0 R0")
     again = replace(one.instructions[-1], index=len(one.instructions))
     two = replace(one, instructions=(*one.instructions, again))
-    assert judge(probe, "sm_90", two).problems == ("2 loops instead of one",)
+    assert verify(probe, "sm_90", two).problems == ("2 loops instead of one",)
     straight = Program("k", Level.SASS, "sm_90", (Instruction(0, "EXIT", flow=Flow.EXIT),))
-    assert judge(probe, "sm_90", straight).problems == ("0 loops instead of one",)
+    assert verify(probe, "sm_90", straight).problems == ("0 loops instead of one",)
 
 
 def test_every_class_of_the_brief_is_there():

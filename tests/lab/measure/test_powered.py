@@ -18,7 +18,7 @@ from warpwatt.lab.measure.columns import POWER
 from warpwatt.lab.measure.components import PoweredRun, predicted_watts
 from warpwatt.lab.measure.corpus import load_program
 from warpwatt.lab.measure.device import Sample
-from warpwatt.lab.measure.powered import FEWEST, analysed_parts, powered_runs
+from warpwatt.lab.measure.powered import FEWEST, analyse_parts, powered_runs
 from warpwatt.lab.measure.readings import counted_power
 from warpwatt.lab.measure.results import ResultFile
 from warpwatt.lab.measure.simulated_power import PowerSensors, PowerTrace, SensorBehaviour
@@ -91,7 +91,7 @@ def simulated(monkeypatch):
     made = {
         name: ((Activity(132.0, amounts, {}, occupancy=1.0), 1.0, 1.0),) for name, amounts in WORK.items()
     }
-    monkeypatch.setattr(powered, "analysed_parts", lambda program, size, gpu: made[program.name])
+    monkeypatch.setattr(powered, "analyse_parts", lambda program, size, gpu: made[program.name])
 
 
 def test_a_users_runs_give_the_coefficients_of_their_board(simulated, tmp_path, monkeypatch):
@@ -147,7 +147,7 @@ def test_an_unknown_gpu_keeps_the_rest(simulated, tmp_path):
 def test_a_program_of_the_corpus_is_analysed():
     program = load_program(CORPUS / "dense_linear_algebra" / "saxpy.toml")
     size = program.sizes[0]
-    parts = analysed_parts(program, size, GPU)
+    parts = analyse_parts(program, size, GPU)
     assert sum(share for _, share, _ in parts) == pytest.approx(1.0)
     assert sum(work.amounts["issue"] for work, _, _ in parts) > 0
     row: Row = {

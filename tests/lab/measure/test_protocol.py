@@ -12,7 +12,7 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.program import Parameter
 from warpwatt.lab.measure import timing
 from warpwatt.lab.measure.device import DeviceInfo
-from warpwatt.lab.measure.instance import placed, scalar_bytes
+from warpwatt.lab.measure.instance import place_on_device, scalar_bytes
 from warpwatt.lab.measure.points import PowerPoint, TimePoint
 from warpwatt.lab.measure.protocol import Mode, Settings, measure_time
 from warpwatt.lab.measure.simulated import INFO, Behaviour, default_seconds
@@ -60,7 +60,7 @@ def test_short_launches_are_timed_in_batches_where_they_may_follow_themselves(ma
 def test_buffers_are_put_back_before_every_run(make_bench, corpus):
     job = make_job(Order(corpus.program("add"), "tiny", "random"))
     bench = make_bench()
-    with placed(bench.device, job, bench.codes.code(job.program)) as instance:
+    with place_on_device(bench.device, job, bench.codes.code(job.program)) as instance:
         bench.on_placed(instance)
         assert not instance.mismatches()
         assert instance.restores
@@ -90,7 +90,7 @@ def test_wrong_result_is_not_timed(make_bench, corpus, files):
 def test_untouched_inputs_are_checked(make_bench, corpus):
     job = make_job(Order(corpus.program("set"), "tiny", "random"))
     bench = make_bench()
-    with placed(bench.device, job, bench.codes.code(job.program)) as instance:
+    with place_on_device(bench.device, job, bench.codes.code(job.program)) as instance:
         stray = {"x": np.zeros_like(job.inputs["x"]), "y": job.wanted["y"]}
         bench.device.set_results({instance.addresses[name]: array for name, array in stray.items()})
         assert [mismatch.buffer for mismatch in instance.mismatches()] == ["x"]
@@ -100,7 +100,7 @@ def test_untouched_inputs_are_checked(make_bench, corpus):
 def test_throttled_run_is_repeated_then_kept(make_bench, corpus, reads, status, attempts):
     bench = make_bench(Behaviour(throttled_reads=reads), warm_up_limit=0.0)
     job = make_job(Order(corpus.program("set"), "small", "random"))
-    with placed(bench.device, job, bench.codes.code(job.program)) as instance:
+    with place_on_device(bench.device, job, bench.codes.code(job.program)) as instance:
         bench.on_placed(instance)
         assert not instance.mismatches()
         bench.device.sensors.reads = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpwatt.lab.learn.errors import MissingPackageError, need
+from warpwatt.lab.learn.errors import MissingPackageError, import_optional
 from warpwatt.lab.learn.samples import load
 from warpwatt.published.alavani.study import network
 from warpwatt.published.alavani.study.network import schedule
@@ -42,7 +42,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
         network.Network().fit(np.zeros((2, 1)), np.zeros(2))
     assert "warpwatt[ann]" in caught.value.hint
     with pytest.raises(MissingPackageError) as caught:
-        need("sklearn.svm")
+        import_optional("sklearn.svm")
     assert "warpwatt[learn]" in caught.value.hint
 
 

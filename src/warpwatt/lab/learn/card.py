@@ -22,7 +22,7 @@ _DISTRIBUTIONS = {"sklearn": "scikit-learn", "xgboost": "xgboost-cpu"}
 _DIGITS = 6
 
 
-def card(
+def make_card(
     samples: Samples,
     regressor: Regressor,
     kept: Evaluation,
@@ -81,9 +81,9 @@ def limits(samples: Samples, kept: Evaluation, evaluations: Sequence[Evaluation]
     return found
 
 
-def markdown(told: Mapping[str, Any]) -> str:
+def render_markdown(card: Mapping[str, Any]) -> str:
     """Return a card for readers."""
-    data, model, split = told["data"], told["model"], told["split"]
+    data, model, split = card["data"], card["model"], card["split"]
     unit = data["unit"]
     settings = ", ".join(f"{name} = {value}" for name, value in model["hyper-parameters"].items()) or "none"
     lines = [
@@ -99,21 +99,21 @@ def markdown(told: Mapping[str, Any]) -> str:
         "",
         f"| regressor | R² | RMSE, {unit} | MAE, {unit} | MAPE, % | R², pooled | MAE, pooled |",
         "|---|---|---|---|---|---|---|",
-        *(_line(name, figures) for name, figures in told["figures"].items()),
+        *(_line(name, figures) for name, figures in card["figures"].items()),
         "",
         "Mean over folds and seeds ± standard deviation over seeds; pooled: over all held-out rows at once.",
         "",
         "## Limits",
         "",
-        *(f"- {text}" for text in told["limits"]),
+        *(f"- {text}" for text in card["limits"]),
         "",
         "## Features",
         "",
         "| feature | lowest | mean | highest |",
         "|---|---|---|---|",
-        *(f"| {f['name']} | {f['low']:g} | {f['mean']:g} | {f['high']:g} |" for f in told["features"]),
+        *(f"| {f['name']} | {f['low']:g} | {f['mean']:g} | {f['high']:g} |" for f in card["features"]),
         "",
-        "Made with " + ", ".join(f"{name} {text}" for name, text in told["versions"].items()) + ".",
+        "Made with " + ", ".join(f"{name} {text}" for name, text in card["versions"].items()) + ".",
     ]
     return "\n".join(lines) + "\n"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import MissingPackageError, need
+from warpwatt.lab.learn.errors import MissingPackageError, import_optional
 from warpwatt.lab.learn.regressors import SCALINGS, min_max
 from warpwatt.lab.learn.selection import shap_values
 
@@ -119,7 +119,7 @@ _STAGES: Mapping[str, Callable[[Any, Floats], Iterable[Floats]]] = {
 def outlier_scores(samples: Samples, neighbours: int = NEIGHBOURS) -> Floats:
     """Return GLOSH scores, 0 (in a cluster) to 1 (far out), of features and target scaled to 0..1."""
     whole = np.column_stack([samples.x, samples.y])
-    clusterer = need("hdbscan").HDBSCAN(min_cluster_size=neighbours, core_dist_n_jobs=1)
+    clusterer = import_optional("hdbscan").HDBSCAN(min_cluster_size=neighbours, core_dist_n_jobs=1)
     clusterer.fit(min_max(whole)(whole))
     return np.nan_to_num(np.asarray(clusterer.outlier_scores_, dtype=np.float64))
 

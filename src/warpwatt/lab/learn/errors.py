@@ -35,7 +35,7 @@ class MissingPackageError(ToolchainError):
 _EXTRAS = {"torch": "ann", "lime": "explain"}
 
 
-def need(module: str) -> Any:
+def import_optional(module: str) -> Any:
     """Return an optional module, imported now: the packages of the extras load slowly and may be absent.
 
     Raises
@@ -43,7 +43,7 @@ def need(module: str) -> Any:
     MissingPackageError
         If its package is not installed.
 
-    >>> need("math").floor(1.5)
+    >>> import_optional("math").floor(1.5)
     1
     """
     package = module.partition(".")[0]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.lab.learn.regressors import fit
-from warpwatt.lab.learn.splits import FOLDS, SEEDS, Split, folds
+from warpwatt.lab.learn.splits import FOLDS, SEEDS, Split, make_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -148,7 +148,7 @@ def evaluate(
     """
     runs = []
     for seed in seeds:
-        parts = folds(samples, split, seed, count)
+        parts = make_folds(samples, split, seed, count)
         run = _run(samples, regressor, parts, seed, choose, logarithmic=logarithmic, progress=progress)
         runs.append(run)
     return Evaluation(regressor, split, tuple(runs))

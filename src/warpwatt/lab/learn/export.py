@@ -30,9 +30,9 @@ def export(fitted: Fitted, samples: Samples) -> dict[str, Any]:
     """Return the ``model`` part of a model file, for a regressor trained on these samples."""
     scaling = fitted.scaling
     low, high = samples.x.min(axis=0), samples.x.max(axis=0)
-    told = sections(samples.features, samples.target, samples.unit, logarithmic=fitted.logarithmic)
+    described = sections(samples.features, samples.target, samples.unit, logarithmic=fitted.logarithmic)
     return {
-        **told,
+        **described,
         "scaling": scaling_section(scaling.offset, scaling.width, low, high),
         "estimator": estimator_section(fitted.estimator),
     }

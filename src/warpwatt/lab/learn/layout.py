@@ -28,7 +28,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class Mislabelled:
     """Rows whose label is known to be wrong: ``column`` below a bound where another column has one value."""
 
     column: str
@@ -41,7 +41,7 @@ class Doubt:
         """Return why such a row is left out."""
         return f"{self.column} below {self.below:g} was not applied as labelled"
 
-    def holds(self, numbers: Mapping[str, float]) -> bool:
+    def matches(self, numbers: Mapping[str, float]) -> bool:
         """Return whether a row is one of them."""
         return numbers.get(self.where) == self.equals and numbers.get(self.column, self.below) < self.below
 
@@ -53,7 +53,7 @@ class Layout:
     ``program`` is the column by which to split, ``kernel`` the one to name rows by. ``features`` are those
     of the published study. ``zero_where_absent`` are columns in which a missing number means that there was
     nothing to average over. ``never_negative`` columns hold counts: a negative one is an overflow, no
-    number. ``doubtful`` are rows whose labels are known to be wrong.
+    number. ``mislabelled`` are rows whose labels are known to be wrong.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Layout:
     serial: frozenset[str] = frozenset()
     zero_where_absent: frozenset[str] = frozenset()
     never_negative: frozenset[str] = frozenset()
-    doubtful: tuple[Doubt, ...] = ()
+    mislabelled: tuple[Mislabelled, ...] = ()
     aliases: str = ""
     gpu: str = ""
 
@@ -79,14 +79,14 @@ class Layout:
         >>> [layout("alavani_power").canonical(name) for name in ("comp_inst_sim", "Total Threads")]
         ['comp_inst_sm', 'total_threads']
         """
-        name = plain(column)
+        name = snake_case(column)
         return self.renamed.get(name, name)
 
 
-def plain(column: str) -> str:
+def snake_case(column: str) -> str:
     """Return a column's name in lower case with underscores.
 
-    >>> plain(" Kernel Name"), plain("time/ms"), plain("l2_tex_write_throughput.1")
+    >>> snake_case(" Kernel Name"), snake_case("time/ms"), snake_case("l2_tex_write_throughput.1")
     ('kernel_name', 'time_ms', 'l2_tex_write_throughput_1')
     """
     return "_".join("".join(c if c.isalnum() else " " for c in column.lower()).split())
@@ -129,18 +129,18 @@ def recognise(header: Sequence[str], path: Path) -> Layout:
     raise UnknownLayoutError("no known layout has these columns", file=path, line=1, hint=hint)
 
 
-def own_layout(program: str, targets: Mapping[str, Target], features: Sequence[str]) -> Layout:
+def user_layout(program: str, targets: Mapping[str, Target], features: Sequence[str]) -> Layout:
     """Return the layout of a table of one's own, from what the user named."""
     return Layout(
         name="own",
         title="a table of one's own",
         source="",
         recognised_by=frozenset(),
-        program=plain(program),
-        kernel=plain(program),
-        texts=frozenset({plain(program)}),
-        targets={name: Target(plain(t.column), t.scale, t.unit) for name, t in targets.items()},
-        features=tuple(map(plain, features)),
+        program=snake_case(program),
+        kernel=snake_case(program),
+        texts=frozenset({snake_case(program)}),
+        targets={name: Target(snake_case(t.column), t.scale, t.unit) for name, t in targets.items()},
+        features=tuple(map(snake_case, features)),
     )
 
 
@@ -149,7 +149,7 @@ def _layout(name: str, entry: Mapping[str, Any]) -> Layout:
     fields: dict[str, Any] = {**entry, **{key: frozenset(entry.get(key, ())) for key in sets}}
     fields["targets"] = {key: Target(**value) for key, value in entry["targets"].items()}
     fields["features"] = tuple(entry["features"])
-    fields["doubtful"] = tuple(Doubt(**rule) for rule in entry.get("doubtful", ()))
+    fields["mislabelled"] = tuple(Mislabelled(**rule) for rule in entry.get("mislabelled", ()))
     return Layout(name=name, **fields)
 
 

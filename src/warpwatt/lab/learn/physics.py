@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.export import xgboost_forest
 from warpwatt.models.trained.file import scaling_section, sections
 
@@ -67,7 +67,7 @@ def fit(rows: Residuals, settings: Mapping[str, Any] = SETTINGS) -> Any:
     """
     sizes = Counter(rows.group)
     weight = np.array([WEIGHT / sizes[name] for name in rows.group])
-    estimator = need("xgboost").XGBRegressor(**settings, **ALWAYS)
+    estimator = import_optional("xgboost").XGBRegressor(**settings, **ALWAYS)
     return estimator.fit(rows.x, rows.log_ratio, sample_weight=weight)
 
 

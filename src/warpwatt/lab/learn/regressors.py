@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import DataError, need
+from warpwatt.lab.learn.errors import DataError, import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,7 +83,7 @@ class Regressor:
         """
         module, _, name = self.path.partition(":")
         seeded = {self.seed: seed} if self.seed else {}
-        return getattr(need(module), name)(**self.parameters, **self.always, **seeded)
+        return getattr(import_optional(module), name)(**self.parameters, **self.always, **seeded)
 
     def with_parameters(self, chosen: Mapping[str, Any]) -> Regressor:
         """Return the regressor with some hyper-parameters changed."""

@@ -139,10 +139,10 @@ def load(
     MissingColumnError
         If the target or a feature is not in the file.
     """
-    return samples(read_table(path, layout, keep_repeated=keep_repeated), target, features)
+    return samples_from_table(read_table(path, layout, keep_repeated=keep_repeated), target, features)
 
 
-def samples(table: Table, target: str = "power", features: Sequence[str] | None = None) -> Samples:
+def samples_from_table(table: Table, target: str = "power", features: Sequence[str] | None = None) -> Samples:
     """Return a table's usable rows; the others are counted by reason. See :func:`load`."""
     layout = table.layout
     columns = _targets(table, target)
@@ -244,4 +244,4 @@ def _refusal(
             return f"{name}: {row.defects.get(name, 'no number')}"
         if value < 0 and name in layout.never_negative:
             return f"{name}: negative count (overflow)"
-    return next((rule.reason for rule in layout.doubtful if rule.holds(row.numbers)), "")
+    return next((rule.reason for rule in layout.mislabelled if rule.matches(row.numbers)), "")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.regressors import regressor
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def pearson(x: Floats) -> Floats:
 
 def kendall(x: Floats) -> Floats:
     """Return Kendall's τ-b of columns, shape (features, features)."""
-    tau = need("scipy.stats").kendalltau
+    tau = import_optional("scipy.stats").kendalltau
     count = x.shape[1]
     found = np.eye(count)
     for i in range(count):
@@ -101,7 +101,7 @@ def shap_values(estimator: Any, x: Floats) -> Floats:
     MissingPackageError
         If shap is not installed.
     """
-    return np.asarray(need("shap").TreeExplainer(estimator).shap_values(x), dtype=np.float64)
+    return np.asarray(import_optional("shap").TreeExplainer(estimator).shap_values(x), dtype=np.float64)
 
 
 def ranking(names: Sequence[str], weights: Floats) -> tuple[str, ...]:

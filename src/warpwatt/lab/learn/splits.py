@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 
 if TYPE_CHECKING:
     from warpwatt.lab.learn.samples import Integers, Samples
@@ -35,7 +35,7 @@ class Fold:
     test: Integers
 
 
-def folds(samples: Samples, split: Split, seed: int, count: int = FOLDS) -> tuple[Fold, ...]:
+def make_folds(samples: Samples, split: Split, seed: int, count: int = FOLDS) -> tuple[Fold, ...]:
     """Return folds that hold out every row once.
 
     Raises
@@ -46,7 +46,7 @@ def folds(samples: Samples, split: Split, seed: int, count: int = FOLDS) -> tupl
     samples.check(count, by_program=split is Split.PROGRAM)
     if split is Split.PROGRAM:
         return _by_program(samples, seed, count)
-    splitter = need("sklearn.model_selection").KFold(count, shuffle=True, random_state=seed)
+    splitter = import_optional("sklearn.model_selection").KFold(count, shuffle=True, random_state=seed)
     return tuple(Fold(train, test) for train, test in splitter.split(samples.x))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.lab.learn.card import card
+from warpwatt.lab.learn.card import make_card
 from warpwatt.lab.learn.evaluate import evaluate, tune
 from warpwatt.lab.learn.export import export
 from warpwatt.lab.learn.regressors import BASELINE, fit, regressor
@@ -69,8 +69,10 @@ def train(samples: Samples, training: Training, progress: Progress = lambda _: N
     wanted = [each for each in found if each.regressor.name in training.names]
     kept = min(wanted, key=lambda each: each.pooled.rmse)
     fitted = _fitted(samples, kept, training)
-    told = card(samples, fitted.regressor, kept, found, tuned=training.tune, logarithmic=fitted.logarithmic)
-    return Trained(fitted, kept, found, told, export(fitted, samples))
+    card = make_card(
+        samples, fitted.regressor, kept, found, tuned=training.tune, logarithmic=fitted.logarithmic
+    )
+    return Trained(fitted, kept, found, card, export(fitted, samples))
 
 
 def _evaluated(samples: Samples, name: str, training: Training, progress: Progress) -> Evaluation:

@@ -87,7 +87,7 @@ def calibrate(fitted: Fitted, measured: Samples) -> Calibrated:
     if len(measured) < FEWEST:
         message = f"{len(measured)} measured operators do not make a calibration"
         raise DataError(message, file=measured.name, hint=f"measure {FEWEST} or more")
-    return Calibrated(fitted, np.sort(measured.y), _increasing(np.sort(fitted.predict(measured.x))))
+    return Calibrated(fitted, np.sort(measured.y), _separate_equal(np.sort(fitted.predict(measured.x))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,6 @@ def pooled(results: Sequence[TransferResult]) -> TransferResult:
     return replace(results[0], **means)
 
 
-def _increasing(values: Floats) -> Floats:
+def _separate_equal(values: Floats) -> Floats:
     """Return ascending values with equal ones moved apart a little, as interpolation needs."""
     return values + 1e-9 * np.arange(len(values))

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.gpus import find
 from warpwatt.lab.measure.columns import MICRO, POWER
-from warpwatt.lab.measure.constants import Constant, Found, Plot, extract
+from warpwatt.lab.measure.constants import Constant, Extraction, Plot, extract
 from warpwatt.lab.measure.corpus import Corpus
 from warpwatt.lab.measure.energies import add_energies
 from warpwatt.lab.measure.microbench.host import PROTOCOL
-from warpwatt.lab.measure.powered import FEWEST, component_constants, enough, powered_runs
+from warpwatt.lab.measure.powered import FEWEST, component_constants, has_enough_programs, powered_runs
 from warpwatt.lab.measure.powered import FILE as POWER_FILE
 from warpwatt.lab.measure.results import read
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.columns import Row
 
 FILE = f"{PROTOCOL}.csv"
-_TOLD = ("uuid_hash", "driver", "target", "toolkit", "cubin")
-"""Columns that say what was measured on what; rows that differ are told with all their values."""
+_PROVENANCE = ("uuid_hash", "driver", "target", "toolkit", "cubin")
+"""Columns that say what was measured on what; where rows differ, all their values are listed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ def calibrate(folder: Path, corpus: Path | None = None) -> Calibrated:
         raise InputError("no results of microbenchmarks or power here", file=folder, hint=hint)
     every = [row for own in rows.values() for row in own]
     gpu = _one_device(folder, every)
-    found = Found()
+    found = Extraction()
     if FILE in rows:
         found = extract(rows[FILE])
         add_energies(rows[FILE], found)
@@ -94,7 +94,7 @@ def calibrate(folder: Path, corpus: Path | None = None) -> Calibrated:
         gpu=gpu,
         date=max(_values(every, "date"))[:10],
         protocol=", ".join(protocols),
-        provenance={name: ", ".join(_values(every, name)) for name in _TOLD},
+        provenance={name: ", ".join(_values(every, name)) for name in _PROVENANCE},
         rows={status: statuses.count(status) for status in sorted(set(statuses))},
         constants=tuple(sorted(found.constants, key=lambda one: one.name)),
         plots=tuple(found.plots),
@@ -116,7 +116,7 @@ def _one_device(folder: Path, rows: Sequence[Row]) -> str:
     return names[0]
 
 
-def _add_components(name: str, rows: Sequence[Row], corpus: Path | None, found: Found) -> None:
+def _add_components(name: str, rows: Sequence[Row], corpus: Path | None, found: Extraction) -> None:
     """Add the coefficients of the component power model; note it as missing where they cannot be fitted."""
     what = "coefficients of the component power model"
     if not rows:
@@ -130,7 +130,7 @@ def _add_components(name: str, rows: Sequence[Row], corpus: Path | None, found: 
         programs = {program.name: program for program in Corpus.load(corpus)}
         runs, left_out = powered_runs(rows, programs, gpu)
         found.missing += [f"{what}: {count} rows left out, {why}" for why, count in left_out.most_common()]
-        if not enough(runs):
+        if not has_enough_programs(runs):
             found.missing.append(f"{what}: fewer than {FEWEST} families of programs have a power")
             return
         found.constants += component_constants(runs, gpu)

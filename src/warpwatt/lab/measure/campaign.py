@@ -25,16 +25,16 @@ SAFETY = 1.3
 
 
 class Watcher(Protocol):
-    """Who is told how a campaign goes."""
+    """Who follows how a campaign goes."""
 
     def start(self, count: int, files: Store) -> None:
-        """Hear how many points there are to measure, and into which files."""
+        """Note how many points there are to measure, and into which files."""
 
     def begin(self, point: Point, groups: list[Group], limit: float) -> None:
-        """Hear of a point: ``groups`` are to be written if it has not ended within ``limit`` seconds."""
+        """Note a point that begins: ``groups`` are to be written if it does not end in ``limit`` seconds."""
 
     def end(self, point: Point, status: str) -> None:
-        """Hear that the point's rows are on disk, and its worst status."""
+        """Note that the point's rows are on disk, and its worst status."""
 
 
 class Unwatched:

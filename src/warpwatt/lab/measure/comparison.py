@@ -47,7 +47,7 @@ class Mismatch:
         )
 
 
-def expected(program: CorpusProgram, size: str, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+def run_reference(program: CorpusProgram, size: str, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the buffers that the launches change, by name, as the reference says.
 
     Raises
@@ -59,7 +59,7 @@ def expected(program: CorpusProgram, size: str, inputs: Mapping[str, Any]) -> di
     return call_checked("reference()", function, program, chosen, inputs, InputError)
 
 
-def differences(
+def find_mismatches(
     program: CorpusProgram,
     size: str,
     inputs: Mapping[str, Any],

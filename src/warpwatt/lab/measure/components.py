@@ -5,7 +5,7 @@ errors. What the model says of a GPU without any measurement is the prior: few o
 they can tell apart. The curve of the voltage is chosen from a grid by the smallest sum of squares, where runs
 at different clocks tell anything of it.
 
-Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared(runs)``.
+Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from warpwatt.models.component.parameters import (
     DRAM,
     PREFIX,
     VoltageCurve,
-    cited,
+    cited_numbers,
+    composition,
     loads,
-    makeup,
     specification,
 )
 
@@ -126,9 +126,11 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
     flat = np.array([_flat_loads(run) for run in runs]) * values
     shares = np.array([run.clocks.sm / gpu.boost_clock for run in runs])
     curves = CURVES if np.ptp(shares) >= CLOCK_SPAN else (prior.voltage,)
-    reduced = [(curve, _reduced(_at(flat, shares, curve), watts, weight, spreads)) for curve in curves]
+    reduced = [
+        (curve, _reduced(_scale_by_voltage(flat, shares, curve), watts, weight, spreads)) for curve in curves
+    ]
     curve, scales, errors = _best(reduced)
-    predicted = _at(flat, shares, curve) @ scales
+    predicted = _scale_by_voltage(flat, shares, curve) @ scales
     found = zip(COMPONENTS, values * scales, OWN_ERROR * values * errors, strict=True)
     return FittedComponents(
         {name: (float(value), float(error)) for name, value, error in found},
@@ -137,10 +139,10 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
     )
 
 
-def fit_shared(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, float]]:
+def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, float]]:
     """Return the numbers that all GPUs share, with standard errors, from runs on many GPUs."""
     _check(runs)
-    prior = cited()
+    prior = cited_numbers()
     values = np.array([value for value, _ in prior.values()])
     spreads = np.array([spread for _, spread in prior.values()]) / values
     watts = np.array([run.watts for run in runs])
@@ -163,7 +165,7 @@ def component_watts(run: PoweredRun, known: Parameters) -> dict[str, float]:
     return {name: known.coefficients[name].value * load for name, load in _loads(run, known).items()}
 
 
-def whole_work(run: PoweredRun) -> Activity:
+def total_activity(run: PoweredRun) -> Activity:
     """Return what all parts of a run do together; shares are means over time, occupancy over its launches."""
     amounts: Counter[str] = Counter()
     for work, _, _ in run.parts:
@@ -227,15 +229,15 @@ def _flat_loads(run: PoweredRun) -> tuple[float, ...]:
 @lru_cache(maxsize=16384)
 def _shared_loads(run: PoweredRun) -> tuple[float, ...]:
     """Return what each number that all GPUs share is multiplied with in a run's power."""
-    parts = makeup(run.gpu)
-    row = dict.fromkeys(cited(), 0.0)
+    parts = composition(run.gpu)
+    row = dict.fromkeys(cited_numbers(), 0.0)
     for component, load in _loads(run, specification(run.gpu)).items():
         for name, factor in parts[component].items():
             row[name] += load * factor
     return tuple(row.values())
 
 
-def _at(flat: Vector, shares: Vector, curve: VoltageCurve) -> Vector:
+def _scale_by_voltage(flat: Vector, shares: Vector, curve: VoltageCurve) -> Vector:
     """Return a design made at constant voltage for a curve: all but board and memory go with V²."""
     squares = np.array([curve.at(share) for share in shares]) ** 2
     scaled = np.array([name not in UNSCALED for name in COMPONENTS])

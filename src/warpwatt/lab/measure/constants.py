@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.errors import InputError
-from warpwatt.lab.measure.fits import Fit, Parameter, exponential, linear
-from warpwatt.lab.measure.piecewise import between, levels
+from warpwatt.lab.measure.fits import Fit, Parameter, fit_exponential, fit_linear
+from warpwatt.lab.measure.piecewise import between, find_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +53,7 @@ class Plot:
 
 
 @dataclass(slots=True)
-class Found:
+class Extraction:
     """Everything extracted so far; ``missing`` says what could not be, and why."""
 
     constants: list[Constant] = field(default_factory=list)
@@ -85,10 +85,10 @@ class Curve:
         return Curve(tuple(r for r in self.rows if all(r.get(k) == v for k, v in wanted.items())))
 
 
-def extract(rows: Sequence[Row]) -> Found:
+def extract(rows: Sequence[Row]) -> Extraction:
     """Return all constants that the rows hold; a curve too poor to fit is named in ``missing``."""
     everything = Curve(tuple(row for row in rows if row["status"] == "ok"))
-    found = Found()
+    found = Extraction()
     for step in _STEPS:
         step(everything, found)
     return found
@@ -101,7 +101,7 @@ def _each(rows: Curve, quantity: str, family: str) -> Iterator[tuple[str, Curve]
         yield program, chosen.where(program=program)
 
 
-def _attempt(found: Found, what: str, action: Callable[[], None]) -> None:
+def _attempt(found: Extraction, what: str, action: Callable[[], None]) -> None:
     """Do something; note it as missing where there are too few points."""
     try:
         action()
@@ -109,7 +109,7 @@ def _attempt(found: Found, what: str, action: Callable[[], None]) -> None:
         found.missing.append(f"{what}: {error.message}")
 
 
-def _instructions(rows: Curve, found: Found) -> None:
+def _instructions(rows: Curve, found: Extraction) -> None:
     """Latency of each class; peak throughput and peak warps for each ILP."""
     for program, curve in _each(rows, "latency", "instruction"):
         row = curve.rows[0]
@@ -146,7 +146,7 @@ def _measured(row: Row) -> Parameter:
     return Parameter(float(str(row["value"])), float(str(row["standard_error"] or 0.0)))
 
 
-def _memory(rows: Curve, found: Found) -> None:
+def _memory(rows: Curve, found: Extraction) -> None:
     """Levels of the pointer chases: latency of each, and where each ends."""
     cases = (
         ("chase_global_ca", ("l1", "l2", "l2_far", "dram")),
@@ -161,9 +161,9 @@ def _memory(rows: Curve, found: Found) -> None:
             found.add(f"latency.{program.removeprefix('chase_')}", _measured(first), "cycle", 1)
 
 
-def _levels(curve: Curve, program: str, names: Sequence[str], found: Found) -> None:
+def _levels(curve: Curve, program: str, names: Sequence[str], found: Extraction) -> None:
     x, y = curve.column("footprint"), curve.values
-    flat = levels(x, y)
+    flat = find_levels(x, y)
     # Between the second level and the last there may be one more: the far partition of L2.
     chosen = {0: names[0], 1: names[1], len(flat) - 1: names[-1]} if len(flat) > 2 else dict(enumerate(names))
     if len(flat) > 3 and len(names) > 3:
@@ -181,7 +181,7 @@ def _levels(curve: Curve, program: str, names: Sequence[str], found: Found) -> N
     )
 
 
-def _bandwidths(rows: Curve, found: Found) -> None:
+def _bandwidths(rows: Curve, found: Extraction) -> None:
     """Growth of every bandwidth with warps to its plateau; the value is the curve at the most warps."""
     for quantity in ("bandwidth", "l2 bandwidth", "dram bandwidth"):
         chosen = rows.where(quantity=quantity)
@@ -195,11 +195,11 @@ def _bandwidths(rows: Curve, found: Found) -> None:
             _attempt(found, name, partial(_growth, curve, name, found))
 
 
-def _growth(curve: Curve, name: str, found: Found) -> None:
+def _growth(curve: Curve, name: str, found: Extraction) -> None:
     """Fit growth against warps in flight on the chip."""
     blocks = [float(str(row["blocks"] or 1)) for row in curve.rows]
     x = [b * w for b, w in zip(blocks, curve.column("warps"), strict=True)]
-    fit = exponential(x, curve.values)
+    fit = fit_exponential(x, curve.values)
     plateau = Parameter(fit(max(x)), fit.rmse / len(x) ** 0.5)
     unit = str(curve.rows[0]["unit"])
     found.add(name, plateau, unit, len(x), fit.r2)
@@ -214,7 +214,7 @@ def _plot(title: str, x_label: str, y_label: str, x: Sequence[float], y: Sequenc
     return Plot(title, x_label, y_label, tuple(x), tuple(y), tuple(map(float, curve_x)), curve_y, note=note)
 
 
-def _lines(rows: Curve, found: Found) -> None:
+def _lines(rows: Curve, found: Extraction) -> None:
     """Everything that is a straight line: what it costs at none, and each more."""
     cases = [
         ("conflicts", "shared_4B_16r0w", "stride", 4.0, "conflict", "cycle"),
@@ -237,9 +237,9 @@ def _lines(rows: Curve, found: Found) -> None:
         _attempt(found, name, partial(_line, curve, swept, per, name, unit, found))
 
 
-def _line(curve: Curve, swept: str, per: float, name: str, unit: str, found: Found) -> None:
+def _line(curve: Curve, swept: str, per: float, name: str, unit: str, found: Extraction) -> None:
     x = [v / per for v in curve.column(swept)]
-    fit = linear(x, curve.values)
+    fit = fit_linear(x, curve.values)
     found.add(f"{name}.base", fit.parameters["a"], unit, len(x), fit.r2)
     found.add(f"{name}.per_{_PER[swept]}", fit.parameters["b"], unit, len(x), fit.r2)
     found.plots.append(_plot(name, f"{swept} / {per:g}" if per != 1 else swept, unit, x, curve.values, fit))
@@ -248,7 +248,7 @@ def _line(curve: Curve, swept: str, per: float, name: str, unit: str, found: Fou
 _PER = {"stride": "word", "warps": "warp", "blocks": "block", "footprint": "byte"}
 
 
-def _singles(rows: Curve, found: Found) -> None:
+def _singles(rows: Curve, found: Extraction) -> None:
     """Take over what is one number: atomics, context, idle power."""
     for program, curve in _each(rows, "atomics", "atomics"):
         for row in curve.rows:

@@ -253,13 +253,13 @@ def reference(program: CorpusProgram) -> Callable[[Arrays], Arrays]:
     ParseError
         If the file cannot be imported or defines no such function.
     """
-    function = getattr(module(program), "reference", None)
+    function = getattr(load_module(program), "reference", None)
     if not callable(function):
         raise ParseError("defines no function 'reference'", file=program.source.with_suffix(".py"))
     return function  # type: ignore[no-any-return] # the file is the user's; its result is checked where used
 
 
-def module(program: CorpusProgram) -> ModuleType:
+def load_module(program: CorpusProgram) -> ModuleType:
     """Import the Python file of a program, without touching ``sys.modules``.
 
     Raises

@@ -175,7 +175,7 @@ class Device(Protocol):
     def flush_l2(self) -> None:
         """Enqueue writing a buffer of twice the L2 cache."""
 
-    def hold(self, seconds: float) -> None:
+    def keep_busy(self, seconds: float) -> None:
         """Enqueue work that keeps the device busy at least so long, while the host enqueues what follows.
 
         It evicts the L2 cache.

@@ -167,7 +167,7 @@ class CudaDevice:
         )
 
     def _time_flush(self) -> float:
-        """Return the seconds of one flush, so that ``hold`` knows how many it needs."""
+        """Return the seconds of one flush, so that ``keep_busy`` knows how many it needs."""
         start, stop = self.event(), self.event()
         self.flush_l2()
         self.record(start)
@@ -333,7 +333,7 @@ class CudaDevice:
         """Enqueue writing twice the L2 cache."""
         self._api("cuMemsetD8Async", self._flush, 0, self._flush_bytes, self._stream)
 
-    def hold(self, seconds: float) -> None:
+    def keep_busy(self, seconds: float) -> None:
         """Enqueue as many flushes as take so long."""
         for _ in range(math.ceil(seconds / self._flush_seconds)):
             self.flush_l2()

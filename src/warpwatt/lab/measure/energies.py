@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.errors import InputError
-from warpwatt.lab.measure.constants import Curve, Found, Plot
+from warpwatt.lab.measure.constants import Curve, Extraction, Plot
 from warpwatt.lab.measure.nonnegative import NonNegative, fit_nonnegative
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ USABLE = ("ok", "capped")
 CONSTANT, PER_SM = "power.constant", "power.active_sm"
 
 
-def add_energies(rows: Sequence[Row], found: Found) -> None:
+def add_energies(rows: Sequence[Row], found: Extraction) -> None:
     """Add the constants of energy and power; note it as missing where there are too few rows."""
     chosen = Curve(tuple(row for row in rows if _is_power(row)))
     if not chosen.rows:

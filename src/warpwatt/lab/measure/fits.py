@@ -72,7 +72,7 @@ class Fit:
         return float(self.curve(np.array([x]))[0])
 
 
-def linear(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
+def fit_linear(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
     """Fit y = a + b·x.
 
     Raises
@@ -80,21 +80,21 @@ def linear(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
     InputError
         If there are fewer than three points, or all x are the same.
 
-    >>> fit = linear([0.0, 1.0, 2.0], [1.0, 3.0, 5.0])
+    >>> fit = fit_linear([0.0, 1.0, 2.0], [1.0, 3.0, 5.0])
     >>> round(fit["a"], 9), round(fit["b"], 9), round(fit.r2, 9)
     (1.0, 2.0, 1.0)
     """
     return _straight("a + b·x", x, y, lambda v: v)
 
 
-def logarithmic(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
-    """Fit y = a + b·ln x; raises InputError as :func:`linear`, and where an x is not positive."""
+def fit_logarithmic(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
+    """Fit y = a + b·ln x; raises InputError as :func:`fit_linear`, and where an x is not positive."""
     if np.min(np.asarray(x, float), initial=1.0) <= 0:
         raise InputError("a logarithm needs x above 0")
     return _straight("a + b·ln x", x, y, np.log)
 
 
-def exponential(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
+def fit_exponential(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
     """Fit y = a·(b − exp(−c·x)) with c > 0: growth from a·(b − 1) to a·b (Table 4.5).
 
     For each rate c the rest is linear, so only c is searched for: first coarsely, then by Gauss and Newton's
@@ -124,9 +124,9 @@ def exponential(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit
     )  # fmt: skip
 
 
-def growth(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> dict[str, Fit]:
+def fit_growth(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> dict[str, Fit]:
     """Return the fits of all three families by name, the best R² first (Alavani 2023, Table 4.4)."""
-    families = {"linear": linear, "logarithmic": logarithmic, "exponential": exponential}
+    families = {"linear": fit_linear, "logarithmic": fit_logarithmic, "exponential": fit_exponential}
     fits = {name: family(x, y) for name, family in families.items()}
     return dict(sorted(fits.items(), key=lambda item: -item[1].r2))
 

@@ -15,7 +15,7 @@ from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.errors import InputError, ParseError
 from warpwatt.emulate.fills import NUMPY
 from warpwatt.lab.measure.corpus import buffers as buffers_of
-from warpwatt.lab.measure.corpus import module, scalars
+from warpwatt.lab.measure.corpus import load_module, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,11 +94,11 @@ def _read(name: str, buffer: Buffer, folder: Path | None) -> NDArray[Any]:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
     except (OSError, ValueError) as error:
         raise InputError(f"buffer {name!r}: {error}", file=path) from None
-    check(name, buffer, array, path)
+    check_buffer(name, buffer, array, path)
     return array
 
 
-def check(name: str, buffer: Buffer, array: Any, file: Path | str | None = None) -> None:
+def check_buffer(name: str, buffer: Buffer, array: Any, file: Path | str | None = None) -> None:
     """Refuse an array whose type or number of elements is not the description's.
 
     Raises
@@ -129,7 +129,7 @@ def make_inputs(program: CorpusProgram, size: str) -> dict[str, Any]:
     described = dict(buffers_of(chosen))
     made: dict[str, Any] = dict(scalars(chosen))
     made |= {name: fill(name, buffer, program.source.parent) for name, buffer in described.items()}
-    own = getattr(module(program), "inputs", None)
+    own = getattr(load_module(program), "inputs", None)
     if own is None:
         return made
     for name, array in call_checked("inputs()", own, program, chosen, made, ParseError).items():
@@ -164,5 +164,5 @@ def call_checked(
     for name, array in result.items():
         if name not in described:
             raise InputError(f"{called} returns {name!r}, which is no buffer", file=file)
-        check(name, described[name], array, file)
+        check_buffer(name, described[name], array, file)
     return result

@@ -12,7 +12,7 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer, Scalar
 from warpwatt.core.errors import InputError
-from warpwatt.lab.measure.comparison import Mismatch, differences
+from warpwatt.lab.measure.comparison import Mismatch, find_mismatches
 from warpwatt.lab.measure.corpus import buffers
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Runnable:
 
 
 class Instance:
-    """A job on a device, made by :func:`placed`."""
+    """A job on a device, made by :func:`place_on_device`."""
 
     def __init__(self, device: Device, job: Job, addresses: Mapping[str, int]) -> None:
         self.device = device
@@ -103,22 +103,22 @@ class Instance:
         self.restore()
         self.run()
         read = [n for n in self.addresses if n in job.wanted or job.inputs[n].nbytes <= READ_BACK]
-        wrong = differences(job.program, job.size, job.inputs, job.wanted, self.results(read))
+        wrong = find_mismatches(job.program, job.size, job.inputs, job.wanted, self.results(read))
         if not wrong and not any(job.inputs[name].any() for name in job.wanted):
             self.run()
             again = self.results(job.wanted)
-            self.restores = bool(differences(job.program, job.size, job.inputs, job.wanted, again))
+            self.restores = bool(find_mismatches(job.program, job.size, job.inputs, job.wanted, again))
         return wrong
 
 
-def nbytes(job: Job) -> int:
+def device_bytes(job: Job) -> int:
     """Return the device memory in bytes that a job takes."""
     sizes = {name: buffer.nbytes for name, buffer in buffers(job.program.size(job.size))}
     return sum(sizes.values()) + sum(sizes[name] for name in job.wanted)
 
 
 @contextmanager
-def placed(device: Device, job: Job, code: Code) -> Iterator[Instance]:
+def place_on_device(device: Device, job: Job, code: Code) -> Iterator[Instance]:
     """Put a job on a device; everything is freed again at the end.
 
     Raises

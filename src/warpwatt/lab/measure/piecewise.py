@@ -59,7 +59,7 @@ class Piecewise:
         return self.pieces[index](x)
 
 
-def piecewise_linear(
+def fit_piecewise_linear(
     x: Sequence[float] | Vector,
     y: Sequence[float] | Vector,
     *,
@@ -83,7 +83,7 @@ def piecewise_linear(
     InputError
         If there are fewer points than one piece needs.
 
-    >>> fit = piecewise_linear(range(12), [1.0] * 6 + [5.0] * 6, flat=True)
+    >>> fit = fit_piecewise_linear(range(12), [1.0] * 6 + [5.0] * 6, flat=True)
     >>> [round(piece.a.value, 9) for piece in fit.pieces], fit.breaks[0].value
     ([1.0, 5.0], 5.5)
     """
@@ -92,7 +92,7 @@ def piecewise_linear(
     if xs.size < max(least_points, 2):
         raise InputError(f"{xs.size} points are too few for pieces of {least_points}")
     costs = _costs(xs, ys, flat=flat)
-    starts = _chosen(costs, xs, ys, most, least_points, flat=flat)
+    starts = _best_partition(costs, xs, ys, most, least_points, flat=flat)
     bounds = [*starts, xs.size]
     pieces, residuals = [], np.empty_like(ys)
     for start, stop in pairwise(bounds):
@@ -122,7 +122,9 @@ def _costs(x: Vector, y: Vector, *, flat: bool) -> Vector:
     return np.where(count >= 1, np.maximum(cost, 0.0), np.inf)
 
 
-def _chosen(costs: Vector, x: Vector, y: Vector, most: int, least_points: int, *, flat: bool) -> list[int]:
+def _best_partition(
+    costs: Vector, x: Vector, y: Vector, most: int, least_points: int, *, flat: bool
+) -> list[int]:
     """Return where the pieces of the best partition start, the first at 0.
 
     A partition into k pieces costs n·ln(RSS/n) + p·ln n, p counting lines and breaks. Points at one x are
@@ -197,7 +199,7 @@ class Level:
     points: int
 
 
-def levels(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> tuple[Level, ...]:
+def find_levels(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> tuple[Level, ...]:
     """Return the flat stretches of a curve, by rising footprint.
 
     Lines in pieces through the logarithms; a piece that hardly rises is a level, neighbours of the same
@@ -208,20 +210,24 @@ def levels(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> tuple[Le
     InputError
         If there are too few points.
 
-    >>> found = levels([1, 2, 4, 8, 16, 32, 64], [30, 30, 30, 30, 200, 200, 200])
+    >>> found = find_levels([1, 2, 4, 8, 16, 32, 64], [30, 30, 30, 30, 200, 200, 200])
     >>> [(level.low, level.high, level.height.value) for level in found]
     [(1.0, 8.0, 30.0), (16.0, 64.0, 200.0)]
     """
     order = np.argsort(np.asarray(x, float), kind="stable")
     xs, ys = np.asarray(x, float)[order], np.asarray(y, float)[order]
     heights = np.round(np.log(ys) / STEPPED) * STEPPED
-    fit = piecewise_linear(np.log2(xs), heights, most=MOST_LEVELS, least_points=LEAST_POINTS)
+    fit = fit_piecewise_linear(np.log2(xs), heights, most=MOST_LEVELS, least_points=LEAST_POINTS)
     stretches: list[tuple[int, int]] = []
     start = 0
     for piece in fit.pieces:
         stop = start + piece.points
         if abs(piece(piece.high) - piece(piece.low)) <= RISE:
-            if stretches and stretches[-1][1] == start and _same(ys, stretches[-1], (start, stop)):
+            if (
+                stretches
+                and stretches[-1][1] == start
+                and _are_equal_heights(ys, stretches[-1], (start, stop))
+            ):
                 stretches[-1] = stretches[-1][0], stop
             else:
                 stretches.append((start, stop))
@@ -229,7 +235,7 @@ def levels(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> tuple[Le
     return tuple(_level(xs[a:b], ys[a:b]) for a, b in stretches)
 
 
-def _same(y: Vector, first: tuple[int, int], second: tuple[int, int]) -> bool:
+def _are_equal_heights(y: Vector, first: tuple[int, int], second: tuple[int, int]) -> bool:
     heights = [float(np.median(y[a:b])) for a, b in (first, second)]
     return abs(math.log(heights[0] / heights[1])) <= RISE
 

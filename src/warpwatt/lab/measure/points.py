@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.lab.measure import columns
 from warpwatt.lab.measure.bench import Point
-from warpwatt.lab.measure.instance import nbytes, placed
+from warpwatt.lab.measure.instance import device_bytes, place_on_device
 from warpwatt.lab.measure.power import PowerRun, measure_power
 from warpwatt.lab.measure.protocol import Mode, Status, measure_time
 from warpwatt.lab.measure.results import Group
@@ -47,7 +47,7 @@ class CorpusPoint(Point):
             raise InputError(f"{program.name} was not compiled for {bench.device.info.target}")
         assert job is not None
         _refuse_too_large(bench, job)
-        with placed(bench.device, job, code) as instance:
+        with place_on_device(bench.device, job, code) as instance:
             bench.on_placed(instance)
             if wrong := instance.mismatches():
                 note = "; ".join(map(str, wrong))
@@ -159,7 +159,7 @@ def _total(instance: Instance, means: Sequence[float]) -> float:
 
 
 def _refuse_too_large(bench: Bench, job: Job) -> None:
-    needed, room = nbytes(job), bench.device.info.memory_bytes
+    needed, room = device_bytes(job), bench.device.info.memory_bytes
     if needed > 0.9 * room:
         raise InputError(f"needs {needed / 2**30:.1f} GiB of the device's {room / 2**30:.1f} GiB")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.lab.measure import readings
-from warpwatt.lab.measure.protocol import POWER_CAP, Conditions, Settings, Status, persist
+from warpwatt.lab.measure.protocol import POWER_CAP, Conditions, Settings, Status, retry_rejected
 from warpwatt.lab.measure.timing import repeated
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ class Loop:
     kernel_seconds: float
 
 
-def loop(watch: Stopwatch, instance: Instance, kernel_seconds: float) -> Loop:
+def record_loop(watch: Stopwatch, instance: Instance, kernel_seconds: float) -> Loop:
     """Record a chunk of about ``CHUNK_SECONDS`` of an instance's runs."""
 
     def once() -> None:
         instance.restore()
         instance.run()
 
-    watch.device.hold(1e-3)
+    watch.device.keep_busy(1e-3)
     seconds = max(watch.spans([once])[0], 1e-6)
     launches = sum(launch.executions for launch in instance.launches)
     in_graph = max(1, min(GRAPH_LAUNCHES // launches, math.ceil(CHUNK_SECONDS / seconds)))
@@ -106,8 +106,8 @@ def measure_power(
 
     ``kernel_seconds`` is what the program's launches take together, warm.
     """
-    body = loop(watch, instance, kernel_seconds)
-    return persist(watch.device, settings, lambda: run_loop(watch.device, body, settings))
+    body = record_loop(watch, instance, kernel_seconds)
+    return retry_rejected(watch.device, settings, lambda: run_loop(watch.device, body, settings))
 
 
 @dataclass(slots=True)
@@ -121,8 +121,8 @@ class _Observation:
 
 
 def run_loop(device: Device, body: Loop, settings: Settings) -> PowerRun:
-    """Keep the device busy for the rise and the measured seconds, sampling; judge what was seen."""
-    seen = _observe(device, body, settings)
+    """Keep the device busy for the rise and the measured seconds, sampling; decide what it is worth."""
+    seen = _sample_loop(device, body, settings)
     since = seen.start + settings.rise
     window = [sample for sample in seen.samples if sample.time >= since]
     ends = [event for time, event in seen.ends if time >= since] or [event for _, event in seen.ends][-1:]
@@ -133,7 +133,7 @@ def run_loop(device: Device, body: Loop, settings: Settings) -> PowerRun:
     lag = readings.fit_rise(seen.samples) if sampled.watts is not None else None
     conditions = Conditions(seen.states[0], seen.states[-1])
     return PowerRun(
-        status=_judge(counted, sampled, window, conditions, settings, runs),
+        status=_decide_status(counted, sampled, window, conditions, settings, runs),
         counted=counted.watts,
         sampled=sampled.watts,
         corrected=readings.corrected_power(window, lag) if lag is not None else None,
@@ -149,7 +149,7 @@ def run_loop(device: Device, body: Loop, settings: Settings) -> PowerRun:
     )
 
 
-def _observe(device: Device, body: Loop, settings: Settings) -> _Observation:
+def _sample_loop(device: Device, body: Loop, settings: Settings) -> _Observation:
     clock = device.clock
     seen = _Observation(clock.now(), [], [], [])
     middle, end = seen.start + settings.rise, seen.start + settings.rise + settings.power_seconds
@@ -170,7 +170,7 @@ def _observe(device: Device, body: Loop, settings: Settings) -> _Observation:
     return seen
 
 
-def _judge(
+def _decide_status(
     counted: readings.Reading,
     sampled: readings.Reading,
     window: Sequence[Sample],

@@ -41,7 +41,7 @@ LEAST_BUSY = 0.8
 """Share of the loop that the program's own launches must take: putting buffers back costs power too."""
 FEWEST = 8
 """Programs below which coefficients are not fitted: nothing would tell them apart."""
-NOTHING = Activity(0.0, {}, {})
+IDLE = Activity(0.0, {}, {})
 """What the GPU does between launches."""
 Part = tuple[Activity, float, float]
 """Work, share of the time and toggle factor of a launch, as many times as the size has it."""
@@ -55,7 +55,7 @@ def powered_runs(
 ) -> tuple[list[PoweredRun], Counter[str]]:
     """Return the runs of a device that have a good power, and the reasons why others are left out.
 
-    ``parts_of`` analyses a size of a program (default: :func:`analysed_parts`).
+    ``parts_of`` analyses a size of a program (default: :func:`analyse_parts`).
     """
     found: list[PoweredRun] = []
     left_out: Counter[str] = Counter()
@@ -69,7 +69,7 @@ def powered_runs(
         key = program.name, str(row["size"])
         try:
             if key not in known:
-                known[key] = (parts_of or analysed_parts)(program, program.size(key[1]), gpu)
+                known[key] = (parts_of or analyse_parts)(program, program.size(key[1]), gpu)
         except WarpWattError as error:
             left_out[f"{program.name}: {error.message}"] += 1
             continue
@@ -94,12 +94,12 @@ def component_constants(runs: Sequence[PoweredRun], gpu: Gpu) -> list[Constant]:
     ]
 
 
-def enough(runs: Sequence[PoweredRun]) -> bool:
+def has_enough_programs(runs: Sequence[PoweredRun]) -> bool:
     """Whether the runs are of enough programs."""
     return len({run.group for run in runs}) >= FEWEST
 
 
-def analysed_parts(program: CorpusProgram, size: Size, gpu: Gpu) -> tuple[Part, ...]:
+def analyse_parts(program: CorpusProgram, size: Size, gpu: Gpu) -> tuple[Part, ...]:
     """Return what each launch of a size does, analysed on a GPU.
 
     Raises
@@ -143,7 +143,7 @@ def _run(row: Row, program: CorpusProgram, gpu: Gpu, parts: tuple[Part, ...]) ->
         (work, share * busy * seconds, toggle if zeros is None else zeros) for work, share, toggle in parts
     ]
     if busy < 1.0:
-        own.append((NOTHING, (1 - busy) * seconds, 1.0))
+        own.append((IDLE, (1 - busy) * seconds, 1.0))
     clocks = Clocks(_mean(row, "sm_clock") or gpu.boost_clock, _mean(row, "memory_clock") or gpu.memory_clock)
     watts, celsius = float(str(row["power_w"])), _mean(row, "temperature", "c")
     return PoweredRun(program.family, gpu, clocks, tuple(own), watts, celsius)

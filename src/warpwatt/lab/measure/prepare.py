@@ -104,6 +104,6 @@ def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], o
             result.add(program.name, source)
         else:
             result.skip(program.name, source)
-    machine_code.write(folder, target)
+    machine_code.write_prepared(folder, target)
     result.write_index()
     return sum(bool(entry["cubin"]) for entry in result.programs.values()) - 1

@@ -71,7 +71,7 @@ class Settings:
     rise, power_seconds
         Seconds discarded at the start of a power run, and measured after it.
     drift
-        A power run is unsteady where its halves differ by more than this fraction.
+        A power run is unsteady where its first and second half differ by more than this fraction.
     pause
         Seconds to wait before a rejected run is repeated.
     hang, patience
@@ -133,7 +133,7 @@ def measure_time(
     watch: timing.Stopwatch, instance: Instance, mode: Mode, settings: Settings
 ) -> tuple[TimeRun, int]:
     """Time every launch of a checked instance; return the accepted or last run, and how many were made."""
-    return persist(watch.device, settings, lambda: _time_once(watch, instance, mode, settings))
+    return retry_rejected(watch.device, settings, lambda: _time_once(watch, instance, mode, settings))
 
 
 def _time_once(watch: timing.Stopwatch, instance: Instance, mode: Mode, settings: Settings) -> TimeRun:
@@ -164,7 +164,7 @@ def warm_up(device: Device, instance: Instance, settings: Settings) -> State:
     clock = device.clock
     start, last = clock.now(), State()
     while True:
-        device.hold(settings.warm_up / 5)
+        device.keep_busy(settings.warm_up / 5)
         instance.restore()
         instance.run()
         device.synchronise()
@@ -178,15 +178,15 @@ def warm_up(device: Device, instance: Instance, settings: Settings) -> State:
         last = state
 
 
-class _Judged(Protocol):
+class _HasStatus(Protocol):
     @property
     def status(self) -> Status: ...
 
 
-Run = TypeVar("Run", bound=_Judged)
+Run = TypeVar("Run", bound=_HasStatus)
 
 
-def persist(device: Device, settings: Settings, run_once: Callable[[], Run]) -> tuple[Run, int]:
+def retry_rejected(device: Device, settings: Settings, run_once: Callable[[], Run]) -> tuple[Run, int]:
     """Run until the status is none that is retried, at most ``retries`` times more; return the last run."""
     attempts = 0
     while True:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.device import Sample
 
 MAX_WATTS = 20e3
-"""No board draws more: a reading beyond is none."""
+"""No board draws more: a reading above is none."""
 STUCK_SAMPLES = 10
 WRAPS = (2**32, 2**64)
 """Where energy counters in mJ wrap."""
@@ -38,7 +38,7 @@ class Reading:
 def sampled_power(samples: Sequence[Sample]) -> Reading:
     """Return the mean instant power.
 
-    Samples that are no power (NaN, negative, beyond any board) are dropped; where that is more than a
+    Samples that are no power (NaN, negative, above any board's) are dropped; where that is more than a
     tenth of them, or all are the same, the sensor is broken.
     """
     values = [sample.instant for sample in samples if sample.instant is not None]

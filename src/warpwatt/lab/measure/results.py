@@ -260,7 +260,7 @@ class Store:
         """Whether a point is done in a protocol, in today's version of it."""
         return (str(VERSION), program, size, data) in self.file(name).done
 
-    def holds(self, group: Group) -> bool:
+    def contains(self, group: Group) -> bool:
         """Whether a group's point is in its file."""
         first = group.rows[0]
         return tuple(str(first[name]) for name in KEY) in self.file(group.protocol).done

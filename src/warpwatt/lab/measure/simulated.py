@@ -239,7 +239,7 @@ class SimulatedDevice:
         self._is_cold = True
         self._enqueue(self.FLUSH_SECONDS, self.behaviour.watts)
 
-    def hold(self, seconds: float) -> None:
+    def keep_busy(self, seconds: float) -> None:
         """Be busy."""
         self._is_cold = True
         self._enqueue(seconds, self.behaviour.watts)

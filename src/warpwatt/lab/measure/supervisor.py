@@ -19,7 +19,7 @@ from warpwatt.lab.measure.campaign import Outcome, Unwatched
 from warpwatt.lab.measure.device import DeviceLostError
 from warpwatt.lab.measure.protocol import Status
 from warpwatt.lab.measure.runner import Options, run
-from warpwatt.lab.measure.supply import end_with, scratch
+from warpwatt.lab.measure.supply import exit_with_parent, scratch_folder
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -64,8 +64,8 @@ Message = Started | Begun | Ended | Outcome | WarpWattError
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
-    """The child's watcher: tells the supervisor."""
+class _PipeWatcher:
+    """The child's watcher: sends what happens to the supervisor."""
 
     connection: Connection
 
@@ -81,10 +81,10 @@ class _Teller:
 
 
 def _child(connection: Connection, options: Options, parent: int) -> None:
-    """Run a campaign and tell how it ended."""
-    end_with(parent)
+    """Run a campaign and send how it ended."""
+    exit_with_parent(parent)
     try:
-        connection.send(run(options, _Teller(connection)))
+        connection.send(run(options, _PipeWatcher(connection)))
     except WarpWattError as error:
         connection.send(error)
 
@@ -101,7 +101,7 @@ class _Supervision:
     outcome: Outcome | None = None
     error: WarpWattError | None = None
 
-    def hear(self, message: Message) -> None:
+    def receive(self, message: Message) -> None:
         """Take a message in."""
         match message:
             case Started():
@@ -124,13 +124,13 @@ class _Supervision:
         self.watcher.end(self.begun.point, status)
         self.begun = None
 
-    def lose(self, *, hung: bool) -> None:
+    def record_loss(self, *, hung: bool) -> None:
         """Write the rows of the point that the child did not end.
 
         Raises
         ------
         WarpWattError
-            What the child raised, if no point is to blame for it.
+            What the child raised, if no point caused it.
         """
         error, self.error = self.error, None
         if self.begun is None or (error is not None and not isinstance(error, DeviceLostError)):
@@ -141,7 +141,7 @@ class _Supervision:
         with self.files.unopened() as files:
             for group in self.begun.groups:
                 rows = tuple({**row, "status": status.value, "note": note} for row in group.rows)
-                if not files.holds(group):
+                if not files.contains(group):
                     files.add(replace(group, rows=rows))
         self.losses += 1
         self._end(status.value)
@@ -153,26 +153,26 @@ def supervise(options: Options, watcher: Watcher | None = None) -> Outcome:
     Raises
     ------
     DeviceError
-        If there is no device, if it fails where no point is to blame, or if too many points lose it.
+        If there is no device, if it fails while no point runs, or if too many points lose it.
     WarpWattError
         As :func:`~warpwatt.lab.measure.runner.run`.
     """
     started, state = time.monotonic(), _Supervision(watcher or Unwatched())
-    with scratch() as folder:
+    with scratch_folder() as folder:
         while state.outcome is None:
             spent = time.monotonic() - started
             budget = None if options.budget is None else options.budget - spent
             redo = options.redo if state.files is None else ()  # the rows of lost points shall stay
             hung = _run_child(replace(options, budget=budget, redo=redo, scratch=Path(folder)), state)
             if state.outcome is None:
-                state.lose(hung=hung)
+                state.record_loss(hung=hung)
             if state.losses >= MAX_LOSSES:
                 raise DeviceError(f"{state.losses} points lost the device or hung: look at the machine")
     last = state.outcome
     return replace(last, statuses=state.total.statuses, seconds=time.monotonic() - started)
 
 
-def _patience(state: _Supervision, end: float | None) -> float | None:
+def _timeout(state: _Supervision, end: float | None) -> float | None:
     """Return how many seconds the child may be silent; None: while no point runs, for ever."""
     if state.begun is None:
         return None
@@ -180,7 +180,7 @@ def _patience(state: _Supervision, end: float | None) -> float | None:
 
 
 def _run_child(options: Options, state: _Supervision) -> bool:
-    """Run one child to its end, hearing it; return whether a point hung and the child was killed."""
+    """Run one child to its end, listening to it; return whether a point hung and the child was killed."""
     end = None if options.budget is None else time.monotonic() + options.budget + GRACE_SECONDS
     context = get_context("spawn")  # a fork would share the driver's state
     receiver, sender = context.Pipe(duplex=False)
@@ -188,8 +188,8 @@ def _run_child(options: Options, state: _Supervision) -> bool:
     child.start()
     sender.close()
     try:
-        while receiver.poll(_patience(state, end)):
-            state.hear(receiver.recv())
+        while receiver.poll(_timeout(state, end)):
+            state.receive(receiver.recv())
     except EOFError:
         return False
     else:

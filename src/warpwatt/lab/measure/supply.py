@@ -23,7 +23,7 @@ import numpy as np
 
 from warpwatt.core.arguments import Fill
 from warpwatt.core.errors import InputError, WarpWattError
-from warpwatt.lab.measure.comparison import expected
+from warpwatt.lab.measure.comparison import run_reference
 from warpwatt.lab.measure.corpus import buffers
 from warpwatt.lab.measure.inputs import FLOATS, fill, make_inputs
 from warpwatt.lab.measure.instance import Job
@@ -64,7 +64,7 @@ def make_job(order: Order) -> Job:
         for name in zeroable(program, size):
             if np.array_equal(inputs[name], fill(name, dict(buffers(program.size(size)))[name])):
                 inputs[name] = np.zeros_like(inputs[name])
-    return Job(program, size, order.data, inputs, expected(program, size, inputs))
+    return Job(program, size, order.data, inputs, run_reference(program, size, inputs))
 
 
 def zeroable(program: CorpusProgram, size: str) -> tuple[str, ...]:
@@ -89,11 +89,14 @@ class Supply:
 
     def __enter__(self) -> Self:
         if self.workers:
-            self._folder = self._given or Path(self._stack.enter_context(scratch()))
+            self._folder = self._given or Path(self._stack.enter_context(scratch_folder()))
             for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
                 os.environ.setdefault(name, "2")  # the workers are many; they read it when they start
             self._pool = ProcessPoolExecutor(
-                self.workers, mp_context=get_context("spawn"), initializer=end_with, initargs=(os.getpid(),)
+                self.workers,
+                mp_context=get_context("spawn"),
+                initializer=exit_with_parent,
+                initargs=(os.getpid(),),
             )
             self._stack.callback(self._stop, self._pool)
         return self
@@ -143,7 +146,7 @@ class Supply:
 
 
 @contextmanager
-def scratch() -> Iterator[str]:
+def scratch_folder() -> Iterator[str]:
     """Make a folder for arrays that is removed at the end; in memory, if there is room.
 
     Folders that killed processes left behind are removed first.
@@ -170,7 +173,7 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def end_with(parent: int) -> None:
+def exit_with_parent(parent: int) -> None:
     """End this process when its parent has gone, were it killed."""
 
     def watch() -> None:

@@ -1,8 +1,8 @@
 """Timing launches with events: cold and warm L2, one by one and in batches.
 
 The host is slower at enqueuing than short kernels are at running. So every timed span is enqueued while
-the device is still busy with something untimed (``Device.hold``, the flush): none contains waiting for the
-host.
+the device is still busy with something untimed (``Device.keep_busy``, the flush): none contains waiting for
+the host.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.prepared import Code
 
 ENQUEUE_SECONDS = 15e-6
-"""What the host takes at most to enqueue a launch with its events; ``hold`` covers so much for each."""
+"""What the host takes at most to enqueue a launch with its events; ``keep_busy`` covers so much for each."""
 BATCH = 200
 """Launches of a batch; the driver's queue holds about a thousand."""
 
@@ -63,7 +63,7 @@ def time_cold(watch: Stopwatch, instance: Instance) -> list[float]:
     """Run the program once, the L2 flushed before every launch; return the mean seconds of each launch."""
     device = watch.device
     actions = _actions(instance)
-    device.hold(ENQUEUE_SECONDS)
+    device.keep_busy(ENQUEUE_SECONDS)
     instance.restore()
     return _by_launch(instance, watch.spans(actions, device.flush_l2))
 
@@ -74,7 +74,7 @@ def time_warm(watch: Stopwatch, instance: Instance) -> list[float]:
     Where a run needs the buffers it changes put back, that happens between the two.
     """
     actions = _actions(instance)
-    watch.device.hold(ENQUEUE_SECONDS * (4 + 2 * len(actions)))
+    watch.device.keep_busy(ENQUEUE_SECONDS * (4 + 2 * len(actions)))
     instance.restore()
     instance.run()
     instance.restore()
@@ -83,14 +83,14 @@ def time_warm(watch: Stopwatch, instance: Instance) -> list[float]:
 
 def time_batch(watch: Stopwatch, run: Action, launches: int = BATCH) -> float:
     """Return the seconds per launch of a batch between two events, launch overhead included."""
-    watch.device.hold(ENQUEUE_SECONDS * launches)
+    watch.device.keep_busy(ENQUEUE_SECONDS * launches)
     run()
     return watch.spans([repeated(run, launches)])[0] / launches
 
 
 def time_nothing(watch: Stopwatch) -> float:
     """Return the seconds between two events with nothing between them."""
-    watch.device.hold(10 * ENQUEUE_SECONDS)
+    watch.device.keep_busy(10 * ENQUEUE_SECONDS)
     return watch.spans([lambda: None])[0]
 
 
@@ -102,7 +102,7 @@ def time_empty_kernel(watch: Stopwatch, code: Code) -> float:
     try:
         run = device.launcher(device.function(module, name), Launch(Dim3(1), Dim3(32)), ())
         run()
-        device.hold(64 * ENQUEUE_SECONDS)
+        device.keep_busy(64 * ENQUEUE_SECONDS)
         return min(watch.spans([run] * 32))
     finally:
         device.unload(module)

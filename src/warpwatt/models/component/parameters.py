@@ -112,14 +112,14 @@ def parameters(gpu: Gpu) -> Parameters:
 def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:
     """Return what process, size and memory of a GPU say, without any measurement of its power.
 
-    ``values`` stand for those of :func:`shared`, by the same names.
+    ``values`` stand for those of :func:`shared_numbers`, by the same names.
     """
     table = _table()
     model = table["model"]
-    known = shared() if values is None else values
+    known = shared_numbers() if values is None else values
     curve = table["voltage"]["default"]
     return Parameters(
-        coefficients={name: _coefficient(parts, known) for name, parts in makeup(gpu).items()},
+        coefficients={name: _coefficient(parts, known) for name, parts in composition(gpu).items()},
         voltage=VoltageCurve(curve["floor"], curve["knee"], curve["exponent"]),
         toggles={fill: float(table["toggle"][fill.value]["value"]) for fill in Fill},
         toggle_spread=float(table["toggle"]["spread"]["value"]),
@@ -138,7 +138,7 @@ def _coefficient(parts: Mapping[str, float], known: Mapping[str, tuple[float, fl
     return Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
 
 
-def makeup(gpu: Gpu) -> dict[str, dict[str, float]]:
+def composition(gpu: Gpu) -> dict[str, dict[str, float]]:
     """Return component to what its coefficient on a GPU is made of: shared number to factor.
 
     Process and size of the SM scale switching, bandwidth the memory's background, the power limit the board.
@@ -165,7 +165,7 @@ def makeup(gpu: Gpu) -> dict[str, dict[str, float]]:
 
 
 @lru_cache(maxsize=1)
-def shared() -> Mapping[str, tuple[float, float]]:
+def shared_numbers() -> Mapping[str, tuple[float, float]]:
     """Return value and deviation of the numbers that all GPUs share, by ``table.key``."""
     text = files("warpwatt.models.component").joinpath("fitted.toml").read_text(encoding="utf-8")
     fitted = {
@@ -173,11 +173,11 @@ def shared() -> Mapping[str, tuple[float, float]]:
         for table, entries in tomllib.loads(text).items()
         for key, entry in entries.items()
     }
-    return {**cited(), **fitted}
+    return {**cited_numbers(), **fitted}
 
 
 @lru_cache(maxsize=1)
-def cited() -> Mapping[str, tuple[float, float]]:
+def cited_numbers() -> Mapping[str, tuple[float, float]]:
     """Return value and deviation of the shared numbers before any fit: the fit's prior."""
     table, spreads = _table(), _table()["spread"]
     component = {"memory_watts_per_tbs": "memory", "dram_pj_per_byte": DRAM, "energy_pj": "switching"}

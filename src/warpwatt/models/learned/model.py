@@ -43,13 +43,13 @@ class ComponentLearned:
             If the shipped model file is damaged.
         """
         base = Component().predict(case, timing)
-        told = physical_features(case, timing)
-        model = shipped()
-        reason = why_not(model, case.gpu.name, told)
+        features = physical_features(case, timing)
+        model = shipped_model()
+        reason = refusal(model, case.gpu.name, features)
         if reason:
             message = f"{reason}: power is the component model's alone"
             return replace(base, model=self.name, warnings=(*base.warnings, message))
-        row = _row(model, told)
+        row = _row(model, features)
         factor = float(model.predict(row[None, :])[0])
         return replace(
             base,
@@ -61,24 +61,24 @@ class ComponentLearned:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> TrainedModel:
+def shipped_model() -> TrainedModel:
     """Return the model that comes with WarpWatt, read once."""
     from warpwatt.models.trained.file import read
 
     return read(Path(str(files("warpwatt.models.learned").joinpath("model.json"))))
 
 
-def why_not(model: TrainedModel, gpu: str, told: Mapping[str, float]) -> str:
+def refusal(model: TrainedModel, gpu: str, features: Mapping[str, float]) -> str:
     """Return why the learned part says nothing of a case, or nothing."""
     if gpu not in model.card["data"]["gpus"]:
         return f"nothing was learned of {gpu}"
-    if any(math.isnan(told[name]) for name in model.features):
+    if any(math.isnan(features[name]) for name in model.features):
         return "a physical feature is not known"
-    beyond = model.outside(_row(model, told)[None, :])
-    if not beyond:
+    outside = model.outside(_row(model, features)[None, :])
+    if not outside:
         return ""
-    more = f" and {len(beyond) - MOST_NAMED} more" if len(beyond) > MOST_NAMED else ""
-    return f"outside what was learned ({', '.join(beyond[:MOST_NAMED])}{more})"
+    more = f" and {len(outside) - MOST_NAMED} more" if len(outside) > MOST_NAMED else ""
+    return f"outside what was learned ({', '.join(outside[:MOST_NAMED])}{more})"
 
 
 def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
@@ -92,7 +92,7 @@ def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
 
     from warpwatt.models.trained.shapley import shap
 
-    model = shipped()
+    model = shipped_model()
     usual, effects = shap(model.estimator, np.array(row))
     logs = {"usual": usual, **{name: float(e) for name, e in zip(model.features, effects, strict=True)}}
     total = math.fsum(logs.values())
@@ -101,7 +101,7 @@ def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda pair: -abs(pair[1])))
 
 
-def _row(model: TrainedModel, told: Mapping[str, float]) -> Floats:
+def _row(model: TrainedModel, features: Mapping[str, float]) -> Floats:
     import numpy as np
 
-    return np.array([told[name] for name in model.features], dtype=np.float64)
+    return np.array([features[name] for name in model.features], dtype=np.float64)

@@ -58,8 +58,8 @@ class TrainedModel:
 
     def outside(self, x: Floats) -> tuple[str, ...]:
         """Return the features that leave the range of training in some row: there it extrapolates."""
-        beyond = np.any((x < self.low) | (x > self.high), axis=0)
-        return tuple(name for i, name in enumerate(self.features) if beyond[i])
+        outside = np.any((x < self.low) | (x > self.high), axis=0)
+        return tuple(name for i, name in enumerate(self.features) if outside[i])
 
 
 def write(path: Path, card: Mapping[str, Any], model: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ GREY, BLUE, ORANGE = "#b3bac2", PALETTE[0], PALETTE[1]
 
 def measured_against_predicted(samples: Samples, predicted: Floats) -> Any:
     """Return held-out predictions over measurements, coloured by program (5.12)."""
-    go = need("plotly.graph_objects")
+    go = import_optional("plotly.graph_objects")
     programs = np.array(samples.programs)
     names, counts = np.unique(programs, return_counts=True)
     named = [str(n) for n in names[np.argsort(-counts, kind="stable")][: len(PALETTE)]]
@@ -54,7 +54,7 @@ def measured_against_predicted(samples: Samples, predicted: Floats) -> Any:
 
 def errors_by_group(found: Mapping[str, Errors], counts: Mapping[str, int], unit: str) -> Any:
     """Return the mean absolute error of each group, the largest on top (5.13, Table 5.12)."""
-    go = need("plotly.graph_objects")
+    go = import_optional("plotly.graph_objects")
     names = sorted(found, key=lambda name: found[name].mae)
     bars = go.Bar(
         x=[found[name].mae for name in names],
@@ -70,7 +70,7 @@ def errors_by_group(found: Mapping[str, Errors], counts: Mapping[str, int], unit
 
 def weights(names: Sequence[str], values: Floats, title: str) -> Any:
     """Return features by falling weight (5.8)."""
-    go = need("plotly.graph_objects")
+    go = import_optional("plotly.graph_objects")
     order = np.argsort(values, kind="stable")
     bars = go.Bar(x=values[order], y=[names[int(i)] for i in order], orientation="h", marker={"color": BLUE})
     figure = go.Figure(bars)
@@ -80,7 +80,7 @@ def weights(names: Sequence[str], values: Floats, title: str) -> Any:
 
 def heat_map(names: Sequence[str], matrix: Floats) -> Any:
     """Return a matrix of correlation coefficients (5.5, 5.6, 5.7)."""
-    go = need("plotly.graph_objects")
+    go = import_optional("plotly.graph_objects")
     figure = go.Figure(
         go.Heatmap(
             z=np.round(matrix, 2)[::-1],
@@ -134,7 +134,7 @@ def responses(partial: Sequence[Response], single: Sequence[Response], unit: str
 
 def density(scores: Floats, bound: float) -> Any:
     """Return how often each outlier score occurs, with the bound above which rows are outliers (5.18)."""
-    go = need("plotly.graph_objects")
+    go = import_optional("plotly.graph_objects")
     figure = go.Figure(go.Histogram(x=scores, nbinsx=50, marker={"color": BLUE}))
     figure.add_vline(x=bound, line={"color": ORANGE, "dash": "dash"}, annotation_text="outliers right of it")
     figure.update_xaxes(title="GLOSH outlier score")
@@ -144,7 +144,7 @@ def density(scores: Floats, bound: float) -> Any:
 
 def loss_curves(curves: Mapping[str, Sequence[tuple[float, float]]], unit: str) -> Any:
     """Return training and held-out root mean square errors over epochs or trees (5.11, 5.14)."""
-    go = need("plotly.graph_objects")
+    go = import_optional("plotly.graph_objects")
     figure = go.Figure()
     for i, (name, curve) in enumerate(curves.items()):
         for j, (what, dash) in enumerate((("training", "solid"), ("held out", "dot"))):
@@ -159,7 +159,7 @@ def loss_curves(curves: Mapping[str, Sequence[tuple[float, float]]], unit: str) 
 def _multiples(names: Sequence[str]) -> tuple[Any, list[tuple[int, int]]]:
     """Return a figure of small multiples and the (row, column) of each."""
     rows = _rows(names)
-    make = need("plotly.subplots").make_subplots
+    make = import_optional("plotly.subplots").make_subplots
     figure = make(rows, COLUMNS, subplot_titles=list(names), vertical_spacing=0.25 / rows)
     return figure, [(1 + i // COLUMNS, 1 + i % COLUMNS) for i in range(len(names))]
 

@@ -74,7 +74,7 @@ def compile_for(target: str) -> Compiled:
     return compile_probes([p for p in suite.probes() if p.exists_on(target_number(target))], target)
 
 
-def write(folder: Path, target: str) -> None:
+def write_prepared(folder: Path, target: str) -> None:
     """Compile all probes of a target into a prepared folder; raises as :func:`compile_probes`."""
     made = compile_for(target)
     (folder / CUBIN).write_bytes(made.cubin)
@@ -106,8 +106,8 @@ class Verdict:
     problems: tuple[str, ...]
 
 
-def check(probes: Iterable[Probe], target: str) -> tuple[Verdict, ...]:
-    """Compile every probe that exists on a target, disassemble it and judge it.
+def check_probes(probes: Iterable[Probe], target: str) -> tuple[Verdict, ...]:
+    """Compile every probe that exists on a target, disassemble it and verify it.
 
     Raises
     ------
@@ -116,10 +116,10 @@ def check(probes: Iterable[Probe], target: str) -> tuple[Verdict, ...]:
     """
     chosen = tuple(p for p in probes if p.exists_on(target_number(target)))
     made = disassemble_probes(chosen, target)
-    return tuple(judge(probe, target, made[probe.name]) for probe in chosen)
+    return tuple(verify(probe, target, made[probe.name]) for probe in chosen)
 
 
-def judge(probe: Probe, target: str, program: Program) -> Verdict:
+def verify(probe: Probe, target: str, program: Program) -> Verdict:
     """Compare a probe's machine code with what is meant."""
     expected = probe.expected_on(target_number(target))
     if expected is None:
@@ -130,8 +130,8 @@ def judge(probe: Probe, target: str, program: Program) -> Verdict:
     if len(loops) != 1:
         return Verdict(probe, target, {}, 0, (f"{len(loops)} loops instead of one",))
     loop = loops[0]
-    meant = meant_in(loop, expected)
-    others = [one for one, is_meant in zip(loop, meant, strict=True) if not is_meant]
+    meant = find_measured(loop, expected)
+    others = [one for one, is_measured in zip(loop, meant, strict=True) if not is_measured]
     overhead = sum(1 for one in others if not is_filler(one))
     problems = [*_wrong_counts(loop, meant, expected), *_wrong_overhead(overhead, expected)]
     problems = problems or _wrong_chains(loop, meant, expected)
@@ -147,7 +147,7 @@ def find_loops(program: Program) -> list[tuple[Instruction, ...]]:
     return loops
 
 
-def meant_in(loop: Sequence[Instruction], expected: Expected) -> list[bool]:
+def find_measured(loop: Sequence[Instruction], expected: Expected) -> list[bool]:
     """Return for each instruction whether it is one that the probe measures; the loop's counter is none."""
     control = _control(loop)
     return [
@@ -174,7 +174,7 @@ def is_filler(one: Instruction) -> bool:
 
 
 def _wrong_counts(loop: Sequence[Instruction], meant: Sequence[bool], expected: Expected) -> list[str]:
-    opcodes = [one.opcode for one, is_meant in zip(loop, meant, strict=True) if is_meant]
+    opcodes = [one.opcode for one, is_measured in zip(loop, meant, strict=True) if is_measured]
     found = {p: sum(bool(re.fullmatch(p, opcode)) for opcode in opcodes) for p in expected.opcodes}
     return [
         f"{found[pattern]} × {pattern} instead of {wanted}"
@@ -215,9 +215,9 @@ def chain_depths(loop: Sequence[Instruction], meant: Sequence[bool]) -> list[int
     """
     reached: dict[str, int] = {}
     depths = []
-    for one, is_meant in zip(loop, meant, strict=True):
+    for one, is_measured in zip(loop, meant, strict=True):
         before = max((reached.get(name, 0) for name in one.reads), default=0)
-        depth = before + 1 if is_meant else before
+        depth = before + 1 if is_measured else before
         reached |= dict.fromkeys(one.writes, depth)
-        depths.append(depth if is_meant else 0)
+        depths.append(depth if is_measured else 0)
     return depths

@@ -67,15 +67,15 @@ class Placed:
         """Wait, and return the cycles from the first warp's start to the last one's end, median over SMs."""
         raw = np.empty(self.one.launch.threads * ptx.RECORD, np.uint8)
         self.device.download(self.records, raw)
-        return span(raw)
+        return span_cycles(raw)
 
 
-def span(raw: NDArray[np.uint8]) -> float:
+def span_cycles(raw: NDArray[np.uint8]) -> float:
     """Return the cycles that records tell: last stop less first start on each SM, median over SMs.
 
     >>> records = np.zeros((2, 16), np.uint64)
     >>> records[:, :3] = [(100, 180, 0), (90, 150, 0)]
-    >>> span(records.view(np.uint8).reshape(-1))
+    >>> span_cycles(records.view(np.uint8).reshape(-1))
     90.0
     """
     words = raw.view(np.uint64).reshape(-1, ptx.RECORD // 8)
@@ -85,7 +85,7 @@ def span(raw: NDArray[np.uint8]) -> float:
 
 
 @contextmanager
-def placed(device: Device, module: Any, one: Microbenchmark) -> Iterator[Placed]:
+def place_on_device(device: Device, module: Any, one: Microbenchmark) -> Iterator[Placed]:
     """Put the buffers of a microbenchmark on a device; they are freed at the end.
 
     Raises

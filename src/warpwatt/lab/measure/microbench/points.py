@@ -12,7 +12,7 @@ from warpwatt.lab.measure.columns import MICRO
 from warpwatt.lab.measure.device import DeviceLostError
 from warpwatt.lab.measure.microbench.host import PROTOCOL, host_points
 from warpwatt.lab.measure.microbench.model import Microbenchmark, Reading
-from warpwatt.lab.measure.microbench.placing import placed, read_code
+from warpwatt.lab.measure.microbench.placing import place_on_device, read_code
 from warpwatt.lab.measure.microbench.reading import Result, read
 from warpwatt.lab.measure.microbench.suite import microbenchmarks
 from warpwatt.lab.measure.points import VALUES
@@ -68,7 +68,7 @@ class CurvePoint(Point):
 
     def _row(self, bench: Bench, module: object, index: int, one: Microbenchmark) -> Row:
         try:
-            with placed(bench.device, module, one) as here:
+            with place_on_device(bench.device, module, one) as here:
                 result = read(bench, here)
         except DeviceLostError:
             raise

@@ -11,7 +11,7 @@ import numpy as np
 from warpwatt.lab.measure import timing
 from warpwatt.lab.measure.microbench.model import Microbenchmark, Reading
 from warpwatt.lab.measure.power import CHUNK_SECONDS, Loop, PowerRun, run_loop
-from warpwatt.lab.measure.protocol import Conditions, Settings, Status, persist
+from warpwatt.lab.measure.protocol import Conditions, Settings, Status, retry_rejected
 from warpwatt.lab.measure.statistics import median_error
 
 if TYPE_CHECKING:
@@ -76,18 +76,18 @@ def _repeated(bench: Bench, here: Placed, once: Callable[[], float]) -> Result:
     repeats = 3 if slow else REPEATS
 
     def run() -> Result:
-        device.hold(bench.settings.warm_up)
+        device.keep_busy(bench.settings.warm_up)
         here.run(1)()
         device.synchronise()
         before = device.sensors.state()
         values = [once() for _ in range(repeats)]
-        return _judged(values, Conditions(before, device.sensors.state()), one, bench.settings)
+        return _with_status(values, Conditions(before, device.sensors.state()), one, bench.settings)
 
-    result, _ = persist(device, bench.settings, run)
+    result, _ = retry_rejected(device, bench.settings, run)
     return result
 
 
-def _judged(
+def _with_status(
     values: Sequence[float], conditions: Conditions, one: Microbenchmark, settings: Settings
 ) -> Result:
     median = float(np.median(values))
@@ -116,7 +116,7 @@ def _seconds(watch: timing.Stopwatch, here: Placed) -> float:
     """Return the seconds of a launch, or a rate from the difference of a run and one twice as long."""
     one = here.one
     runs = [here.run(one.passes)] if not one.per_pass else [here.run(one.passes), here.run(2 * one.passes)]
-    watch.device.hold(timing.ENQUEUE_SECONDS * 8)
+    watch.device.keep_busy(timing.ENQUEUE_SECONDS * 8)
     times = watch.spans(runs)
     if not one.per_pass:
         return times[0]
@@ -127,7 +127,7 @@ def _seconds(watch: timing.Stopwatch, here: Placed) -> float:
 def _graph(watch: timing.Stopwatch, here: Placed) -> float:
     replay = watch.device.graph(timing.repeated(here.run(0), GRAPH_LAUNCHES))
     replay()
-    watch.device.hold(20 * timing.ENQUEUE_SECONDS)
+    watch.device.keep_busy(20 * timing.ENQUEUE_SECONDS)
     return watch.spans([replay])[0] / GRAPH_LAUNCHES
 
 
@@ -135,13 +135,15 @@ def _power(bench: Bench, here: Placed) -> Result:
     """Return the mean power while the launch repeats, and the time of one launch."""
     run = here.run(here.one.passes)
     run()
-    bench.device.hold(1e-3)
+    bench.device.keep_busy(1e-3)
     seconds = max(bench.watch.spans([run])[0], 1e-6)
     count = max(1, round(CHUNK_SECONDS / seconds))
     body = Loop(timing.repeated(run, count), count, seconds)
-    power, _ = persist(bench.device, bench.settings, lambda: run_loop(bench.device, body, bench.settings))
-    halves = abs(power.disagreement or 0.0) * (power.watts or 0.0)
+    power, _ = retry_rejected(
+        bench.device, bench.settings, lambda: run_loop(bench.device, body, bench.settings)
+    )
+    error = abs(power.disagreement or 0.0) * (power.watts or 0.0)
     return Result(
-        power.watts if power.watts is not None else math.nan, halves, power.runs, power.status,
+        power.watts if power.watts is not None else math.nan, error, power.runs, power.status,
         power.conditions, power.run_seconds, here.one.passes, power,
     )  # fmt: skip

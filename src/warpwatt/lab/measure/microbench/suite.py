@@ -52,8 +52,8 @@ class _Suite:
         yield from self._instructions()
         yield from self._global_latency()
         yield from self._loaded_latency()
-        yield from self._near_latency()
-        yield from self._near_bandwidth()
+        yield from self._on_chip_latency()
+        yield from self._sm_bandwidth()
         yield from self._l2_bandwidth()
         yield from self._dram_bandwidth()
         yield from self._conflicts()
@@ -105,7 +105,7 @@ class _Suite:
             )  # fmt: skip
             yield replace(made, buffer=8 * threads * 8, chain=Chain(8 * threads, every_word=True))
 
-    def _near_latency(self) -> Iterator[Microbenchmark]:
+    def _on_chip_latency(self) -> Iterator[Microbenchmark]:
         """Shared memory, constants, textures."""
         for spacing in (4, 8, 16, 32, 64, 128):
             arguments = {"spacing": spacing}
@@ -122,7 +122,7 @@ class _Suite:
             yield replace(made, chain=Chain(64), constants=footprint)
         yield _cycles(self.probes["chase_texture"], "latency", 1, {"warps": 1}, {"spacing": 0}, threads=1)
 
-    def _near_bandwidth(self) -> Iterator[Microbenchmark]:
+    def _sm_bandwidth(self) -> Iterator[Microbenchmark]:
         """L1 and shared memory against warps, in bytes per cycle and SM; asynchronous copies too."""
         for probe in self._group("bandwidth", "asynchronous copy"):
             if probe.name.startswith("stream_cg"):
@@ -149,12 +149,16 @@ class _Suite:
         """Walk over a buffer of many times L2, against warps per SM and mix of loads and stores."""
         for blocks in (1, 2, 4, 8):
             for warps in (1, 2, 4, 8):
-                yield self._stream("stream_cg_16B_16r0w", "dram bandwidth", warps, blocks, self._far, None)
+                yield self._stream(
+                    "stream_cg_16B_16r0w", "dram bandwidth", warps, blocks, self._dram_bytes, None
+                )
         for loads, stores in streams.MIXES[1:]:
-            yield self._stream(f"stream_cg_16B_{loads}r{stores}w", "dram bandwidth", 8, 8, self._far, None)
+            yield self._stream(
+                f"stream_cg_16B_{loads}r{stores}w", "dram bandwidth", 8, 8, self._dram_bytes, None
+            )
 
     @property
-    def _far(self) -> int:
+    def _dram_bytes(self) -> int:
         return min(16 * self.info.l2_bytes, self.info.memory_bytes // 8) // (64 * KIB) * 64 * KIB
 
     def _stream(
@@ -235,7 +239,7 @@ class _Suite:
             yield _power(fma, max(sms * share // 16, 1), 1, 32, Data.RANDOM)
         for warps in (1, 2, 4, 8):
             yield _power(fma, sms, 1, warps, Data.RANDOM)
-        for one in (*self._near_bandwidth(), *self._l2_bandwidth(), *self._dram_bandwidth()):
+        for one in (*self._sm_bandwidth(), *self._l2_bandwidth(), *self._dram_bandwidth()):
             if one.sweep["warps"] == (8 if one.quantity == "dram bandwidth" else 32):
                 for data in Data:
                     yield one.for_power(sms, data)

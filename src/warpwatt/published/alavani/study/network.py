@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,7 +95,7 @@ class Network:
         ``losses`` then holds, for every epoch, the mean squared error on the training and on the test rows
         (NaN where there are none).
         """
-        torch = need("torch")
+        torch = import_optional("torch")
         torch.manual_seed(self.random_state)
         torch.set_num_threads(1)
         self.offset, self.scale = (float(y.mean()), float(y.std()) or 1.0) if self.standardise else (0.0, 1.0)
@@ -128,7 +128,7 @@ class Network:
 
     def predict(self, x: Floats) -> Floats:
         """Return predictions of shape (rows,) in the target's unit."""
-        torch = need("torch")
+        torch = import_optional("torch")
         self._net.eval()
         with torch.no_grad():
             found = self._net(_tensor(torch, x))[:, 0].numpy()

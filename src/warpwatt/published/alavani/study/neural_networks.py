@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.errors import need
+from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.evaluate import Errors
 from warpwatt.lab.learn.regressors import min_max
-from warpwatt.lab.learn.splits import Split, folds
+from warpwatt.lab.learn.splits import Split, make_folds
 from warpwatt.published.alavani.study.network import Network
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run(
         If PyTorch is not installed.
     """
     found, curves = [], []
-    for part in folds(samples, Split.ROWS, seed):
+    for part in make_folds(samples, Split.ROWS, seed):
         network = Network(**row.network, epochs=row.epochs[size], standardise=True, random_state=seed)
         train, test = _features(row, samples, part, seed)
         network.fit(train, samples.y[part.train], test, samples.y[part.test])
@@ -129,7 +129,7 @@ class Autoencoder:
 
     def fit(self, x: Floats) -> Autoencoder:
         """Train on scaled features of shape (rows, features)."""
-        torch = need("torch")
+        torch = import_optional("torch")
         torch.manual_seed(self.random_state)
         torch.set_num_threads(1)
         nn, width = torch.nn, x.shape[1]
@@ -147,7 +147,7 @@ class Autoencoder:
 
     def __call__(self, x: Floats) -> Floats:
         """Return the latent means, shape (rows, latent)."""
-        torch = need("torch")
+        torch = import_optional("torch")
         with torch.no_grad():
             found = self._encoder(torch.tensor(x, dtype=torch.float32)).numpy()
         return np.asarray(found[:, : self.latent], dtype=np.float64)
