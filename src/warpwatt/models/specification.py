@@ -110,14 +110,14 @@ def static_watts(gpu: Gpu, active_sms: int) -> dict[str, float]:
     """Return the power drawn however little the kernel does: board idle, clocks running, SMs switched on."""
     return {
         "idle": idle_watts(gpu),
-        "active": _limit(gpu) * _board("active_share"),
+        "active": power_limit(gpu) * _board("active_share"),
         "SMs": active_sms * _board("sm_idle_watts"),
     }
 
 
 def idle_watts(gpu: Gpu) -> float:
     """Return the power of the board with nothing to do: measured, else a usual share of its limit."""
-    return gpu.idle_power if gpu.idle_power is not None else _limit(gpu) * _board("idle_share")
+    return gpu.idle_power if gpu.idle_power is not None else power_limit(gpu) * _board("idle_share")
 
 
 def dram_joules_per_byte(gpu: Gpu) -> float:
@@ -125,7 +125,14 @@ def dram_joules_per_byte(gpu: Gpu) -> float:
     return 8 * _number("dram_pj_per_bit", gpu.memory_type, "default") * PICO
 
 
-def _limit(gpu: Gpu) -> float:
+def power_limit(gpu: Gpu) -> float:
+    """Return the board's power limit in W.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If it is not known.
+    """
     if gpu.power_limit is None:
         fix = "add power_limit to a user GPU file, or choose another power model"
         raise UnsupportedGpuError(f"the board power of {gpu.name} is not known", hint=fix)

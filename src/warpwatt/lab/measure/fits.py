@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float64]
+    Points = Sequence[float] | Vector
 
 _RATES = 400
 """Rates tried before the best one is refined, spread evenly over their logarithm."""
@@ -72,7 +73,7 @@ class Fit:
         return float(self.curve(np.array([x]))[0])
 
 
-def fit_linear(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
+def fit_linear(x: Points, y: Points) -> Fit:
     """Fit y = a + b·x.
 
     Raises
@@ -87,14 +88,14 @@ def fit_linear(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
     return _straight("a + b·x", x, y, lambda v: v)
 
 
-def fit_logarithmic(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
+def fit_logarithmic(x: Points, y: Points) -> Fit:
     """Fit y = a + b·ln x; raises InputError as :func:`fit_linear`, and where an x is not positive."""
     if np.min(np.asarray(x, float), initial=1.0) <= 0:
         raise InputError("a logarithm needs x above 0")
     return _straight("a + b·ln x", x, y, np.log)
 
 
-def fit_exponential(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> Fit:
+def fit_exponential(x: Points, y: Points) -> Fit:
     """Fit y = a·(b − exp(−c·x)) with c > 0: growth from a·(b − 1) to a·b (Table 4.5).
 
     For each rate c the rest is linear, so only c is searched for: first coarsely, then by Gauss and Newton's
@@ -124,7 +125,7 @@ def fit_exponential(x: Sequence[float] | Vector, y: Sequence[float] | Vector) ->
     )  # fmt: skip
 
 
-def fit_growth(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> dict[str, Fit]:
+def fit_growth(x: Points, y: Points) -> dict[str, Fit]:
     """Return the fits of all three families by name, the best R² first (Alavani 2023, Table 4.4)."""
     families = {"linear": fit_linear, "logarithmic": fit_logarithmic, "exponential": fit_exponential}
     fits = {name: family(x, y) for name, family in families.items()}
@@ -133,8 +134,8 @@ def fit_growth(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> dict
 
 def _straight(
     model: str,
-    x: Sequence[float] | Vector,
-    y: Sequence[float] | Vector,
+    x: Points,
+    y: Points,
     scale: Callable[[Vector], Vector],
 ) -> Fit:
     xs, ys = _points(x, y, 3)
@@ -179,7 +180,7 @@ def _golden(function: Callable[[float], float], low: float, high: float) -> floa
     return (low + high) / 2
 
 
-def _points(x: Sequence[float] | Vector, y: Sequence[float] | Vector, least: int) -> tuple[Vector, Vector]:
+def _points(x: Points, y: Points, least: int) -> tuple[Vector, Vector]:
     """Return the points as arrays."""
     xs, ys = np.asarray(x, float), np.asarray(y, float)
     if xs.shape != ys.shape or xs.ndim != 1:

@@ -15,11 +15,11 @@ from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.fits import Parameter, quality, standard_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
+    from warpwatt.lab.measure.fits import Points, Vector
 
 _ROUNDS = 3
 """Times the number of columns: steps after which the method has failed."""
@@ -42,9 +42,9 @@ class NonNegative:
 
 
 def fit_nonnegative(
-    columns: Mapping[str, Sequence[float] | Vector],
-    y: Sequence[float] | Vector,
-    sigma: Sequence[float] | Vector | None = None,
+    columns: Mapping[str, Points],
+    y: Points,
+    sigma: Points | None = None,
 ) -> NonNegative:
     """Fit y as a sum of columns with coefficients of at least 0.
 

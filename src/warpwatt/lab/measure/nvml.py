@@ -73,15 +73,12 @@ class NvmlSensors:
         nvml, board = self._nvml, self._board
         reasons = getattr(nvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
         reasons = reasons or nvml.nvmlDeviceGetCurrentClocksThrottleReasons
+        celsius = self._ask(nvml.nvmlDeviceGetTemperature, board, nvml.NVML_TEMPERATURE_GPU)
         return State(
-            sm_clock=_scaled(self._ask(lambda: nvml.nvmlDeviceGetClockInfo(board, nvml.NVML_CLOCK_SM)), 1e6),
-            memory_clock=_scaled(
-                self._ask(lambda: nvml.nvmlDeviceGetClockInfo(board, nvml.NVML_CLOCK_MEM)), 1e6
-            ),
-            temperature=_scaled(
-                self._ask(lambda: nvml.nvmlDeviceGetTemperature(board, nvml.NVML_TEMPERATURE_GPU)), 1.0
-            ),
-            throttle=reason_names(self._ask(lambda: reasons(board)) or 0),
+            sm_clock=_scaled(self._ask(nvml.nvmlDeviceGetClockInfo, board, nvml.NVML_CLOCK_SM), 1e6),
+            memory_clock=_scaled(self._ask(nvml.nvmlDeviceGetClockInfo, board, nvml.NVML_CLOCK_MEM), 1e6),
+            temperature=_scaled(celsius, 1.0),
+            throttle=reason_names(self._ask(reasons, board) or 0),
         )
 
     def sample(self) -> Sample:
@@ -89,21 +86,21 @@ class NvmlSensors:
         nvml, board = self._nvml, self._board
         time = self._clock.now()
         instant, average = self._fields_mw()
-        energy = self._ask(lambda: nvml.nvmlDeviceGetTotalEnergyConsumption(board))
+        energy = self._ask(nvml.nvmlDeviceGetTotalEnergyConsumption, board)
         if instant is None:
-            instant = self._ask(lambda: nvml.nvmlDeviceGetPowerUsage(board))
+            instant = self._ask(nvml.nvmlDeviceGetPowerUsage, board)
         return Sample(time, _scaled(instant, 1e-3), _scaled(average, 1e-3), energy)
 
     def _fields_mw(self) -> tuple[int | None, int | None]:
         """Return instant and average power in mW."""
-        values = self._ask(lambda: self._nvml.nvmlDeviceGetFieldValues(self._board, self._fields))
+        values = self._ask(self._nvml.nvmlDeviceGetFieldValues, self._board, self._fields)
         found = [int(v.value.uiVal) if v.nvmlReturn == 0 else None for v in values or ()]
         found += [None, None]
         return found[0], found[1]
 
-    def _ask(self, call: Callable[[], Any]) -> Any:
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return call()
+            return function(*arguments)
         except self._nvml.NVMLError:
             return None
 

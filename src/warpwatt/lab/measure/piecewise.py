@@ -18,11 +18,9 @@ from warpwatt.lab.measure.fits import Parameter, quality, standard_errors
 from warpwatt.lab.measure.statistics import median_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
+    from warpwatt.lab.measure.fits import Points, Vector
 
 MOST_PIECES = 8
 
@@ -60,8 +58,8 @@ class Piecewise:
 
 
 def fit_piecewise_linear(
-    x: Sequence[float] | Vector,
-    y: Sequence[float] | Vector,
+    x: Points,
+    y: Points,
     *,
     most: int = MOST_PIECES,
     least_points: int = 4,
@@ -199,7 +197,7 @@ class Level:
     points: int
 
 
-def find_levels(x: Sequence[float] | Vector, y: Sequence[float] | Vector) -> tuple[Level, ...]:
+def find_levels(x: Points, y: Points) -> tuple[Level, ...]:
     """Return the flat stretches of a curve, by rising footprint.
 
     Lines in pieces through the logarithms; a piece that hardly rises is a level, neighbours of the same

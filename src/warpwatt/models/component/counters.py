@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from warpwatt.models.component.activity import activity
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.core.case import Case
+    from warpwatt.core.case import Case, Timing
     from warpwatt.models.component.activity import Activity
 
 SECTOR = 32
@@ -65,6 +67,13 @@ def with_counters(work: Activity, case: Case, seconds: float) -> Activity:
         active_sms=work.active_sms if active is None else active * case.gpu.sm_count,
         measured=frozenset(found),
     )
+
+
+def measured_work(case: Case, timing: Timing) -> tuple[Activity, float]:
+    """Return what a case does and in how many seconds, measured by its profile or else predicted."""
+    profile = case.profile
+    seconds = profile.time if profile is not None and profile.time else timing.time.value
+    return with_counters(activity(case), case, seconds), seconds
 
 
 def _counted(counters: Mapping[str, float]) -> dict[str, float]:

@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.models.component.activity import activity, toggle_factor
-from warpwatt.models.component.counters import RATES, with_counters
+from warpwatt.models.component.activity import toggle_factor
+from warpwatt.models.component.counters import RATES, measured_work
 from warpwatt.models.component.parameters import COMPONENTS, loads, parameters
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ LEVELS = ("shared", "l1", "l2", "dram")
 def physical_features(case: Case, timing: Timing) -> dict[str, float]:
     """Return name to value of a case: :func:`features`, with the component model's watts."""
     known = parameters(case.gpu)
-    profile = case.profile
-    seconds = profile.time if profile is not None and profile.time else timing.time.value
-    work = with_counters(activity(case), case, seconds)
+    work, seconds = measured_work(case, timing)
     toggle = toggle_factor(case, known.toggles)
     found = loads(case.gpu, case.clocks, work, seconds, known, toggle=toggle)
     watts = {name: known.coefficients[name].value * found.get(name, 0.0) for name in COMPONENTS}

@@ -10,8 +10,8 @@ import numpy as np
 
 from warpwatt.core.case import Power
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
-from warpwatt.models.component.activity import activity, fill_assumed, toggle_factor
-from warpwatt.models.component.counters import with_counters
+from warpwatt.models.component.activity import fill_assumed, toggle_factor
+from warpwatt.models.component.counters import measured_work
 from warpwatt.models.component.parameters import STATIC, loads, parameters
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class Component:
         """
         known = parameters(case.gpu)
         profile = case.profile
-        seconds = profile.time if profile is not None and profile.time else timing.time.value
-        work = with_counters(activity(case), case, seconds)
+        work, seconds = measured_work(case, timing)
         found = loads(
             case.gpu,
             case.clocks,

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Fill
-from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.models.specification import power_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,15 +148,13 @@ def composition(gpu: Gpu) -> dict[str, dict[str, float]]:
     UnsupportedGpuError
         If the GPU's board power is not known.
     """
-    if gpu.power_limit is None:
-        fix = "add power_limit to a user GPU file, or choose another power model"
-        raise UnsupportedGpuError(f"the board power of {gpu.name} is not known", hint=fix)
+    limit = power_limit(gpu)
     scale = float(_of(_table()["process"], gpu)["value"])
     lanes = gpu.capability.fp32_lanes / REFERENCE_LANES
     return {
-        "board": {"board.watts": 1.0, "board.share": gpu.power_limit},
+        "board": {"board.watts": 1.0, "board.share": limit},
         "memory": {_typed("memory_watts_per_tbs", gpu): gpu.memory_bandwidth / 1e12},
-        "leakage": {"board.leakage_share": gpu.power_limit},
+        "leakage": {"board.leakage_share": limit},
         "clocks": {"board.clocks_watts": scale * lanes},
         "active SMs": {"board.active_watts": scale * lanes},
         **{name: {f"energy_pj.{name}": PICO * scale} for name in SWITCHING},
