@@ -215,7 +215,7 @@ class KernelTunerKernel:
                 Path(file).unlink(missing_ok=True)
 
     def _arguments(self, kernel: Any) -> Mapping[str, object]:
-        """Return the arguments in words, those of Kernel Tuner by position; contents go to files once."""
+        """Return the arguments for ``warpwatt.predict``, by position; contents go to files once."""
         if self.args is not None:
             return self.args
         if not self._described:
@@ -226,7 +226,7 @@ class KernelTunerKernel:
 
 
 def describe_argument(name: str, value: Any, folder: Path) -> object:
-    """Return an argument of Kernel Tuner's in words, its contents in a file of ``folder``.
+    """Return an argument of Kernel Tuner's for ``warpwatt.predict``, its contents in a file of ``folder``.
 
     >>> describe_argument("0", np.int32(5), Path())
     5

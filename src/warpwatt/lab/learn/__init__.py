@@ -7,5 +7,5 @@ Public names
 ``evaluate.evaluate(samples, regressor, split)`` cross-validates by row, as published, or by program. See
 ``docs/validation/power_study.md`` for what each of them is worth.
 
-Everything beyond NumPy is imported when it is used; the extras ``learn``, ``ann`` and ``explain`` bring it.
+Everything but NumPy is imported when it is used; the extras ``learn``, ``ann`` and ``explain`` bring it.
 """

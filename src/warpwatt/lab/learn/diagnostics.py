@@ -58,7 +58,7 @@ def one_at_a_time(
 
 
 def grid(samples: Samples, feature: str, points: int = POINTS) -> Floats:
-    """Return up to so many distinct values of a feature, its quantiles."""
+    """Return up to ``points`` distinct values of a feature, its quantiles."""
     column = samples.x[:, samples.features.index(feature)]
     return np.unique(np.quantile(column, np.linspace(0, 1, points)))
 
@@ -102,7 +102,7 @@ def _staged(estimator: Any, x: Floats) -> Iterable[Floats]:
 
 
 def _xgboost(estimator: Any, x: Floats) -> Iterable[Floats]:
-    """Return predictions after each tree; the booster sums up the trees before it anew each time."""
+    """Return predictions after each tree; the booster adds up all trees before it each time."""
     trees = estimator.get_booster().num_boosted_rounds()
     for end in range(1, trees + 1):
         yield estimator.predict(x, iteration_range=(0, end))

@@ -17,7 +17,7 @@ class MissingColumnError(DataError):
 
 
 class UnknownLayoutError(DataError):
-    """A table of no known layout, and nobody named its program and target columns (exit code 1)."""
+    """A table of no known layout, and its program and target columns were not named (exit code 1)."""
 
 
 class TooFewRowsError(DataError):

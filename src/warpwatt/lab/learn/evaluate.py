@@ -1,6 +1,6 @@
 """Cross-validation: every row predicted once by a regressor that has not seen it, or not its program.
 
-Hyper-parameters may be chosen inside the training rows (nested tuning), so that no held-out row has a say.
+Hyper-parameters may be chosen inside the training rows (nested tuning): no held-out row influences them.
 The thesis (5.7.8) scores every combination on all splits and reports the best on the same splits; that choice
 has seen the test rows. Ours has not: the outer folds only measure.
 """

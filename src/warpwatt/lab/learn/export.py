@@ -1,6 +1,6 @@
 """A fitted regressor as JSON that ``models.trained`` reads back: no pickles, no code.
 
-Trees become flat arrays, XGBoost's where they shall be explained too: a shipped model needs NumPy only.
+Trees become flat arrays, XGBoost's where SHAP values are wanted too: a shipped model needs NumPy only.
 """
 
 from __future__ import annotations

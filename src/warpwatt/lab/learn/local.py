@@ -37,7 +37,7 @@ class Explanation:
     effects
         By feature, falling in size: what the row's value adds to the prediction, against an average value.
     fit
-        R² of the surrogate, weighted by nearness: below about 0.5 it says little about the model.
+        R² of the surrogate, weighted by nearness: below about 0.5 it is no explanation of the model.
     """
 
     predicted: float

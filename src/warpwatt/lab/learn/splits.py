@@ -1,4 +1,4 @@
-"""Which rows are held out: by row, as published, or by program, which tells what a new kernel will see."""
+"""Which rows are held out: by row, as published, or by program, which shows the error for a new kernel."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CALIBRATION = 30
 """Operators measured once on the new GPU."""
 FEWEST = 5
-"""Fewer measured operators than this say nothing about a distribution."""
+"""Fewer measured operators than this do not describe a distribution."""
 
 
 @dataclass(frozen=True, slots=True)

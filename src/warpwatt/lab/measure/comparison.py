@@ -53,7 +53,7 @@ def run_reference(program: CorpusProgram, size: str, inputs: Mapping[str, Any]) 
     Raises
     ------
     InputError
-        If the reference fails, or returns what is no buffer or has another type or number of elements.
+        If the reference fails, or returns something else than buffers of the right type and size.
     """
     function, chosen = reference(program), program.size(size)
     return call_checked("reference()", function, program, chosen, inputs, InputError)

@@ -1,9 +1,9 @@
 """Coefficients of the component power model from measured runs of one GPU, or of many.
 
 Energy is linear in coefficients once voltages are known, so a fit is non-negative least squares on relative
-errors. What the model says of a GPU without any measurement is the prior: few or similar runs move only what
-they can tell apart. The curve of the voltage is chosen from a grid by the smallest sum of squares, where runs
-at different clocks tell anything of it.
+errors. What the model predicts for a GPU without any measurement is the prior: few or similar runs move only
+what they can distinguish. The curve of the voltage is chosen from a grid by the smallest sum of squares,
+where there are runs at different clocks.
 
 Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``.
 """
@@ -44,12 +44,13 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 NOISE = 0.08
-"""Relative deviation of one independent measurement from what the right coefficients would say."""
+"""Relative deviation of one independent measurement from what the right coefficients would predict."""
 OWN = 0.4
 """Deviation of the logarithm by which a coefficient of one GPU differs from what all share."""
 OWN_ERROR = 0.5
-"""Share of a coefficient's standard error that is kept: errors of coefficients that a fit can hardly tell
-apart cancel in their sum. So intervals hold 80 % of unseen programs (docs/validation/power_models.md)."""
+"""Share of a coefficient's standard error that is kept: errors of coefficients that a fit can hardly
+distinguish cancel in their sum. So intervals hold 80 % of unseen programs
+(docs/validation/power_models.md)."""
 INDEPENDENT = 4
 """Most measurements of one program that count as independent: its other clocks repeat its errors."""
 UNSCALED = ("board", "memory", DRAM)
@@ -65,7 +66,7 @@ CURVES = tuple(
 
 
 CLOCK_SPAN = 0.1
-"""Share of the boost clock over which runs must differ to say anything of the voltage curve."""
+"""Share of the boost clock over which runs must differ to determine the voltage curve."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,12 +157,12 @@ def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, flo
 
 
 def predicted_watts(run: PoweredRun, known: Parameters) -> float:
-    """Return the power that the model says of a run."""
+    """Return the power that the model predicts for a run."""
     return math.fsum(component_watts(run, known).values())
 
 
 def component_watts(run: PoweredRun, known: Parameters) -> dict[str, float]:
-    """Return the power that the model says of a run, by component."""
+    """Return the power that the model predicts for a run, by component."""
     return {name: known.coefficients[name].value * load for name, load in _loads(run, known).items()}
 
 

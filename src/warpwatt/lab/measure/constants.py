@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.columns import Row
 
 PEAK_THRESHOLD = 0.02
-"""ε: throughput within so much of the most counts as the peak (Alavani 2023, section 3.2)."""
+"""ε: throughput within this share of the highest counts as the peak (Alavani 2023, section 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def _lines(rows: Curve, found: Extraction) -> None:
     ]
     for quantity, program, swept, per, name, unit in cases:
         curve = rows.where(quantity=quantity, program=program)
-        if swept == "stride":  # broadcast and the odd spacing below a word are another story
+        if swept == "stride":  # broadcast, and spacings below a word, are not on the line
             curve = Curve(tuple(r for r in curve.rows if float(str(r["stride"] or 0)) >= per))
         _attempt(found, name, partial(_line, curve, swept, per, name, unit, found))
 

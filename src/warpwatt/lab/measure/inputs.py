@@ -123,7 +123,7 @@ def make_inputs(program: CorpusProgram, size: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the size is unknown, or ``inputs`` returns what is no buffer or does not fit its description.
+        If the size is unknown, or ``inputs`` returns something else than buffers that fit their descriptions.
     """
     chosen = program.size(size)
     described = dict(buffers_of(chosen))
@@ -154,7 +154,7 @@ def call_checked(
     failure
         If the function raises anything.
     InputError
-        If it returns what is no buffer, or one that does not fit its description.
+        If it returns something that is not a buffer, or one that does not fit its description.
     """
     described, file = dict(buffers_of(size)), program.source.with_suffix(".py")
     try:

@@ -93,7 +93,7 @@ class Instance:
     def mismatches(self) -> tuple[Mismatch, ...]:
         """Run once from the start and compare with the reference.
 
-        Every buffer that shall change is compared, and the others up to ``READ_BACK`` bytes: they must not
+        Every buffer that should change is compared, and the others up to ``READ_BACK`` bytes: they must not
         have changed.
 
         Afterwards ``restores`` says whether later runs need the start again: they do not where every

@@ -184,7 +184,7 @@ RISE = 0.06
 LEAST_POINTS = 3
 MOST_LEVELS = 10
 STEPPED = 1e-3
-"""Relative resolution: what is printed or counted in whole steps differs by so much for nothing."""
+"""Relative resolution: values printed or counted in whole steps differ by this much by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)

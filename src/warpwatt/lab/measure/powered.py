@@ -40,7 +40,7 @@ USABLE = ("ok", "capped")
 LEAST_BUSY = 0.8
 """Share of the loop that the program's own launches must take: putting buffers back costs power too."""
 FEWEST = 8
-"""Programs below which coefficients are not fitted: nothing would tell them apart."""
+"""Programs below which coefficients are not fitted: they could not be distinguished."""
 IDLE = Activity(0.0, {}, {})
 """What the GPU does between launches."""
 Part = tuple[Activity, float, float]
@@ -150,7 +150,7 @@ def _run(row: Row, program: CorpusProgram, gpu: Gpu, parts: tuple[Part, ...]) ->
 
 
 def _mean(row: Row, what: str, unit: str = "hz") -> float | None:
-    """Return the mean of a condition before and after the run, None where nobody knows."""
+    """Return the mean of a condition before and after the run, None where neither is known."""
     cells = [row[f"{what}_{when}_{unit}"] for when in ("before", "after")]
     values = [float(str(cell)) for cell in cells if cell not in ("", None)]
     return math.fsum(values) / len(values) if values else None

@@ -154,7 +154,7 @@ def _time_once(watch: timing.Stopwatch, instance: Instance, mode: Mode, settings
 
 
 def _batches(instance: Instance, launches: Sequence[Summary], settings: Settings) -> bool:
-    """Whether a launch may follow itself at once and is so short that doing so tells something."""
+    """Whether a launch may follow itself at once and is so short that its gap to the next one counts."""
     alone = len(launches) == 1 and instance.launches[0].executions == 1
     return alone and not instance.restores and launches[0].median < settings.batch_below
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.device import Sample
 
 MAX_WATTS = 20e3
-"""No board draws more: a reading above is none."""
+"""No board draws more: a higher reading is an error."""
 STUCK_SAMPLES = 10
 WRAPS = (2**32, 2**64)
 """Where energy counters in mJ wrap."""

@@ -233,7 +233,7 @@ class Group:
 class Store:
     """The files of a folder, opened when first needed. Use it as a context manager.
 
-    ``columns`` are those of each protocol; a protocol without columns is an error of ours.
+    ``columns`` are those of each protocol; a protocol without columns is a bug.
     """
 
     folder: Path

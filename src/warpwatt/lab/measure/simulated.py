@@ -1,7 +1,7 @@
 """A simulated device: known true times and powers, noise, faults. It computes nothing: its results are set.
 
 Time is virtual, so that a campaign of hours runs in seconds; it jumps to a multiple of ``LOAD_SECONDS``
-whenever a module is loaded and the noise starts anew, so that a point's figures do not depend on what was
+whenever a module is loaded and the noise restarts, so that a point's figures do not depend on what was
 measured before it in the same process.
 """
 
@@ -132,7 +132,7 @@ class SimulatedDevice:
         self._results = {a: np.ascontiguousarray(v).reshape(-1).view(np.uint8) for a, v in results.items()}
 
     def load(self, cubin: bytes) -> bytes:
-        """Start anew: noise, sensors, and time at a round figure."""
+        """Restart noise and sensors; set the time to a multiple of ``LOAD_SECONDS``."""
         if self.behaviour.real_seconds:
             time.sleep(self.behaviour.real_seconds)
         self.synchronise()
@@ -293,7 +293,7 @@ class SimulatedSensors:
         self.reads = 0
 
     def state(self) -> State:
-        """Return fixed clocks; throttled in the first so many reads."""
+        """Return fixed clocks; throttled in the first ``throttled_reads`` reads."""
         self.reads += 1
         throttled = self.reads <= self.device.behaviour.throttled_reads
         return State(1.98e9, 3.201e9, 45.0, self.device.behaviour.throttle if throttled else ())

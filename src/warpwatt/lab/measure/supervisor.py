@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.results import Group, Store
 
 MAX_LOSSES = 20
-"""So many points that lose the device or hang end a campaign: something is wrong with the machine."""
+"""This many points that lose the device or hang end a campaign: something is wrong with the machine."""
 
 
 GRACE_SECONDS = 45.0
@@ -38,7 +38,7 @@ GRACE_SECONDS = 45.0
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Message: so many points are to be measured into these files."""
+    """Message: ``count`` points are to be measured into these files."""
 
     count: int
     files: Store
@@ -162,7 +162,7 @@ def supervise(options: Options, watcher: Watcher | None = None) -> Outcome:
         while state.outcome is None:
             spent = time.monotonic() - started
             budget = None if options.budget is None else options.budget - spent
-            redo = options.redo if state.files is None else ()  # the rows of lost points shall stay
+            redo = options.redo if state.files is None else ()  # the rows of lost points must stay
             hung = _run_child(replace(options, budget=budget, redo=redo, scratch=Path(folder)), state)
             if state.outcome is None:
                 state.record_loss(hung=hung)

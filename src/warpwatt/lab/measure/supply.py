@@ -1,6 +1,6 @@
 """Inputs and expected results of the points to come, made ahead by other processes.
 
-References take longer than the kernels they check; the GPU shall not wait for them. Arrays travel as files
+References take longer than the kernels they check; the GPU must not wait for them. Arrays travel as files
 in shared memory.
 """
 
@@ -68,7 +68,7 @@ def make_job(order: Order) -> Job:
 
 
 def zeroable(program: CorpusProgram, size: str) -> tuple[str, ...]:
-    """Return the buffers that zeros may replace without another course of the program: random floats."""
+    """Return the buffers that zeros may replace without changing control flow: random floats."""
     described = buffers(program.size(size))
     return tuple(name for name, b in described if b.fill is Fill.RANDOM and b.dtype in FLOATS)
 
@@ -108,7 +108,7 @@ class Supply:
 
     @staticmethod
     def _stop(pool: ProcessPoolExecutor) -> None:
-        """End the workers: a reference may run for minutes, and nobody waits for it any more."""
+        """End the workers: a reference may run for minutes, and its result is no longer needed."""
         processes = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:

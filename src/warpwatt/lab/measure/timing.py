@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.prepared import Code
 
 ENQUEUE_SECONDS = 15e-6
-"""What the host takes at most to enqueue a launch with its events; ``keep_busy`` covers so much for each."""
+"""What the host takes at most to enqueue a launch with its events; ``keep_busy`` covers this for each."""
 BATCH = 200
 """Launches of a batch; the driver's queue holds about a thousand."""
 
@@ -33,7 +33,7 @@ class Stopwatch:
         self._events: list[Any] = []
 
     def events(self, count: int) -> list[Any]:
-        """Return so many events."""
+        """Return the first ``count`` events, made where needed."""
         while len(self._events) < count:
             self._events.append(self.device.event())
         return self._events[:count]
@@ -109,7 +109,7 @@ def time_empty_kernel(watch: Stopwatch, code: Code) -> float:
 
 
 def repeated(action: Action, count: int) -> Action:
-    """Return an action that enqueues another so many times."""
+    """Return an action that enqueues another ``count`` times."""
 
     def run() -> None:
         for _ in range(count):

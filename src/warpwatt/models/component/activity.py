@@ -41,11 +41,11 @@ class Activity:
         (``registers``, and every pipe), floating-point operations (``tensor``), bytes (``shared``, ``l1``,
         ``l2``, ``dram``).
     by_instruction
-        The same by instruction; empty for components that nobody attributed.
+        The same by instruction; empty for components that are not attributed.
     measured
         Components whose amount comes from hardware counters.
     occupancy
-        Resident warps over the most that fit, 0 to 1; NaN where nobody knows.
+        Resident warps over the most that fit, 0 to 1; NaN where not known.
     """
 
     active_sms: float

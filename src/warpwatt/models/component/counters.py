@@ -55,7 +55,7 @@ BUSY = {"FP32A": "fp32", "FP64A": "fp64", "FP16A": "fp16", "TENSO": "tensor"}
 
 
 def with_counters(work: Activity, case: Case, seconds: float) -> Activity:
-    """Return the activity with every amount that the case's profile measured in place of ours."""
+    """Return the activity with amounts that the case's profile measured in place of predicted ones."""
     profile = case.profile
     if profile is None or not profile.counters:
         return work

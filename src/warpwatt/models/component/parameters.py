@@ -37,7 +37,7 @@ class VoltageCurve:
     exponent: float
 
     def at(self, share: float) -> float:
-        """Return V / V(boost) at that share of the boost clock; beyond 1 the curve goes on.
+        """Return V / V(boost) at that share of the boost clock; above 1 the curve continues.
 
         >>> curve = VoltageCurve(floor=0.7, knee=0.5, exponent=1.0)
         >>> [round(curve.at(share), 6) for share in (0.3, 0.5, 0.75, 1.0)]
@@ -110,7 +110,7 @@ def parameters(gpu: Gpu) -> Parameters:
 
 
 def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:
-    """Return what process, size and memory of a GPU say, without any measurement of its power.
+    """Return the parameters that follow from a GPU's process, size and memory, without any measured power.
 
     ``values`` stand for those of :func:`shared_numbers`, by the same names.
     """

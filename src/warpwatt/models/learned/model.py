@@ -69,7 +69,7 @@ def shipped_model() -> TrainedModel:
 
 
 def refusal(model: TrainedModel, gpu: str, features: Mapping[str, float]) -> str:
-    """Return why the learned part says nothing of a case, or nothing."""
+    """Return why the learned part does not apply to a case; empty where it does."""
     if gpu not in model.card["data"]["gpus"]:
         return f"nothing was learned of {gpu}"
     if any(math.isnan(features[name]) for name in model.features):

@@ -114,7 +114,7 @@ def forest(model: Mapping[str, Any], features: int) -> Callable[[Floats], Floats
     Raises
     ------
     ModelFileError
-        If the arrays do not describe trees over so many features.
+        If the arrays do not describe trees over ``features`` features.
     """
     names = ("feature", "threshold", "left", "right", "value")
     feature, threshold, left, right, value = (unpack(model[name]) for name in names)

@@ -1,8 +1,8 @@
 """Why a forest predicts what it predicts for one row: exact SHAP values of small trees.
 
 A feature's value is its mean contribution over all orders of learning the features, where a tree that asks
-about a feature nobody knows yet follows both branches, by their shares of the training rows (Lundberg et al.
-2020, path-dependent). Computed from the definition, over the subsets of a tree's own features: fine up to
+about a feature that is not known yet follows both branches, by their shares of the training rows (Lundberg et
+al. 2020, path-dependent). Computed from the definition, over the subsets of a tree's own features: fine up to
 about ten of them.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 MOST_FEATURES = 12
-"""Features of one tree beyond which the subsets are too many."""
+"""Features of one tree above which the subsets are too many."""
 
 
 def shap(model: Mapping[str, Any], row: Floats) -> tuple[float, Floats]:
@@ -36,7 +36,7 @@ def shap(model: Mapping[str, Any], row: Floats) -> tuple[float, Floats]:
     Raises
     ------
     ModelFileError
-        If the model tells no ``cover``, or a tree asks about too many features.
+        If the model has no ``cover``, or a tree asks about too many features.
     """
     if "cover" not in model:
         raise ModelFileError("the model does not say how many rows reach its nodes", hint="train it again")

@@ -21,7 +21,7 @@ PALETTE = (
 )  # fmt: skip
 """Colours of the largest programs; the others share grey."""
 SKEWED = 50.0
-"""A feature whose largest value is so many times its median is drawn on a logarithmic axis."""
+"""A feature whose largest value is this many times its median is drawn on a logarithmic axis."""
 COLUMNS = 3
 ROW_PX = 230
 """Small multiples: figures in a row, height of a row in pixels."""

@@ -63,7 +63,7 @@ def probes() -> tuple[Probe, ...]:
 
 
 def probe(one: InstructionClass, ilp: int) -> Probe:
-    """Return the probe of a class with so many independent chains."""
+    """Return the probe of a class with ``ilp`` independent chains."""
     name = f"{one.name}_ilp{ilp}"
     expected = {
         target: None

@@ -56,7 +56,7 @@ class Placed:
     """Address of the threads' records."""
 
     def run(self, passes: int) -> Action:
-        """Return what enqueues one launch with so many passes through the loop."""
+        """Return an action that enqueues one launch of ``passes`` passes through the loop."""
         if not self.one.probe.parameters:
             return self.device.launcher(self.function, self.one.launch, ())
         given = {"out": self.records, "in": self.source, "iterations": passes, **self.one.arguments}

@@ -70,7 +70,7 @@ def read(bench: Bench, here: Placed) -> Result:
 
 
 def _repeated(bench: Bench, here: Placed, once: Callable[[], float]) -> Result:
-    """Run once for nothing, then take the median; a throttled or scattered run is repeated."""
+    """Run once untimed, then take the median; a throttled or scattered run is repeated."""
     one, device = here.one, bench.device
     slow = one.chain is not None and one.buffer > LARGE
     repeats = 3 if slow else REPEATS

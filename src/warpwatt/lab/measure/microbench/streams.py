@@ -39,7 +39,7 @@ def _braced(names: list[str]) -> str:
 
 
 def _loads(operation: str, address: str, width: int, count: int) -> tuple[list[str], list[str]]:
-    """Return statements that load so many times, a warp's width apart, and the registers that are loaded."""
+    """Return statements of ``count`` loads, a warp's width apart, and the registers that are loaded."""
     words = width // 4
     loads = [[f"%v{k * words + m}" for m in range(words)] for k in range(count)]
     statements = [

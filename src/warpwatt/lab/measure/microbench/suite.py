@@ -261,7 +261,7 @@ def _cycles(  # noqa: PLR0913 - what a launch and its meaning take, by name
 
 
 def _power(probe: Probe, sms: int, per_sm: int, warps: int, data: Data) -> Microbenchmark:
-    """Return the power of an instruction class on so many SMs."""
+    """Return the power of an instruction class on ``sms`` SMs."""
     blocks = sms * per_sm
     sweep = {"warps": warps * per_sm, "blocks": blocks, "active_sms": sms}
     return Microbenchmark(
