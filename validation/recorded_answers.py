@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import warpwatt
+from validation import ROOT
 from warpwatt.compose import predict
 from warpwatt.core.errors import WarpWattError
 from warpwatt.frontend.load import load_kernel
@@ -33,7 +34,6 @@ from warpwatt.render.json import finite
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[1]
 FOUR_GPUS = "h200,a100,rtx4090,t4"
 WANTED = 1e-9
 """Relative difference up to which two numbers count as the same answer."""

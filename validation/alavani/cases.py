@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from warpwatt.core.case import Case
 from warpwatt.core.execution import Execution, Traffic, Workload
 from warpwatt.core.launch import Dim3, Launch
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.program import Kernel, Program
 
-ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "examples" / "published"
 TARGET = "sm_75"
 """The oldest target the pinned compilers have; the GPUs of the thesis are older."""

@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from validation.alavani import features_page
 from validation.alavani.feature_checks import Check, Result, checks
 from validation.alavani.feature_formulas import Case, Missing
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from warpwatt.published.alavani.features import Constants
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT.parent / "shared" / "data" / "alavani_power"
 PAGE = ROOT / "docs" / "validation" / "features.md"
 BOARDS: Mapping[str, str] = {"Tesla V100": "Tesla V100 SXM2 16GB"}

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT, published_kernels, thesis_case
+from validation import ROOT
+from validation.alavani.cases import published_kernels, thesis_case
 from validation.alavani.peers_page import page
 from validation.alavani.published_errors import GPUS, table_4_8
 from validation.timing import pmpp as time_pmpp

@@ -7,7 +7,7 @@ import math
 import subprocess
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.alavani.peers_table import LATENCIES, SCHEDULERS, ours, printed, recovered
 from validation.timing.statistics import HELD, errors, spread_that_holds
 from warpwatt.published.alavani import rooflines as roofline_bandwidth

@@ -20,8 +20,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from validation.alavani import power_beyond, power_published
-from validation.alavani.cases import ROOT
 from validation.alavani.power_format import Study
 from validation.alavani.power_runs import Runs
 from warpwatt.lab.learn.errors import MissingPackageError

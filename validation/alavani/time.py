@@ -13,7 +13,8 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT, TARGET, Published, published_kernels, thesis_case
+from validation import ROOT
+from validation.alavani.cases import TARGET, Published, published_kernels, thesis_case
 from validation.alavani.published_errors import (
     GPUS,
     Row,

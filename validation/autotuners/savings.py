@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.autotuners.figures import MODELS, Tuned
 from validation.autotuners.page import page
 from validation.timing import store as time_store

@@ -13,7 +13,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.boughzala.page import page, powerquant_section, textbook_section
 from validation.boughzala.sweeps import POWERQUANT, powerquant, textbook
 from validation.timing.pmpp import FILE

@@ -9,7 +9,7 @@ import subprocess
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.boughzala.fits import CHOICES, ENDS, MODELS, outcomes
 
 if TYPE_CHECKING:

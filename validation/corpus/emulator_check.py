@@ -13,9 +13,9 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from validation.corpus.emulator_runs import FAILED, PASSED, SKIPPED, UNCOVERED, WRONG, corpus, outcomes
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from validation.corpus.emulator_runs import Outcome
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "validation" / "emulator.md"
 COLUMNS = ("ptx", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 RUNS = "tiny:native,small:native"

@@ -10,8 +10,8 @@ import statistics
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
+from validation import ROOT
 from warpwatt.compose import predict
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
@@ -20,7 +20,6 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
 from warpwatt.lab.measure.corpus import Corpus
 
-ROOT = Path(__file__).parents[2]
 PTX_ONLY = CompileOptions(levels=frozenset({Level.PTX}))
 
 

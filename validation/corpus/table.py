@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from warpwatt.frontend import toolchain
 from warpwatt.lab.measure.corpus import BOUNDS, DWARFS, SPLITS, Corpus
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from warpwatt.lab.measure.corpus import CorpusProgram
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "validation" / "corpus.md"
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.counters.cases import nvprof_cases, rodinia_cases
 from validation.counters.comparison import Failure, compare, emulated, forget, quads
 from validation.counters.page import page

@@ -8,7 +8,7 @@ import subprocess
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.counters.cases import NVPROF, RODINIA, manifest
 from validation.counters.comparison import STAND_IN
 from validation.counters.ours import COUNTERS

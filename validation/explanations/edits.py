@@ -14,7 +14,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing.page import stamp
 from warpwatt.compose import advised, predict
 from warpwatt.core.program import Level

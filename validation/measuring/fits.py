@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from warpwatt.lab.measure.fits import fit_exponential, fit_linear
 from warpwatt.lab.measure.piecewise import find_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "validation" / "fits.md"
 LIMIT = 0.05
 SOURCE = "te42kyfo/gpu-benches"

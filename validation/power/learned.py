@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.power.learned_page import page
 from validation.power.residuals import Priors, constant_watts, die, thinned
 from warpwatt import __version__

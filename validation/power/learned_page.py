@@ -8,7 +8,7 @@ import subprocess
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.power.cases import TIME_MODEL
 from validation.power.residuals import MOST_CLOCKS
 from warpwatt.lab.learn.physics import SETTINGS

@@ -14,7 +14,7 @@ import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.power.cases import power_cases
 from validation.power.judge import (
     Judged,

@@ -9,7 +9,7 @@ import subprocess
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE
 from validation.power.cases import GAP_SECONDS, STEADY, TIME_MODEL
 from warpwatt.models.component.parameters import cited_numbers

@@ -19,7 +19,7 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.power.judge import judge_calibrated
 from warpwatt.compose import predict
 from warpwatt.core.units import si

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.resios import oracles
 from validation.resios.polybench import Row, rows
 from validation.resios.programs import PROGRAMS, SIZES

@@ -25,13 +25,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from validation import ROOT
 from validation.server import attack_sources as sources
 from validation.server import attack_traffic as traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "validation" / "web_attacks.md"
 HOST = "127.0.0.1"
 SECONDS, MEMORY = 15, "1500M"

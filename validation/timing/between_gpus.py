@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

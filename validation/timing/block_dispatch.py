@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing.microbench_runs import FOLDER, GPUS, STREAM_ELEMENTS
 from validation.timing.page import stamp
 from warpwatt.gpus import find

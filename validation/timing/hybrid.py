@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing import dvfs as time_dvfs
 from validation.timing import pmpp as time_pmpp
 from validation.timing.hybrid_page import page

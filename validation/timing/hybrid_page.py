@@ -7,7 +7,7 @@ import math
 import subprocess
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing.hybrid_pairs import (
     METHODS,
     SAME,

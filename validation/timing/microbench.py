@@ -11,7 +11,7 @@ import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing.cases import compare
 from validation.timing.microbench_runs import NAME, SAMPLES, SEED, SHORTEST_SECONDS, runs
 from validation.timing.page import grouped, programs, rows_left_out, stamp, table

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing import pmpp as time_pmpp
 from validation.timing import tuning as time_tuning
 from validation.timing.cases import compare

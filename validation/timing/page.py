@@ -7,7 +7,7 @@ import subprocess
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing.cases import BASELINES, MODELS
 from validation.timing.statistics import HELD, errors, spread_that_holds
 from validation.timing.thesis import NAME as THESIS

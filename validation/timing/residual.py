@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing.page import stamp
 from warpwatt import __version__
 from warpwatt.lab.learn.export import estimator_section

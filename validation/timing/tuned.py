@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing import store as time_store
 from validation.timing.cases import BASELINES, Compared, answer
 from validation.timing.screen import screen

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.timing import dvfs as time_dvfs
 from validation.timing import neusight as time_neusight
 from validation.timing.cases import compare

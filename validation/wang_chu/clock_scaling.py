@@ -12,7 +12,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.wang_chu import unprofiled
 from validation.wang_chu.measurements import CAMPAIGNS, FOLDER
 from validation.wang_chu.page import Measured, page

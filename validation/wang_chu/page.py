@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from validation.alavani.cases import ROOT
+from validation import ROOT
 from validation.wang_chu import controller, oracle
 from validation.wang_chu import errors as e
 from warpwatt.gpus import find

@@ -4,6 +4,5 @@ Public names: ``load.load(path, target, options) -> tuple[Kernel, ...]``, ``load
 options, name) -> Kernel`` (translates only that one) and ``load.select(kernels, name)`` for files;
 ``objects.from_object(obj, target)`` for Triton, Numba and CuPy objects; ``options.CompileOptions`` and
 ``doctor.examine()``. Behind them ``toolchain`` and ``toolkits`` find compilers, ``cuda`` and ``nvrtc``
-run them,
-``cache`` keeps their results, ``binary`` reads compiled files.
+run them, ``binary`` reads compiled files.
 """

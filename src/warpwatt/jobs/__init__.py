@@ -1,6 +1,7 @@
-"""Discrete-event simulation above single launches (Boughzala et al. 2020, sections V and VIII).
+"""What is above single launches: applications, streams and lists of jobs on nodes of GPUs.
 
-A list of jobs on nodes of GPUs (:mod:`.jobs`, :mod:`.platform`, :mod:`.costs`, :mod:`.schedule`,
-:mod:`.simulation`), kernels of several streams on one GPU (:mod:`.sharing`), applications
-(:mod:`.application`). The same simulation in SimGrid: :mod:`warpwatt.published.boughzala.simgrid`.
+An application on one GPU (:mod:`.application`), kernels of several of its streams at once (:mod:`.sharing`),
+and discrete-event simulation of a list of jobs (Boughzala et al. 2020, sections V and VIII): :mod:`.jobs`,
+:mod:`.platform`, :mod:`.costs`, :mod:`.schedule`, :mod:`.simulation`, :mod:`.hosts`.
+:mod:`warpwatt.published.boughzala.simgrid` does the same in SimGrid.
 """

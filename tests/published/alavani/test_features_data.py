@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3]))  # validation/ is not an installed package
 
+from validation import ROOT
 from validation.alavani import feature_checks, features, features_page
 from validation.alavani import feature_tables as alavani_data
 
@@ -57,7 +58,7 @@ def test_checks_count_only_rows_with_all_inputs(table: alavani_data.DataSet) -> 
 
 
 def test_page_names_every_column_and_both_conventions(table: alavani_data.DataSet) -> None:
-    page = features_page.report([table], features.run([table]), features.ROOT)
+    page = features_page.report([table], features.run([table]), ROOT)
     for check in feature_checks.checks():
         assert f"| {check.column} | {check.convention} |" in page
     assert (
