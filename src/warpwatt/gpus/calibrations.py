@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import tomllib
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ParseError
@@ -64,8 +65,14 @@ def layered(calibrations: Sequence[Calibration]) -> Calibration | None:
 def _files(folder: Path, gpu: str) -> Iterator[Path]:
     """Yield the calibrations of a GPU in a folder."""
     for path in sorted((folder / "calibrations").glob("*.toml")):
-        if normalise(load_calibration(path).gpu) == normalise(gpu):
+        if normalise(_load_once(path, path.stat().st_mtime_ns).gpu) == normalise(gpu):
             yield path
+
+
+@lru_cache(maxsize=64)
+def _load_once(path: Path, modified: int) -> Calibration:  # noqa: ARG001 - the time is part of the key
+    """Return a calibration, read once per time of modification (nanoseconds)."""
+    return load_calibration(path)
 
 
 def _constants(
