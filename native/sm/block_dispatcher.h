@@ -22,8 +22,8 @@ public:
     BlockDispatcher(const std::int64_t* blocks, std::int64_t count, const Settings& settings)
         : blocks_(blocks), count_(count), interval_(settings.dispatch_cycles) {}
 
-    // Returns the next block for a slot that is free at `time`, but not before its turn on the chip; none behind
-    // the last.
+    // Returns the next block for a slot that is free at `time`, but not before its turn on the chip; none
+    // behind the last.
     std::optional<DispatchedBlock> next(Cycle time) {
         if (next_ == count_) return std::nullopt;
         const std::int64_t ordinal = next_++;

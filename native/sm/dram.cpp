@@ -21,8 +21,8 @@ double Dram::begin(double time, double service) {
     return std::max(time, free_ - service - burst);
 }
 
-// Returns linear·ρ + queue·ρ/(1-ρ), as a server with random arrivals has it (M/M/1). The load ρ is that of the
-// recent past: ρ ← ρ·exp(-passed/window) + service/window.
+// Returns linear·ρ + queue·ρ/(1-ρ), as a server with random arrivals has it (M/M/1). The load ρ is that of
+// the recent past: ρ ← ρ·exp(-passed/window) + service/window.
 double Dram::queueing(double start, double service) {
     const double window = settings_.load_window_cycles;
     const double passed = std::max(0.0, start - load_at_);

@@ -11,7 +11,8 @@ public:
 
     explicit Dram(const Settings& settings) : settings_(settings) {}
 
-    // Reads `bytes` for a request that comes at `time`; returns when they are back in L1. `latency`: unloaded.
+    // Reads `bytes` for a request that comes at `time`; returns when they are back in L1. `latency`:
+    // unloaded.
     double read(double time, double bytes, double latency);
 
     // When all that has come is served.

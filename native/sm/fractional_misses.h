@@ -5,12 +5,12 @@
 
 namespace warpwatt::sm {
 
-// Whole accesses hit or miss. Each adds the probability that one of its lines misses; when the sum reaches 1 an
-// access misses and the sum falls by 1, so that the share of sectors that miss comes out as the rate.
+// Whole accesses hit or miss. Each adds the probability that one of its lines misses; when the sum reaches 1
+// an access misses and the sum falls by 1, so that the share of sectors that miss comes out as the rate.
 class FractionalMisses {
 public:
-    // Returns how many of an access's sectors miss: with lines that miss independently at rate r, an access of
-    // n lines misses with p = 1 - (1 - r)^n, and then r / p of its sectors.
+    // Returns how many of an access's sectors miss: with lines that miss independently at rate r, an access
+    // of n lines misses with p = 1 - (1 - r)^n, and then r / p of its sectors.
     double next(double rate, double sectors, double lines) {
         if (rate >= 1.0) return sectors;
         if (rate <= 0.0 || sectors <= 0.0) return 0.0;

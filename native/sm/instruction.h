@@ -49,8 +49,8 @@ inline constexpr int kPipes = 10;
 enum class SmPipe : std::int8_t { none, fp64, barrier };
 inline constexpr int kSmPipes = 3;
 
-inline constexpr int kScoreboards = 6;      // dependence counters SB0 to SB5 of a warp
-inline constexpr int kWarpgroupBoard = 6;   // counts warp-group operations beside them
+inline constexpr int kScoreboards = 6;     // dependence counters SB0 to SB5 of a warp
+inline constexpr int kWarpgroupBoard = 6;  // counts warp-group operations beside them
 inline constexpr int kNoScoreboard = -1;
 
 struct Instruction {

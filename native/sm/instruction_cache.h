@@ -1,6 +1,6 @@
 // The front end: an L0 instruction cache in each sub-core, behind them the instruction cache of the SM, both
-// with prefetching of the lines that follow (Huerta et al., MICRO 2025, "Front-end"). Lines leave in the order
-// in which they came.
+// with prefetching of the lines that follow (Huerta et al., MICRO 2025, "Front-end"). Lines leave in the
+// order in which they came.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,12 @@
 
 namespace warpwatt::sm {
 
-// Which of a program's lines are among the last `capacity` that were loaded.
+// Which of a program's lines are at hand: a line leaves when `capacity` - 1 others were loaded behind it, so
+// that there is a place for the next one to be filled.
 class ResidentLines {
 public:
-    ResidentLines(std::int32_t lines, std::int32_t capacity) : loaded_at_(lines, -kNever), capacity_(capacity) {}
+    ResidentLines(std::int32_t lines, std::int32_t capacity)
+        : loaded_at_(lines, -kNever), capacity_(capacity) {}
 
     bool holds(std::int32_t line) const { return loads_ - loaded_at_[line] < capacity_; }
     void load(std::int32_t line) { loaded_at_[line] = loads_++; }

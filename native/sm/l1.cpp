@@ -4,9 +4,9 @@
 
 namespace warpwatt::sm {
 
-// Some hits wait for what another warp has missed: for the last miss of the same instruction, since warps that
-// share a line ask for it in turn. Where that has arrived, this access is the first of its turn: it misses, and
-// a later one hits in its place.
+// Some hits wait for what another warp has missed: for the last miss of the same instruction, since warps
+// that share a line ask for it in turn. Where that has arrived, this access is the first of its turn: it
+// misses, and a later one hits in its place.
 double L1::arrival(const Instruction& instruction, std::int32_t pc, double time, const MemoryAccess& access) {
     Lines& lines = lines_[pc];
     const FractionalMisses before = lines.misses;

@@ -9,7 +9,9 @@ namespace {
 bool through_l1(const Instruction& instruction) { return instruction.traffic != Traffic::none; }
 
 // Whether there is nothing to do for it when all its lanes are off.
-bool touches_memory(const Instruction& instruction) { return through_l1(instruction) || instruction.shared_memory; }
+bool touches_memory(const Instruction& instruction) {
+    return through_l1(instruction) || instruction.shared_memory;
+}
 
 Cycle next_cycle(double time) { return static_cast<Cycle>(std::ceil(time)); }
 

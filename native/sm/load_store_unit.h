@@ -24,8 +24,8 @@ public:
     LoadStoreUnit(std::int64_t instructions, const Settings& settings)
         : backlog_(settings.backlog_cycles), off_cycles_(settings.off_cycles), l1_(instructions, settings) {}
 
-    // Sends a memory instruction down the pipe that left the address unit at `addressed`. `access`: none where
-    // all lanes are off.
+    // Sends a memory instruction down the pipe that left the address unit at `addressed`. `access`: none
+    // where all lanes are off.
     AccessTimes access(const Instruction& instruction, std::int32_t pc, Cycle addressed,
                        const MemoryAccess* access);
 

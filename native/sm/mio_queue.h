@@ -1,6 +1,6 @@
 // The queue of a sub-core in front of the units that it shares with others (memory input/output), and the
-// address unit at its head (Huerta et al., MICRO 2025, "Memory pipeline", table 1: five instructions issue back
-// to back, then one per four cycles). Instructions leave in order.
+// address unit at its head (Huerta et al., MICRO 2025, "Memory pipeline", table 1: five instructions issue
+// back to back, then one per four cycles). Instructions leave in order.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ public:
     static constexpr int kMostEntries = 16;
 
     explicit MioQueue(const Settings& settings)
-        : depth_(std::clamp(settings.queue_depth, 1, kMostEntries)), address_cycles_(settings.address_cycles) {}
+        : depth_(std::clamp(settings.queue_depth, 1, kMostEntries)),
+          address_cycles_(settings.address_cycles) {}
 
     // Returns when there is room for one more: when the instruction `depth` before it leaves.
     Cycle free() const { return free_; }
@@ -36,8 +37,8 @@ public:
         if (count_ >= depth_) free_ = leaves_[(count_ - depth_) % kMostEntries];
     }
 
-    // Passes an instruction to a pipe of the SM, which takes what comes from all sub-cores in turn; returns when
-    // it is taken.
+    // Passes an instruction to a pipe of the SM, which takes what comes from all sub-cores in turn; returns
+    // when it is taken.
     Cycle pass_to(ExecutionPipe& shared, std::int32_t cycles, Cycle time) {
         const Cycle taken = shared.take(address(time), cycles);
         leave(taken);

@@ -37,7 +37,8 @@ public:
 
     void take(const IssueNeeds& needs, std::int32_t cycles, Cycle time) {
         const bool other_free = (*this)[needs.alternative].free <= time;
-        (*this)[other_free ? needs.alternative : needs.pipe].take(time, needs.pipe == Pipe::none ? 0 : cycles);
+        (*this)[other_free ? needs.alternative : needs.pipe].take(time,
+                                                                  needs.pipe == Pipe::none ? 0 : cycles);
     }
 
 private:

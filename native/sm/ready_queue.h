@@ -60,8 +60,8 @@ public:
         renumber(0);
     }
 
-    // Returns a bit for each position that is ready, the oldest lowest. Without branches, which would often be
-    // mispredicted.
+    // Returns a bit for each position that is ready, the oldest lowest. Without branches, which would often
+    // be mispredicted.
     std::uint64_t ready_at(Cycle now) const {
         std::uint64_t found = 0;
         for (int i = 0; i < size(); ++i) found |= std::uint64_t{ready_[i] <= now} << i;

@@ -16,7 +16,9 @@ class RegisterFile {
 public:
     // Returns the first cycle in which the instruction finds its window: free + reads - window, of the later
     // bank.
-    Cycle ready(const IssueNeeds& needs) const { return std::max(even_ + needs.even_bank, odd_ + needs.odd_bank); }
+    Cycle ready(const IssueNeeds& needs) const {
+        return std::max(even_ + needs.even_bank, odd_ + needs.odd_bank);
+    }
 
     void read(const Instruction& instruction, Cycle time) {
         even_ = after(even_, instruction.even_bank_reads, time);

@@ -69,7 +69,8 @@ public:
         if (operation == Operation::depbar || operation == Operation::warpgroup_wait) {
             const int board = instruction.scoreboard;
             const Release* found = history_->before_last(board, instruction.outstanding);
-            if (found && found->time > latest.time) latest = {found->time, found->producer, boards_[board].stall};
+            if (found && found->time > latest.time)
+                latest = {found->time, found->producer, boards_[board].stall};
         }
         return latest;
     }

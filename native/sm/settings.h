@@ -42,7 +42,7 @@ struct Settings {
     double l2_bytes;
     double dram_bytes;
 
-    double backlog_cycles;  // that queues at L2 and DRAM may grow to before the load-store unit stops
+    double backlog_cycles;      // that queues at L2 and DRAM may grow to before the load-store unit stops
     double load_linear_cycles;  // see Dram
     double load_queue_cycles;
     double load_window_cycles;

@@ -9,7 +9,8 @@ int warps_of(const Settings& settings) { return settings.resident_blocks * setti
 
 std::int32_t code_lines(const Inputs& in) {
     std::int32_t last = 0;
-    for (std::int64_t i = 0; i < in.instruction_count; ++i) last = std::max(last, in.instructions[i].cache_line);
+    for (std::int64_t i = 0; i < in.instruction_count; ++i)
+        last = std::max(last, in.instructions[i].cache_line);
     return last + 1;
 }
 
@@ -73,7 +74,8 @@ void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
     state.state = Warp::State::active;
     state.sub_core = warp % settings_.sub_cores;
     state.block_slot = warp / settings_.warps_per_block;
-    state.trace = TraceCursor::at_start(in_.steps + in_.warp_starts[traced], in_.steps + in_.warp_starts[traced + 1]);
+    state.trace =
+        TraceCursor::at_start(in_.steps + in_.warp_starts[traced], in_.steps + in_.warp_starts[traced + 1]);
     state.copies = {};
     state.scoreboards.reset(histories_.empty() ? nullptr : &histories_[warp]);
     state.waiting_since = block.time + settings_.block_cycles + number * Cycle{settings_.warp_cycles};
@@ -142,8 +144,7 @@ void Sm::enqueue(SubCore& core, int warp) {
 void Sm::step(int number, Cycle time) {
     SubCore& core = sub_cores_[number];
     const Choice choice = core.scheduler.choose(
-        time,
-        [&](std::int32_t pc) { return core.units_free(needs_[pc], shared_pipes_); },
+        time, [&](std::int32_t pc) { return core.units_free(needs_[pc], shared_pipes_); },
         [&](int blocked, const UnitsFree& units) { stalls_.on_blocked(blocked, time, units); });
     wake_.sleep_until(number, choice.warp == kNoWarp ? choice.look_again : time + 1);
     if (choice.warp != kNoWarp) issue(core, choice.warp, time);
@@ -161,7 +162,8 @@ void Sm::issue(SubCore& core, int warp, Cycle time) {
     state.waiting_since = time + 1;
     const Cycle stall_count = std::max<Cycle>(instruction.yields ? 2 : 1, instruction.stall_count);
     const bool goes_on = advance(core, warp, time + stall_count, &instruction);
-    if (instruction.operation == Operation::barrier_sync || instruction.operation == Operation::barrier_arrive) {
+    if (instruction.operation == Operation::barrier_sync ||
+        instruction.operation == Operation::barrier_arrive) {
         arrive(warp, pc, time, goes_on && instruction.operation == Operation::barrier_sync);
     }
     if (goes_on) {

@@ -2,10 +2,12 @@
 // Rules after Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores" (MICRO 2025).
 //
 // * A warp belongs to a sub-core, which issues one instruction per cycle (WarpScheduler).
-// * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero (Scoreboards) and
+// * A warp is ready when its stall count has passed, the scoreboards in its wait mask are zero (Scoreboards)
+// and
 //   its next instruction is fetched (L0InstructionCache). It issues when pipes, MIO queue and register banks
 //   take the instruction (SubCore).
-// * A memory instruction passes its sub-core's MioQueue, then the LoadStoreUnit; what misses L1 passes a port,
+// * A memory instruction passes its sub-core's MioQueue, then the LoadStoreUnit; what misses L1 passes a
+// port,
 //   L2 and Dram, each a server with this SM's share of the rate.
 //
 // A completion time is known when an instruction issues, so time jumps from event to event. StallAccounting
@@ -63,7 +65,7 @@ struct Outputs {
     Counters* counters;
     double* pipe_busy;     // by Pipe: cycles that it was taken in all sub-cores together
     double* sm_pipe_busy;  // by SmPipe
-    StallRow* stalls;       // by instruction
+    StallRow* stalls;      // by instruction
     ProducerRow* producers;
     AwaitedRow* awaited;
     std::int64_t* block_end;  // by place in line: cycle in which the block ended
@@ -109,7 +111,7 @@ private:
     const std::vector<IssueNeeds> needs_;  // by instruction
     const AccessTrace accesses_;
     std::vector<SubCore> sub_cores_;
-    std::vector<Warp> warps_;  // those of a block slot side by side
+    std::vector<Warp> warps_;                // those of a block slot side by side
     std::vector<ReleaseHistory> histories_;  // by warp, where an instruction looks back
     std::vector<BlockSlot> slots_;
     WakeTimes wake_;  // of sub-cores

@@ -15,15 +15,19 @@ namespace warpwatt::sm {
 inline constexpr int kProducers = 6;  // remembered for each instruction
 
 // Rows by instruction.
-using StallRow = Cycle[kStalls];                 // warp cycles by reason
+using StallRow = Cycle[kStalls];               // warp cycles by reason
 using ProducerRow = std::int32_t[kProducers];  // the first instructions that it waited for; -1: none
-using AwaitedRow = Cycle[kProducers];            // warp cycles that it waited for each
+using AwaitedRow = Cycle[kProducers];          // warp cycles that it waited for each
 
 class StallAccounting {
 public:
     StallAccounting(const Instruction* instructions, int warps, StallRow* stalls, ProducerRow* producers,
                     AwaitedRow* awaited)
-        : instructions_(instructions), stalls_(stalls), producers_(producers), awaited_(awaited), warps_(warps) {}
+        : instructions_(instructions),
+          stalls_(stalls),
+          producers_(producers),
+          awaited_(awaited),
+          warps_(warps) {}
 
     // A warp is resident from `time` on.
     void on_start(int warp, Cycle time) { warps_[warp].since = time; }
@@ -62,7 +66,7 @@ private:
         Cycle blocked_until;
         Cycle blocked;           // cycles that units or banks were taken
         Cycle blocked_by_banks;  // of them
-        std::int32_t producer;  // of that result
+        std::int32_t producer;   // of that result
         Stall issue_stall, result_stall;
     };
 

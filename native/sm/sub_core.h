@@ -30,7 +30,8 @@ struct SubCore {
     }
 
     // Takes pipes and register banks for an instruction that issues.
-    void take_units(const Instruction& instruction, const IssueNeeds& needs, SharedPipes& shared, Cycle time) {
+    void take_units(const Instruction& instruction, const IssueNeeds& needs, SharedPipes& shared,
+                    Cycle time) {
         pipes.take(needs, instruction.pipe_cycles, time);
         shared.take(needs, instruction.sm_pipe_cycles, time);
         register_file.read(instruction, time);

@@ -1,5 +1,5 @@
-// When each sub-core has something to do next, and which have something to do in the present cycle. Bits in place
-// of branches, which would often be mispredicted.
+// When each sub-core has something to do next, and which have something to do in the present cycle. Bits in
+// place of branches, which would often be mispredicted.
 #pragma once
 
 #include <algorithm>

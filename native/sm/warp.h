@@ -12,7 +12,7 @@ namespace warpwatt::sm {
 
 // Asynchronous copies that are on their way.
 struct PendingCopies {
-    Cycle done = 0;                // when the last of them has come
+    Cycle done = 0;              // when the last of them has come
     std::int32_t producer = -1;  // the instruction that made it
 
     void add(Cycle time, std::int32_t pc) {

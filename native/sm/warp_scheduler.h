@@ -1,6 +1,6 @@
-// The warp scheduler of a sub-core: the order in which warps issue. Greedy: it goes on with the warp it issued
-// last while that one can issue (Huerta et al., MICRO 2025, "Scheduling policy"), and only then looks for
-// another.
+// The warp scheduler of a sub-core: the order in which warps issue. Greedy: it goes on with the warp it
+// issued last while that one can issue (Huerta et al., MICRO 2025, "Scheduling policy"), and only then looks
+// for another.
 #pragma once
 
 #include <algorithm>

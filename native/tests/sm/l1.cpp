@@ -1,0 +1,106 @@
+#include "sm/l1.h"
+
+#include <cmath>
+
+#include "tests/check.h"
+#include "tests/sm/cases.h"
+
+using namespace warpwatt::sm;
+
+namespace {
+
+constexpr MemoryAccess kLine = {2.0, 4.0, 1.0};
+
+Instruction load(double miss_rate, double in_flight = 0.0) {
+    Instruction instruction = test::global_load();
+    instruction.l1_miss_rate = miss_rate;
+    instruction.in_flight_rate = in_flight;
+    return instruction;
+}
+
+void a_hit_is_there_and_a_miss_comes_from_l2() {
+    const Settings s = test::settings();
+    L1 l1(1, s);
+    CHECK_NEAR(l1.arrival(load(0.0), 0, 10.0, kLine), 0.0, 0.0);
+    CHECK_NEAR(l1.arrival(load(1.0), 0, 10.0, kLine), 212.0, 0.0);  // 200 and 128 bytes at 64 per cycle
+    CHECK_NEAR(l1.l2().bandwidth().bytes(), 128.0, 0.0);
+}
+
+void misses_wait_for_their_port_and_stores_have_one_of_their_own() {
+    Settings s = test::settings();
+    s.port_bytes = 8.0;
+    s.write_port_bytes = 16.0;
+    L1 l1(2, s);
+    Instruction store = load(1.0);
+    store.traffic = Traffic::write;
+    CHECK_NEAR(l1.arrival(load(1.0), 0, 0.0, kLine), 216.0, 0.0);  // 16 cycles through the port
+    CHECK_NEAR(l1.arrival(load(1.0), 0, 0.0, kLine), 232.0, 0.0);  // and behind it
+    CHECK_NEAR(l1.arrival(store, 1, 100.0, kLine), 308.0, 0.0);    // 8 cycles through the other
+}
+
+void part_of_an_access_touches_part_of_its_lines() {
+    Settings s = test::settings();
+    L1 l1(1, s);
+    Instruction scattered = load(0.5);
+    scattered.l2_miss_rate = 0.5;
+    // Of four lines 15 of 16 accesses miss, 8/15 of 16 sectors each: those are 2.13 lines, of which some miss
+    // L2.
+    l1.arrival(scattered, 0, 0.0, {2.0, 16.0, 4.0});
+    const double sectors = 16.0 * 8 / 15, lines = 4.0 * 8 / 15;
+    const double share = 1.0 - std::pow(0.5, lines);
+    CHECK_NEAR(l1.l2().dram().bytes(), 32.0 * sectors * 0.5 / share, 1e-9);
+}
+
+void a_hit_on_a_line_in_flight_waits_for_it() {
+    const Settings s = test::settings();
+    L1 l1(1, s);
+    const Instruction half = load(0.5, 1.0);
+    CHECK_NEAR(l1.arrival(half, 0, 0.0, kLine), 202.0, 0.0);  // misses
+    CHECK_NEAR(l1.arrival(half, 0, 5.0, kLine), 202.0, 0.0);  // hits what is on its way
+    CHECK_NEAR(l1.l2().bandwidth().bytes(), 128.0, 0.0);
+}
+
+void the_first_of_a_turn_misses_and_a_later_one_hits_in_its_place() {
+    const Settings s = test::settings();
+    L1 l1(1, s);
+    const Instruction quarter = load(0.25, 1.0);
+    CHECK_NEAR(l1.arrival(quarter, 0, 0.0, kLine), 202.0,
+               0.0);  // misses before its turn: nothing is on its way
+    CHECK_NEAR(l1.arrival(quarter, 0, 10.0, kLine), 202.0, 0.0);
+    CHECK_NEAR(l1.l2().bandwidth().bytes(), 128.0, 0.0);
+    for (int i = 0; i < 1000; ++i) l1.arrival(quarter, 0, 1000.0 * i, kLine);
+    CHECK_NEAR(l1.l2().bandwidth().bytes(), 1002 * 0.25 * 128.0, 2 * 128.0);  // the share stays the rate
+}
+
+void hits_on_lines_that_have_arrived_do_not_wait() {
+    const Settings s = test::settings();
+    L1 l1(1, s);
+    const Instruction hits = load(0.0, 1.0);
+    CHECK_NEAR(l1.arrival(hits, 0, 50.0, kLine), 0.0, 0.0);
+}
+
+void a_backlog_at_l2_or_dram_stops_it() {
+    Settings s = test::settings();
+    s.l2_bytes = 1.0;
+    s.dram_bytes = 0.5;
+    L1 l1(1, s);
+    Instruction missing = load(1.0);
+    l1.arrival(missing, 0, 0.0, kLine);  // 128 cycles at L2
+    CHECK_NEAR(l1.queues_shrink_to(100.0), 28.0, 0.0);
+    missing.l2_miss_rate = 1.0;
+    l1.arrival(missing, 0, 0.0, kLine);  // from 128 on 256 cycles at DRAM
+    CHECK_NEAR(l1.queues_shrink_to(100.0), 284.0, 0.0);
+}
+
+}  // namespace
+
+int main() {
+    a_hit_is_there_and_a_miss_comes_from_l2();
+    misses_wait_for_their_port_and_stores_have_one_of_their_own();
+    part_of_an_access_touches_part_of_its_lines();
+    a_hit_on_a_line_in_flight_waits_for_it();
+    the_first_of_a_turn_misses_and_a_later_one_hits_in_its_place();
+    hits_on_lines_that_have_arrived_do_not_wait();
+    a_backlog_at_l2_or_dram_stops_it();
+    return warpwatt::test::failures();
+}

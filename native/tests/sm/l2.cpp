@@ -1,0 +1,65 @@
+#include "sm/l2.h"
+
+#include "tests/check.h"
+#include "tests/sm/cases.h"
+
+using namespace warpwatt::sm;
+
+namespace {
+
+void a_hit_takes_the_latency_and_the_transfer_behind_l2() {
+    const Settings s = test::settings();
+    L2 l2(1, s);
+    CHECK_NEAR(l2.access(test::global_load(), 0, 10.0, 4.0, 1.0, 2.0), 212.0, 0.0);
+    CHECK_NEAR(l2.bandwidth().bytes(), 128.0, 0.0);
+    CHECK_NEAR(l2.dram().bytes(), 0.0, 0.0);
+}
+
+void it_gives_no_more_than_its_rate() {
+    const Settings s = test::settings();
+    L2 l2(1, s);
+    l2.access(test::global_load(), 0, 0.0, 4.0, 1.0, 2.0);  // 128 bytes at 32 per cycle
+    CHECK_NEAR(l2.access(test::global_load(), 0, 1.0, 4.0, 1.0, 2.0), 206.0, 0.0);
+}
+
+void a_miss_waits_for_dram_from_when_l2_takes_it() {
+    const Settings s = test::settings();
+    L2 l2(1, s);
+    Instruction load = test::global_load();
+    load.l2_miss_rate = 1.0;
+    CHECK_NEAR(l2.access(load, 0, 10.0, 4.0, 1.0, 2.0), 510.0, 0.0);
+    CHECK_NEAR(l2.dram().bytes(), 128.0, 0.0);
+    load.dram_slowdown = 3.0;  // bytes' worth of DRAM time where each opens a page for few of them
+    l2.access(load, 0, 10.0, 4.0, 1.0, 2.0);
+    CHECK_NEAR(l2.dram().bytes(), 512.0, 0.0);
+}
+
+void what_comes_back_late_through_the_port_is_later_than_dram() {
+    const Settings s = test::settings();
+    L2 l2(1, s);
+    Instruction load = test::global_load();
+    load.l2_miss_rate = 1.0;
+    CHECK_NEAR(l2.access(load, 0, 0.0, 4.0, 1.0, 400.0), 600.0, 0.0);
+}
+
+void misses_come_in_groups_as_lines_do() {
+    const Settings s = test::settings();
+    L2 one(1, s), many(1, s);
+    Instruction load = test::global_load();
+    load.l2_miss_rate = 0.5;
+    one.access(load, 0, 0.0, 16.0, 1.0, 0.0);
+    CHECK_NEAR(one.dram().bytes(), 512.0, 0.0);  // of one line, all or nothing
+    many.access(load, 0, 0.0, 16.0, 4.0, 0.0);   // 15 of 16 accesses miss, 8/15 of each
+    CHECK_NEAR(many.dram().bytes(), 512.0 * 8 / 15, 1e-9);
+}
+
+}  // namespace
+
+int main() {
+    a_hit_takes_the_latency_and_the_transfer_behind_l2();
+    it_gives_no_more_than_its_rate();
+    a_miss_waits_for_dram_from_when_l2_takes_it();
+    what_comes_back_late_through_the_port_is_later_than_dram();
+    misses_come_in_groups_as_lines_do();
+    return warpwatt::test::failures();
+}
