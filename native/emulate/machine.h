@@ -76,6 +76,11 @@ struct Residents {
     const SpecialRegisters* special;         // what is the same for all warps
 };
 
+// Instructions of the program, from `start` to before `stop`.
+struct InstructionRange {
+    std::int64_t start, stop;
+};
+
 // The generated code and its tables, by basic block where not said otherwise.
 struct Code {
     void (*dispatch)(Machine*, Warp*);
@@ -85,6 +90,11 @@ struct Code {
     std::int64_t branch_target_count;
     std::int64_t (*call)(std::int64_t function, std::int64_t lanes);  // in Python
     const MemoryOperation* operations;
+    std::int64_t operation_count;
+    const InstructionRange* block_instructions;
+    std::int64_t block_count;
+    const std::int64_t* guarded_instructions;  // of each guard that is counted
+    std::int64_t guard_count;
 };
 
 // What is counted: warps and lanes by basic block, lanes whose guard is off, requests by operation and space.

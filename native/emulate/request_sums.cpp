@@ -5,9 +5,9 @@
 
 using namespace warpwatt::emulate;
 
-std::int64_t sum_requests(const Machine* machine, std::int64_t operations, RequestSums* rows) {
+std::int64_t sum_requests(const Machine* machine, RequestSums* rows) {
     std::map<std::pair<std::int64_t, std::int64_t>, RequestCounters> sums;
-    for (std::int64_t row = 0; row < operations; ++row)
+    for (std::int64_t row = 0; row < machine->code.operation_count; ++row)
         for (std::int64_t space = 0; space < kSpaces; ++space) {
             const RequestCounters& found = machine->totals.requests[row * kSpaces + space];
             if (found.requests == 0) continue;

@@ -19,5 +19,5 @@ struct RequestSums {
 
 // Writes a row for each instruction and space with requests, in that order; returns how many. An instruction
 // may be several operations, whose sums are added up.
-WARPWATT_API std::int64_t sum_requests(const warpwatt::emulate::Machine* machine, std::int64_t operations,
+WARPWATT_API std::int64_t sum_requests(const warpwatt::emulate::Machine* machine,
                                        warpwatt::emulate::RequestSums* rows);

@@ -16,8 +16,11 @@ void blocks_are_added_to_their_instructions() {
     const std::array<InstructionRange, 3> ranges{{{0, 2}, {1, 1}, {1, 3}}};
     const std::array<std::int64_t, 1> guarded_instructions{1};
     std::array<std::int64_t, 3> executed{}, active{};
-    count_instructions(&test.machine, 3, ranges.data(), 1, guarded_instructions.data(), executed.data(),
-                       active.data());
+    test.machine.code.block_instructions = ranges.data();
+    test.machine.code.block_count = ranges.size();
+    test.machine.code.guarded_instructions = guarded_instructions.data();
+    test.machine.code.guard_count = guarded_instructions.size();
+    count_instructions(&test.machine, executed.data(), active.data());
     CHECK((executed == std::array<std::int64_t, 3>{10, 11, 1}));
     CHECK((active == std::array<std::int64_t, 3>{320, 347, 32}));
 }

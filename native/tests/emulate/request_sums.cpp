@@ -17,9 +17,10 @@ void operations_of_one_instruction_are_added_up() {
     for (int row = 0; row < 3; ++row) counters[row * kSpaces].requests = 10 + row;
     counters[kSpaces + static_cast<int>(Space::kLocal)].requests = 1;
     test.machine.code.operations = operations.data();
+    test.machine.code.operation_count = operations.size();
     test.machine.totals.requests = counters.data();
     std::array<RequestSums, 3 * kSpaces> rows;
-    CHECK(sum_requests(&test.machine, 3, rows.data()) == 3);
+    CHECK(sum_requests(&test.machine, rows.data()) == 3);
     CHECK(rows[0].instruction == 4 && rows[0].space == 0 && rows[0].counters.requests == 11);
     CHECK(rows[1].instruction == 4 && rows[1].space == static_cast<int>(Space::kLocal));
     CHECK(rows[2].instruction == 9 && rows[2].counters.requests == 22);

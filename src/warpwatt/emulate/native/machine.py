@@ -185,9 +185,15 @@ class Machine:
         targets = [b.end.targets[0] if b.end.end is End.CONVERGE else 0 for b in blocks]
         leavers = [text.offsets[b.end.leavers] if b.end.leavers is not None else 0 for b in blocks]
         pairs = [(b.address, i) for i, b in enumerate(blocks) if b.address is not None]
+        instructions = [(b.instructions.start, b.instructions.stop) for b in blocks]
         self._set(
             "code",
             operations=self._table(_operations(text)),
+            operation_count=len(text.operations),
+            block_instructions=self._table(np.array(instructions, np.int64)),
+            block_count=len(blocks),
+            guarded_instructions=self._table(np.array(text.guarded, np.int64)),
+            guard_count=len(text.guarded),
             converge_targets=self._table(np.array(targets, np.int32)),
             converge_leavers=self._table(np.array(leavers, np.int32)),
             branch_targets=self._table(np.array(pairs, np.int64)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.native.machine import Machine
-    from warpwatt.emulate.native.routine_text import RoutineText
 
     Array = NDArray[Any]
 
@@ -48,26 +48,16 @@ def results(machine: Machine, stop: int) -> Run:
 
 def _instructions(machine: Machine) -> tuple[Array, Array]:
     """Return executions and lanes by program instruction."""
-    text = machine.text
-    executions, lanes = np.zeros((2, len(text.routine.program.instructions)), np.int64)
-    ranges, guarded = _tables(text)
-    tables = addresses(ranges, guarded, executions, lanes)
-    _count_instructions()(machine.address, len(ranges), tables[0], len(guarded), *tables[1:])
-    return executions, lanes
-
-
-@lru_cache(maxsize=64)
-def _tables(text: RoutineText) -> tuple[Array, Array]:
-    """Return the instructions of each basic block (first, behind the last) and of each guard."""
-    held = [(block.instructions.start, block.instructions.stop) for block in text.routine.blocks]
-    return np.array(held, np.int64), np.array(text.guarded, np.int64)
+    counts = np.zeros((2, len(machine.text.routine.program.instructions)), np.int64)
+    (executions,) = addresses(counts)
+    _count_instructions()(machine.address, executions, executions + counts.strides[0])
+    return counts[0], counts[1]
 
 
 def _accesses(machine: Machine) -> AccessCounts:
     """Return the sums by instruction and space."""
-    operations = len(machine.text.operations)
     rows = np.empty(machine.counters.size, REQUEST_SUMS)
-    rows = rows[: _sum_requests()(machine.address, operations, *addresses(rows))]
+    rows = rows[: _sum_requests()(machine.address, *addresses(rows))]
     regular = rows["counters.stride_state"] == CODES["stride"]["regular"]
     return AccessCounts(
         instruction=rows["instruction"].copy(),
@@ -83,20 +73,36 @@ def _trace(machine: Machine) -> Trace:
     record = machine.record
     warps = len(machine.blocks) * int(record["launch.warps_per_block"])
     steps, accesses, lines = (int(record[f"trace.{name}_count"]) for name in ("step", "request", "line"))
-    arrays: dict[str, Array] = {
-        "step_start": np.empty(warps + 1, np.int64),
-        "step_block": np.empty(steps, np.int32),
-        "step_mask": np.empty(steps, np.uint32),
-        "access_start": np.empty(warps + 1, np.int64),
-        "access_instruction": np.empty(accesses, np.int32),
-        "access_mask": np.empty(accesses, np.uint32),
-        "access_wavefronts": np.empty(accesses, np.uint8),
-        "access_step": np.empty(accesses, np.int64),
-        "line_start": np.empty(accesses + 1, np.int64),
-        "lines": np.empty(lines, np.uint64),
-    }
-    _sort_trace()(machine.address, warps, *addresses(*arrays.values()))
+    arrays, places = _allocate(
+        step_start=(warps + 1, np.int64),
+        step_block=(steps, np.int32),
+        step_mask=(steps, np.uint32),
+        access_start=(warps + 1, np.int64),
+        access_instruction=(accesses, np.int32),
+        access_mask=(accesses, np.uint32),
+        access_wavefronts=(accesses, np.uint8),
+        access_step=(accesses, np.int64),
+        line_start=(accesses + 1, np.int64),
+        lines=(lines, np.uint64),
+    )
+    _sort_trace()(machine.address, warps, *places)
     return Trace(**arrays, complete=not record["trace.dropped"])
+
+
+def _allocate(**arrays: tuple[int, type[np.generic]]) -> tuple[dict[str, Array], list[int]]:
+    """Return arrays of so many elements of a type in one piece of memory, and their addresses.
+
+    To ask for the address of an array takes longer than to make one.
+    """
+    sizes = [count * np.dtype(kind).itemsize for count, kind in arrays.values()]
+    starts = list(accumulate((size + -size % 8 for size in sizes), initial=0))
+    memory = np.empty(starts[-1], np.uint8)
+    (base,) = addresses(memory)
+    made = {
+        name: memory[start : start + size].view(kind)
+        for (name, (_, kind)), start, size in zip(arrays.items(), starts, sizes, strict=False)
+    }
+    return made, [base + start for start in starts[:-1]]
 
 
 def _fault(machine: Machine, stop: Stop) -> Fault | None:
@@ -130,12 +136,12 @@ def _stuck(machine: Machine) -> Fault | None:
 
 @cache
 def _count_instructions() -> Callable[..., None]:
-    return function("count_instructions", None, ADDRESS, INT, ADDRESS, INT, *[ADDRESS] * 3)
+    return function("count_instructions", None, *[ADDRESS] * 3)
 
 
 @cache
 def _sum_requests() -> Callable[..., int]:
-    return function("sum_requests", INT, ADDRESS, INT, ADDRESS)
+    return function("sum_requests", INT, ADDRESS, ADDRESS)
 
 
 @cache
