@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import numpy as np
+from tests.emulate import reference
 
-from warpwatt.emulate import native, reference
+from warpwatt.emulate import native
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate import reference
+from tests.emulate.reference.floats import DTYPES
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Instruction, Level, Program
-from warpwatt.emulate import native, reference
+from warpwatt.emulate import native
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Routine, Type
 from warpwatt.emulate.memory import DeviceMemory
-from warpwatt.emulate.reference.floats import DTYPES
 from warpwatt.emulate.run import Context, Limits, Run, Stop
 
 if TYPE_CHECKING:

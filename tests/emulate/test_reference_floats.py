@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.emulate.reference.floats import DTYPES
 from tests.emulate.routines import apply
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.reference.floats import DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.emulate.reference.floats import DTYPES
 from tests.emulate.routines import ENGINES, apply
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.reference.floats import DTYPES
 
 TYPES = (Type.I8, Type.I16, Type.I32, Type.I64)
 

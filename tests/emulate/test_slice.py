@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.emulate.reference import run
 from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Instruction, Level, Parameter, Program
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.ir import Op, RegisterKind, Routine, Type
-from warpwatt.emulate.reference import run
 from warpwatt.emulate.run import Limits, Stop
 from warpwatt.emulate.slice import control_slice, data_dependence
 from warpwatt.program.binding import bind

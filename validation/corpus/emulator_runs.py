@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tests.emulate import reference
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level, Program
-from warpwatt.emulate import native, reference
+from warpwatt.emulate import native
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory

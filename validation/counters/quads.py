@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
+from tests.emulate import reference
+from tests.emulate.reference.statistics import GLOBAL, Statistics
 
-from warpwatt.emulate import reference
-from warpwatt.emulate.reference.statistics import GLOBAL, Statistics
 from warpwatt.program.transactions import SECTOR, blocks_touched
 
 if TYPE_CHECKING:

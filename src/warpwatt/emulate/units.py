@@ -61,17 +61,11 @@ class Sampled:
 
 
 def starter(engine: Engine | None, routine: Routine, context: Context, memory: DeviceMemory) -> Start:
-    """Return what runs blocks and keeps a trace: the given engine, else the native one or the reference."""
+    """Return what runs blocks and keeps a trace: the given engine, else the native one."""
     if engine is not None:
         return lambda blocks, limits: engine(routine, context, memory, blocks, limits, record=True)
-    try:
-        from warpwatt.emulate.native import Session
-    except ImportError:
-        from warpwatt.emulate.reference import run
+    from warpwatt.emulate.native import Session
 
-        return lambda blocks, limits: run(
-            routine, context, memory, blocks, limits, record=True, warps_at_once=64
-        )
     return Session(routine, context, memory, record=True)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.emulate import native, reference
+from tests.emulate import reference
+from warpwatt.emulate import native
 from warpwatt.emulate.run import Limits
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tests.emulate.reference import run
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.layout import PARAMETER_BANK, layout
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
-from warpwatt.emulate.reference import run
 from warpwatt.emulate.run import Context, Limits, Run, Stop
 from warpwatt.isa.ptx import lower, parse
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate import reference
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Guard, Instruction, Level, Program, Register
-from warpwatt.emulate import native, reference
+from warpwatt.emulate import native
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Routine, Type
 from warpwatt.emulate.lift.sass import lift_sass

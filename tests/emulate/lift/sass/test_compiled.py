@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.emulate import reference
 from tests.emulate.lift.sass.exact import applied, floats, same
 from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
-from warpwatt.emulate import reference
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.linked import linked

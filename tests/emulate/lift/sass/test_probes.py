@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.emulate import reference
 from tests.emulate.lift.sass.machine import values
 from tests.emulate.lift.sass.probes import PROBES
 from warpwatt.core.arguments import Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.emulate import reference
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.run import Limits

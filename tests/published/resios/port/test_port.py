@@ -11,11 +11,11 @@ import pytest
 from validation.resios.programs import PROGRAMS
 
 from tests.commands.conftest import file, run  # noqa: F401 - fixtures
+from tests.emulate import reference
 from warpwatt.compose import Choice
 from warpwatt.core.errors import ParseError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import Level
-from warpwatt.emulate import reference
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find

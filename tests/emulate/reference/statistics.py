@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate.reference.spaces import different
+from tests.emulate.reference.state import mask_of
 from warpwatt.emulate.layout import CONSTANT_SLOT, LOCAL_SLOT, PARAMETER_SLOT, SHARED_SLOT, SLOT_BITS
-from warpwatt.emulate.reference.spaces import different
-from warpwatt.emulate.reference.state import mask_of
 from warpwatt.emulate.run import AccessCounts, Trace
 from warpwatt.program import transactions
 

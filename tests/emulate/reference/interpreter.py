@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tests.emulate.reference import atomics, floats, integers
+from tests.emulate.reference.spaces import CONSTANT_WINDOWS, FaultError
+from tests.emulate.reference.state import dtype_of, first_active, mask_of
 from warpwatt.emulate.ir import Memory, Op
-from warpwatt.emulate.reference import atomics, floats, integers
-from warpwatt.emulate.reference.spaces import CONSTANT_WINDOWS, FaultError
-from warpwatt.emulate.reference.state import dtype_of, first_active, mask_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from tests.emulate.reference.spaces import Piece, Spaces
+    from tests.emulate.reference.state import Warps
+    from tests.emulate.reference.statistics import Statistics
     from warpwatt.emulate.ir import Block, Operation, Value
-    from warpwatt.emulate.reference.spaces import Piece, Spaces
-    from warpwatt.emulate.reference.state import Warps
-    from warpwatt.emulate.reference.statistics import Statistics
 
     Array = NDArray[Any]
     Function = Callable[[Array, Array, tuple[object, ...]], Array]

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate.reference import floats, integers
 from warpwatt.emulate.ir import Op
-from warpwatt.emulate.reference import floats, integers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from warpwatt.emulate.reference.spaces import Piece
+    from tests.emulate.reference.spaces import Piece
 
     Array = NDArray[Any]
 

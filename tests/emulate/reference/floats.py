@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate.reference import rounding
+from tests.emulate.reference.integers import signed, unsigned
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.reference import rounding
-from warpwatt.emulate.reference.integers import signed, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Callable

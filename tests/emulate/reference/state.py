@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.emulate.reference.floats import DTYPES
+from tests.emulate.reference.floats import DTYPES
 from warpwatt.emulate.run import Context, Fault
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate.reference.spaces import FaultError
+from tests.emulate.reference.state import BARRIER, CONVERGE, DONE, RUNS, lanes_of
 from warpwatt.emulate.ir import End, Op
-from warpwatt.emulate.reference.spaces import FaultError
-from warpwatt.emulate.reference.state import BARRIER, CONVERGE, DONE, RUNS, lanes_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tests.emulate.reference.interpreter import Interpreter
+    from tests.emulate.reference.state import Warps
     from warpwatt.emulate.ir import Routine, Terminator
-    from warpwatt.emulate.reference.interpreter import Interpreter
-    from warpwatt.emulate.reference.state import Warps
 
     Array = NDArray[Any]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.emulate.reference.exact import exact
+from tests.emulate.reference.exact import exact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

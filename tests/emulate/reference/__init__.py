@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulate.reference.interpreter import Interpreter
+from tests.emulate.reference.schedule import Schedule
+from tests.emulate.reference.spaces import FaultError, Spaces
+from tests.emulate.reference.state import DONE, Warps
+from tests.emulate.reference.statistics import Statistics
 from warpwatt.emulate.functions import FUNCTIONS
 from warpwatt.emulate.ir import End
-from warpwatt.emulate.reference.interpreter import Interpreter
-from warpwatt.emulate.reference.schedule import Schedule
-from warpwatt.emulate.reference.spaces import FaultError, Spaces
-from warpwatt.emulate.reference.state import DONE, Warps
-from warpwatt.emulate.reference.statistics import Statistics
 from warpwatt.emulate.run import TURN, Fault, Limits, Run, Stop
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tests.emulate.reference.state import Warps
     from warpwatt.emulate.memory import DeviceMemory
-    from warpwatt.emulate.reference.state import Warps
     from warpwatt.emulate.run import Fault
 
     Array = NDArray[Any]
