@@ -1,4 +1,4 @@
-// Where the fields of structs lie, and what enumerators are, for Python: it names them, C++ says where they are.
+// Where the fields of structs lie, and what enumerators are: Python names them, C++ says where they are.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 namespace warpwatt {
 
 struct FieldLayout {
-    const char* name;      // "Struct.field"; "Struct" for a struct as a whole; "Enum.enumerator"
-    const char* type;      // NumPy's code of the type; empty for the other two
-    std::int64_t offset;   // in bytes; of a struct its size, of an enumerator its value
+    const char* name;     // "Struct.field"; "Struct" for a struct as a whole; "Enum.enumerator"
+    const char* type;     // NumPy's code of the type; empty for the other two
+    std::int64_t offset;  // in bytes; of a struct its size, of an enumerator its value
 };
 
 // NumPy's code of a scalar type; pointers are unsigned numbers.
