@@ -10,18 +10,9 @@ from warpwatt.isa.ptx.syntax import Bracket, Group, Operand, Pair, SymbolOffset
 
 CARRY = "%cc"
 """Name given to the carry flag, which PTX never names."""
-_SPECIAL_VECTORS = frozenset(
-    {
-        "%tid",
-        "%ntid",
-        "%ctaid",
-        "%nctaid",
-        "%clusterid",
-        "%nclusterid",
-        "%cluster_ctaid",
-        "%cluster_nctaid",
-    }
-)
+_SPECIAL_VECTORS = frozenset({
+    "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid",
+})  # fmt: skip
 
 
 class Use(NamedTuple):

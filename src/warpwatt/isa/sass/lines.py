@@ -120,22 +120,28 @@ def line_tables(elf: Elf) -> dict[int, LineTable]:
     section = elf.section(".debug_line")
     if section is None:
         return {}
-    targets = {r.offset: (r.symbol, r.addend) for r in elf.relocations(".debug_line")}
+    symbols = elf.symbols
+    addresses = {
+        r.offset: (symbols[r.symbol].section, symbols[r.symbol].value + r.addend)
+        for r in elf.relocations(".debug_line")
+        if r.symbol < len(symbols)
+    }
     merged: dict[int, dict[int, SourceLine | None]] = {}
-    for rows in _programs(section.data, elf, targets):
+    for rows in _programs(section.data, addresses):
         for index, table in rows.tables.items():
             merged.setdefault(index, {}).update(table)
-    return {index: _table(table) for index, table in merged.items() if index >= 0}
+    return {
+        index: LineTable(tuple(sorted(rows)), tuple(rows[offset] for offset in sorted(rows)))
+        for index, rows in merged.items()
+        if index >= 0
+    }
 
 
-def _table(rows: dict[int, SourceLine | None]) -> LineTable:
-    """Return rows sorted by offset."""
-    offsets = tuple(sorted(rows))
-    return LineTable(offsets, tuple(rows[offset] for offset in offsets))
+def _programs(data: bytes, addresses: dict[int, tuple[int, int]]) -> list[_Rows]:
+    """Return the rows of every line-number program in the section.
 
-
-def _programs(data: bytes, elf: Elf, targets: dict[int, tuple[int, int]]) -> list[_Rows]:
-    """Return the rows of every line-number program in the section."""
+    ``addresses`` maps the place of each relocated address to (section index, offset in that section).
+    """
     found = []
     reader = _Reader(data)
     while reader.at + 4 <= len(data):
@@ -144,22 +150,12 @@ def _programs(data: bytes, elf: Elf, targets: dict[int, tuple[int, int]]) -> lis
         try:
             header = _header(reader)
             rows.files = header.files
-            _run(reader, min(end, len(data)), header, rows, _addresses(elf, targets))
+            _run(reader, min(end, len(data)), header, rows, addresses)
         except (IndexError, ValueError, struct.error, ZeroDivisionError):
             end = len(data)  # damaged: what was read so far still stands
         found.append(rows)
         reader.at = end
     return found
-
-
-def _addresses(elf: Elf, targets: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """Return place of each relocated address -> (section index, offset in that section)."""
-    symbols = elf.symbols
-    return {
-        place: (symbols[symbol].section, symbols[symbol].value + addend)
-        for place, (symbol, addend) in targets.items()
-        if symbol < len(symbols)
-    }
 
 
 def _header(reader: _Reader) -> _Header:
