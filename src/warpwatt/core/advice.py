@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case, Timing
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.program import SourceLine
+from warpwatt.core.case import Case, Timing
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.program import SourceLine
 
 TOGETHER = "together"
 """Kind of the change that makes several others at once."""

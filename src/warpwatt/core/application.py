@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from warpwatt.core.launch import Launch
+from warpwatt.core.launch import Launch
 
 
 class CopyKind(StrEnum):

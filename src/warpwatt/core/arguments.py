@@ -16,14 +16,11 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 MAX_BUFFER_BYTES = 2**48
 """Beyond this no GPU can address the buffer (48-bit virtual addresses)."""

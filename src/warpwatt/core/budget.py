@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from warpwatt.core.errors import WarpWattError
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import LineCost, Prediction
+from warpwatt.core.errors import WarpWattError
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import LineCost, Prediction
 
 
 class Bound(StrEnum):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from warpwatt.core.estimate import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.execution import Workload
-    from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel, Level
-    from warpwatt.core.warps import Stall, WarpStates
+from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.execution import Workload
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Kernel, Level
+from warpwatt.core.warps import Stall, WarpStates
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,12 @@ Differences are taken draw by draw: what is uncertain about both predictions ali
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import LineCost, Prediction
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import LineCost, Prediction
 
 CLEAR_SHARE = 0.005
 """Changes below this share of the old value are none."""

@@ -6,10 +6,7 @@ GPU, missing toolchain or device; 4 a budget is exceeded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 class WarpWattError(Exception):

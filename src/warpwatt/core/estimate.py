@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 DRAWS = 200
 """Draws per parameter. Stratified, so that quantiles of one parameter are exact to 1/DRAWS."""

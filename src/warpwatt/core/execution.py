@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Program, SourceLine
-    from warpwatt.core.reuse import Reuse
-    from warpwatt.core.streams import WarpStreams
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Program, SourceLine
+from warpwatt.core.reuse import Reuse
+from warpwatt.core.streams import WarpStreams
 
 
 @dataclass(frozen=True, slots=True)

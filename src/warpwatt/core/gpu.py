@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 MEASURED_ON = "; measured on "
 """Marks the source of a measurement that was taken over from a related GPU: that GPU's name follows."""

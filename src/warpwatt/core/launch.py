@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from warpwatt.core.arguments import Argument
 from warpwatt.core.errors import LaunchError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.arguments import Argument
 
 WARP_SIZE = 32
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.advice import Advice
-    from warpwatt.core.case import Case, Power, Timing
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.execution import AccessPattern, Assumption
-    from warpwatt.core.program import SourceLine
-    from warpwatt.core.warps import Stall
+from warpwatt.core.advice import Advice
+from warpwatt.core.case import Case, Power, Timing
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.execution import AccessPattern, Assumption
+from warpwatt.core.program import SourceLine
+from warpwatt.core.warps import Stall
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ParseError, UnsupportedGpuError
-from warpwatt.core.program import Kernel
+from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compilation import assemble_ptx
 from warpwatt.frontend.compiled import Source
@@ -29,11 +29,6 @@ from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx
 from warpwatt.isa.sass.cubin import Cubin, CubinKernel, read_cubin
 from warpwatt.isa.sass.elf import MACHINE_CUDA, read_elf
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Program
 
 DEFAULT_OPTIONS = CompileOptions()
 _FATBIN_MAGIC = b"\x50\xed\x55\xba"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,6 @@ from warpwatt.frontend.toolkits import target_number
 from warpwatt.storage.cache import default_cache, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
     from warpwatt.frontend.toolkits import ToolkitChoice

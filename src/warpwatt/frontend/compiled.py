@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.program import Resources
+from warpwatt.core.program import Resources
 
 
 @dataclass(frozen=True, slots=True)

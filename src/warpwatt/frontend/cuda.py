@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from warpwatt.frontend.ptxas import read_report
 from warpwatt.frontend.signatures import parameter_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.frontend import process, toolchain, toolkits
@@ -18,9 +18,6 @@ from warpwatt.frontend.nvrtc import compile_nvrtc
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import WHEELS, Toolkit, install_command
 from warpwatt.storage.cache import default_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OLDEST_PYTHON = (3, 11)
 PROBE_TARGET = "sm_75"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from warpwatt.frontend.select import plain_name
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from warpwatt.frontend.compiled import Compiled, Source
     from warpwatt.frontend.options import CompileOptions
 

@@ -9,15 +9,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
 from warpwatt.core.progress import step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PERIOD_WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-cccl")
 SPLIT_WHEELS = ("nvidia-cuda-crt", "nvidia-nvvm")

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -18,8 +19,6 @@ from warpwatt.frontend.messages import Message, compile_error, errors
 from warpwatt.frontend.ptxas import assemble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.frontend.compiled import Compiled, Source
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import InputError
 from warpwatt.core.launch import Dim3
+from warpwatt.core.program import Kernel
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.entries import with_names
 from warpwatt.frontend.load import DEFAULT_OPTIONS, entries
@@ -19,9 +20,6 @@ from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.select import select
 from warpwatt.frontend.source import ptx_target
 from warpwatt.frontend.toolkits import target_number
-
-if TYPE_CHECKING:
-    from warpwatt.core.program import Kernel
 
 WARP_SIZE = 32
 

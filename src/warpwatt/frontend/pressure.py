@@ -6,14 +6,9 @@ ptxas reorders, so that the truth may be lower or higher; on public kernels it s
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from warpwatt.core.program import Resources, Space
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.program import Program
+from warpwatt.core.program import Program, Resources, Space
 
 ABI_REGISTERS = 6
 """Registers ptxas keeps for itself in the smallest kernels (stack pointer, return address, alignment)."""

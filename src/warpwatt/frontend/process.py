@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend.options import MEMORY_BYTES, TIMEOUT_SECONDS
 from warpwatt.frontend.toolchain import environment
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from warpwatt.frontend.messages import compile_error
 from warpwatt.frontend.pressure import max_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit
 

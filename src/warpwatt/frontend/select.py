@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 from warpwatt.core.errors import KernelSelectionError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SHOWN_CANDIDATES = 20
 """Kernels listed where a name is ambiguous."""

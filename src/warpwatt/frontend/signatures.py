@@ -7,13 +7,10 @@ source is a best effort that macros may defeat. Machine code knows only the size
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.program import Parameter, Program
+from warpwatt.core.program import Parameter, Program
 
 _COMMENT_OR_STRING = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^\s()\\]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""",

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.storage.paths import cache_directory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FOR_PASCAL = "12.9"
 """The newest toolkit that still compiles for sm_50 to sm_72 (CUDA 13.0 release notes)."""

@@ -10,17 +10,15 @@ shows source lines to people must read them from the submitted text alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError
 from warpwatt.frontend.host_headers import HOST_HEADERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.frontend.toolchain import Toolkit

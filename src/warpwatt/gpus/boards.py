@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from warpwatt.gpus.latencies import Latencies
 from warpwatt.gpus.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.gpus.catalog import Entry
     from warpwatt.gpus.datafile import DataFile
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.core.errors import ParseError
 from warpwatt.core.gpu import Calibration
 from warpwatt.gpus.catalog import DATA, normalise, user_directories
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 def load_calibration(path: Path) -> Calibration:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UnsupportedGpuError
@@ -13,9 +15,6 @@ from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from warpwatt.gpus.datafile import Cited
 
 # Whole numbers every capability has, and those that may be unknown.

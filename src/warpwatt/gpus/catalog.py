@@ -7,16 +7,13 @@ User files win over the package: directories in ``$WARPWATT_GPUS`` (separated li
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnknownGpuError
 from warpwatt.gpus.datafile import DataFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 DATA = Path(__file__).parent / "data"
 ENVIRONMENT = "WARPWATT_GPUS"

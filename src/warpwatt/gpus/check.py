@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +16,6 @@ from warpwatt.gpus import boards, capabilities, catalog, latencies, power, timin
 from warpwatt.gpus.datafile import DataFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from warpwatt.gpus.board import Board
     from warpwatt.gpus.catalog import Entry
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
+from warpwatt.core.gpu import Capability, Gpu, MemoryTimings
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.gpus.catalog import names
 from warpwatt.gpus.latencies import Latencies
 from warpwatt.gpus.load import find, missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.gpu import Capability, Gpu, MemoryTimings
 
 # Field -> unit of the number: of a Gpu, a Capability or MemoryTimings. The rest are counts or words.
 _UNITS = {

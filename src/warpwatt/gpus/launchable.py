@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from warpwatt.core.errors import LaunchError
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Resources
 from warpwatt.gpus.occupancy import occupancy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Resources
 
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 _MAX_GRID_X = 2**31 - 1

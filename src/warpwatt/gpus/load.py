@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.gpu import Clocks, Gpu
@@ -11,8 +12,6 @@ from warpwatt.gpus import boards, catalog
 from warpwatt.gpus.calibrations import calibration_files, layered, load_calibration
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from warpwatt.gpus.catalog import Entry
 
 # What a prediction looks at beyond the fields every Gpu has.

@@ -7,14 +7,10 @@ smallest that does not lower occupancy (before 7.0: the largest, its documented 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from warpwatt.core.execution import Occupancy
-
-if TYPE_CHECKING:
-    from warpwatt.core.gpu import Capability, Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Resources
+from warpwatt.core.gpu import Capability, Gpu
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Resources
 
 # Order in which equal limits are named: those of the machine before those of the kernel.
 _ORDER = ("warps", "blocks", "registers", "shared memory", "barriers")

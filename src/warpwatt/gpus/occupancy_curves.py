@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Occupancy
 from warpwatt.core.launch import Dim3
 from warpwatt.core.units import KIB
 from warpwatt.gpus.occupancy import occupancy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Occupancy
 
 WARP = 32
 SHARED_STEP = KIB

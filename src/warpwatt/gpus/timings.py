@@ -15,6 +15,7 @@ bandwidth as a share of the theoretical one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,6 @@ from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from warpwatt.gpus.board import Board
 
     _Read = Callable[[Mapping[str, float], "_LazyBoard"], float | None]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from warpwatt.core.launch import Dim3
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MISSING = frozenset({"", "-", "--", "n/a", "na", "nan", "none", "null", "(null)"})
 """Cells that hold nothing."""

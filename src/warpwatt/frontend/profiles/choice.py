@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from warpwatt.core.case import Profile
 from warpwatt.core.errors import KernelSelectionError
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Kernel
 from warpwatt.frontend.select import plain_name, select
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.case import Profile
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel
 
 
 def choose(profiles: Sequence[Profile], kernel: Kernel, launch: Launch, gpu: Gpu) -> Profile:

@@ -6,14 +6,16 @@ import math
 import re
 import statistics
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.case import Profile
 from warpwatt.core.errors import InputError, LaunchError, ParseError, UnknownGpuError
 from warpwatt.core.estimate import Source
-from warpwatt.core.gpu import Clocks
+from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.frontend.profiles.cells import extent, missing, number
 from warpwatt.frontend.profiles.columns import Role, column
@@ -21,10 +23,6 @@ from warpwatt.frontend.profiles.table import HOW, read_table
 from warpwatt.gpus import default_clocks, find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from warpwatt.core.gpu import Gpu
     from warpwatt.frontend.profiles.table import Table
 
 SINGLE_SPREAD = 0.03

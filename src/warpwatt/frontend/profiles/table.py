@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.core.errors import ParseError
 from warpwatt.frontend.profiles.cells import missing, number
 from warpwatt.frontend.profiles.columns import Column, Role, column
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 MOST_BYTES = 256 << 20
 """Larger files are refused: a trace of one kernel is a few lines."""

@@ -7,6 +7,7 @@ between its braces and parses it on every iteration: a file of 50 MB costs its o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Guard
@@ -25,8 +26,6 @@ from warpwatt.isa.ptx.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.isa.ptx.syntax import Operand, Statement
 
 _STATEMENT = re.compile(

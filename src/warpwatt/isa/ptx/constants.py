@@ -6,12 +6,9 @@ import math
 import operator
 import re
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from warpwatt.isa.ptx.lexer import integer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Number = int | float
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from warpwatt.isa.ptx.lexer import NAME
 from warpwatt.isa.ptx.syntax import Directive, File, Location, Section, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.isa.ptx.lexer import Cursor
 
 LINKAGE = frozenset({".visible", ".extern", ".weak", ".common"})

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Register
+from warpwatt.core.program import Address, Immediate, Instruction, Register
 from warpwatt.isa.ptx.opcodes import descriptor_operations, meaning
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction
 
 
 def resolve_descriptors(instructions: list[Instruction]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import KernelSelectionError
 from warpwatt.core.program import (
     Flow,
+    Guard,
     Immediate,
     Instruction,
     Level,
@@ -15,6 +17,7 @@ from warpwatt.core.program import (
     Symbol,
     Vector,
 )
+from warpwatt.core.program import Variable as CoreVariable
 from warpwatt.isa.ptx import storage
 from warpwatt.isa.ptx.descriptors import resolve_descriptors
 from warpwatt.isa.ptx.effects import CARRY, Use, use
@@ -36,10 +39,6 @@ from warpwatt.isa.ptx.syntax import (
 from warpwatt.isa.ptx.syntax import Instruction as Written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from warpwatt.core.program import Guard
-    from warpwatt.core.program import Variable as CoreVariable
     from warpwatt.isa.ptx.opcodes import Meaning
     from warpwatt.isa.ptx.syntax import Function, Module, Operand, Statement
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Guard, Register, Symbol, Vector
@@ -18,8 +19,6 @@ from warpwatt.isa.ptx.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from warpwatt.isa.ptx.syntax import Operand, Statement
 
 

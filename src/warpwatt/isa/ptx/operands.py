@@ -6,6 +6,7 @@ Every distinct operand text of a function is parsed once; instructions share the
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
@@ -14,8 +15,6 @@ from warpwatt.isa.ptx.lexer import NAME
 from warpwatt.isa.ptx.syntax import Bracket, Group, Operand, Pair, SymbolOffset
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from warpwatt.isa.ptx.syntax import Variable
 
 _SELECTED = re.compile(rf"({NAME})((?:\.[a-z]\w*)?)", re.ASCII)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from warpwatt.isa.ptx import declarations
@@ -11,8 +12,6 @@ from warpwatt.isa.ptx.lexer import Cursor, strip_comments
 from warpwatt.isa.ptx.syntax import Directive, Function, Module, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.isa.ptx.syntax import Item
 
 _BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*"')

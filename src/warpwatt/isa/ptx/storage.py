@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Parameter, Space
@@ -14,8 +15,6 @@ from warpwatt.isa.ptx.lexer import NAME
 from warpwatt.isa.ptx.syntax import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from warpwatt.isa.ptx.constants import Number
     from warpwatt.isa.ptx.syntax import Module
 

@@ -7,15 +7,10 @@ need not translate them. Function bodies are flat: nested scopes are marked by :
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from warpwatt.core.program import Guard
+from warpwatt.core.program import Address, Guard, Immediate, Register, Symbol, Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ParseError
 from warpwatt.core.program import Resources
@@ -21,9 +21,6 @@ from warpwatt.isa.sass.attributes import (
 from warpwatt.isa.sass.elf import MACHINE_CUDA, Elf, Section, Symbol, read_elf
 from warpwatt.isa.sass.image import RESERVED_SHARED, Image, image
 from warpwatt.isa.sass.lines import LineTable, line_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TEXT = ".text."
 _FUNCTION = 2

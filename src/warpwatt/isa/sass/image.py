@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Pointer, Space, Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from warpwatt.isa.sass.elf import Elf, Relocation, Section, Symbol
 
 _CONSTANT = re.compile(r"\.nv\.constant(\d+)(?:\.(.+))?$")

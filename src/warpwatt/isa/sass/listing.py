@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import ToolchainError
 from warpwatt.core.program import ControlCode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NO_BARRIER = 7
 

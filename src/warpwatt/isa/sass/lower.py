@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,6 @@ from warpwatt.isa.sass.registers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.isa.sass.cubin import Cubin, CubinKernel
 
 _WORD = 16

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol, Unit
 from warpwatt.isa.sass.opcodes import tile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from warpwatt.isa.sass.opcodes import Opcode
 
 _CONSTANTS = frozenset({"RZ", "URZ", "PT", "UPT", "SRZ"})
