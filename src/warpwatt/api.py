@@ -74,7 +74,7 @@ class Options(TypedDict, total=False):
     """Whether to predict what changes to the kernel would save, too."""
     machine_code: bool
     """Whether to keep machine code for reports."""
-    tell: Callable[[str], None]
+    notify: Callable[[str], None]
     """Hears remarks, such as which GPU was left out; default: standard error."""
 
 
@@ -141,7 +141,7 @@ def _predicted(source: Input, options: Options) -> Results:
         _modelling(options),
         options.get("machine_code", False),
         options.get("advice", False),
-        options.get("tell", note),
+        options.get("notify", note),
     )
     launch = _launch(options)
     if opened is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from validation.wang_chu.measurements import clocks, counted
 from warpwatt.gpus import find
-from warpwatt.published.wang_chu.baseline import taught
+from warpwatt.published.wang_chu.baseline import fit_counts
 from warpwatt.published.wang_chu.parameters import parameters
 from warpwatt.published.wang_chu.rounds import answer
 
@@ -46,7 +46,7 @@ def from_profile(kernel: Kernel, baseline: Pair) -> dict[str, Times]:
     """Return what can be said from the profile at one pair of clocks, without any source."""
     memory = parameters(find(kernel.gpu))
     counts, measured = counted(kernel, baseline), kernel.points[baseline].seconds
-    start = taught(counts, memory, clocks(baseline), measured)
+    start = fit_counts(counts, memory, clocks(baseline), measured)
     alone = {pair: answer(counts, memory, clocks(pair)).seconds for pair in kernel.points}
     return {
         ONE_PROFILE: {pair: start.seconds(memory, clocks(pair)) for pair in kernel.points},

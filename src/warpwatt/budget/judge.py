@@ -22,7 +22,7 @@ TOLERANCE = 1e-6
 """A limit may be passed by this share: rounding, of the baseline above all."""
 
 
-def judge(budgets: Budgets, tell: Callable[[str], None]) -> CheckResult:
+def judge(budgets: Budgets, notify: Callable[[str], None]) -> CheckResult:
     """Predict everything that the budgets speak of and hold it against their limits.
 
     A budget whose prediction fails becomes a :class:`~warpwatt.core.budget.Failure`; the others go on.
@@ -38,13 +38,13 @@ def judge(budgets: Budgets, tell: Callable[[str], None]) -> CheckResult:
     failures: list[Failure] = []
     for budget in budgets.budgets:
         try:
-            verdicts += _verdicts(budgets, budget, known, tell)
+            verdicts += _verdicts(budgets, budget, known, notify)
         except WarpWattError as error:
             failures.append(Failure(budget.name, budget.line, error))
     return CheckResult(str(budgets.file), tuple(verdicts), tuple(failures))
 
 
-def record(budgets: Budgets, tell: Callable[[str], None]) -> int:
+def record(budgets: Budgets, notify: Callable[[str], None]) -> int:
     """Write the baseline of a file of budgets and return how many predictions it holds.
 
     Raises
@@ -60,21 +60,21 @@ def record(budgets: Budgets, tell: Callable[[str], None]) -> int:
     entries = [
         (baseline.identity(budget, prediction), prediction)
         for budget in budgets.budgets
-        for prediction in _predictions(budget, tell)
+        for prediction in _predictions(budget, notify)
     ]
     baseline.write(budgets.baseline, entries)
     return len(dict(entries))
 
 
-def _predictions(budget: Budget, tell: Callable[[str], None]) -> tuple[Prediction, ...]:
-    session = Session(str(budget.source), budget.gpu, budget.compilation, budget.modelling, tell=tell)
+def _predictions(budget: Budget, notify: Callable[[str], None]) -> tuple[Prediction, ...]:
+    session = Session(str(budget.source), budget.gpu, budget.compilation, budget.modelling, notify=notify)
     return session.run(budget.launch)
 
 
 def _verdicts(
-    budgets: Budgets, budget: Budget, known: Mapping[str, Recorded], tell: Callable[[str], None]
+    budgets: Budgets, budget: Budget, known: Mapping[str, Recorded], notify: Callable[[str], None]
 ) -> Iterator[Verdict]:
-    for prediction in _predictions(budget, tell):
+    for prediction in _predictions(budget, notify):
         name = baseline.identity(budget, prediction)
         for limit in budget.limits:
             before = _before(budgets, limit, name, known) if limit.relative else None

@@ -62,7 +62,7 @@ def gpu_choice(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: Advice
     """
     question = question_of(aim)
     incomplete: list[LeftOut] = []
-    sweep = sweep_of(gpu, axes, tell=lambda text: incomplete.append(_left_out(text)))
+    sweep = sweep_of(gpu, axes, notify=lambda text: incomplete.append(_left_out(text)))
     able, unfit = choosing.able(sweep, question)
     if not able:
         raise _nothing(f"{one.gpu}: {one.reason}" for one in unfit)

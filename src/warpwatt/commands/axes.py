@@ -86,9 +86,9 @@ axes_options = group("axes", Axes, *_SWEPT, _DEFINE_FILE, _INPUTS)
 
 
 def sweep_of(
-    gpu: str, axes: Axes, *, curve: bool = False, tell: Callable[[str], None] | None = None
+    gpu: str, axes: Axes, *, curve: bool = False, notify: Callable[[str], None] | None = None
 ) -> Sweep:
-    """Return the sweep that the options describe; ``tell`` hears which GPUs are left out, else stderr.
+    """Return the sweep that the options describe; ``notify`` hears which GPUs are left out, else stderr.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def sweep_of(
     modelling = ModelOptions(axes.model, level=axes.level, unknown=axes.unknown)
     return Sweep(
         tasks_of(axes),
-        complete_gpus(gpu, tell or note),
+        complete_gpus(gpu, notify or note),
         configurations_of(axes),
         clocks_of(axes.clock),
         Session("", gpu, compilation, modelling).compile_options(),

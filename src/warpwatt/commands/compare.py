@@ -79,14 +79,14 @@ def compare(
     warpwatt compare kernel.cu --kernel naive/tiled
     """
     from warpwatt.commands.output import Writer, table_context
-    from warpwatt.compare.sides import Asked, compared
+    from warpwatt.compare.variants import ComparisonRequest, compared
     from warpwatt.render.compare import renderer
 
     if new is not None and new.startswith("-") and new != "-":  # a compiler's flag behind --
         compilation, new = replace(compilation, flags=(new, *compilation.flags)), None
     if writing.output is not None:
         Writer.check(writing.output, force=writing.force)
-    found = compared(Asked(old, new, commits, gpu, launch, compilation, modelling))
+    found = compared(ComparisonRequest(old, new, commits, gpu, launch, compilation, modelling))
     context = table_context(verbose=writing.verbose, colour=writing.output is None)
     text = renderer(_format(writing))(found, context)
     if writing.output is None:

@@ -34,7 +34,7 @@ def write_reports(
     spent = time.monotonic() - begun
     if spent > WORTH_SAYING:
         swept = min(MOST_SWEPT, len(predictions))
-        session.tell(
+        session.notify(
             f"clock sweeps of {swept} predictions took {spent:.0f} s; --no-clock-sweep leaves them out"
         )
     writer.write_text(render_reports(full, context))

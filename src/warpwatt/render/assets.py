@@ -34,7 +34,7 @@ def _visible(value: Any) -> Any:
     return value if value.isprintable() else "\n".join(plain(line) for line in value.split("\n"))
 
 
-def joined(names: Sequence[str]) -> str:
+def concatenate(names: Sequence[str]) -> str:
     """Return several of the package's own files one after the other."""
     return "\n".join(asset(name) for name in names)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from warpwatt.render.assets import environment, joined
+from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.report.data import embedded
 from warpwatt.render.report.page import page
 from warpwatt.render.report.report import report
@@ -39,11 +39,11 @@ def render(predictions: Sequence[Prediction], context: Context) -> str:
 
 def render_reports(reports: Sequence[Report], context: Context) -> str:
     """Return the page of full reports as one HTML document."""
-    script = joined(SCRIPTS)
+    script = concatenate(SCRIPTS)
     shown = page(reports, context)
     return environment().get_template("page.html").render(
         page=shown,
-        style=Markup(joined(STYLES)),  # noqa: S704 - our own files
+        style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
         script=Markup(script),  # noqa: S704 - our own files
         data=embedded(_data(shown)),
         policy=content_policy(script),

@@ -29,7 +29,7 @@ def note(text: str) -> None:
         print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr
 
 
-def complete_gpus(names: str, tell: Callable[[str], None] = note) -> tuple[Gpu, ...]:
+def complete_gpus(names: str, notify: Callable[[str], None] = note) -> tuple[Gpu, ...]:
     """Return the GPUs named; one that lacks data a prediction needs is an error, under ``all`` told.
 
     Raises
@@ -44,7 +44,7 @@ def complete_gpus(names: str, tell: Callable[[str], None] = note) -> tuple[Gpu, 
         if not lacking:
             complete.append(gpu)
         elif names == "all":
-            tell(f"{gpu.name} left out: {', '.join(lacking)} not known")
+            notify(f"{gpu.name} left out: {', '.join(lacking)} not known")
         else:
             hint = "put a user file with these fields into the folder that `warpwatt gpus check` names"
             raise UnsupportedGpuError(f"{gpu.name} lacks {', '.join(lacking)}", hint=hint)

@@ -45,7 +45,7 @@ def run_object(
     if triton.is_function(kernel):
         launch = replace(launch, arg=format_pairs(triton.passed(values)))
     typed, made, predictions = typed_text(launch), dict[str, "ObjectKernel"](), list["Prediction"]()
-    for gpu in complete_gpus(session.gpus, session.tell):
+    for gpu in complete_gpus(session.gpus, session.notify):
         try:
             if gpu.target not in made:
                 made[gpu.target] = _made(session, kernel, gpu, typed.kernel or "", values)
@@ -54,7 +54,7 @@ def run_object(
         except (LaunchError, UnsupportedGpuError) as error:
             if session.gpus != "all":
                 raise
-            session.tell(f"{gpu.name} left out: {error}")
+            session.notify(f"{gpu.name} left out: {error}")
     return tuple(predictions)
 
 

@@ -37,7 +37,7 @@ class Session:
     """Everything that stays the same over the kernels and GPUs of one command.
 
     ``machine_code`` asks front ends for SASS beside PTX, which costs a disassembly; ``advice`` for changes to
-    the kernel, each of which costs a prediction. ``tell`` hears remarks, such as which GPU was left out.
+    the kernel, each of which costs a prediction. ``notify`` hears remarks, such as which GPU was left out.
     """
 
     source: str | Source
@@ -47,7 +47,7 @@ class Session:
     modelling: ModelOptions
     machine_code: bool = False
     advice: bool = False
-    tell: Callable[[str], None] = note
+    notify: Callable[[str], None] = note
 
     def run(self, launch: LaunchText, beside: Source | None = None) -> tuple[Prediction, ...]:
         """Return predictions for every launch asked for and every GPU, launches first.
@@ -57,7 +57,7 @@ class Session:
         """
         source = self.opened()
         wanted = requests(source, launch, beside)
-        gpus = complete_gpus(self.gpus, self.tell)
+        gpus = complete_gpus(self.gpus, self.notify)
         predictions = []
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)
@@ -70,7 +70,7 @@ class Session:
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise
-                    self.tell(f"{gpu.name} left out: {error}")
+                    self.notify(f"{gpu.name} left out: {error}")
         return tuple(predictions)
 
     @property
@@ -126,7 +126,7 @@ class Session:
 
         profile = choose(measured, kernel, request.launch, gpu)
         if find(profile.gpu).target != gpu.target:
-            self.tell(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
+            self.notify(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
         return with_arguments(profile, request.arguments, self.modelling.profile_arg)
 
     def compile_options(self) -> CompileOptions:

@@ -81,18 +81,18 @@ def _alone(sweep: Sweep, unit: Unit) -> list[Row]:
 
 
 def outcomes(
-    sweep: Sweep, numbers: Container[int], jobs: int = 1, tell: Callable[[Sequence[Known]], object] = len
+    sweep: Sweep, numbers: Container[int], jobs: int = 1, notify: Callable[[Sequence[Known]], object] = len
 ) -> dict[int, Known]:
     """Return numbered points with their draws, by number; rows without a result say why.
 
-    ``tell`` hears of every batch that is done. Where a process dies this one does what is left.
+    ``notify`` hears of every batch that is done. Where a process dies this one does what is left.
     """
     todo = list(units(sweep, _Others(numbers), jobs))
     known: dict[int, Known] = {}
 
     def take(found: dict[int, Known]) -> None:
         known.update(found)
-        tell(list(found.values()))
+        notify(list(found.values()))
 
     if jobs > 1 and len(todo) > 1:
         with _executor(sweep, min(jobs, len(todo))) as executor, suppress(BrokenProcessPool):

@@ -85,7 +85,7 @@ def _enter(folder: str, readable: tuple[Path, ...], limits: Limits) -> bool:
     """Go behind the walls; return whether they keep files away."""
     os.chdir(folder)
     tempfile.tempdir = folder
-    # Nothing is kept between strangers: each compiles anew, in his own folder.
+    # Nothing is kept between requests: each compiles anew, in a folder of its own.
     os.environ.update(TMPDIR=folder, HOME=folder, WARPWATT_CACHE_SIZE="0")
     confine(Walls(readable, Path(folder)), limits, os.cpu_count() or 1)
     threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()

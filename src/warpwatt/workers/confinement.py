@@ -1,4 +1,4 @@
-"""Walls around a process that works for strangers: files, network, signals, memory, time.
+"""Walls around a process that works on untrusted input: files, network, signals, memory, time.
 
 Landlock (Linux 5.13 and later, no privileges needed) leaves it Python, the compilers and the system's
 libraries to read, and its own folder to write; everything it starts inherits that. Where the kernel has no

@@ -15,7 +15,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models.pipeline import chip
-from warpwatt.models.pipeline.chip import Launched, simulate_launch
+from warpwatt.models.pipeline.chip import ChipLaunch, simulate_launch
 from warpwatt.models.pipeline.codes import Pipe
 from warpwatt.models.pipeline.machine import Machine, machine
 from warpwatt.models.pipeline.reasons import bottleneck, utilisation, warp_states
@@ -40,13 +40,13 @@ def sm(name: str) -> Machine:
     return machine(gpu, default_clocks(gpu), 0.9 * gpu.memory_bandwidth, 3 * gpu.memory_bandwidth)
 
 
-def matmul(name: str, trips: int = 64, blocks: int = 4096, resident: int = 6) -> Launched:
+def matmul(name: str, trips: int = 64, blocks: int = 4096, resident: int = 6) -> ChipLaunch:
     """Return tiled matrix multiplication whose loads hit L2."""
     board = sm(name)
     code = program("matmul.cu", "matmul_tiled", find(name).target)
     back = [i.index for i in code.instructions if i.flow is Flow.JUMP and i.guard][-1]
     table = instruction_table(code, board, {i.index: (1.0, 0.0) for i in code.instructions if i.memory})
-    return Launched(code, table, streams(code, 8, {back: trips}), board, blocks, resident)
+    return ChipLaunch(code, table, streams(code, 8, {back: trips}), board, blocks, resident)
 
 
 @pytest.mark.parametrize("name", [A6000, A100])
@@ -112,7 +112,7 @@ def test_copies_are_bound_by_dram() -> None:
     board = sm(A100)
     code = program("saxpy.cu", "saxpy", "sm_80")
     table = instruction_table(code, board, {i.index: (1.0, 1.0) for i in code.instructions if i.memory})
-    launched = Launched(code, table, streams(code, 8), board, 50_000, 8)
+    launched = ChipLaunch(code, table, streams(code, 8), board, 50_000, 8)
     result = simulate_launch(launched)
     bytes_per_cycle = 50_000 * 256 * 12 / result.cycles / board.sm_count
     assert bytes_per_cycle == pytest.approx(board.dram_bytes, rel=0.06)
@@ -123,7 +123,7 @@ def test_short_blocks_are_bound_by_their_dispatch() -> None:
     board = sm(A100)
     code = program("saxpy.cu", "saxpy", "sm_80")
     table = instruction_table(code, board, {i.index: (0.0, 0.0) for i in code.instructions if i.memory})
-    launched = Launched(code, table, streams(code, 1), board, 1_080_000, 32)
+    launched = ChipLaunch(code, table, streams(code, 1), board, 1_080_000, 32)
     result = simulate_launch(launched)
     busy = utilisation(result, launched)
     assert bottleneck(busy, {}) == "block dispatch"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.shorten import Runs
 from warpwatt.models.pipeline.shorten import runs as runs_of
-from warpwatt.models.pipeline.streams import evened
+from warpwatt.models.pipeline.streams import equalise_warps
 
 
 def streams(codes: list[int]) -> WarpStreams:
@@ -68,6 +68,6 @@ def test_warps_that_hardly_began_do_what_the_longest_did() -> None:
     """Of two warps traced in part, the second one's steps stand for both."""
     given_ = streams([0, 1, 2, 3, 4])
     uneven = replace(given_, warps_per_block=2, starts=np.array([0, 1, 5]))
-    even = evened(uneven)
+    even = equalise_warps(uneven)
     assert even.starts.tolist() == [0, 4, 8]
     assert even.steps[:, 0].tolist() == [1, 2, 3, 4] * 2

@@ -9,7 +9,7 @@ from warpwatt.core.gpu import Clocks
 from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
 from warpwatt.published.wang_chu import WangChu
-from warpwatt.published.wang_chu.baseline import taught
+from warpwatt.published.wang_chu.baseline import fit_counts
 from warpwatt.published.wang_chu.breakdown import KINDS, breakdown
 from warpwatt.published.wang_chu.counts import Counts, from_counters, from_workload
 from warpwatt.published.wang_chu.parameters import parameters
@@ -49,7 +49,7 @@ def test_one_profile_gives_its_own_time_back_and_finds_hidden_computation():
     memory, base = parameters(GTX980), Clocks(700 * MHZ, 700 * MHZ)
     true = replace(STREAMING, compute=180.0)
     measured = answer(true, memory, base).seconds
-    found = taught(replace(true, compute=130.0), memory, base, measured)
+    found = fit_counts(replace(true, compute=130.0), memory, base, measured)
     assert found.seconds(memory, base) == pytest.approx(measured, rel=1e-6)
     for core, other in ((400, 1000), (1000, 400), (1000, 1000)):
         at = Clocks(core * MHZ, other * MHZ)
@@ -59,7 +59,7 @@ def test_one_profile_gives_its_own_time_back_and_finds_hidden_computation():
 def test_a_time_that_nothing_explains_is_taken_as_a_factor():
     memory, base = parameters(GTX980), Clocks(700 * MHZ, 700 * MHZ)
     impossible = answer(STREAMING, memory, base).seconds / 50
-    assert taught(STREAMING, memory, base, impossible).seconds(memory, base) == pytest.approx(impossible)
+    assert fit_counts(STREAMING, memory, base, impossible).seconds(memory, base) == pytest.approx(impossible)
 
 
 def test_counters_replace_what_was_modelled_and_missing_ones_are_named(toy):

@@ -18,7 +18,7 @@ from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 from warpwatt.models.pipeline.machine import settings
 from warpwatt.models.pipeline.shorten import Runs, runs
 from warpwatt.models.pipeline.simulator import Counters, Inputs, Simulation, simulate
-from warpwatt.models.pipeline.streams import access_costs, evened
+from warpwatt.models.pipeline.streams import access_costs, equalise_warps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ others load only later; the most are enough for the memory system to settle."""
 
 
 @dataclass(frozen=True, eq=False)
-class Launched:
+class ChipLaunch:
     """What is simulated: streams of sampled blocks, the grid, resident blocks per SM."""
 
     program: Program
@@ -88,7 +88,7 @@ class _Priced:
     streams: WarpStreams
     machine: str
     accesses: int
-    launched: Launched = field(compare=False)
+    launched: ChipLaunch = field(compare=False)
 
 
 @lru_cache(maxsize=8)
@@ -100,7 +100,7 @@ def _costs(key: _Priced) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Simulated:
+class ChipSimulation:
     """What the fullest SM does, what was left out of loops and waves included."""
 
     cycles: float
@@ -111,12 +111,12 @@ class Simulated:
     """Warp instructions simulated, all simulations together."""
 
 
-def simulate_launch(launched: Launched) -> Simulated:
+def simulate_launch(launched: ChipLaunch) -> ChipSimulation:
     """Return the cycles of the fullest SM."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
     if launched.scale > IN_PART:
-        launched = replace(launched, streams=evened(launched.streams))
+        launched = replace(launched, streams=equalise_warps(launched.streams))
     affordable = BUDGET / 2 / launched.streams.instructions_per_block
     cut_short = affordable < min(on_sm, 2 * resident) and _repeats(launched)
     if cut_short or launched.scale > 1.0 / SMALLER:
@@ -125,23 +125,23 @@ def simulate_launch(launched: Launched) -> Simulated:
     return replace(found, cycles=found.cycles * launched.scale)
 
 
-def _repeats(launched: Launched) -> bool:
+def _repeats(launched: ChipLaunch) -> bool:
     """Whether there are loops to cut short; of straight code whole waves have to be simulated."""
     streams = launched.streams
     return runs(streams).instructions(FEWEST_TRIPS) < REPEATING * streams.instructions_per_block
 
 
-def _short_blocks(launched: Launched, on_sm: int, resident: int, affordable: float) -> Simulated:
+def _short_blocks(launched: ChipLaunch, on_sm: int, resident: int, affordable: float) -> ChipSimulation:
     """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
     few, many = _waves(on_sm, resident, affordable)
     wanted = [(launched.streams, blocks) for blocks in dict.fromkeys((many, few))]
     large, *less = _run_each(launched, wanted, resident, on_sm)
     whole = _continued(large, less[0], (on_sm - many) / (many - few)) if less else large
     done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
-    return Simulated(whole.counters.cycles, whole, done)
+    return ChipSimulation(whole.counters.cycles, whole, done)
 
 
-def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
+def _long_blocks(launched: ChipLaunch, on_sm: int, resident: int) -> ChipSimulation:
     """Simulate one wave with its loops cut short; it stands for the others, the last one for itself.
 
     Blocks are replaced one by one: at any time each is of another age, and none ends alone before the last
@@ -167,7 +167,7 @@ def _long_blocks(launched: Launched, on_sm: int, resident: int) -> Simulated:
     cycles = wave * (on_sm // resident)
     if rest:
         cycles += wave * others[0].counters.cycles / large.counters.cycles
-    return Simulated(cycles, whole._replace(counters=whole.counters._replace(cycles=wave)), done)
+    return ChipSimulation(cycles, whole._replace(counters=whole.counters._replace(cycles=wave)), done)
 
 
 def _busiest(sm: Simulation, machine: Machine) -> float:
@@ -177,7 +177,7 @@ def _busiest(sm: Simulation, machine: Machine) -> float:
 
 
 def _lengthened(
-    launched: Launched, found: Runs, limits: tuple[int, int], large: Simulation, shorter: Simulation | None
+    launched: ChipLaunch, found: Runs, limits: tuple[int, int], large: Simulation, shorter: Simulation | None
 ) -> Simulation:
     """Return what whole loops would count, where loops cut to two limits count ``large`` and ``shorter``.
 
@@ -230,7 +230,7 @@ def _waves(on_sm: int, resident: int, affordable: float) -> tuple[int, int]:
 
 
 def _run_each(
-    launched: Launched,
+    launched: ChipLaunch,
     wanted: Sequence[tuple[WarpStreams, int]],
     resident: int,
     on_sm: int,
@@ -257,7 +257,7 @@ def _run_each(
 
 
 def _run(
-    launched: Launched, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, rotates: bool
+    launched: ChipLaunch, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, rotates: bool
 ) -> Simulation:
     """Simulate ``blocks`` blocks on one SM."""
     machine = launched.machine

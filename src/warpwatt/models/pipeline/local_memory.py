@@ -21,13 +21,13 @@ Misses = tuple[float, float]
 
 def local_misses(case: Case) -> tuple[Misses, Misses]:
     """Return the misses of loads and those of stores; a store that misses L2 is written back to DRAM."""
-    seats, gpu, work = case.workload.occupancy, case.gpu, case.workload
-    warps = min(seats.warps_per_sm, seats.resident_blocks * case.launch.warps_per_block)
+    occupancy, gpu, work = case.workload.occupancy, case.gpu, case.workload
+    warps = min(occupancy.warps_per_sm, occupancy.resident_blocks * case.launch.warps_per_block)
     on_sm = case.kernel.resources.local * WARP_SIZE * warps
     if on_sm == 0 or not gpu.l2_size:
         return (0.0, 0.0), (1.0, 0.0)
     on_chip = on_sm * work.active_sms
     passing = work.dram.total / max(1.0, work.waves)  # while a block keeps its place
-    fits = on_sm <= (gpu.l1_shared_per_sm or 0) - seats.shared_carveout
+    fits = on_sm <= (gpu.l1_shared_per_sm or 0) - occupancy.shared_carveout
     loads = 0.0 if fits else 1.0, max(0.0, 1.0 - gpu.l2_size / on_chip)
     return loads, (1.0, min(1.0, (on_chip + passing) / gpu.l2_size))

@@ -13,11 +13,11 @@ from warpwatt.core.program import Access, Level, Space
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.dram import slowdown, visit_bytes
 from warpwatt.models.memo import at_any_clock
-from warpwatt.models.pipeline.chip import Launched, simulate_launch
+from warpwatt.models.pipeline.chip import ChipLaunch, simulate_launch
 from warpwatt.models.pipeline.local_memory import local_misses
 from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
-from warpwatt.models.pipeline.streams import piped
+from warpwatt.models.pipeline.streams import memory_pipe_accesses
 from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
@@ -47,7 +47,7 @@ class Pipeline:
         """
         if not traced(case):
             return _instead(Roofline().predict(case))
-        launched = launched_of(case)
+        launched = chip_launch(case)
         result = simulate_launch(launched)
         queue = atomics_roof(case)
         seconds = STARTUP_SECONDS + max(result.cycles / case.clocks.sm, queue.seconds)
@@ -80,7 +80,7 @@ def _instead(timing: Timing) -> Timing:
     return replace(timing, warnings=(*timing.warnings, warning))
 
 
-def launched_of(case: Case) -> Launched:
+def chip_launch(case: Case) -> ChipLaunch:
     """Return what is simulated for a case; refuse what cannot be."""
     execution = case.workload.execution
     if execution.streams is None or not traced(case):
@@ -90,20 +90,20 @@ def launched_of(case: Case) -> Launched:
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
     table = instruction_table(execution.program, sm, misses(case), _slower(case), _in_flight(case))
-    return Launched(
-        execution.program, table, _piped(case), sm, case.launch.grid.count,
+    return ChipLaunch(
+        execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
         execution.warp_instructions / case.launch.grid.count,
     )  # fmt: skip
 
 
 @at_any_clock
-def _piped(case: Case) -> WarpStreams:
+def _memory_pipe_accesses(case: Case) -> WarpStreams:
     """Return the streams as simulated; always the same ones, so that what is found in them is kept."""
     execution = case.workload.execution
     assert execution.streams is not None
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
-    return piped(execution.streams, instruction_table(execution.program, sm))
+    return memory_pipe_accesses(execution.streams, instruction_table(execution.program, sm))
 
 
 def misses(case: Case) -> dict[int, tuple[float, float]]:

@@ -12,7 +12,7 @@ from warpwatt.models.pipeline.codes import REASONS, Pipe, SmPipe
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.models.pipeline.chip import Launched, Simulated
+    from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
 
 BOUND = 0.75
 """A unit busy for this share of the time is called the bottleneck; else it is what warps wait for."""
@@ -34,7 +34,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def utilisation(result: Simulated, launched: Launched) -> dict[str, float]:
+def utilisation(result: ChipSimulation, launched: ChipLaunch) -> dict[str, float]:
     """Return unit or level to its busy share of the cycles.
 
     ``lsu`` is the load-store unit in all, ``l1`` and ``shared`` its parts for either memory.
@@ -56,7 +56,7 @@ def utilisation(result: Simulated, launched: Launched) -> dict[str, float]:
     return {name: float(min(1.0, value)) for name, value in busy.items() if value > 0}
 
 
-def warp_states(result: Simulated, launched: Launched) -> WarpStates:
+def warp_states(result: ChipSimulation, launched: ChipLaunch) -> WarpStates:
     """Return where the warps' cycles went."""
     consumer, place = np.nonzero(result.sm.awaited)
     producer = result.sm.producers[consumer, place]

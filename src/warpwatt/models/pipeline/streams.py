@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from warpwatt.models.pipeline.simulator import Records
 
 
-def evened(streams: WarpStreams) -> WarpStreams:
+def equalise_warps(streams: WarpStreams) -> WarpStreams:
     """Return one block whose warps all do what the one did that was traced longest.
 
     For streams that end early: warps take turns in the emulator, so some have hardly begun.
@@ -42,7 +42,7 @@ def evened(streams: WarpStreams) -> WarpStreams:
     )
 
 
-def piped(streams: WarpStreams, table: Records) -> WarpStreams:
+def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
     """Return the streams with the accesses of the memory pipe only: all that the simulator looks for.
 
     The constant port of the uniform datapath, for one, has accesses too.

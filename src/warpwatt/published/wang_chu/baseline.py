@@ -30,7 +30,7 @@ RANGE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class FittedCounts:
     """Counts that give the measured time at the baseline, times ``factor`` where nothing else does."""
 
     counts: Counts
@@ -41,17 +41,17 @@ class Taught:
         return self.factor * answer(self.counts, memory, clocks, knee=knee).seconds
 
 
-def taught(
+def fit_counts(
     counts: Counts, memory: MemoryParameters, clocks: Clocks, measured: float, *, knee: float = KNEE
-) -> Taught:
+) -> FittedCounts:
     """Return the counts as a measured time in seconds at baseline ``clocks`` corrects them."""
     together = replace(counts, iterations=1.0, sectors=counts.sectors * counts.iterations)
     for start in (counts, together):  # requests may be in flight together where iterations say otherwise
         pairs = [_pair(start, step, memory, clocks, measured, knee) for step in STEPS]
         likely = min(pairs, key=lambda pair: pair[0])
         if math.isfinite(likely[0]):
-            return Taught(likely[1])
-    return Taught(together, measured / answer(together, memory, clocks, knee=knee).seconds)
+            return FittedCounts(likely[1])
+    return FittedCounts(together, measured / answer(together, memory, clocks, knee=knee).seconds)
 
 
 def _pair(

@@ -11,7 +11,7 @@ from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.roofs import roofs
-from warpwatt.published.wang_chu.baseline import Taught, taught
+from warpwatt.published.wang_chu.baseline import FittedCounts, fit_counts
 from warpwatt.published.wang_chu.breakdown import breakdown, breakdown_of_counters
 from warpwatt.published.wang_chu.counts import from_counters, from_workload
 from warpwatt.published.wang_chu.parameters import parameters
@@ -75,19 +75,21 @@ def _is_of_this_launch(case: Case) -> bool:
     return alike and (run is None or not run.arguments or run.arguments == case.launch.arguments)
 
 
-def _start(case: Case, memory: MemoryParameters, profile: Profile | None) -> tuple[Taught, tuple[str, ...]]:
+def _start(
+    case: Case, memory: MemoryParameters, profile: Profile | None
+) -> tuple[FittedCounts, tuple[str, ...]]:
     """Return the counts to start from and what to say about them."""
     counts = _modelled(case)
     if profile is None:
-        return Taught(counts), ()
+        return FittedCounts(counts), ()
     if profile.counters:
         counts = from_counters(profile.counters, case.gpu, counts)
     notes: tuple[str, ...] = ()
     if counts.missing:
         notes = (f"the profile lacks {', '.join(counts.missing)}: modelled without a run",)
     if profile.time is None:
-        return Taught(counts), notes
-    return taught(counts, memory, profile.clocks, profile.time), notes
+        return FittedCounts(counts), notes
+    return fit_counts(counts, memory, profile.clocks, profile.time), notes
 
 
 @at_any_clock

@@ -1,8 +1,9 @@
 """From counts and clocks to seconds: the closed form that holds, over all rounds of active warps.
 
 Equation (6) multiplies the time of one round, and so pays for filling and draining the SM once per round. A
-block that ends makes room for the next at once, so here the rounds of a warp's seat follow one another as
-further iterations. On the measured clock sweeps that is the better reading (docs/validation/wang_chu.md).
+block that ends makes room for the next at once, so here the rounds of a resident warp's place follow one
+another as further iterations. On the measured clock sweeps that is the better reading
+(docs/validation/wang_chu.md).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def answer(counts: Counts, memory: MemoryParameters, clocks: Clocks, *, knee: fl
 
 
 def round_at(counts: Counts, memory: MemoryParameters, clocks: Clocks) -> Round:
-    """Return what the active warps' seats of an SM do at a pair of clocks, one warp after the other."""
+    """Return what the resident warps of an SM do at a pair of clocks, one warp after the other."""
     delay = memory.delay(clocks.sm, clocks.memory, counts.l2_hit_rate, counts.sm_share)
     return Round(
         compute=counts.compute / counts.iterations,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from warpwatt.core.units import si
-from warpwatt.render.assets import environment, joined
+from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.compare.text import note
 from warpwatt.render.compare.words import (
     LEGEND,
@@ -118,7 +118,7 @@ def render(comparisons: ComparisonSet, context: Context) -> str:
             remarks=[plain(remark) for remark in comparisons.remarks],
             legend=LEGEND,
             context=context,
-            style=Markup(joined(STYLES)),  # noqa: S704 - our own files
+            style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
         )
     )
 

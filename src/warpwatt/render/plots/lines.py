@@ -64,10 +64,10 @@ def y_axis(high: float, unit: str) -> LinearAxis:
     return LinearAxis(0.0, 1.08 * high or 1.0, HEIGHT - BOTTOM, TOP, unit)
 
 
-def joined(points: Sequence[tuple[float, float]]) -> str:
+def path_data(points: Sequence[tuple[float, float]]) -> str:
     """Return the path through pixels; empty for fewer than two.
 
-    >>> joined([(0.0, 1.0), (2.0, 3.0)]), joined([(0.0, 1.0)])
+    >>> path_data([(0.0, 1.0), (2.0, 3.0)]), path_data([(0.0, 1.0)])
     ('M0.0 1.0 L2.0 3.0', '')
     """
     return "M" + " L".join(f"{x} {y}" for x, y in points) if len(points) > 1 else ""
@@ -89,4 +89,4 @@ def steps(points: Sequence[tuple[float, float]]) -> str:
 
 def outline(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]]) -> str:
     """Return the closed path along ``upper`` and back along ``lower``."""
-    return f"{joined([*upper, *reversed(lower)])} Z" if len(upper) > 1 else ""
+    return f"{path_data([*upper, *reversed(lower)])} Z" if len(upper) > 1 else ""

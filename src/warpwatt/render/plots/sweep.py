@@ -108,11 +108,11 @@ def plots(rows: Sequence[Row]) -> tuple[Plot, ...]:
     if len({row.sm_clock for row in rows if row.clocks_fixed}) >= FEWEST_CLOCKS:
         fixed = [row for row in rows if row.clocks_fixed]
         groups = series_by_name(fixed)
-        return tuple(_plot(CLOCK, y, groups, front, joined=True) for y in (TIME, POWER, ENERGY, DELAY))
+        return tuple(_plot(CLOCK, y, groups, front, connected=True) for y in (TIME, POWER, ENERGY, DELAY))
     groups = {gpu: [row for row in rows if row.gpu == gpu] for gpu in dict.fromkeys(row.gpu for row in rows)}
     if len(groups) > MOST_SERIES:
         groups = {"all GPUs": list(rows)}
-    return tuple(_plot(TIME, y, groups, front, joined=False) for y in (ENERGY, POWER))
+    return tuple(_plot(TIME, y, groups, front, connected=False) for y in (ENERGY, POWER))
 
 
 def series_by_name(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -129,7 +129,7 @@ def series_by_name(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _plot(
-    x: Quantity, y: Quantity, groups: dict[str, list[Row]], front: frozenset[int], *, joined: bool
+    x: Quantity, y: Quantity, groups: dict[str, list[Row]], front: frozenset[int], *, connected: bool
 ) -> Plot:
     rows = [row for own in groups.values() for row in own]
     across = _axis(x, rows, LEFT, WIDTH - RIGHT, zero=False)
@@ -141,8 +141,8 @@ def _plot(
             Mark(across(x.of(row)), up(y.of(row)), _text(row, name(row, heads), x, y), row.number in front)
             for row in own
         )
-        band = _band(own, across, up) if joined and len(groups) <= MOST_BANDS else ""
-        series.append(Series(label, marks, _path(marks) if joined else "", band))
+        band = _band(own, across, up) if connected and len(groups) <= MOST_BANDS else ""
+        series.append(Series(label, marks, _path(marks) if connected else "", band))
     return Plot(across, up, tuple(series))
 
 

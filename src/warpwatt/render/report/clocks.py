@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
 from warpwatt.render.figures import interval, percent
-from warpwatt.render.plots.lines import LineChart, Mark, joined, outline, x_axis, y_axis
+from warpwatt.render.plots.lines import LineChart, Mark, outline, path_data, x_axis, y_axis
 from warpwatt.render.report.data import Dataset
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def _chart(sweep: ClockSweep, name: str, unit: str, of: Callable[[ClockPoint], E
         x_title="SM clock",
         x_ticks=tuple(x.ticks),
         y_ticks=tuple(y.ticks),
-        path=joined(_pixels(reached, of, x, y)),
-        beyond=joined(_pixels(beyond, of, x, y)),
+        path=path_data(_pixels(reached, of, x, y)),
+        beyond=path_data(_pixels(beyond, of, x, y)),
         band=outline(
             [(x(p.clock), y(of(p).high)) for p in reached], [(x(p.clock), y(of(p).low)) for p in reached]
         ),

@@ -214,7 +214,7 @@ def render_html(found: GpuChoice, context: Context) -> str:
     """Return a page: the ranking as bars with intervals, the table, what was left out. No scripts."""
     from markupsafe import Markup
 
-    from warpwatt.render.assets import environment, joined
+    from warpwatt.render.assets import concatenate, environment
 
     page = environment().get_template("choice.html")
     return page.render(
@@ -229,7 +229,7 @@ def render_html(found: GpuChoice, context: Context) -> str:
             for why, names in left_out(found.left_out).items()
         ],
         context=context,
-        style=Markup(joined(STYLES)),  # noqa: S704 - our own file
+        style=Markup(concatenate(STYLES)),  # noqa: S704 - our own file
     )
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.units import si
-from warpwatt.render.assets import environment, joined
+from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.plots import sweep as plots
 from warpwatt.sweep.points import name, title, varying
@@ -58,7 +58,7 @@ def render(rows: Sequence[Row], context: Context) -> str:
             warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
             plots=plots,
             context=context,
-            style=Markup(joined(STYLES)),  # noqa: S704 - our own files
+            style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
         )
     )
 

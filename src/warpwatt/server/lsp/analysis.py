@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from warpwatt.server.lsp.memory import Key
     from warpwatt.server.lsp.module import Module
 
-Tell = Callable[["Message"], None]
+Notify = Callable[["Message"], None]
 PARTIAL_SECONDS = 0.5
 """Time after which an answer is sent though more of it follows."""
 
@@ -69,10 +69,10 @@ class Watch:
 
 @dataclass(slots=True)
 class Analysis:
-    """One job being done. ``tell`` takes messages; ``cancelled`` is asked between steps."""
+    """One job being done. ``notify`` takes messages; ``cancelled`` is asked between steps."""
 
     job: Job
-    tell: Tell
+    notify: Notify
     cancelled: Callable[[], bool]
     fresh: bool = False
     """Whether to predict even what is remembered."""
@@ -82,7 +82,7 @@ class Analysis:
     _told: float = field(default_factory=time.monotonic)
 
     def run(self) -> None:
-        """Tell the answer, and then the same with advice.
+        """Notify the answer, and then the same with advice.
 
         Raises
         ------
@@ -166,7 +166,7 @@ class Analysis:
     def _progress(self, text: str, share: float) -> None:
         if self.cancelled():
             raise CancelledError
-        self.tell(Progress(self.job.number, text, share))
+        self.notify(Progress(self.job.number, text, share))
 
     def _answer(self, *, complete: bool = True, advised: bool = False) -> None:
         self._told = time.monotonic()
@@ -178,7 +178,7 @@ class Analysis:
             advised,
             dict(self.watch.stages),
         )
-        self.tell(Result(self.job.number, answer))
+        self.notify(Result(self.job.number, answer))
 
 
 @dataclass(slots=True)

@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from warpwatt.core.prediction import Prediction
-    from warpwatt.server.lsp.analysis import Tell
+    from warpwatt.server.lsp.analysis import Notify
     from warpwatt.server.lsp.facts import Job
 
 
-def make_page(job: Job, tell: Tell, cancelled: Callable[[], bool]) -> None:
+def make_page(job: Job, notify: Notify, cancelled: Callable[[], bool]) -> None:
     """Render the page into the folder ``job.report`` and tell its name, or why there is none."""
     try:
         with in_folder_of(job.path):
-            found = list(_predictions(job, tell, cancelled))
-        tell(Page(job.number, file=_written(job, found)))
+            found = list(_predictions(job, notify, cancelled))
+        notify(Page(job.number, file=_written(job, found)))
     except WarpWattError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        tell(Page(job.number, problem=f"{error.message}{hint}"))
+        notify(Page(job.number, problem=f"{error.message}{hint}"))
 
 
-def _predictions(job: Job, tell: Tell, cancelled: Callable[[], bool]) -> Iterator[Prediction]:
+def _predictions(job: Job, notify: Notify, cancelled: Callable[[], bool]) -> Iterator[Prediction]:
     if not job.launches:
         raise UsageError("no launch is known", hint="write a // warpwatt: --grid X --block X line")
     session = session_of(job.path, job.text, job.query, report=True)
     for number, words in enumerate(job.launches):
         if cancelled():
             raise CancelledError
-        tell(Progress(job.number, f"report: {words.kernel or 'kernel'}", number / len(job.launches)))
+        notify(Progress(job.number, f"report: {words.kernel or 'kernel'}", number / len(job.launches)))
         yield from session.run(words)
 
 

@@ -1,4 +1,4 @@
-"""Source lines of strangers' kernels: only the source itself is ever looked up.
+"""Source lines of untrusted kernels: only the source itself is ever looked up.
 
 ``#line``, ``.file`` and assembly in the middle of CUDA let a kernel claim that its lines are those of any
 file. Whoever shows lines to people reads them by that name, so no such name may be a path.

@@ -47,7 +47,7 @@ DEFAULT_GPUS = ("h200",)
 
 
 @dataclass(frozen=True, slots=True)
-class StrangerSession(Session):
+class UntrustedSession(Session):
     """A session on an untrusted source: nothing cached, each compiler within its limits."""
 
     limits: Limits | None = None
@@ -152,8 +152,8 @@ def _session(
     *,
     confined: bool,
     levels: tuple[str, ...] = (),
-    tell: Callable[[str], None] = print,
-) -> StrangerSession:
+    notify: Callable[[str], None] = print,
+) -> UntrustedSession:
     compilation = request.get("compilation", {})
     flags = ["--use_fast_math"] if compilation.get("fast_math") else []
     flags += [f"-std={compilation['standard']}"] if "standard" in compilation else []
@@ -161,7 +161,7 @@ def _session(
         name if value == "" else f"{name}={value}" for name, value in compilation.get("define", {}).items()
     ]
     level = levels[0] if levels else request.get("level")
-    return StrangerSession(
+    return UntrustedSession(
         source,
         ",".join(request.get("gpus", DEFAULT_GPUS)),
         CompilationOptions(tuple(define), (), "", compilation.get("max_registers"), tuple(flags)),
@@ -173,7 +173,7 @@ def _session(
         ),
         machine_code=not levels,
         advice=request.get("advice", True),
-        tell=tell,
+        notify=notify,
         limits=limits,
         confined=confined,
     )
@@ -182,7 +182,7 @@ def _session(
 def _predictions(
     request: dict[str, Any], source: Source, limits: Limits, notes: list[str], *, confined: bool
 ) -> tuple[Prediction, ...]:
-    session = _session(request, source, limits, confined=confined, tell=notes.append)
+    session = _session(request, source, limits, confined=confined, notify=notes.append)
     launch = launch_of(request.get("launch", {}))
     wanted = requests(source, launch)
     for request_ in wanted:

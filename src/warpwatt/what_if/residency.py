@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.advice import Change
 from warpwatt.core.units import binary_bytes
 from warpwatt.emulate.workload import workload
-from warpwatt.gpus.occupancy import occupancy as seats_of
+from warpwatt.gpus.occupancy import occupancy as occupancy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _registers(case: Case, wanted: int) -> int | None:
     """Return the most registers per thread with which so many blocks fit."""
     resources = case.kernel.resources
     for registers in range(resources.registers - 1, LEAST_REGISTERS - 1, -1):
-        held = seats_of(case.gpu, replace(resources, registers=registers), case.launch)
+        held = occupancy_of(case.gpu, replace(resources, registers=registers), case.launch)
         if held.limits["registers"] >= wanted:
             return registers
     return None
@@ -85,7 +85,7 @@ def _shared(case: Case, resources: Resources, wanted: int) -> int:
     plain, launch = replace(resources, static_shared=0), case.launch
     while low < high:
         middle = (low + high + 1) // 2
-        held = seats_of(case.gpu, plain, replace(launch, dynamic_shared=middle))
+        held = occupancy_of(case.gpu, plain, replace(launch, dynamic_shared=middle))
         fits = held.limits.get("shared memory", wanted) >= wanted
         low, high = (middle, high) if fits else (low, middle - 1)
     return low
@@ -93,5 +93,5 @@ def _shared(case: Case, resources: Resources, wanted: int) -> int:
 
 def _with_seats(case: Case, blocks: int) -> Case:
     held: Occupancy = case.workload.occupancy
-    seats = replace(held, blocks_per_sm=blocks, warps_per_sm=blocks * case.launch.warps_per_block)
-    return replace(case, workload=replace(case.workload, occupancy=seats))
+    fuller = replace(held, blocks_per_sm=blocks, warps_per_sm=blocks * case.launch.warps_per_block)
+    return replace(case, workload=replace(case.workload, occupancy=fuller))

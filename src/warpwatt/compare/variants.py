@@ -1,4 +1,4 @@
-"""The two sides of a comparison, from words: two files, or one file with something else about it changed."""
+"""The two variants of a comparison: two files, or one file with something else about it changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.compare.compare import compare_all
-from warpwatt.compare.halves import SEPARATOR, halves
+from warpwatt.compare.paired import SEPARATOR, split_pairs
 from warpwatt.core.errors import UsageError
 from warpwatt.request.commits import checkout, parse_range
 from warpwatt.request.session import Session
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a user wants compared: ``new`` or ``commits`` or values in halves (:mod:`.halves`)."""
+class ComparisonRequest:
+    """What a user wants compared: ``new`` or ``commits`` or values in halves (:mod:`.paired`)."""
 
     old: str
     new: str | None
@@ -33,8 +33,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One side: what it is called, and all that a prediction takes."""
+class Variant:
+    """One variant: what it is called, and all that a prediction takes."""
 
     label: str
     session: Session
@@ -42,7 +42,7 @@ class Side:
     checkout: Checkout
 
 
-def compared(asked: Asked) -> ComparisonSet:
+def compared(asked: ComparisonRequest) -> ComparisonSet:
     """Predict both sides and return what changed; a side without launches takes those of the other.
 
     Raises
@@ -52,7 +52,7 @@ def compared(asked: Asked) -> ComparisonSet:
     WarpWattError
         As predictions do.
     """
-    old, new = sides(asked)
+    old, new = variants(asked)
     olds = old.session.run(old.launch, new.checkout.source)
     news = new.session.run(new.launch, old.checkout.source)
     remarks = dict.fromkeys((*old.checkout.remarks, *new.checkout.remarks))
@@ -60,13 +60,13 @@ def compared(asked: Asked) -> ComparisonSet:
     return compare_all(old.label, new.label, olds, news, remarks=remarks, names=names)
 
 
-def sides(asked: Asked) -> tuple[Side, Side]:
+def variants(asked: ComparisonRequest) -> tuple[Variant, Variant]:
     """Return both sides; raise as :func:`compared`."""
     if asked.new is not None and asked.commits is not None:
         raise UsageError("two files and two commits", hint="--commits goes with one file")
-    *launches, launch_labels = halves(asked.launch)
-    *compilations, compilation_labels = halves(asked.compilation)
-    *models, model_labels = halves(asked.modelling)
+    *launches, launch_labels = split_pairs(asked.launch)
+    *compilations, compilation_labels = split_pairs(asked.compilation)
+    *models, model_labels = split_pairs(asked.modelling)
     labels = [_files(asked), launch_labels, compilation_labels, model_labels]
     alone = asked.commits is None and not any(label for pair in labels for label in pair)
     gpus, gpu_labels = _gpus(asked.gpu, alone=alone)
@@ -78,14 +78,14 @@ def sides(asked: Asked) -> tuple[Side, Side]:
         said = [pair[i] for pair in (*labels, gpu_labels)]
         label = ", ".join(filter(None, (opened.label if asked.commits is not None else "", *said)))
         session = Session(opened.source, gpus[i], compilation, models[i])
-        found.append(Side(label, session, launches[i], opened))
+        found.append(Variant(label, session, launches[i], opened))
     if not found[0].label:
         hint = "name a second file, --commits A..B, two GPUs, or an option with two values: --clock 1410/1200"
         raise UsageError("nothing to compare with", hint=hint)
     return found[0], found[1]
 
 
-def _files(asked: Asked) -> tuple[str, str]:
+def _files(asked: ComparisonRequest) -> tuple[str, str]:
     return (asked.old, asked.new) if asked.new is not None else ("", "")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpwatt.compare.halves import halves
+from warpwatt.compare.paired import split_pairs
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.options import CompilationOptions, ModelOptions
 
@@ -16,13 +16,13 @@ from warpwatt.request.options import CompilationOptions, ModelOptions
     ],
 )
 def test_slashes_that_separate_nothing_stay(options):
-    old, new, labels = halves(options)
+    old, new, labels = split_pairs(options)
     assert old == new == options
     assert labels == ("", "")
 
 
 def test_every_value_may_be_two():
-    old, new, labels = halves(CompilationOptions(define=("TILE=16/32", "FAST"), toolkit="12.9/13.0"))
+    old, new, labels = split_pairs(CompilationOptions(define=("TILE=16/32", "FAST"), toolkit="12.9/13.0"))
     assert (old.define, new.define) == (("TILE=16", "FAST"), ("TILE=32", "FAST"))
     assert (old.toolkit, new.toolkit) == ("12.9", "13.0")
     assert labels[0] != labels[1]

@@ -17,11 +17,11 @@ SEPARATOR = "/"
 _PAIRED = {field.name: field for field in FIELDS if field.paired}
 
 
-def halves(options: Options) -> tuple[Options, Options, tuple[str, str]]:
+def split_pairs(options: Options) -> tuple[Options, Options, tuple[str, str]]:
     """Return options of the old and the new side, and what tells the sides apart.
 
     >>> from warpwatt.request.launch_text import LaunchText
-    >>> old, new, labels = halves(LaunchText(grid="64", block="256/128", arg=("n=4",)))
+    >>> old, new, labels = split_pairs(LaunchText(grid="64", block="256/128", arg=("n=4",)))
     >>> old.block, new.block, labels
     ('256', '128', ('block 256', 'block 128'))
     """
