@@ -9,10 +9,9 @@ import numpy as np
 
 from validation.alavani.power_format import GPUS, Study, markdown, pm, published
 from warpwatt.lab.learn.errors import MissingColumnError
-from warpwatt.lab.learn.evaluate import by_group, evaluate, tune
+from warpwatt.lab.learn.evaluate import SEEDS, Split, by_group, evaluate, tune
 from warpwatt.lab.learn.regressors import fit, regressor, regressors
 from warpwatt.lab.learn.samples import load
-from warpwatt.lab.learn.splits import SEEDS, Split
 from warpwatt.lab.learn.transfer import CALIBRATION, leave_out, pooled
 
 if TYPE_CHECKING:

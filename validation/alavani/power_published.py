@@ -10,12 +10,11 @@ import numpy as np
 from validation.alavani.power_format import GPUS, TITLES, WITHIN, Study, find, markdown, pm, published
 from validation.alavani.power_neural_networks import all_features, ann_result
 from warpwatt.lab.learn.diagnostics import inliers, outlier_scores
-from warpwatt.lab.learn.evaluate import by_group
+from warpwatt.lab.learn.evaluate import SEEDS, Split, by_group
 from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.regressors import fit, regressor
 from warpwatt.lab.learn.samples import samples_from_table
 from warpwatt.lab.learn.selection import importance, ranking, select, shap_values
-from warpwatt.lab.learn.splits import SEEDS, Split
 from warpwatt.lab.learn.table import read_table
 from warpwatt.published.alavani.study.cost import cost
 from warpwatt.published.alavani.study.neural_networks import SIZES, ann_rows

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.lab.learn.evaluate import Errors, Evaluation, Run, evaluate
-from warpwatt.lab.learn.splits import SEEDS
+from warpwatt.lab.learn.evaluate import SEEDS, Errors, Evaluation, Run, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from warpwatt.lab.learn.evaluate import Split
     from warpwatt.lab.learn.regressors import Regressor
     from warpwatt.lab.learn.samples import Samples
-    from warpwatt.lab.learn.splits import Split
 
 
 @dataclass(slots=True)

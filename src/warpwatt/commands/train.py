@@ -94,8 +94,8 @@ def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | N
 
 
 def _training(options: dict[str, object]) -> Training:
+    from warpwatt.lab.learn.evaluate import Split
     from warpwatt.lab.learn.regressors import regressor
-    from warpwatt.lab.learn.splits import Split
     from warpwatt.lab.learn.training import BEST_PUBLISHED, Training
 
     models, folds, seeds = options["models"], options["folds"], options["seeds"]

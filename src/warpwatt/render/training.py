@@ -18,10 +18,9 @@ from warpwatt.lab.learn.diagnostics import (
     some_rows,
 )
 from warpwatt.lab.learn.errors import import_optional
-from warpwatt.lab.learn.evaluate import by_group
+from warpwatt.lab.learn.evaluate import by_group, make_folds
 from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.selection import kendall, pearson
-from warpwatt.lab.learn.splits import make_folds
 from warpwatt.render.assets import asset, environment
 from warpwatt.render.plots import training as plots
 

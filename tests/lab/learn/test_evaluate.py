@@ -12,10 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from warpwatt.lab.learn.errors import DataError
-from warpwatt.lab.learn.evaluate import Errors, by_group, evaluate, tune
+from warpwatt.lab.learn.evaluate import Errors, Split, by_group, evaluate, tune
 from warpwatt.lab.learn.regressors import BASELINE, fit, regressor, regressors
 from warpwatt.lab.learn.samples import load
-from warpwatt.lab.learn.splits import Split
 
 
 def test_errors_are_scikit_learns():

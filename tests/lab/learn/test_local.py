@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpwatt.lab.learn.local import explain
+from warpwatt.lab.learn.diagnostics import explain
 from warpwatt.lab.learn.regressors import fit, regressor
 from warpwatt.lab.learn.samples import load
 

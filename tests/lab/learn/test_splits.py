@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from warpwatt.lab.learn.evaluate import Split, make_folds
 from warpwatt.lab.learn.samples import load
-from warpwatt.lab.learn.splits import Split, make_folds
 
 
 @pytest.mark.parametrize("split", list(Split))

@@ -14,11 +14,11 @@ from warpwatt.lab.learn.diagnostics import (
     partial_dependence,
 )
 from warpwatt.lab.learn.errors import DataError
+from warpwatt.lab.learn.evaluate import Split, make_folds
 from warpwatt.lab.learn.layout import layout
 from warpwatt.lab.learn.regressors import fit, regressor
 from warpwatt.lab.learn.samples import load, samples_from_table
 from warpwatt.lab.learn.selection import kendall, pearson, ranking, select, shap_values
-from warpwatt.lab.learn.splits import Split, make_folds
 from warpwatt.lab.learn.table import read_table
 from warpwatt.lab.learn.transfer import calibrate, learn_quantiles, leave_out, quantiles
 from warpwatt.published.alavani.study.cost import measure

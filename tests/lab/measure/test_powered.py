@@ -65,7 +65,7 @@ def measured_watts(watts):
     trace.add(1.0, 4.0, watts)
     sensors = PowerSensors(trace, SensorBehaviour())
     times = [2.0 + i * 0.004 for i in range(500)]
-    found = counted_power([Sample(t, sensors.instant(t), None, sensors.counter_mj(t)) for t in times]).watts
+    found = counted_power([Sample(t, sensors.instant(t), sensors.counter_mj(t)) for t in times]).watts
     assert found is not None
     return found
 

@@ -18,7 +18,7 @@ from warpwatt.lab.measure.simulated_power import PowerSensors, PowerTrace, Senso
 def samples(watts, *, start_mj=0, step=0.05, wrap=2**64):
     """Samples of a board that draws ``watts[i]`` in the i-th step."""
     energies = start_mj + np.concatenate([[0], np.cumsum(watts) * step * 1e3])
-    return [Sample(i * step, w, w, int(energies[i]) % wrap) for i, w in enumerate(watts)]
+    return [Sample(i * step, w, int(energies[i]) % wrap) for i, w in enumerate(watts)]
 
 
 def noisy(mean, count=60):
@@ -41,7 +41,7 @@ def test_counter_that_wraps_goes_on(wrap):
 
 def test_counter_that_was_reset_is_broken():
     seen = samples(noisy(300), start_mj=10**9)
-    late = [Sample(s.time, s.instant, s.average, s.energy_mj - 10**9) for s in seen[30:]]
+    late = [Sample(s.time, s.instant, s.energy_mj - 10**9) for s in seen[30:]]
     reading = counted_power([*seen[:30], *late])
     assert reading.watts is None
     assert "broken" in reading.problem

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.version import __version__
-from warpwatt.lab.learn.splits import Split
+from warpwatt.lab.learn.evaluate import Split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.lab.learn.card import make_card
-from warpwatt.lab.learn.evaluate import evaluate, tune
+from warpwatt.lab.learn.evaluate import FOLDS, SEEDS, Split, evaluate, tune
 from warpwatt.lab.learn.export import export
 from warpwatt.lab.learn.regressors import BASELINE, fit, regressor
-from warpwatt.lab.learn.splits import FOLDS, SEEDS, Split
 
 if TYPE_CHECKING:
     from warpwatt.lab.learn.evaluate import Evaluation, Progress

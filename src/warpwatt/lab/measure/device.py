@@ -68,15 +68,14 @@ class Sample:
     ----------
     time
         When the sensors were asked, on the device's clock.
-    instant, average
-        The board's instant and average power in W.
+    instant
+        The board's instant power in W.
     energy_mj
         The total-energy counter as it stands, in mJ; it may wrap.
     """
 
     time: float
     instant: float | None = None
-    average: float | None = None
     energy_mj: int | None = None
 
 

@@ -60,8 +60,9 @@ class NvmlSensors:
             self._board = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         except pynvml.NVMLError as error:
             raise DeviceError(f"no sensors: NVML says {error}") from None
-        fields = ("NVML_FI_DEV_POWER_INSTANT", "NVML_FI_DEV_POWER_AVERAGE")
-        self._fields = [getattr(pynvml, name) for name in fields if hasattr(pynvml, name)]
+        self._fields = (
+            [pynvml.NVML_FI_DEV_POWER_INSTANT] if hasattr(pynvml, "NVML_FI_DEV_POWER_INSTANT") else []
+        )
 
     def driver_version(self) -> str:
         """Return the driver's version."""
@@ -85,18 +86,12 @@ class NvmlSensors:
         """Read the power sensors."""
         nvml, board = self._nvml, self._board
         time = self._clock.now()
-        instant, average = self._fields_mw()
+        fields = self._ask(nvml.nvmlDeviceGetFieldValues, board, self._fields)
+        instant = next((int(field.value.uiVal) for field in fields or () if field.nvmlReturn == 0), None)
         energy = self._ask(nvml.nvmlDeviceGetTotalEnergyConsumption, board)
         if instant is None:
             instant = self._ask(nvml.nvmlDeviceGetPowerUsage, board)
-        return Sample(time, _scaled(instant, 1e-3), _scaled(average, 1e-3), energy)
-
-    def _fields_mw(self) -> tuple[int | None, int | None]:
-        """Return instant and average power in mW."""
-        values = self._ask(self._nvml.nvmlDeviceGetFieldValues, self._board, self._fields)
-        found = [int(v.value.uiVal) if v.nvmlReturn == 0 else None for v in values or ()]
-        found += [None, None]
-        return found[0], found[1]
+        return Sample(time, _scaled(instant, 1e-3), energy)
 
     def _ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:

@@ -302,7 +302,7 @@ class SimulatedSensors:
         """Return what the sensors make of the true power."""
         now = self.device.clock.now()
         self.device.clock.sleep(50e-6)
-        return Sample(now, self.power.instant(now), self.power.average(now), self.power.counter_mj(now))
+        return Sample(now, self.power.instant(now), self.power.counter_mj(now))
 
 
 def set_results(instance: Instance) -> None:

@@ -135,10 +135,6 @@ class PowerSensors:
             self._period += 1
         return self._level * how.gain
 
-    def average(self, time: float) -> float:
-        """Return the mean power in W over the last second."""
-        return self.trace.mean(time - 1.0, time)
-
     def counter_mj(self, time: float) -> int | None:
         """Return the energy counter in mJ."""
         how = self.behaviour

@@ -30,7 +30,6 @@ from warpwatt.lab.measure.instance import Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import TracebackType
     from typing import Self
 
     from warpwatt.lab.measure.corpus import CorpusProgram
@@ -101,9 +100,7 @@ class Supply:
             self._stack.callback(self._stop, self._pool)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
     @staticmethod

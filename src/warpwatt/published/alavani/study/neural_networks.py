@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.lab.learn.errors import import_optional
-from warpwatt.lab.learn.evaluate import Errors
+from warpwatt.lab.learn.evaluate import Errors, Split, make_folds
 from warpwatt.lab.learn.regressors import min_max
-from warpwatt.lab.learn.splits import Split, make_folds
 from warpwatt.published.alavani.study.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warpwatt.lab.learn.evaluate import Progress
+    from warpwatt.lab.learn.evaluate import Fold, Progress
     from warpwatt.lab.learn.samples import Floats, Samples
-    from warpwatt.lab.learn.splits import Fold
 
 SIZES = ("smaller", "larger")
 """The two K20 data sets of the study, in the order of the table's columns."""
