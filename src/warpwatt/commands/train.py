@@ -62,7 +62,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     features, layout = _described(options)
     samples = load(data, str(options["target"]), features, layout)
     training = _training(options)
-    _tell(samples)
+    _report_defects(samples)
     with _progress(training.steps) as progress:
         trained = run(samples, training, progress)
     write(output, trained.card, trained.model)
@@ -116,7 +116,7 @@ def _check(file: Path, *, force: bool) -> None:
         raise InputError("no such folder", file=file.parent)
 
 
-def _tell(samples: Samples) -> None:
+def _report_defects(samples: Samples) -> None:
     """Write to stderr what was wrong with the data."""
     for text in samples.defects:
         click.echo(f"{samples.name}: {text}", err=True)

@@ -141,7 +141,7 @@ def place_on_device(device: Device, job: Job, code: Code) -> Iterator[Instance]:
         instance = Instance(device, job, {name: place(job.inputs[name]) for name in names})
         instance.pristine = {name: place(job.inputs[name]) for name in job.wanted}
         instance.launches = tuple(
-            _runnable(device, module, code, instance.addresses, index, one, job)
+            _runnable(instance, module, code, index, one)
             for index, one in enumerate(job.program.size(job.size).launches)
         )
         yield instance
@@ -152,29 +152,22 @@ def place_on_device(device: Device, job: Job, code: Code) -> Iterator[Instance]:
         device.unload(module)
 
 
-def _runnable(
-    device: Device,
-    module: Any,
-    code: Code,
-    addresses: Mapping[str, int],
-    index: int,
-    one: KernelLaunch,
-    job: Job,
-) -> Runnable:
-    parameters = code.parameters.get(one.kernel)
+def _runnable(instance: Instance, module: Any, code: Code, index: int, one: KernelLaunch) -> Runnable:
+    device, parameters = instance.device, code.parameters.get(one.kernel)
     if parameters is None:
-        raise InputError(f"no kernel {one.kernel!r} in the machine code", file=job.program.source)
+        source = instance.job.program.source
+        raise InputError(f"no kernel {one.kernel!r} in the machine code", file=source)
     names = {parameter.source_name for parameter in parameters}
     for name in set(one.launch.arguments) - names:
-        _set_symbol(device, module, name, one, job)
-    values = tuple(_value(parameter, one, addresses) for parameter in parameters)
+        _set_symbol(instance, module, name, one)
+    values = tuple(_value(parameter, one, instance.addresses) for parameter in parameters)
     function = device.function(module, one.kernel)
     return Runnable(index, one.kernel, one.launch.repeats, device.launcher(function, one.launch, values))
 
 
-def _set_symbol(device: Device, module: Any, name: str, one: KernelLaunch, job: Job) -> None:
+def _set_symbol(instance: Instance, module: Any, name: str, one: KernelLaunch) -> None:
     """Give a constant of the module its value."""
-    argument = one.launch.arguments[name]
+    device, job, argument = instance.device, instance.job, one.launch.arguments[name]
     address, size = device.symbol(module, name)
     if isinstance(argument, Buffer):
         array = job.inputs[one.buffers[name]]
