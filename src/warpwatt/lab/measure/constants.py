@@ -6,8 +6,8 @@ of the ``micro`` protocol whose status is ok.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from warpwatt.lab.measure.fits import Fit, Parameter, fit_exponential, fit_linea
 from warpwatt.lab.measure.piecewise import between, find_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from warpwatt.lab.measure.columns import Row
 
@@ -64,6 +64,14 @@ class Extraction:
         """Add a constant."""
         self.constants.append(Constant(name, value.value, value.error, unit, points, r2))
 
+    @contextmanager
+    def attempt(self, what: str) -> Iterator[None]:
+        """Note something as missing where there are too few points for it."""
+        try:
+            yield
+        except InputError as error:
+            self.missing.append(f"{what}: {error.message}")
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -99,14 +107,6 @@ def _each(rows: Curve, quantity: str, family: str) -> Iterator[tuple[str, Curve]
     chosen = rows.where(quantity=quantity, family=family)
     for program in dict.fromkeys(str(row["program"]) for row in chosen.rows):
         yield program, chosen.where(program=program)
-
-
-def _attempt(found: Extraction, what: str, action: Callable[[], None]) -> None:
-    """Do something; note it as missing where there are too few points."""
-    try:
-        action()
-    except InputError as error:
-        found.missing.append(f"{what}: {error.message}")
 
 
 def _instructions(rows: Curve, found: Extraction) -> None:
@@ -154,7 +154,8 @@ def _memory(rows: Curve, found: Extraction) -> None:
     )
     for program, names in cases:
         curve = rows.where(program=program, quantity="latency")
-        _attempt(found, program, partial(_levels, curve, program, names, found))
+        with found.attempt(program):
+            _levels(curve, program, names, found)
     for program, curve in _each(rows, "latency", "latency"):
         if program.startswith(("atomic", "chase_shared")):
             first = curve.rows[0]
@@ -192,7 +193,8 @@ def _bandwidths(rows: Curve, found: Extraction) -> None:
                 row = curve.rows[0]
                 found.add(name, _measured(row), str(row["unit"]), 1)
                 continue
-            _attempt(found, name, partial(_growth, curve, name, found))
+            with found.attempt(name):
+                _growth(curve, name, found)
 
 
 def _growth(curve: Curve, name: str, found: Extraction) -> None:
@@ -234,7 +236,8 @@ def _lines(rows: Curve, found: Extraction) -> None:
         curve = rows.where(quantity=quantity, program=program)
         if swept == "stride":  # broadcast, and spacings below a word, are not on the line
             curve = Curve(tuple(r for r in curve.rows if float(str(r["stride"] or 0)) >= per))
-        _attempt(found, name, partial(_line, curve, swept, per, name, unit, found))
+        with found.attempt(name):
+            _line(curve, swept, per, name, unit, found)
 
 
 def _line(curve: Curve, swept: str, per: float, name: str, unit: str, found: Extraction) -> None:

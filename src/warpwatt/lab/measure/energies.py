@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.constants import Curve, Extraction, Plot
 from warpwatt.lab.measure.nonnegative import NonNegative, fit_nonnegative
 
@@ -36,16 +35,12 @@ def add_energies(rows: Sequence[Row], found: Extraction) -> None:
     columns = {CONSTANT: seconds, PER_SM: seconds * np.array(chosen.column("active_sms"))}
     for name in dict.fromkeys(names):
         columns[name] = np.where(np.array(names) == name, work, 0.0)
-    energy = seconds * watts
-    try:
-        fit = fit_nonnegative(columns, energy, sigma=energy)
-    except InputError as error:
-        found.missing.append(f"energies: {error.message}")
-        return
-    units = {_name(row): "J" if str(row["family"]) == "instruction" else "J/B" for row in chosen.rows}
-    for name, parameter in fit.parameters.items():
-        found.add(name, parameter, units.get(name, "W"), names.count(name) or len(names), fit.r2)
-    found.plots.append(_plot(fit, watts))
+    with found.attempt("energies"):
+        fit = fit_nonnegative(columns, seconds * watts, sigma=seconds * watts)
+        units = {_name(row): "J" if str(row["family"]) == "instruction" else "J/B" for row in chosen.rows}
+        for name, parameter in fit.parameters.items():
+            found.add(name, parameter, units.get(name, "W"), names.count(name) or len(names), fit.r2)
+        found.plots.append(_plot(fit, watts))
 
 
 def _plot(fit: NonNegative, watts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Plot:

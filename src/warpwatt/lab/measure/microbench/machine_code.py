@@ -133,7 +133,9 @@ def verify(probe: Probe, target: str, program: Program) -> Verdict:
     meant = find_measured(loop, expected)
     others = [one for one, is_measured in zip(loop, meant, strict=True) if not is_measured]
     overhead = sum(1 for one in others if not is_filler(one))
-    problems = [*_wrong_counts(loop, meant, expected), *_wrong_overhead(overhead, expected)]
+    problems = _wrong_counts(loop, meant, expected)
+    if overhead > expected.overhead:
+        problems.append(f"{overhead} other instructions in the loop, at most {expected.overhead} allowed")
     problems = problems or _wrong_chains(loop, meant, expected)
     return Verdict(probe, target, dict(Counter(i.opcode for i in loop)), overhead, tuple(problems))
 
@@ -181,12 +183,6 @@ def _wrong_counts(loop: Sequence[Instruction], meant: Sequence[bool], expected: 
         for pattern, wanted in expected.opcodes.items()
         if found[pattern] != wanted
     ]
-
-
-def _wrong_overhead(overhead: int, expected: Expected) -> list[str]:
-    if overhead <= expected.overhead:
-        return []
-    return [f"{overhead} other instructions in the loop, at most {expected.overhead} allowed"]
 
 
 def _wrong_chains(loop: Sequence[Instruction], meant: Sequence[bool], expected: Expected) -> list[str]:
