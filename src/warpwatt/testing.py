@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.api import predict_all
 from warpwatt.budget.quantities import BYTES, QUANTITIES, SHARE
 from warpwatt.core.errors import UsageError
+from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
 from warpwatt.render.check.words import amount
 from warpwatt.render.figures import bounds, percent
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from warpwatt.core.estimate import Estimate
     from warpwatt.core.prediction import Prediction
     from warpwatt.frontend.compiled import Source
 
@@ -81,8 +81,6 @@ class KernelUnderTest:
             raise AttributeError(f"a kernel has no {name!r}; it has {known}")
         found = quantity.read(self.prediction)
         if found is None:
-            from warpwatt.core.estimate import Estimate
-
             found = Estimate.exact(1.0, quantity.unit)
         return Figure(name, found, self)
 

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
 from warpwatt.api import predict
 from warpwatt.choose.ranking import Candidate, Ranking, rank
@@ -130,9 +132,6 @@ class Pruner:
 
     def _with_progress(self, configurations: Sequence[Any]) -> Iterator[Any]:
         """Yield the configurations behind a progress bar, where a terminal can show one."""
-        from rich.console import Console
-        from rich.progress import track
-
         console = Console(file=sys.stderr)
         hidden = self.quiet or not console.is_terminal
         yield from track(configurations, "predicting", console=console, disable=hidden, transient=True)

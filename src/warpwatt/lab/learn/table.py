@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.lab.learn.errors import DataError
+from warpwatt.lab.learn.layout import recognise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -79,8 +80,6 @@ def read_table(path: Path, layout: Layout | None = None, *, keep_repeated: bool 
     UnknownLayoutError
         If no known layout has these columns.
     """
-    from warpwatt.lab.learn.layout import recognise
-
     try:
         data = path.read_bytes()
         lines = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))

@@ -18,6 +18,7 @@ import numpy as np
 
 from warpwatt.core.errors import DeviceError
 from warpwatt.lab.measure.device import Action, DeviceInfo, DeviceLostError
+from warpwatt.lab.measure.nvml import NvmlSensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,8 +123,6 @@ class CudaDevice:
         DeviceError
             If there is no such device, or driver, bindings or sensors are missing.
         """
-        from warpwatt.lab.measure.nvml import NvmlSensors
-
         self._cu = bindings()
         self._api = _Api(self._cu)
         count = self._api("cuDeviceGetCount")

@@ -13,6 +13,7 @@ from warpwatt.lab.measure.bench import Bench
 from warpwatt.lab.measure.campaign import Campaign, Outcome, Unwatched, plan
 from warpwatt.lab.measure.columns import FILES
 from warpwatt.lab.measure.corpus import Corpus
+from warpwatt.lab.measure.driver import CudaDevice
 from warpwatt.lab.measure.microbench import points as micro
 from warpwatt.lab.measure.points import points as corpus_points
 from warpwatt.lab.measure.prepared import Prepared, Unprepared
@@ -128,8 +129,6 @@ def open_device(options: Options) -> Device:
     """Open the simulated or the real device."""
     if options.behaviour is not None:
         return SimulatedDevice(options.behaviour)
-    from warpwatt.lab.measure.driver import CudaDevice
-
     return CudaDevice(options.device)
 
 

@@ -9,8 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from warpwatt.models.component.features import physical_features
 from warpwatt.models.component.model import Component
+from warpwatt.models.trained.file import read
+from warpwatt.models.trained.shapley import shap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,8 +67,6 @@ class ComponentLearned:
 @lru_cache(maxsize=1)
 def shipped_model() -> TrainedModel:
     """Return the model that comes with WarpWatt, read once."""
-    from warpwatt.models.trained.file import read
-
     return read(Path(str(files("warpwatt.models.learned").joinpath("model.json"))))
 
 
@@ -88,10 +90,6 @@ def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
     into watts by the logarithmic mean of the power before and after. ``usual`` is what the trees say of
     every launch alike.
     """
-    import numpy as np
-
-    from warpwatt.models.trained.shapley import shap
-
     model = shipped_model()
     usual, effects = shap(model.estimator, np.array(row))
     logs = {"usual": usual, **{name: float(e) for name, e in zip(model.features, effects, strict=True)}}
@@ -102,6 +100,4 @@ def effects_in_watts(prior: float, row: tuple[float, ...]) -> dict[str, float]:
 
 
 def _row(model: TrainedModel, features: Mapping[str, float]) -> Floats:
-    import numpy as np
-
     return np.array([features[name] for name in model.features], dtype=np.float64)
