@@ -14,7 +14,7 @@ from warpwatt.workers.confinement import SYSTEM
 
 def readable_places() -> tuple[Path, ...]:
     """Return what a prediction reads: the system's libraries, Python, this package, compilers."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     installation = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
     places: tuple[str | Path, ...] = (
         *SYSTEM,
