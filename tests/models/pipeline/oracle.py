@@ -2,7 +2,7 @@
 
 Every cycle of every resident warp gets its reason in the cycle itself, by asking what holds the warp now.
 
-Covers one SM with memory that always hits.
+Covers one SM and its share of L2 and DRAM; every access of an instruction is alike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.models.pipeline.codes import NO_SCOREBOARD, IssueOrder, Operation, Pipe, Reason
+from tests.models.pipeline.off_chip import OffChip
+from warpwatt.models.pipeline.codes import NO_SCOREBOARD, IssueOrder, Operation, Pipe, Reason, Traffic
 
 if TYPE_CHECKING:
     from warpwatt.models.pipeline.simulator import Inputs
@@ -68,6 +69,9 @@ class Oracle:
         self.of = _namespace(given.settings)
         self.code = [_namespace(row) for row in given.instructions]
         self.cores = [Core() for _ in range(self.of.sub_cores)]
+        of, rows = given.access_instructions.tolist(), given.accesses.tolist()
+        self.accesses = dict(zip(of, rows, strict=True))
+        self.off_chip = OffChip(self.of)
         self.lsu = 0.0
         self.shared: dict[int, int] = {}
         self.next = 0
@@ -215,14 +219,19 @@ class Oracle:
                 core.warps = [warp for warp in core.warps if warp not in oldest] + oldest
 
     def memory(self, core: Core, warp: Warp, pc: int, time: int) -> None:
-        """Queue, address unit, load-store unit."""
-        cost, latency = self.code[pc].lsu_cycles, self.code[pc].latency
+        """Queue, address unit, load-store unit, and what lies behind L1."""
+        code = self.code[pc]
+        cost, sectors, lines = self.accesses[pc]
         addressed = max(time, core.address)
         core.address = addressed + self.of.address_cycles
         accepted = max(float(addressed), self.lsu)
+        done = 0.0
+        if code.traffic != Traffic.NONE:
+            accepted = max(accepted, self.off_chip.accepts())
+            done = self.off_chip.arrival(code, pc, accepted, sectors, lines)
         self.lsu = accepted + cost
         core.accepted.append(math.ceil(accepted))
-        self.done(warp, pc, math.ceil(accepted + latency), self._read(pc, accepted))
+        self.done(warp, pc, math.ceil(max(done, accepted + code.latency)), self._read(pc, accepted))
 
     def special(self, core: Core, warp: Warp, pc: int, time: int) -> None:
         """Queue, then the place before the unit, which the one before leaves when the unit takes it."""

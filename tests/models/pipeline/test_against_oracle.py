@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.models.pipeline.oracle import Oracle
 from tests.models.pipeline.tables import inputs, shared_load, table
-from warpwatt.models.pipeline.codes import IssueOrder, Operation, Pipe, Reason
+from warpwatt.models.pipeline.codes import IssueOrder, Operation, Pipe, Reason, Traffic
 from warpwatt.models.pipeline.simulator import simulate
 
 if TYPE_CHECKING:
@@ -83,3 +84,42 @@ def test_every_cycle_has_the_reason_that_held_the_warp_in_it(seed: int) -> None:
     }
     assert all(slow.awaited[pair] == cycles for pair, cycles in named.items())
     assert len(named) == len(slow.awaited) or (fast.producers >= 0).all(axis=1).any()
+
+
+def random_misses(seed: int) -> Inputs:
+    """Return a random program whose loads go through L1, over slow ports, L2 and DRAM."""
+    rng = np.random.default_rng(seed)
+    given_ = random_inputs(seed)
+    rows, settings_ = given_.instructions, given_.settings
+    for pc in np.flatnonzero(rows["operation"] == Operation.MEMORY):
+        rows["shared_memory"][pc] = False
+        rows["traffic"][pc] = rng.choice((Traffic.READ, Traffic.WRITE))
+        rows["l1_miss_rate"][pc], rows["l2_miss_rate"][pc] = rng.choice((0.0, 0.25, 0.5, 1.0), 2)
+        rows["l2_latency"][pc], rows["dram_latency"][pc] = 90.0, 200.0
+        rows["dram_slowdown"][pc] = rng.choice((1.0, 2.5))
+        sectors, lines = ((4.0, 1.0), (16.0, 4.0), (32.0, 32.0))[rng.integers(0, 3)]
+        given_.accesses[given_.access_instructions == pc, 1:] = sectors, lines
+    for name, values in _OFF_CHIP.items():
+        settings_[name] = rng.choice(values)
+    return given_
+
+
+_OFF_CHIP = {
+    "port_bytes": (16.0, 64.0), "write_port_bytes": (8.0, 64.0), "l2_bytes": (10.0, 50.0),
+    "dram_bytes": (3.0, 20.0), "backlog_cycles": (50.0, 2000.0), "load_linear_cycles": (0.0, 50.0),
+    "load_queue_cycles": (0.0, 7.0), "load_window_cycles": (60.0, 2000.0), "burst_cycles": (0.0, 40.0),
+    "burst_after_cycles": (1.0, 400.0),
+}  # fmt: skip
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_oracle_agrees_on_what_lies_behind_l1(seed: int) -> None:
+    """End of every block, stall cycles, and bytes of L2 and DRAM."""
+    given_ = random_misses(seed)
+    slow, fast = Oracle(given_).run(), simulate(given_)
+    assert list(fast.block_end) == slow.block_end
+    assert fast.counters.cycles == slow.end
+    assert np.array_equal(fast.stalls, slow.stalls)
+    assert fast.counters.l2_bytes == pytest.approx(slow.off_chip.bytes["l2"], rel=1e-12)
+    assert fast.counters.dram_bytes == pytest.approx(slow.off_chip.bytes["dram"], rel=1e-12)
