@@ -44,6 +44,11 @@ def test_of_nested_loops_the_outer_or_the_inner_one() -> None:
     assert [row[1:] for row in runs(three, longest=False).rows.tolist()] == [[1, 6]] * 3
 
 
+def test_steps_without_instructions_are_no_visits_of_the_last_block() -> None:
+    """Thirty steps that say -1 between visits of the largest code."""
+    assert runs([5, *[-1] * 30] * 4).rows.tolist() == [[0, 31, 4]]
+
+
 def test_the_limit_keeps_the_budget() -> None:
     """The largest limit whose work still fits, never below three."""
     found = runs([0, *[1, 2] * 100, 3])
