@@ -8,20 +8,16 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.compiled import Compiled, Source
-from warpwatt.frontend.options import Compiler
-from warpwatt.frontend.toolkits import target_number
+from warpwatt.frontend.options import CompileOptions, Compiler
+from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.frontend.toolkits import ToolkitChoice, target_number
 from warpwatt.storage.cache import default_cache, digest
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.options import CompileOptions
-    from warpwatt.frontend.toolchain import Toolkit
-    from warpwatt.frontend.toolkits import ToolkitChoice
 
 _ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
 FORMAT = 1

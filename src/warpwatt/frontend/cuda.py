@@ -10,18 +10,15 @@ import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.messages import compile_error
+from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.ptxas import read_report
 from warpwatt.frontend.signatures import parameter_names
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.options import CompileOptions
-    from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.frontend.toolchain import Toolkit
 
 DEFAULT_SUFFIX = ".cu"
 

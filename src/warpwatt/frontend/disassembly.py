@@ -5,16 +5,13 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ParseError, ToolchainError
 from warpwatt.core.program import Level, Program
 from warpwatt.frontend import toolchain
+from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.storage.cache import default_cache, digest
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.options import CompileOptions
 
 OLDEST_TARGET = 75
 """nvdisasm 13 refuses SASS of older targets."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.frontend.compilation import assemble_ptx, assumed
+from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
+from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import assumed_resources, max_threads
 from warpwatt.frontend.select import plain_name
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.compiled import Compiled, Source
-    from warpwatt.frontend.options import CompileOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,17 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
 from warpwatt.frontend import hostcode, process, untrusted
+from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS
 from warpwatt.frontend.messages import Message, compile_error, errors
+from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.ptxas import assemble
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.compiled import Compiled, Source
-    from warpwatt.frontend.options import CompileOptions
-    from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.frontend.toolchain import Toolkit
 
 WORKER = Path(__file__).with_name("nvrtc_worker.py")
 ATTEMPTS = 12

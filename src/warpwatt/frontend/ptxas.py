@@ -6,18 +6,15 @@ import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import process
 from warpwatt.frontend.compiled import Compiled
 from warpwatt.frontend.messages import compile_error
+from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import max_threads
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.options import CompileOptions
-    from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.frontend.toolchain import Toolkit
 
 _ENTRY = re.compile(r"Compiling entry function '([^']+)' for")
 _PROPERTIES = re.compile(r"Function properties for '?([^'\s]+)")

@@ -13,15 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError
+from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.host_headers import HOST_HEADERS
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.compiled import Source
-    from warpwatt.frontend.options import CompileOptions
-    from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.toolchain import Toolkit
 
 MACRO = "warpwatt_has_include"
 """Stands for ``__has_include`` in CUDA's headers: what exists is answered here, not by the file system."""

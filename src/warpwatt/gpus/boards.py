@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import UnknownGpuError, UnsupportedGpuError
 from warpwatt.core.gpu import Gpu
@@ -13,13 +13,10 @@ from warpwatt.core.units import GIB, KIB, MIB
 from warpwatt.gpus import catalog
 from warpwatt.gpus.board import Board
 from warpwatt.gpus.capabilities import adjusted, capability
-from warpwatt.gpus.datafile import Cited
+from warpwatt.gpus.catalog import Entry
+from warpwatt.gpus.datafile import Cited, DataFile
 from warpwatt.gpus.latencies import Latencies
 from warpwatt.gpus.timings import timings
-
-if TYPE_CHECKING:
-    from warpwatt.gpus.catalog import Entry
-    from warpwatt.gpus.datafile import DataFile
 
 KEYS = (
     "name",

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.gpu import Capability
 from warpwatt.core.units import KIB
 from warpwatt.gpus.catalog import DATA
-from warpwatt.gpus.datafile import DataFile
-
-if TYPE_CHECKING:
-    from warpwatt.gpus.datafile import Cited
+from warpwatt.gpus.datafile import Cited, DataFile
 
 # Whole numbers every capability has, and those that may be unknown.
 REQUIRED = tuple(field.name for field in fields(Capability) if field.type == "int")

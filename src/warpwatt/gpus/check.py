@@ -9,15 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.gpus import boards, capabilities, catalog, latencies, power, timings
+from warpwatt.gpus.board import Board
+from warpwatt.gpus.catalog import Entry
 from warpwatt.gpus.datafile import DataFile
-
-if TYPE_CHECKING:
-    from warpwatt.gpus.board import Board
-    from warpwatt.gpus.catalog import Entry
 
 # Printed bandwidths are rounded, and the driver's clock may differ from the page's by 1-2 MHz.
 _BANDWIDTH_TOLERANCE = 0.005

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.gpus import boards, catalog
 from warpwatt.gpus.calibrations import calibration_files, layered, load_calibration
-
-if TYPE_CHECKING:
-    from warpwatt.gpus.catalog import Entry
+from warpwatt.gpus.catalog import Entry
 
 # What a prediction looks at beyond the fields every Gpu has.
 _TIMINGS = ("shared_latency", "l1_latency", "l2_latency", "dram_latency", "l2_bandwidth", "dram_bandwidth")

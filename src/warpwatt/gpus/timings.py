@@ -21,12 +21,11 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.gpu import MEASURED_ON, MemoryTimings
+from warpwatt.gpus.board import Board
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile, Source
 
 if TYPE_CHECKING:
-    from warpwatt.gpus.board import Board
-
     _Read = Callable[[Mapping[str, float], "_LazyBoard"], float | None]
 
 USED_KINDS = ("measured", "from_memory")

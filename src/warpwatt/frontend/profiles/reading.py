@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.case import Profile
@@ -19,11 +18,8 @@ from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.frontend.profiles.cells import extent, missing, number
 from warpwatt.frontend.profiles.columns import Role, column
-from warpwatt.frontend.profiles.table import HOW, read_table
+from warpwatt.frontend.profiles.table import HOW, Table, read_table
 from warpwatt.gpus import default_clocks, find
-
-if TYPE_CHECKING:
-    from warpwatt.frontend.profiles.table import Table
 
 SINGLE_SPREAD = 0.03
 """Standard deviation of the logarithm of a time that was measured once (repeats of the packaged public

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Guard
 from warpwatt.isa.ptx import declarations
@@ -18,15 +17,14 @@ from warpwatt.isa.ptx.syntax import (
     Directive,
     Instruction,
     Label,
+    Operand,
     Prototype,
     ScopeClose,
     ScopeOpen,
+    Statement,
     Targets,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.syntax import Operand, Statement
 
 _STATEMENT = re.compile(
     rf"""\s*(?:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from warpwatt.isa.ptx.lexer import NAME
+from warpwatt.isa.ptx.lexer import NAME, Cursor
 from warpwatt.isa.ptx.syntax import Directive, File, Location, Section, Variable
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.lexer import Cursor
 
 LINKAGE = frozenset({".visible", ".extern", ".weak", ".common"})
 SPACES = frozenset({".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex", ".surf"})

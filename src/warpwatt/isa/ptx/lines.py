@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from warpwatt.core.program import SourceLine
-from warpwatt.isa.ptx.syntax import File
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.syntax import Location, Module
+from warpwatt.isa.ptx.syntax import File, Location, Module
 
 _LONGEST_CHAIN = 64
 """Inlining deeper than this is cut: no compiler inlines so deep, and no text may grow chains without end."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import KernelSelectionError
 from warpwatt.core.program import (
@@ -23,24 +22,24 @@ from warpwatt.isa.ptx.descriptors import resolve_descriptors
 from warpwatt.isa.ptx.effects import CARRY, Use, use
 from warpwatt.isa.ptx.lines import Lines
 from warpwatt.isa.ptx.names import rename, rename_guard, renamed, unique_names
-from warpwatt.isa.ptx.opcodes import meaning
+from warpwatt.isa.ptx.opcodes import Meaning, meaning
 from warpwatt.isa.ptx.operands import declared_name
 from warpwatt.isa.ptx.parser import entries
 from warpwatt.isa.ptx.syntax import (
+    Function,
     Group,
     Label,
     Location,
+    Module,
+    Operand,
     Prototype,
     ScopeClose,
     ScopeOpen,
+    Statement,
     Targets,
     Variable,
 )
 from warpwatt.isa.ptx.syntax import Instruction as Written
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.opcodes import Meaning
-    from warpwatt.isa.ptx.syntax import Function, Module, Operand, Statement
 
 
 def lower(module: Module, entry: str) -> Program:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Guard, Register, Symbol, Vector
 from warpwatt.isa.ptx.operands import declared_name, range_name
@@ -11,15 +10,14 @@ from warpwatt.isa.ptx.syntax import (
     Bracket,
     Group,
     Label,
+    Operand,
     Pair,
     ScopeClose,
     ScopeOpen,
+    Statement,
     SymbolOffset,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.syntax import Operand, Statement
 
 
 def unique_names(statements: Iterable[Statement]) -> list[Mapping[str, str]]:

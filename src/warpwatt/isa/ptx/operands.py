@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Immediate, Register, Symbol, Vector
 from warpwatt.isa.ptx.constants import evaluate
 from warpwatt.isa.ptx.lexer import NAME
-from warpwatt.isa.ptx.syntax import Bracket, Group, Operand, Pair, SymbolOffset
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.syntax import Variable
+from warpwatt.isa.ptx.syntax import Bracket, Group, Operand, Pair, SymbolOffset, Variable
 
 _SELECTED = re.compile(rf"({NAME})((?:\.[a-z]\w*)?)", re.ASCII)
 _SUM = re.compile(rf"({NAME}(?:\.[a-z]\w*)?)\s*(?:\+\s*([^+].*)|(-\s*[^-].*))", re.ASCII | re.DOTALL)

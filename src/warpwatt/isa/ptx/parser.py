@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from warpwatt.isa.ptx import declarations
 from warpwatt.isa.ptx.body import Body, function_directives
 from warpwatt.isa.ptx.lexer import Cursor, strip_comments
-from warpwatt.isa.ptx.syntax import Directive, Function, Module, Section
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.syntax import Item
+from warpwatt.isa.ptx.syntax import Directive, Function, Item, Module, Section
 
 _BRACE = re.compile(r'[{}]|"(?:[^"\\\n]|\\.)*"')
 

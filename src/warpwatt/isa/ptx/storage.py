@@ -6,17 +6,12 @@ import math
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Parameter, Space
 from warpwatt.core.program import Variable as CoreVariable
-from warpwatt.isa.ptx.constants import evaluate
+from warpwatt.isa.ptx.constants import Number, evaluate
 from warpwatt.isa.ptx.lexer import NAME
-from warpwatt.isa.ptx.syntax import Variable
-
-if TYPE_CHECKING:
-    from warpwatt.isa.ptx.constants import Number
-    from warpwatt.isa.ptx.syntax import Module
+from warpwatt.isa.ptx.syntax import Module, Variable
 
 _WIDTH = re.compile(r"\D+(\d+)(?:x(\d+))?", re.ASCII)
 _NAME = re.compile(NAME, re.ASCII)

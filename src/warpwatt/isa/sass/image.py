@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Pointer, Space, Variable
-
-if TYPE_CHECKING:
-    from warpwatt.isa.sass.elf import Elf, Relocation, Section, Symbol
+from warpwatt.isa.sass.elf import Elf, Relocation, Section, Symbol
 
 _CONSTANT = re.compile(r"\.nv\.constant(\d+)(?:\.(.+))?$")
 _INITIALIZED, _ZEROED = ".nv.global.init", ".nv.global"

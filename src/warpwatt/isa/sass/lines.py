@@ -10,12 +10,9 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import SourceLine
-
-if TYPE_CHECKING:
-    from warpwatt.isa.sass.elf import Elf
+from warpwatt.isa.sass.elf import Elf
 
 
 @dataclass(frozen=True, slots=True)

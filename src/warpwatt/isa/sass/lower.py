@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ParseError
 from warpwatt.core.program import (
@@ -23,6 +22,7 @@ from warpwatt.core.program import (
     Symbol,
     Unit,
 )
+from warpwatt.isa.sass.cubin import Cubin, CubinKernel
 from warpwatt.isa.sass.listing import Line, decode_control, read_listing
 from warpwatt.isa.sass.opcodes import Opcode, lookup, tile
 from warpwatt.isa.sass.operands import parse_operands
@@ -34,9 +34,6 @@ from warpwatt.isa.sass.registers import (
     read,
     written,
 )
-
-if TYPE_CHECKING:
-    from warpwatt.isa.sass.cubin import Cubin, CubinKernel
 
 _WORD = 16
 """Bytes of an instruction."""

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Guard, Immediate, Operand, Register, Space, Symbol, Unit
-from warpwatt.isa.sass.opcodes import tile
-
-if TYPE_CHECKING:
-    from warpwatt.isa.sass.opcodes import Opcode
+from warpwatt.isa.sass.opcodes import Opcode, tile
 
 _CONSTANTS = frozenset({"RZ", "URZ", "PT", "UPT", "SRZ"})
 _PREDICATE = re.compile(r"U?P[\dT]$")
