@@ -76,71 +76,91 @@ def funnel(b: Builder, low: Value, high: Value, amount: int | Value, *, left: bo
     return b.or_(b.lshr(low, amount), b.shl(high, rest))
 
 
-# -- functions of three bits ------------------------------------------------------------------------------
+# -- fields -----------------------------------------------------------------------------------------------
 
 
-def lookup(b: Builder, x: Value, y: Value, z: Value, table: int) -> Value:
-    """Return the bitwise function of three values whose truth table is ``table`` (0xF0 is x, 0xCC y, 0xAA z).
-
-    With the table split by one of the values v, it is f0 ^ (v & (f0 ^ f1)); the cheapest v is taken.
-    """
-    best = min(range(3), key=lambda v: _cost(table, v))
-    split, others = ((x, (y, z)), (y, (x, z)), (z, (x, y)))[best]
-    zero, difference = _halves(table, best)
-    toggled = _two(b, *others, difference)
-    base = _two(b, *others, zero)
-    if toggled is None:
-        return b.const(x.type, 0) if base is None else base
-    toggle = split if difference == 15 else b.and_(split, toggled)
-    if base is None:
-        return toggle
-    return b.not_(toggle) if zero == 15 else b.xor(base, toggle)
+def field(b: Builder, value: Value, start: int, width: int, *, signed: bool) -> Value:
+    """Return ``width`` bits of a 32-bit value from bit ``start``, widened by zeros or the sign."""
+    if not signed and start == 0:
+        return b.and_(value, b.i32((1 << width) - 1))
+    above = 32 - width - start
+    return (b.ashr if signed else b.lshr)(b.shl(value, above) if above else value, 32 - width)
 
 
-def _halves(table: int, by: int) -> tuple[int, int]:
-    """Return the truth tables of two values for v = 0, and where they change for v = 1."""
-    bits = [[], []]  # type: list[list[int]]
-    for row in range(8):
-        bits[row >> (2 - by) & 1].append(table >> row & 1)
-    zero, one = (sum(bit << at for at, bit in enumerate(half)) for half in bits)
-    return zero, zero ^ one
+def clamp(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
+    """Return a signed integer clamped to the range of ``bits`` bits, with a sign or without."""
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    above = b.op(Op.SMAX, value, b.const(value.type, low))
+    return b.op(Op.SMIN, above, b.const(value.type, high))
 
 
-_COSTS = (0, 2, 2, 1, 2, 1, 1, 2, 1, 2, 0, 2, 0, 2, 1, 0)
-"""Operations that a function of two values takes, by truth table."""
+def split_halves(b: Builder, word: Value) -> tuple[Value, Value]:
+    """Return the low and the high 16 bits of a 32-bit value, I16."""
+    return b.trunc(word, Type.I16), b.trunc(b.lshr(word, 16), Type.I16)
 
 
-def _cost(table: int, by: int) -> int:
-    zero, difference = _halves(table, by)
-    combining = 0 if difference == 0 else (difference != 15) + (zero != 0)
-    return _COSTS[zero] + _COSTS[difference] + combining
+def join_halves(b: Builder, low: Value, high: Value) -> Value:
+    """Return the 32-bit value of two 16-bit ones."""
+    bits = [b.zext(b.cast_bits(v, Type.I16), Type.I32) for v in (low, high)]
+    return b.or_(bits[0], b.shl(bits[1], 16))
 
 
-def _two(b: Builder, x: Value, y: Value, table: int) -> Value | None:  # noqa: PLR0911 - one per function
-    """Return the bitwise function of two values (0xC is x, 0xA is y); None for 0."""
-    if table == 0:
-        return None
-    if table == 15:
-        return b.const(x.type, -1)
-    if table in (10, 12):
-        return x if table == 12 else y
-    plain = {8: Op.AND, 14: Op.OR, 6: Op.XOR}
-    if table in plain:
-        return b.op(plain[table], x, y)
-    if 15 - table in (10, 12, 8, 14, 6):
-        other = _two(b, x, y, 15 - table)
-        assert other is not None
-        return b.not_(other)
-    if table in (4, 13):  # x & ~y, x | ~y
-        return b.op(Op.AND if table == 4 else Op.OR, x, b.not_(y))
-    return b.op(Op.AND if table == 2 else Op.OR, b.not_(x), y)  # ~x & y, ~x | y
+# -- functions of bits ------------------------------------------------------------------------------------
+
+
+def lookup(b: Builder, table: int, *values: Value) -> Value:
+    """Return a bitwise function of some values; bit ``x·4 + y·2 + z`` of the table is f(x, y, z)."""
+    half = 1 << (len(values) - 1)
+    ones = (1 << half) - 1
+    low, high = table & ones, table >> half & ones
+    first, *rest = values
+    if not rest:
+        return (b.const(first.type, 0), b.not_(first), first, b.const(first.type, -1))[table & 3]
+    if low == high:
+        return lookup(b, low, *rest)
+    if (low, high) in ((0, ones), (ones, 0)):
+        return b.not_(first) if low else first
+    if low in (0, ones):
+        with_rest = lookup(b, high, *rest)
+        return b.or_(b.not_(first), with_rest) if low else b.and_(first, with_rest)
+    where_clear = lookup(b, low, *rest)
+    if high in (0, ones):
+        return b.or_(first, where_clear) if high else b.and_(b.not_(first), where_clear)
+    turned = first if low ^ high == ones else b.and_(first, lookup(b, low ^ high, *rest))
+    return b.xor(where_clear, turned)
 
 
 # -- bytes ------------------------------------------------------------------------------------------------
 
 
-def permute(b: Builder, low: Value, high: Value, selector: int) -> Value:
-    """Return four bytes of ``high:low`` by constant nibbles; bit 3 of a nibble spreads the byte's sign."""
+SELECTORS = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
+    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""Bytes that the modes of ``prmt`` pick, by the low two bits of the selector (PTX ISA, table of prmt)."""
+
+
+def permute(b: Builder, low: Value, high: Value, selector: int | Value, mode: str = "") -> Value:
+    """Return four bytes of ``high:low`` by the nibbles of a selector; bit 3 of one spreads the byte's sign.
+
+    With a mode, the selector's low two bits choose among four selectors.
+    """
+    table = SELECTORS[mode] if mode else None
+    if isinstance(selector, int):
+        return _permute_constant(b, low, high, table[selector & 3] if table else selector)
+    if table:
+        first, second, third, fourth = (b.i32(s) for s in table)
+        odd, upper = (b.trunc(b.lshr(selector, bit), Type.I1) for bit in (0, 1))
+        selector = b.select(upper, b.select(odd, fourth, third), b.select(odd, second, first))
+    return _permute_by(b, low, high, selector)
+
+
+def _permute_constant(b: Builder, low: Value, high: Value, selector: int) -> Value:
+    """Bytes that move alike move together."""
     groups: dict[tuple[int, int], int] = {}
     signs: list[tuple[int, int]] = []
     for at in range(4):
@@ -173,7 +193,7 @@ def _masked(b: Builder, word: Value, move: int, mask: int) -> Value:
     return word if mask == kept else b.and_(word, b.i32(mask))
 
 
-def permute_by(b: Builder, low: Value, high: Value, selector: Value) -> Value:
+def _permute_by(b: Builder, low: Value, high: Value, selector: Value) -> Value:
     """Return four bytes of ``high:low`` by the nibbles of a value."""
     both = b.pair(low, high)
     result: Value | None = None

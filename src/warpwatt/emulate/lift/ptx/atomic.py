@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Type
+from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.memory import space_of
 from warpwatt.emulate.lift.ptx.opcode import bits_of, signed, type_of
-from warpwatt.emulate.lift.ptx.patterns import join, upper
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction
@@ -55,11 +55,11 @@ def _packed_halves(
     b: PtxBuilder, space: str, name: str, address: Value, *operands: Value, returns: bool
 ) -> Value:
     """Return the old pair; its halves are two atomics, as PTX allows."""
-    low = [b.cast_bits(b.trunc(v, Type.I16), Type.F16) for v in operands]
-    high = [b.cast_bits(upper(b, v), Type.F16) for v in operands]
+    pairs = [split_halves(b, v) for v in operands]
+    low, high = ([b.cast_bits(pair[k], Type.F16) for pair in pairs] for k in (0, 1))
     first = b.atomic(space, name, address, *low, returns=returns)
     behind = b.add(address, b.const(address.type, 2))
-    return join(b, first, b.atomic(space, name, behind, *high, returns=returns))
+    return join_halves(b, first, b.atomic(space, name, behind, *high, returns=returns))
 
 
 TABLE: dict[str, Maker] = {"atom": _atomic, "red": _atomic}

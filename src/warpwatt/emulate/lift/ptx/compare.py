@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.ptx import small
+from warpwatt.emulate.lift import floats
+from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.ptx.opcode import signed, type_of
-from warpwatt.emulate.lift.ptx.patterns import join, upper
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction
@@ -24,10 +24,10 @@ def compare(b: PtxBuilder, how: Opcode, kind: str, x: Value, y: Value) -> Value:
     """Return the comparison an opcode names, of values of the type ``kind``, as I1."""
     word = how.words[0]
     if kind == "bf16":
-        x, y = small.from_bf16(b, x), small.from_bf16(b, y)
+        x, y = floats.from_bf16(b, x), floats.from_bf16(b, y)
     if x.type.is_float:
         if how.ftz:
-            x, y = small.flush(b, x), small.flush(b, y)
+            x, y = floats.flush(b, x), floats.flush(b, y)
         name = {"num": "fnum", "nan": "fnan"}.get(word, f"f{word}")
     elif word in ("eq", "ne"):
         name = word
@@ -78,7 +78,7 @@ def _halves(b: PtxBuilder, how: Opcode, kind: str, i: Instruction) -> list[Value
     single = kind.removesuffix("x2")
     type_ = type_of(single)
     x, y = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
-    parts = [(b.trunc(x, Type.I16), b.trunc(y, Type.I16)), (upper(b, x), upper(b, y))]
+    parts = zip(split_halves(b, x), split_halves(b, y), strict=True)
     return [compare(b, how, single, b.cast_bits(p, type_), b.cast_bits(q, type_)) for p, q in parts]
 
 
@@ -90,7 +90,7 @@ def _set(how: Opcode) -> Semantics:
         if kind.endswith("x2"):
             halves = [_combined(b, how, i, f) for f in _halves(b, how, kind, i)]
             each = "u16" if result[0] in "us" else result.removesuffix("x2")
-            value = join(b, *(_number(b, f, each) for f in halves))
+            value = join_halves(b, *(_number(b, f, each) for f in halves))
         else:
             type_ = type_of(kind)
             found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
@@ -125,7 +125,7 @@ def _select_by_sign(how: Opcode) -> Semantics:
         yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
         c = b.read(i.operands[3], by)
         if by.is_float and how.ftz:
-            c = small.flush(b, c)
+            c = floats.flush(b, c)
         zero = b.const(by, 0)
         holds = b.op(Op.FLE, zero, c) if by.is_float else b.op(Op.SLE, zero, c)
         b.write(i.operands[0], b.select(holds, yes, no))

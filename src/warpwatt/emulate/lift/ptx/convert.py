@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift import floats
+from warpwatt.emulate.lift.bits import join_halves
 from warpwatt.emulate.lift.driver import UncoveredError
-from warpwatt.emulate.lift.ptx import small
 from warpwatt.emulate.lift.ptx.opcode import is_float, signed, type_of
-from warpwatt.emulate.lift.ptx.patterns import join
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction
@@ -45,7 +45,7 @@ def convert(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> V
     """Return a value of type ``source`` as ``to`` with the rounding and saturation of the opcode."""
     if is_float(source) or source == "bf16":
         if source == "bf16" and to != "bf16":
-            value = small.from_bf16(b, value)
+            value = floats.from_bf16(b, value)
         if is_float(to) or to in _SMALL:
             return _float_to_float(b, how, to, source, value)
         return _float_to_integer(b, how, to, value)
@@ -78,7 +78,7 @@ def _clamped(b: PtxBuilder, value: Value, bits: int, *, from_signed: bool, to_si
 
 def _float_to_integer(b: PtxBuilder, how: Opcode, to: str, value: Value) -> Value:
     if how.ftz:
-        value = small.flush(b, value)
+        value = floats.flush(b, value)
     rounding = next((w for w in how.words if w in _TO_INTEGER), "rzi")
     if rounding != "rzi":
         value = b.op(_TO_INTEGER[rounding], value)
@@ -95,15 +95,15 @@ def _integer_to_float(b: PtxBuilder, how: Opcode, to: str, source: str, value: V
         result = b.convert(Op.FPTRUNC, Type.F16, b.convert(op, Type.F64, value, "rn"), how.rounding)
     else:
         result = b.convert(op, type_of(to), value, how.rounding)
-    return small.saturate(b, result) if how.has("sat") else result
+    return floats.saturate(b, result) if how.has("sat") else result
 
 
 def _float_to_float(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> Value:
     if how.ftz and value.type is Type.F32:
-        value = small.flush(b, value)
+        value = floats.flush(b, value)
     if to == "tf32":
         rounding = next((w for w in how.words if w in ("rna", "rn", "rz")), "rna")
-        return small.to_tf32(b, _relu(b, how, value), rounding)
+        return floats.to_tf32(b, _relu(b, how, value), rounding)
     to_integer = next((w for w in how.words if w in _TO_INTEGER), None)
     if to_integer is not None:
         value = b.op(_TO_INTEGER[to_integer], value)
@@ -113,25 +113,22 @@ def _float_to_float(b: PtxBuilder, how: Opcode, to: str, source: str, value: Val
             return value
         if value.type is not Type.F32:
             raise UncoveredError
-        return _bounded(b, how, small.to_bf16(b, value, how.rounding), 0x7F7F)
+        return _bounded(b, how, floats.to_bf16(b, value, how.rounding), 0x7F7F)
     target = type_of(to)
     if target.bits > value.type.bits:
         value = b.convert(Op.FPEXT, target, value)
     elif target.bits < value.type.bits:
         value = b.convert(Op.FPTRUNC, target, value, how.rounding)
         if how.ftz and target is Type.F32:
-            value = small.flush(b, value)
+            value = floats.flush(b, value)
         if target is Type.F16:
             value = _bounded(b, how, value, 0x7BFF)
-    return small.saturate(b, value) if how.has("sat") else value
+    return floats.saturate(b, value) if how.has("sat") else value
 
 
 def _relu(b: PtxBuilder, how: Opcode, value: Value) -> Value:
     """Return negative numbers as zero where the opcode says so; NaN stays."""
-    if not how.has("relu"):
-        return value
-    positive = b.op(Op.FMAX, value, b.const(value.type, 0.0))
-    return b.select(b.op(Op.FUNO, value, value), small.nan(b, value.type), positive)
+    return floats.relu(b, value) if how.has("relu") else value
 
 
 def _bounded(b: PtxBuilder, how: Opcode, value: Value, largest: int) -> Value:
@@ -151,7 +148,7 @@ def _pack_halves(how: Opcode) -> Semantics:
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
         high, low = (convert(b, how, each, "f32", b.read(o, Type.F32)) for o in i.operands[1:3])
-        b.write(i.operands[0], join(b, low, high))
+        b.write(i.operands[0], join_halves(b, low, high))
 
     return lift
 

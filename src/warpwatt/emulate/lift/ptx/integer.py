@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.bits import add_with_carry, multiply_high, multiply_wide, subtract_with_borrow
+from warpwatt.emulate.lift.bits import (
+    add_with_carry,
+    clamp,
+    field,
+    multiply_high,
+    multiply_wide,
+    subtract_with_borrow,
+)
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import bits_of, signed, type_of
 from warpwatt.emulate.lift.ptx.operands import CARRY
@@ -35,16 +42,10 @@ def _sum(op: Op) -> Function:
     def function(b: PtxBuilder, how: Opcode, x: Value, y: Value) -> Value:
         if how.has("sat") and how.kind == "s32":
             wide = b.op(op, b.sext(x, Type.I64), b.sext(y, Type.I64))
-            return b.trunc(clamp_signed(b, wide, 32), Type.I32)
+            return b.trunc(clamp(b, wide, 32, signed=True), Type.I32)
         return b.op(op, x, y)
 
     return function
-
-
-def clamp_signed(b: PtxBuilder, value: Value, bits: int) -> Value:
-    """Return a signed integer held to the range of ``bits``."""
-    low = b.op(Op.SMAX, value, b.const(value.type, -(1 << (bits - 1))))
-    return b.op(Op.SMIN, low, b.const(value.type, (1 << (bits - 1)) - 1))
 
 
 def _extreme(unsigned: Op, with_sign: Op) -> Function:
@@ -93,7 +94,7 @@ def _multiply(how: Opcode) -> Semantics:
                 _set_carry(b, how, carry)
             elif saturate:
                 total = b.add(b.sext(product, Type.I64), b.sext(addend, Type.I64))
-                product = b.trunc(clamp_signed(b, total, 32), Type.I32)
+                product = b.trunc(clamp(b, total, 32, signed=True), Type.I32)
             else:
                 product = b.add(product, addend)
         b.write(i.operands[0], product, signed=sign)
@@ -116,7 +117,7 @@ def _multiply_24(how: Opcode) -> Semantics:
             addend = b.read(i.operands[3], Type.I32)
             if how.has("sat"):
                 total = b.add(b.sext(product, Type.I64), b.sext(addend, Type.I64))
-                product = b.trunc(clamp_signed(b, total, 32), Type.I32)
+                product = b.trunc(clamp(b, total, 32, signed=True), Type.I32)
             else:
                 product = b.add(product, addend)
         b.write(i.operands[0], product)
@@ -290,20 +291,12 @@ def _dot(how: Opcode) -> Semantics:
     def lift(b: PtxBuilder, i: Instruction) -> None:
         x, y, total = (b.read(o, Type.I32) for o in i.operands[1:4])
         for k in range(parts):
-            left = part(b, x, k * bits, bits, sign=a_signed)
-            right = part(b, y, offset + 8 * k, 8, sign=b_signed)
+            left = field(b, x, k * bits, bits, signed=a_signed)
+            right = field(b, y, offset + 8 * k, 8, signed=b_signed)
             total = b.add(total, b.mul(left, right))
         b.write(i.operands[0], total)
 
     return lift
-
-
-def part(b: PtxBuilder, value: Value, start: int, bits: int, *, sign: bool) -> Value:
-    """Return some bits of a 32-bit value, widened."""
-    top = b.shl(value, 32 - bits - start) if start + bits < 32 else value
-    if not sign and start == 0:
-        return b.and_(value, b.i32((1 << bits) - 1))
-    return (b.ashr if sign else b.lshr)(top, 32 - bits)
 
 
 def _add(how: Opcode) -> Semantics:

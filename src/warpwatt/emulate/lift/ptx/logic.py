@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Vector
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS, WINDOWS
-from warpwatt.emulate.lift.bits import funnel, lookup, permute, permute_by
+from warpwatt.emulate.lift.bits import funnel, lookup, permute
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import signed, type_of
 from warpwatt.emulate.lift.ptx.patterns import immediate, plain
@@ -34,26 +34,16 @@ def _zero_or_one(b: PtxBuilder, _how: Opcode, x: Value) -> Value:
 
 
 def _lookup(how: Opcode) -> Semantics:
-    if how.words:  # .and/.or also write a predicate from a predicate
-        return _lookup_predicate(how)
+    """Return ``lop3``; with ``.and`` and the like it also writes a predicate, from one that it reads."""
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
         table = immediate(i, 4)
         if table is None:
             raise UncoveredError
-        x, y, z = (b.read(o, Type.I32) for o in i.operands[1:4])
-        b.write(i.operands[0], lookup(b, x, y, z, table & 255))
-
-    return lift
-
-
-def _lookup_predicate(how: Opcode) -> Semantics:
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        table = immediate(i, 4)
-        if table is None:
-            raise UncoveredError
-        x, y, z = (b.read(o, Type.I32) for o in i.operands[1:4])
-        value = lookup(b, x, y, z, table & 255)
+        value = lookup(b, table & 255, *(b.read(o, Type.I32) for o in i.operands[1:4]))
+        if not how.words:
+            b.write(i.operands[0], value)
+            return
         other = b.read(i.operands[5], Type.I1)
         predicate = b.op(Op(how.words[0]), b.op(Op.NE, value, b.i32(0)), other)
         targets = b.elements(i.operands[0])
@@ -100,41 +90,16 @@ def _funnel(how: Opcode) -> Semantics:
     return lift
 
 
-_MODES: dict[str, tuple[int, int, int, int]] = {
-    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
-    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
-    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
-    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
-"""Selectors of ``prmt`` with a mode, by the lowest two bits of its last operand (PTX ISA, table of prmt)."""
-
-
 def _permute(how: Opcode) -> Semantics:
-    mode = _MODES[how.words[0]] if how.words else None
+    mode = how.words[0] if how.words else ""
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
         low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
         constant = immediate(i, 3)
-        if constant is not None:
-            result = permute(b, low, high, mode[constant & 3] if mode else constant & 0xFFFF)
-        else:
-            selector = b.read(i.operands[3], Type.I32)
-            if mode:
-                selector = _choice(b, b.and_(selector, b.i32(3)), mode)
-            result = permute_by(b, low, high, selector)
-        b.write(i.operands[0], result)
+        selector = b.read(i.operands[3], Type.I32) if constant is None else constant
+        b.write(i.operands[0], permute(b, low, high, selector, mode))
 
     return lift
-
-
-def _choice(b: PtxBuilder, index: Value, table: Sequence[int]) -> Value:
-    """Return the element of a table of constants; the last where the index is beyond."""
-    result = b.i32(table[-1])
-    for at, entry in enumerate(table[:-1]):
-        result = b.select(b.op(Op.EQ, index, b.i32(at)), b.i32(entry), result)
-    return result
 
 
 def _move(how: Opcode) -> Semantics:

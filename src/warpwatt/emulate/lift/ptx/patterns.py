@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Instruction
-from warpwatt.emulate.ir import Type
+from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.ptx.opcode import Opcode, signed, type_of
 from warpwatt.emulate.lift.ptx.operands import PtxBuilder
 
@@ -45,9 +45,9 @@ def packed(function: Function) -> Function:
     def whole(b: PtxBuilder, how: Opcode, *values: Value) -> Value:
         half = single(how)
         type_ = type_of(half.kind)
-        low = function(b, half, *(b.cast_bits(b.trunc(v, Type.I16), type_) for v in values))
-        high = function(b, half, *(b.cast_bits(upper(b, v), type_) for v in values))
-        return join(b, low, high)
+        parts = zip(*(split_halves(b, v) for v in values), strict=True)
+        low, high = (function(b, half, *(b.cast_bits(v, type_) for v in part)) for part in parts)
+        return join_halves(b, low, high)
 
     return whole
 
@@ -55,17 +55,6 @@ def packed(function: Function) -> Function:
 def single(how: Opcode) -> Opcode:
     """Return the opcode of one half of a packed one."""
     return replace(how, kinds=tuple(k.removesuffix("x2") for k in how.kinds))
-
-
-def upper(b: PtxBuilder, value: Value) -> Value:
-    """Return the upper 16 bits of a 32-bit value."""
-    return b.trunc(b.lshr(value, 16), Type.I16)
-
-
-def join(b: PtxBuilder, low: Value, high: Value) -> Value:
-    """Return the 32-bit value of two 16-bit ones."""
-    bits = [b.zext(b.cast_bits(v, Type.I16), Type.I32) for v in (low, high)]
-    return b.or_(bits[0], b.shl(bits[1], 16))
 
 
 def immediate(instruction: Instruction, position: int) -> int | None:

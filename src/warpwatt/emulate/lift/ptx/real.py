@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift import floats
 from warpwatt.emulate.lift.driver import UncoveredError
-from warpwatt.emulate.lift.ptx import small
 from warpwatt.emulate.lift.ptx.opcode import type_of
 from warpwatt.emulate.lift.ptx.patterns import plain
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
     from warpwatt.emulate.lift.ptx.patterns import Function, Maker, Semantics
 
-_INTEGERS = {16: Type.I16, 32: Type.I32, 64: Type.I64}
-
 
 def _real(function: Function) -> Function:
     """Return ``function`` of floats: bf16 as F32, subnormals flushed, results clamped as the opcode says."""
@@ -30,21 +28,17 @@ def _real(function: Function) -> Function:
     def whole(b: PtxBuilder, how: Opcode, *values: Value) -> Value:
         brain = how.kind == "bf16"
         if brain:
-            values = tuple(small.from_bf16(b, v) for v in values)
+            values = tuple(floats.from_bf16(b, v) for v in values)
         if how.ftz:
-            values = tuple(small.flush(b, v) for v in values)
+            values = tuple(floats.flush(b, v) for v in values)
         result = function(b, how, *values)
         if how.ftz:
-            result = small.flush(b, result)
+            result = floats.flush(b, result)
         if how.has("sat"):
-            result = small.saturate(b, result)
+            result = floats.saturate(b, result)
         if how.has("relu"):
-            result = b.select(
-                b.op(Op.FUNO, result, result),
-                small.nan(b, result.type),
-                b.op(Op.FMAX, result, b.const(result.type, 0.0)),
-            )
-        return small.to_bf16(b, result) if brain else result
+            result = floats.relu(b, result)
+        return floats.to_bf16(b, result) if brain else result
 
     return whole
 
@@ -55,7 +49,7 @@ def _one(op: Op) -> Function:
 
 def _fused(b: PtxBuilder, how: Opcode, x: Value, y: Value, z: Value) -> Value:
     if how.kind == "bf16":
-        return small.fused_bf16(b, x, y, z)
+        return floats.fused_bf16(b, x, y, z)
     return b.op(Op.FMA, x, y, z, data=how.rounding)
 
 
@@ -91,9 +85,9 @@ def _extreme(op: Op) -> Function:
             result = b.op(op, result, number)
         if how.has("NaN"):
             for number in numbers:
-                result = b.select(b.op(Op.FUNO, number, number), small.nan(b, result.type), result)
+                result = b.select(b.op(Op.FUNO, number, number), floats.canonical(b, result.type), result)
         if how.has("xorsign"):
-            whole = _INTEGERS[result.type.bits]
+            whole = floats.INTEGER[result.type]
             bits = b.const(whole, 0)
             for value in values:
                 bits = b.xor(bits, b.cast_bits(value, whole))
@@ -106,7 +100,7 @@ def _extreme(op: Op) -> Function:
 
 def _copy_sign(how: Opcode) -> Semantics:
     """Return ``copysign``: magnitude of b, sign of a."""
-    type_ = _INTEGERS[type_of(how.kind).bits]
+    type_ = Type(f"i{type_of(how.kind).bits}")
 
     def lift(b: PtxBuilder, i: Instruction) -> None:
         sign_of, magnitude_of = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
@@ -136,12 +130,12 @@ def _infinite(b: PtxBuilder, x: Value) -> Value:
 
 
 def _subnormal(b: PtxBuilder, x: Value) -> Value:
-    flushed = small.flush(b, x)
+    flushed = floats.flush(b, x)
     return b.and_(b.op(Op.FEQ, flushed, b.const(x.type, 0.0)), b.not_(b.op(Op.FEQ, x, b.const(x.type, 0.0))))
 
 
 def _normal(b: PtxBuilder, x: Value) -> Value:
-    zero = b.op(Op.FEQ, small.flush(b, x), b.const(x.type, 0.0))
+    zero = b.op(Op.FEQ, floats.flush(b, x), b.const(x.type, 0.0))
     return b.and_(_finite(b, x), b.not_(zero))
 
 
@@ -162,7 +156,7 @@ def _sign_only(op: Op) -> Function:
         if how.kind == "bf16":
             bits = b.const(Type.I16, 0x8000 if op is Op.FNEG else 0x7FFF)
             return b.op(Op.XOR if op is Op.FNEG else Op.AND, x, bits)
-        return b.op(op, small.flush(b, x) if how.ftz else x)
+        return b.op(op, floats.flush(b, x) if how.ftz else x)
 
     return function
 

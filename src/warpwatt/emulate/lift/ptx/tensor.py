@@ -14,9 +14,9 @@ from warpwatt.core.program import Immediate
 from warpwatt.emulate.formats import BITS
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.driver import UncoveredError
-from warpwatt.emulate.lift.matrices import load_matrices, store_matrices, transpose
 from warpwatt.emulate.lift.ptx.memory import space_of
 from warpwatt.emulate.lift.ptx.patterns import immediate
+from warpwatt.emulate.lift.warp import load_matrices, store_matrices, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift.bits import clamp, field
 from warpwatt.emulate.lift.driver import UncoveredError
-from warpwatt.emulate.lift.ptx.integer import part
 from warpwatt.emulate.lift.ptx.opcode import signed
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ def _packed(how: Opcode) -> Semantics:
         x, y, z = (b.read(o, Type.I32) for o in i.operands[1:4])
         total: Value | None = None
         for k in range(parts):
-            left = part(b, x, k * bits, bits, sign=signed(a_kind))
-            right = part(b, y, k * bits, bits, sign=signed(b_kind))
+            left = field(b, x, k * bits, bits, signed=signed(a_kind))
+            right = field(b, y, k * bits, bits, signed=signed(b_kind))
             result = _one(b, operation, left, right)
             if how.has("sat"):
-                result = _clamped(b, result, bits, sign=signed(d_kind))
+                result = clamp(b, result, bits, signed=signed(d_kind))
             if how.has("add"):
                 total = b.add(z if total is None else total, result)
             else:
-                field = b.shl(b.and_(result, b.i32((1 << bits) - 1)), k * bits)
-                total = field if total is None else b.or_(total, field)
+                moved = b.shl(b.and_(result, b.i32((1 << bits) - 1)), k * bits)
+                total = moved if total is None else b.or_(total, moved)
         assert total is not None
         b.write(i.operands[0], total)
 
@@ -58,12 +58,6 @@ def _one(b: PtxBuilder, operation: str, x: Value, y: Value) -> Value:
     if operation == "absdiff":
         return b.sub(b.op(Op.SMAX, x, y), b.op(Op.SMIN, x, y))
     return b.op(Op.SMIN if operation == "min" else Op.SMAX, x, y)
-
-
-def _clamped(b: PtxBuilder, value: Value, bits: int, *, sign: bool) -> Value:
-    high = (1 << (bits - sign)) - 1
-    low = -(1 << (bits - 1)) if sign else 0
-    return b.op(Op.SMIN, b.op(Op.SMAX, value, b.i32(low)), b.i32(high))
 
 
 TABLE: dict[str, Maker] = {

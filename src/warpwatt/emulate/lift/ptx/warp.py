@@ -12,6 +12,7 @@ from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import signed, type_of
 from warpwatt.emulate.lift.ptx.patterns import immediate
+from warpwatt.emulate.lift.warp import source_lane
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction, Operand
@@ -43,43 +44,6 @@ def _shuffle(how: Opcode) -> Semantics:
 def _operand(b: PtxBuilder, i: Instruction, at: int) -> int | Value:
     constant = immediate(i, at)
     return b.read(i.operands[at], Type.I32) if constant is None else constant
-
-
-def source_lane(b: PtxBuilder, mode: str, by: int | Value, clamp: int | Value) -> tuple[Value, Value | None]:
-    """Return the lane a shuffle reads from, and whether it is in range (None: always).
-
-    ``clamp`` packs the segment mask (bits 8-12) and the bound (bits 0-4), as PTX and SASS have it.
-    """
-    lane = b.lane()
-    if isinstance(clamp, int) and clamp >> 8 & 31 == 0:
-        return _source_in_warp(b, mode, by, clamp & 31, lane)
-    packed = b.i32(clamp) if isinstance(clamp, int) else clamp
-    step = b.i32(by & 31) if isinstance(by, int) else b.and_(by, b.i32(31))
-    segment = b.and_(b.lshr(packed, 8), b.i32(31))
-    first = b.and_(lane, segment)
-    bound = b.or_(first, b.and_(b.and_(packed, b.i32(31)), b.not_(segment)))
-    if mode == "idx":
-        source = b.or_(first, b.and_(step, b.not_(segment)))
-    else:
-        source = b.op({"up": Op.SUB, "down": Op.ADD, "bfly": Op.XOR}[mode], lane, step)
-    valid = b.op(Op.SLE, bound, source) if mode == "up" else b.op(Op.SLE, source, bound)
-    return b.select(valid, source, lane), valid
-
-
-def _source_in_warp(
-    b: PtxBuilder, mode: str, by: int | Value, bound: int, lane: Value
-) -> tuple[Value, Value | None]:
-    """Return the same for one segment, the whole warp, with a constant bound."""
-    step = b.i32(by & 31) if isinstance(by, int) else b.and_(by, b.i32(31))
-    if mode in ("idx", "bfly"):
-        source = step if mode == "idx" else b.xor(lane, step)
-        if bound == 31:
-            return source, None
-    else:
-        source = b.add(lane, step) if mode == "down" else b.sub(lane, step)
-    last = b.i32(bound)
-    valid = b.op(Op.SLE, last, source) if mode == "up" else b.op(Op.SLE, source, last)
-    return b.select(valid, source, lane), valid
 
 
 def _members(b: PtxBuilder, mask: Operand, found: Value) -> Value:

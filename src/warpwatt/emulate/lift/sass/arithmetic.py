@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from warpwatt.core.program import Address, Immediate, Operand, Register
 from warpwatt.emulate.ir import Op, Type, Value
-from warpwatt.emulate.lift.sass.operands import Form, Step, is_zero, require
+from warpwatt.emulate.lift.bits import clamp, field
+from warpwatt.emulate.lift.sass.operands import Form, Step, is_zero, literal_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 
@@ -113,8 +114,7 @@ def add_saturating(step: Step) -> None:
     total = step.b.const(Type.I64, 0)
     for operand in form.sources:
         total = step.b.add(total, _extended(step, operand))
-    low, high = step.b.const(Type.I64, -(2**31)), step.b.const(Type.I64, 2**31 - 1)
-    step.set(form.dest, step.b.trunc(step.b.op(Op.SMIN, step.b.op(Op.SMAX, total, low), high), Type.I32))
+    step.set(form.dest, step.b.trunc(clamp(step.b, total, 32, signed=True), Type.I32))
 
 
 @lifts("IMAD", "UIMAD", knows="MOV SHL IADD U32 X")
@@ -216,9 +216,7 @@ def scaled_add_high(step: Step) -> None:
 
 def _shift(amount: Operand) -> int:
     """Return the fixed shift of an LEA."""
-    require(isinstance(amount, Immediate), "variable shift")
-    assert isinstance(amount, Immediate)
-    return int(amount.value) & 31
+    return literal_of(amount) & 31
 
 
 def _finish_scaled(step: Step, form: Form, scaled: Value, minus: bool, b: Operand) -> None:
@@ -246,35 +244,24 @@ def absolute(step: Step) -> None:
 
 
 @lifts("IDP.4A", knows="S8 U8")
-def dot_product_4(step: Step) -> None:
-    """Sum four byte products and c; the first of the two types is a's."""
-    _dot(step, 4, 8, 0)
-
-
 @lifts("IDP.2A", knows="LO HI S16 U16 S8 U8")
-def dot_product_2(step: Step) -> None:
-    """Sum two products, 16-bit halves of a with the low or high bytes of b, and c."""
-    _dot(step, 2, 16, 2 if step.one_of(("LO", "HI")) == "HI" else 0)
+def dot_product(step: Step) -> None:
+    """Sum c and four products of bytes, or (.2A) two of 16-bit halves of a with low or high bytes of b.
 
-
-def _dot(step: Step, count: int, bits: int, first: int) -> None:
-    """Write ``c + sum(a[i] * b[first + i])``, a of ``bits`` bits each, b of 8."""
+    The first of the two types is a's.
+    """
+    count, bits = (4, 8) if step.has("4A") else (2, 16)
+    first = 2 if step.has("2A") and step.one_of(("LO", "HI")) == "HI" else 0
     dest, a, b, c = step.operands
     types = [m for m in step.modifiers if m in ("S8", "U8", "S16", "U16")]
     require(len(types) == 2, "types of a dot product")
     total = step.value(c)
     left, right = step.value(a), step.value(b)
     for i in range(count):
-        x = bit_field(step, left, bits * i, bits, types[0][0] == "S")
-        y = bit_field(step, right, 8 * (first + i), 8, types[1][0] == "S")
+        x = field(step.b, left, bits * i, bits, signed=types[0][0] == "S")
+        y = field(step.b, right, 8 * (first + i), 8, signed=types[1][0] == "S")
         total = step.b.add(total, step.b.mul(x, y))
     step.set(dest, total)
-
-
-def bit_field(step: Step, value: Value, start: int, width: int, signed: bool) -> Value:
-    """Return ``width`` bits of a 32-bit value from bit ``start``, widened by zeros or the sign."""
-    up = step.b.shl(value, 32 - width - start)
-    return (step.b.ashr if signed else step.b.lshr)(up, 32 - width)
 
 
 @lifts("VABSDIFF", knows="U32")
@@ -296,7 +283,7 @@ def absolute_difference_4(step: Step) -> None:
     x, y = step.value(a), step.value(b)
     total = step.value(c)
     for i in range(4):
-        p, q = (bit_field(step, v, 8 * i, 8, signed) for v in (x, y))
+        p, q = (field(step.b, v, 8 * i, 8, signed=signed) for v in (x, y))
         difference = step.b.sub(step.b.op(Op.SMAX, p, q), step.b.op(Op.SMIN, p, q))
         total = step.b.add(total, difference if step.has("ACC") else step.b.shl(difference, 8 * i))
     step.set(dest, total)

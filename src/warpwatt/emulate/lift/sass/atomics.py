@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Register
 from warpwatt.emulate.ir import Type
+from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.sass.memory import ACCESS, SPACES, address
 from warpwatt.emulate.lift.sass.operands import is_predicate, is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
@@ -131,10 +132,6 @@ def add_halves_return(s: Step) -> None:
 
 def _add_halves(s: Step, space: str, at: Value, operand: Operand) -> Value:
     """Add both halves of a register to memory; return the old ones, packed."""
-    word = s.value(operand)
-    low = s.b.cast_bits(s.b.trunc(word, Type.I16), Type.F16)
-    high = s.b.cast_bits(s.b.trunc(s.b.lshr(word, 16), Type.I16), Type.F16)
+    low, high = (s.b.cast_bits(half, Type.F16) for half in split_halves(s.b, s.value(operand)))
     first = s.b.atomic(space, "add", at, low)
-    second = s.b.atomic(space, "add", s.b.add(at, s.b.const(at.type, 2)), high)
-    halves = [s.b.zext(s.b.cast_bits(v, Type.I16), Type.I32) for v in (first, second)]
-    return s.b.or_(halves[0], s.b.shl(halves[1], 16))
+    return join_halves(s.b, first, s.b.atomic(space, "add", s.b.add(at, s.b.const(at.type, 2)), high))

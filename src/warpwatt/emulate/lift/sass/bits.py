@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from warpwatt.core.program import Immediate, Operand
 from warpwatt.emulate.ir import Op, Type, Value
+from warpwatt.emulate.lift.bits import SELECTORS
+from warpwatt.emulate.lift.bits import permute as permute_bytes
 from warpwatt.emulate.lift.sass.operands import Step, is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
 
@@ -125,72 +127,10 @@ def find_leading_one(step: Step) -> None:
         step.set(out, found)
 
 
-_SELECTORS = {
-    "F4E": (0x3210, 0x4321, 0x5432, 0x6543),
-    "B4E": (0x5670, 0x6701, 0x7012, 0x0123),
-    "RC8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ECL": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ECR": (0x0000, 0x1110, 0x2210, 0x3210),
-    "RC16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
-"""Bytes that the modes of PRMT pick, by the low two bits of the selector (PTX ISA, ``prmt``)."""
-
-
-@lifts("PRMT", "UPRMT", knows=" ".join(_SELECTORS))
+@lifts("PRMT", "UPRMT", knows=" ".join(SELECTORS).upper())
 def permute(step: Step) -> None:
     """Pick four of the eight bytes of {c, a}; without a mode, a selector's bit 3 spreads the byte's sign."""
     dest, a, selector, c = step.operands
-    mode = step.one_of(_SELECTORS, "")
-    if isinstance(selector, Immediate):
-        number = int(selector.value)
-        bytes_ = _SELECTORS[mode][number & 3] if mode else number
-        step.set(dest, _permute_fixed(step, step.value(a), step.value(c), bytes_))
-        return
-    chosen = step.value(selector)
-    if mode:
-        chosen = _pick(step, chosen, _SELECTORS[mode])
-    step.set(dest, _permute(step, step.b.pair(step.value(a), step.value(c)), chosen))
-
-
-def _pick(step: Step, number: Value, choices: tuple[int, ...]) -> Value:
-    """Return the choice that the low two bits of a value select."""
-    first, second, third, fourth = (step.b.i32(c) for c in choices)
-    odd, high = (step.b.trunc(step.b.lshr(number, i), Type.I1) for i in (0, 1))
-    return step.b.select(high, step.b.select(odd, fourth, third), step.b.select(odd, second, first))
-
-
-def _permute(step: Step, pair: Value, chosen: Value) -> Value:
-    """Return the bytes of a 64-bit value that a selector known only at run time picks."""
-    result = step.b.i32(0)
-    for i in range(4):
-        nibble = step.b.and_(step.b.lshr(chosen, 4 * i), step.b.i32(15))
-        at = step.b.shl(step.b.and_(nibble, step.b.i32(7)), 3)
-        byte = step.b.trunc(step.b.lshr(pair, step.b.zext(at, Type.I64)), Type.I8)
-        plain, signs = step.b.zext(byte, Type.I32), step.b.ashr(byte, 7)
-        spread = step.b.compare("uge", nibble, step.b.i32(8))
-        picked = step.b.select(spread, step.b.zext(signs, Type.I32), plain)
-        result = step.b.or_(result, step.b.shl(picked, 8 * i))
-    return result
-
-
-def _permute_fixed(step: Step, a: Value, c: Value, selector: int) -> Value:
-    """Return a permutation by a known selector: bytes that move alike move together."""
-    moves: dict[tuple[bool, int], int] = {}
-    result = step.b.i32(0)
-    for i in range(4):
-        nibble = selector >> 4 * i & 15
-        source, byte = (c, nibble & 3) if nibble & 4 else (a, nibble & 3)
-        if nibble & 8:
-            sign = step.b.ashr(step.b.shl(source, 24 - 8 * byte), 31)
-            result = step.b.or_(result, step.b.and_(sign, step.b.i32(0xFF << 8 * i)))
-        else:
-            key = (bool(nibble & 4), i - byte)
-            moves[key] = moves.get(key, 0) | 0xFF << 8 * i
-    for (of_c, distance), kept in moves.items():
-        source = c if of_c else a
-        bits = 8 * abs(distance)
-        if bits:
-            source = step.b.shl(source, bits) if distance > 0 else step.b.lshr(source, bits)
-        part = source if kept == 0xFFFFFFFF else step.b.and_(source, step.b.i32(kept))
-        result = step.b.or_(result, part)
-    return result
+    mode = step.one_of((name.upper() for name in SELECTORS), "").lower()
+    number = int(selector.value) if isinstance(selector, Immediate) else step.value(selector)
+    step.set(dest, permute_bytes(step.b, step.value(a), step.value(c), number, mode))

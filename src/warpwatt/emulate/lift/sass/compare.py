@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from warpwatt.core.program import Address, Operand, Register
 from warpwatt.emulate.ir import Op, Type, Value
-from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_true, require
+from warpwatt.emulate.lift.bits import join_halves, split_halves
+from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_true, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
@@ -23,7 +24,7 @@ def set_predicates(step: Step, outcome: Value, operand: Operand) -> None:
     name = step.one_of(BOOLEANS)
     first, second = step.operands[:2]
     require(is_predicate(first) and is_predicate(second) and is_predicate(operand))
-    assert isinstance(operand, Register)
+    operand = register_of(operand)
     neutral = operand.name in ("PT", "UPT") and operand.negated == (name != "AND")
 
     def combined(value: Value) -> Value:
@@ -65,18 +66,12 @@ def compare_64(step: Step) -> None:
     set_predicates(step, outcome, step.operands[4])
 
 
-def _least(step: Step, predicate: Value, signed: bool, a: Value, b: Value) -> Value:
-    """Return the minimum where the predicate holds, else the maximum."""
-    low, high = (Op.SMIN, Op.SMAX) if signed else (Op.UMIN, Op.UMAX)
-    return step.b.select(predicate, step.b.op(low, a, b), step.b.op(high, a, b))
-
-
 def _minimum(step: Step, operand: Operand, signed: bool, a: Value, b: Value) -> Value:
     """Return the minimum or maximum by a predicate operand, mostly the constant true or its negation."""
     low, high = (Op.SMIN, Op.SMAX) if signed else (Op.UMIN, Op.UMAX)
     if isinstance(operand, Register) and operand.name in ("PT", "UPT"):
         return step.b.op(high if operand.negated else low, a, b)
-    return _least(step, step.predicate(operand), signed, a, b)
+    return step.b.select(step.predicate(operand), step.b.op(low, a, b), step.b.op(high, a, b))
 
 
 def _positive(step: Step, value: Value) -> Value:
@@ -109,8 +104,8 @@ def minimum_of_halves(step: Step) -> None:
     signed = step.has("S16x2")
     require(signed or not step.has("RELU"))
     pairs = zip(*(_halves(step, o) for o in form.sources), strict=True)
-    results = [_positive(step, _minimum(step, form.ins[0], signed, a, b)) for a, b in pairs]
-    step.set(form.dest, _joined(step, results))
+    results = (_positive(step, _minimum(step, form.ins[0], signed, a, b)) for a, b in pairs)
+    step.set(form.dest, join_halves(step.b, *results))
 
 
 @lifts("VIADD.16x2")
@@ -119,22 +114,15 @@ def add_halves(step: Step) -> None:
     form = step.form()
     require(len(form.sources) == 2 and not (form.ins or form.outs or form.before))
     pairs = zip(*(_halves(step, o) for o in form.sources), strict=True)
-    step.set(form.dest, _joined(step, [step.b.add(a, b) for a, b in pairs]))
+    step.set(form.dest, join_halves(step.b, *(step.b.add(a, b) for a, b in pairs)))
 
 
-def _halves(step: Step, operand: Operand) -> list[Value]:
+def _halves(step: Step, operand: Operand) -> tuple[Value, Value]:
     """Return the lower and the upper half of an operand that nothing stands around."""
     if isinstance(operand, Register):
         require(not operand.negated and set(operand.modifiers) <= {"reuse"})
     require(not isinstance(operand, Address) or not operand.modifiers)
-    value = step.value(operand)
-    return [step.b.trunc(part, Type.I16) for part in (value, step.b.lshr(value, 16))]
-
-
-def _joined(step: Step, halves: list[Value]) -> Value:
-    """Return the 32 bits of a lower and an upper half."""
-    low, high = (step.b.zext(h, Type.I32) for h in halves)
-    return step.b.or_(low, step.b.shl(high, 16))
+    return split_halves(step.b, step.value(operand))
 
 
 @lifts("VIMNMX3", "UVIMNMX3", knows="U32 S32 RELU")

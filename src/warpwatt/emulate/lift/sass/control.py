@@ -10,7 +10,14 @@ from __future__ import annotations
 from warpwatt.core.program import Address, Immediate, Operand, Register, Symbol
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.sass.code import WORD, label, left_barriers
-from warpwatt.emulate.lift.sass.operands import Step, Unsupported, is_predicate, is_register, require
+from warpwatt.emulate.lift.sass.operands import (
+    Step,
+    Unsupported,
+    is_predicate,
+    is_register,
+    literal_of,
+    require,
+)
 from warpwatt.emulate.lift.sass.table import lifts
 
 _ANY = "*"
@@ -50,10 +57,9 @@ def _condition(step: Step, operands: tuple[Operand, ...]) -> Value | None:
 def branch(step: Step) -> None:
     """Jump where the predicates hold; .DIV: if not all lanes of the mask are active, .CONV: if they are."""
     *conditions, target = step.operands
-    require(isinstance(target, Immediate))
-    assert isinstance(target, Immediate)
+    to = label(literal_of(target))
     if not step.has("DIV", "CONV"):
-        step.b.branch(label(int(target.value)), _condition(step, tuple(conditions)))
+        step.b.branch(to, _condition(step, tuple(conditions)))
         return
     masks = [o for o in conditions if not is_predicate(o)]
     predicates = _condition(step, tuple(o for o in conditions if is_predicate(o)))
@@ -62,17 +68,16 @@ def branch(step: Step) -> None:
     condition = together if step.has("CONV") else step.b.not_(together)
     if predicates is not None:
         condition = step.b.and_(condition, predicates)
-    step.b.branch(label(int(target.value)), condition)
+    step.b.branch(to, condition)
 
 
 @lifts("BRX", "JMX", "BRXU", "JMXU", knows="INC DEC")
 def branch_indirect(step: Step) -> None:
     """Jump to an address in registers plus a number, which for BRX counts from the next instruction."""
     *conditions, register, offset = step.operands
-    require(is_register(register) and isinstance(offset, Immediate) and not conditions)
-    assert isinstance(offset, Immediate)
+    require(is_register(register) and not conditions)
     base = step.address + WORD if step.opcode.startswith("BRX") else 0
-    _jump_to(step, register, base + int(offset.value))
+    _jump_to(step, register, base + literal_of(offset))
 
 
 def _jump_to(step: Step, register: Operand, offset: int) -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Register
 from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.lift.bits import clamp, field, join_halves
+from warpwatt.emulate.lift.floats import flush, from_bf16, relu, saturate, to_bf16
+from warpwatt.emulate.lift.sass.floats import ROUNDINGS
 from warpwatt.emulate.lift.sass.mufu import half_word
-from warpwatt.emulate.lift.sass.numbers import ROUNDINGS, flush, from_bf16, relu, saturate, to_bf16
 from warpwatt.emulate.lift.sass.operands import is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
 
@@ -42,17 +44,11 @@ def _resized(b: Builder, value: Value, type_: Type, rounding: str = "rn") -> Val
     """Return a float as another type of float."""
     if type_ is Type.I16:
         require(rounding in ("rn", "rz"))
-        return to_bf16(b, value) if rounding == "rn" else _cut_bf16(b, value)
+        require(rounding == "rn" or value.type is Type.F32)
+        return to_bf16(b, value, rounding)
     if value.type.bits < type_.bits:
         return b.convert(Op.FPEXT, type_, value)
     return b.convert(Op.FPTRUNC, type_, value, rounding)
-
-
-def _cut_bf16(b: Builder, value: Value) -> Value:
-    """Return an F32 as bfloat16 rounded towards zero."""
-    require(value.type is Type.F32)
-    high = b.lshr(b.cast_bits(value, Type.I32), 16)
-    return b.trunc(b.select(b.compare("fnan", value, value), b.i32(0x7FFF), high), Type.I16)
 
 
 @lifts("F2F", knows=f"F16 F32 F64 BF16 FTZ SAT {_ROUNDING}")
@@ -85,15 +81,14 @@ def pack(s: Step) -> None:
     type_ = Type.I16 if s.has("BF16") else Type.F16
     rounding = ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
     high, low = (_packed_half(s, o, type_, rounding) for o in s.operands[1:])
-    s.set(s.operands[0], s.b.or_(s.b.shl(high, 16), low))
+    s.set(s.operands[0], join_halves(s.b, low, high))
 
 
 def _packed_half(s: Step, operand: Operand, type_: Type, rounding: str) -> Value:
-    """Return one operand's 16 bits, I32."""
+    """Return one operand as 16 bits."""
     value = s.value(operand, Type.F32)
     value = relu(s.b, value) if s.has("RELU") else value
-    bits = s.b.cast_bits(_resized(s.b, value, type_, rounding), Type.I16)
-    return s.b.zext(bits, Type.I32)
+    return _resized(s.b, value, type_, rounding)
 
 
 @lifts("FRND", "UFRND", knows=f"F16 F32 F64 BF16 FTZ {_WHOLES}")
@@ -127,8 +122,7 @@ def _clamped_integer(b: Builder, value: Value, *, signed: bool, bits: int) -> Va
         return wide
     if not signed:
         return b.op(Op.UMIN, wide, b.i32((1 << bits) - 1))
-    above = b.op(Op.SMAX, wide, b.i32(-(1 << (bits - 1))))
-    return b.op(Op.SMIN, above, b.i32((1 << (bits - 1)) - 1))
+    return clamp(b, wide, bits, signed=True)
 
 
 @lifts("F2IP.U8", "F2IP.S8", knows=f"F32 NTZ {_WHOLES}")
@@ -171,14 +165,7 @@ def _integer_source(s: Step, type_: str) -> Value:
     if bits == 32:
         require(not shift)
         return value
-    return extended(s.b, s.b.lshr(value, shift) if shift else value, bits, signed=type_[0] == "S")
-
-
-def extended(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
-    """Return the lowest bits of an I32, extended to all 32."""
-    if not signed:
-        return b.and_(value, b.i32((1 << bits) - 1))
-    return b.ashr(b.shl(value, 32 - bits), 32 - bits)
+    return field(s.b, value, shift, bits, signed=type_[0] == "S")
 
 
 @lifts("I2I", knows=f"SAT {' '.join(_INTEGERS)}")
@@ -188,7 +175,4 @@ def narrow(s: Step) -> None:
     require(len(s.operands) == 2 and s.has("SAT") and len(names) == 2 and names[1] == "S32")
     bits, value = int(names[0][1:]), s.value(s.operands[1])
     require(bits < 32)
-    signed = names[0][0] == "S"
-    least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-    above = s.b.op(Op.SMAX, value, s.b.i32(least))
-    s.set(s.operands[0], s.b.op(Op.SMIN, above, s.b.i32(most)))
+    s.set(s.operands[0], clamp(s.b, value, bits, signed=names[0][0] == "S"))

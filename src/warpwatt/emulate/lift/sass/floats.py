@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Immediate, Register
+from warpwatt.core.program import Immediate
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.sass.numbers import ROUNDINGS, flush, least, saturate
-from warpwatt.emulate.lift.sass.operands import is_zero, next_register, require
+from warpwatt.emulate.lift.floats import flush, least, saturate
+from warpwatt.emulate.lift.sass.operands import is_zero, next_register, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
 
+ROUNDINGS = {"RN": "rn", "RM": "rm", "RP": "rp", "RZ": "rz"}
+"""``M`` is towards minus infinity, ``P`` towards plus."""
 _ARITHMETIC = {"ADD": Op.FADD, "MUL": Op.FMUL, "FMA": Op.FMA}
 _ORDERED = ("LT", "EQ", "LE", "GT", "NE", "GE")
 _CONDITIONS = (
@@ -88,8 +90,7 @@ def _of_pair(s: Step, operand: Operand, part: int) -> Value:
     """
     if isinstance(operand, Immediate):
         return s.value(operand, Type.F32)
-    require(isinstance(operand, Register))
-    assert isinstance(operand, Register)
+    operand = register_of(operand)
     suffixes = [m for m in operand.modifiers if m != "reuse"]
     signs = suffixes.pop() if suffixes[-1:] in (["NP"], ["PN"], ["NN"]) else "PP"
     order = ".".join(suffixes)
@@ -113,19 +114,11 @@ def combined(s: Step, result: Value, operand: Operand) -> Value:
 
 
 @lifts("FSETP", "UFSETP", knows=f"FTZ {COMPARING}")
-def set_predicate(s: Step) -> None:
-    """Set P to (x cmp y) combined with p, Q to !(x cmp y) combined with p."""
-    _set_predicates(s, Type.F32)
-
-
 @lifts("DSETP", knows=COMPARING)
-def set_predicate_double(s: Step) -> None:
-    """Set predicates from doubles."""
-    _set_predicates(s, Type.F64)
-
-
-def _set_predicates(s: Step, type_: Type) -> None:
+def set_predicates(s: Step) -> None:
+    """Set P to (x cmp y) combined with p, Q to !(x cmp y) combined with p."""
     require(len(s.operands) == 5)
+    type_ = Type.F64 if s.opcode == "DSETP" else Type.F32
     x, y = s.value(s.operands[2], type_), s.value(s.operands[3], type_)
     if s.has("FTZ"):
         x, y = flush(s.b, x), flush(s.b, y)

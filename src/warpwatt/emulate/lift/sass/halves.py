@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Immediate, Register
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.sass.floats import COMPARING, combined, holds
-from warpwatt.emulate.lift.sass.numbers import (
+from warpwatt.emulate.lift.bits import join_halves, split_halves
+from warpwatt.emulate.lift.floats import (
     flush,
     from_bf16,
+    fused_bf16,
     least,
-    odd_sum,
     relu,
     saturate,
     to_bf16,
 )
-from warpwatt.emulate.lift.sass.operands import is_zero, require
+from warpwatt.emulate.lift.sass.floats import COMPARING, combined, holds
+from warpwatt.emulate.lift.sass.operands import Unsupported, is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def pairs(s: Step, operands: tuple[Operand, ...]) -> Iterator[tuple[Value, Value
     while at < len(operands):
         operand = operands[at]
         if isinstance(operand, Immediate):
-            require(at + 1 < len(operands) and isinstance(operands[at + 1], Immediate), "one half literal")
+            require(at + 1 < len(operands), "one half literal")
             yield _number(s, _literal(s, operands[at + 1])), _number(s, _literal(s, operand))
             at += 2
         else:
@@ -52,7 +53,8 @@ def pairs(s: Step, operands: tuple[Operand, ...]) -> Iterator[tuple[Value, Value
 
 def _literal(s: Step, operand: Operand) -> Value:
     """Return the 16 bits of a literal."""
-    assert isinstance(operand, Immediate)
+    if not isinstance(operand, Immediate):
+        raise Unsupported("one half literal")
     return s.b.const(Type.I16, half_bits(operand, bfloat=s.has("BF16_V2")))
 
 
@@ -73,15 +75,15 @@ def half_bits(operand: Immediate, *, bfloat: bool) -> int:
 
 def _read(s: Step, operand: Operand) -> tuple[Value, Value]:
     """Return both halves of a register or constant, swizzled, with bars and sign."""
-    require(isinstance(operand, Register | Address))
-    assert isinstance(operand, Register | Address)
+    if not isinstance(operand, Register | Address):
+        raise Unsupported(f"operand {operand}")
     around = operand.modifiers
     known = {*_SWIZZLES, "abs", "neg", "reuse"}
     require(set(around) <= known, f"operand modifiers {around}")
     chosen = next((_SWIZZLES[m] for m in around if m in _SWIZZLES), (0, 1))
     negated = "neg" in around or (isinstance(operand, Register) and operand.negated)
     word = s.value(_bare(operand))
-    halves = (s.b.trunc(word, Type.I16), s.b.trunc(s.b.lshr(word, 16), Type.I16))
+    halves = split_halves(s.b, word)
     low, high = (_number(s, halves[k]) for k in chosen)
     if "abs" in around:
         low, high = s.b.op(Op.FABS, low), s.b.op(Op.FABS, high)
@@ -107,8 +109,7 @@ def _pattern(s: Step, value: Value) -> Value:
 
 def _write(s: Step, low: Value, high: Value) -> None:
     """Write two I16 patterns to the destination."""
-    upper = s.b.shl(s.b.zext(high, Type.I32), 16)
-    s.set(s.operands[0], s.b.or_(s.b.zext(low, Type.I32), upper))
+    s.set(s.operands[0], join_halves(s.b, low, high))
 
 
 @lifts("HADD2", "HMUL2", "HFMA2", knows="MMA BF16_V2 SAT RELU FTZ")
@@ -158,8 +159,7 @@ def _bfloat_fma(s: Step, values: list[Value]) -> Value:
         return s.b.op(Op.FMA, *values, data="rn")
     if isinstance(s.operands[2], Immediate) and abs(s.operands[2].value) == 1 == abs(_value(s.operands[3])):
         return s.b.op(Op.FMA, *values, data="rn")
-    x, y, z = (s.b.convert(Op.FPEXT, Type.F64, v) for v in values)
-    return odd_sum(s.b, s.b.op(Op.FMUL, x, y, data="rn"), z)
+    return fused_bf16(s.b, *values)
 
 
 def _value(operand: Operand) -> float:

@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from warpwatt.core.program import Immediate, Operand, Register
+from warpwatt.core.program import Operand, Register
 from warpwatt.emulate.ir import Op, Type, Value
-from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_zero, require
+from warpwatt.emulate.lift.bits import lookup
+from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_zero, literal_of, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
-
-if TYPE_CHECKING:
-    from warpwatt.emulate.builder import Builder
-
-
-def lookup_table(b: Builder, table: int, *values: Value) -> Value:
-    """Return a bitwise function of some values; bit ``a·4 + b·2 + c`` of the table is f(a, b, c)."""
-    half = 1 << (len(values) - 1)
-    ones = (1 << half) - 1
-    low, high = table & ones, table >> half
-    first, *rest = values
-    if not rest:
-        return (b.const(first.type, 0), b.not_(first), first, b.const(first.type, -1))[table & 3]
-    if low == high:
-        return lookup_table(b, low, *rest)
-    if low ^ high == ones:  # the other operands' function, turned round where the first is set
-        if low in (0, ones):
-            return first if low == 0 else b.not_(first)
-        return b.xor(first, lookup_table(b, low, *rest))
-    return _mixed(b, low, high, ones, first, rest)
-
-
-def _mixed(b: Builder, low: int, high: int, ones: int, first: Value, rest: list[Value]) -> Value:
-    """Return the function that is ``low`` of the rest where ``first`` is clear, else ``high``."""
-    if low in (0, ones):
-        with_rest = lookup_table(b, high, *rest)
-        return b.and_(first, with_rest) if low == 0 else b.or_(b.not_(first), with_rest)
-    where_clear = lookup_table(b, low, *rest)
-    if high == 0:
-        return b.and_(b.not_(first), where_clear)
-    if high == ones:
-        return b.or_(first, where_clear)
-    return b.xor(where_clear, b.and_(first, lookup_table(b, low ^ high, *rest)))
 
 
 def _table(operand: Operand) -> int:
-    require(isinstance(operand, Immediate), "table of a logic operation")
-    assert isinstance(operand, Immediate)
-    return int(operand.value) & 0xFF
+    return literal_of(operand) & 0xFF
 
 
 @lifts("LOP3", "ULOP3", knows="LUT PAND")
@@ -55,7 +19,7 @@ def logic(step: Step) -> None:
     form = step.form()
     require(len(form.sources) == 4 and len(form.before) <= 1 and len(form.ins) <= 1 and not form.outs)
     values = [step.value(o) for o in form.sources[:3]]
-    result = lookup_table(step.b, _table(form.sources[3]), *values)
+    result = lookup(step.b, _table(form.sources[3]), *values)
     step.set(form.dest, result)
     if form.before:
         outcome = step.b.op(Op.NE, result, step.b.i32(0))
@@ -78,9 +42,7 @@ def predicate_logic(step: Step) -> None:
 def _of_predicates(step: Step, table: int) -> Value:
     """Return a function of the three predicates read; the constant ones select rows of the table."""
     varying, fixed = [], 0
-    for weight, operand in zip((4, 2, 1), step.operands[2:5], strict=True):
-        require(isinstance(operand, Register), f"predicate {operand}")
-        assert isinstance(operand, Register)
+    for weight, operand in zip((4, 2, 1), map(register_of, step.operands[2:5]), strict=True):
         if operand.name not in ("PT", "UPT"):
             varying.append((weight, _truth(step, operand)))
         elif not operand.negated:
@@ -91,7 +53,7 @@ def _of_predicates(step: Step, table: int) -> Value:
     for row in range(1 << len(varying)):
         index = fixed + sum(w for bit, (w, _) in enumerate(reversed(varying)) if row >> bit & 1)
         rows |= (table >> index & 1) << row
-    return lookup_table(step.b, rows, *(value for _, value in varying))
+    return lookup(step.b, rows, *(value for _, value in varying))
 
 
 def _truth(step: Step, operand: Register) -> Value:
@@ -148,7 +110,6 @@ def _mask(operand: Operand) -> int:
     """Return which predicates a mask selects."""
     if is_zero(operand):
         return 0
-    require(isinstance(operand, Immediate), "mask of predicates")
-    assert isinstance(operand, Immediate)
-    require(int(operand.value) & ~0x7F == 0, "mask beyond the predicates")
-    return int(operand.value)
+    mask = literal_of(operand)
+    require(mask & ~0x7F == 0, "mask of more than the predicates")
+    return mask

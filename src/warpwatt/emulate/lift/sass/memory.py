@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Immediate, Register
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.sass.operands import is_uniform, is_zero, next_register, require
+from warpwatt.emulate.lift.sass.operands import is_uniform, is_zero, next_register, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ def address(s: Step, operand: Operand, space: str) -> Value:
     total = s.b.const(type_, operand.offset)
     for register in (operand.base, operand.index):
         if register is not None:
-            require(isinstance(register, Register))
-            assert isinstance(register, Register)
-            total = s.b.add(_term(s, register, wide=wide), total)
+            total = s.b.add(_term(s, register_of(register), wide=wide), total)
     return total
 
 
@@ -80,16 +78,14 @@ def load(s: Step, space: str, at: Value, kind: str) -> list[Value]:
 
 def set_words(s: Step, operand: Operand, words: list[Value]) -> None:
     """Write words to a register and those behind it."""
-    require(isinstance(operand, Register))
-    assert isinstance(operand, Register)
+    operand = register_of(operand)
     for part, value in enumerate(words):
         s.set(next_register(operand.name, part), value)
 
 
 def words_of(s: Step, operand: Operand, count: int) -> list[Value]:
     """Return the words of a register and those behind it."""
-    require(isinstance(operand, Register))
-    assert isinstance(operand, Register)
+    operand = register_of(operand)
     require(not operand.negated and set(operand.modifiers) <= {"reuse"})
     return [s.get(next_register(operand.name, part)) for part in range(count)]
 

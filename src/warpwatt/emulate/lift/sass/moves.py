@@ -6,7 +6,15 @@ import re
 
 from warpwatt.core.program import Address, Immediate, Register, Symbol
 from warpwatt.emulate.ir import Memory, Op, Type, Value
-from warpwatt.emulate.lift.sass.operands import BANKS, Step, is_register, next_register, require
+from warpwatt.emulate.lift.sass.operands import (
+    BANKS,
+    Step,
+    Unsupported,
+    is_register,
+    next_register,
+    register_of,
+    require,
+)
 from warpwatt.emulate.lift.sass.special import special_value
 from warpwatt.emulate.lift.sass.table import lifts
 
@@ -35,29 +43,23 @@ def register_to_uniform(step: Step) -> None:
 def special_register(step: Step) -> None:
     """Read 32 bits of a special register."""
     dest, source = step.operands
-    require(isinstance(source, Register))
-    assert isinstance(source, Register)
-    step.set(dest, special_value(step, source.name))
+    step.set(dest, special_value(step, register_of(source).name))
 
 
 @lifts("CS2R", "CS2UR", knows="32")
 def clock_register(step: Step) -> None:
     """Read a special register of 64 bits: mostly zero, or the clock."""
     dest, source = step.operands
-    require(isinstance(source, Register))
-    assert isinstance(source, Register)
-    value = special_value(step, source.name, wide=not step.has("32"))
-    step.set(dest, value)
+    step.set(dest, special_value(step, register_of(source).name, wide=not step.has("32")))
 
 
 @lifts("LDC", "ULDC", "LDCU", knows="U8 S8 U16 S16 64 128")
 def load_constant(step: Step) -> None:
     """Read a constant bank at an offset that registers may shift."""
     dest, place = step.operands
-    require(isinstance(place, Address) and isinstance(dest, Register))
-    assert isinstance(place, Address)
-    assert isinstance(dest, Register)
-    require(not place.modifiers, "signs around a loaded constant")
+    dest = register_of(dest)
+    if not isinstance(place, Address) or place.modifiers:
+        raise Unsupported("signs around a loaded constant")
     narrow = next((m for m in step.modifiers if m in _NARROW), None)
     element, signed = _NARROW[narrow] if narrow else (Type.I32, False)
     words = next((_WORDS[m] for m in step.modifiers if m in _WORDS), 1)

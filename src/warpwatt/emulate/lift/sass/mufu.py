@@ -6,10 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Register
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.sass.numbers import flush, from_bf16, to_bf16
-from warpwatt.emulate.lift.sass.operands import require
+from warpwatt.emulate.lift.floats import flush, from_bf16, to_bf16
+from warpwatt.emulate.lift.sass.operands import register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -59,9 +58,7 @@ def _half(s: Step, name: str) -> Value:
 
 def half_word(s: Step) -> Value:
     """Return 16 bits of the second operand: the high ones where it says ``.H1``, sign and bars applied."""
-    operand = s.operands[1]
-    require(isinstance(operand, Register))
-    assert isinstance(operand, Register)
+    operand = register_of(s.operands[1])
     high = "H1" in operand.modifiers
     known = {"H0", "H1", "H0_H0", "reuse", "abs"}
     require(set(operand.modifiers) <= known)

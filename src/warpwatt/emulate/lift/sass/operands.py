@@ -90,6 +90,20 @@ def next_register(name: str, step: int = 1) -> str:
     return name if found[2] == "Z" else f"{found[1]}{int(found[2]) + step}"
 
 
+def register_of(operand: Operand) -> Register:
+    """Return an operand that must be a register."""
+    if not isinstance(operand, Register):
+        raise Unsupported(f"no register: {operand}")
+    return operand
+
+
+def literal_of(operand: Operand) -> int:
+    """Return the number of an operand that must be an immediate."""
+    if not isinstance(operand, Immediate):
+        raise Unsupported(f"no literal: {operand}")
+    return int(operand.value)
+
+
 def require(condition: object, what: str = "form of operands") -> None:
     """Raise :class:`Unsupported` unless a condition holds."""
     if not condition:
@@ -154,9 +168,7 @@ class Step:
         outs = _take(rest, written=True)
         tail: list[Register] = []
         while rest and is_predicate(rest[-1]):
-            operand = rest.pop()
-            assert isinstance(operand, Register)
-            tail.insert(0, operand)
+            tail.insert(0, register_of(rest.pop()))
         return Form(before, dest, outs, tuple(rest), tuple(tail))
 
     # -- reading ----------------------------------------------------------------------------------------
@@ -209,7 +221,7 @@ class Step:
     def predicate(self, operand: Operand) -> Value:
         """Return a predicate operand as I1."""
         require(is_predicate(operand), f"no predicate: {operand}")
-        assert isinstance(operand, Register)
+        operand = register_of(operand)
         require(not set(operand.modifiers) - {"not"})
         value = self.get(operand.name)
         return self.b.not_(value) if operand.negated != ("not" in operand.modifiers) else value
@@ -301,8 +313,7 @@ def _take(rest: list[Operand], *, written: bool) -> tuple[Register, ...]:
     """Remove and return the predicates at the front that may be written (not negated)."""
     taken: list[Register] = []
     while rest and is_predicate(rest[0]):
-        operand = rest[0]
-        assert isinstance(operand, Register)
+        operand = register_of(rest[0])
         if written and operand.negated:
             break
         taken.append(operand)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Register
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.sass.numbers import relu
-from warpwatt.emulate.lift.sass.operands import is_zero, require
+from warpwatt.emulate.lift.floats import relu
+from warpwatt.emulate.lift.sass.operands import is_zero, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -34,9 +33,8 @@ _NAN = 0x7F
 @lifts("F2FP.F16.UNPACK_B", knows="E4M3 E5M2")
 def unpack(s: Step) -> None:
     """Make halves of the two bytes in the low (``.H1``: high) half of a register."""
-    require(len(s.operands) == 2 and isinstance(s.operands[1], Register))
-    operand = s.operands[1]
-    assert isinstance(operand, Register)
+    require(len(s.operands) == 2)
+    operand = register_of(s.operands[1])
     require(not operand.negated and set(operand.modifiers) <= {"reuse", "H0", "H1"})
     word = s.value(replace(operand, modifiers=()))
     if "H1" in operand.modifiers:

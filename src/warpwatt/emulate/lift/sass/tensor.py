@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Register
 from warpwatt.emulate.formats import BITS
 from warpwatt.emulate.fragments import fragment
 from warpwatt.emulate.ir import Type
-from warpwatt.emulate.lift.sass.operands import Unsupported, is_zero, next_register, require
+from warpwatt.emulate.lift.sass.operands import Unsupported, is_zero, next_register, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -95,17 +94,14 @@ def _multiply(s: Step, a: str, b: str, accumulator: str, *rest: str) -> None:
     result = fragment("c", m, n, BITS[accumulator])
     type_ = Type.I64 if accumulator == "f64" else Type.I32
     values = s.b.call("mma", constants, (type_, result.registers), *arguments)
-    to = s.operands[0]
-    require(isinstance(to, Register))
-    assert isinstance(to, Register)
+    to = register_of(s.operands[0])
     for place, value in enumerate(values):
         s.set(next_register(to.name, place * type_.bits // 32), value)
 
 
 def _registers(s: Step, operand: Operand, count: int, kind: str) -> list[Value]:
     """Return a fragment's registers, pairs for doubles."""
-    require(isinstance(operand, Register))
-    assert isinstance(operand, Register)
+    operand = register_of(operand)
     require(not operand.negated and set(operand.modifiers) <= {"reuse", "ROW", "COL"})
     if kind != "f64":
         return [s.get(next_register(operand.name, k)) for k in range(count)]

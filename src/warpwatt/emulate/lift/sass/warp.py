@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Register
+from warpwatt.core.program import Immediate
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.sass.memory import address, set_words, words_of
-from warpwatt.emulate.lift.sass.operands import is_predicate, require
+from warpwatt.emulate.lift.sass.operands import is_predicate, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
+from warpwatt.emulate.lift.warp import load_matrices as load_tiles
+from warpwatt.emulate.lift.warp import source_lane
+from warpwatt.emulate.lift.warp import store_matrices as store_tiles
+from warpwatt.emulate.lift.warp import transpose as transposed
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
 
@@ -29,24 +32,11 @@ def shuffle(s: Step) -> None:
     The last operand holds the clamp in bits 0-4 and the mask of the segment in bits 8-12.
     """
     require(len(s.operands) == 5 and is_predicate(s.operands[0]))
-    b, lane = s.b, s.b.lane()
-    value, amount, control = (s.value(o) for o in s.operands[2:])
-    amount = b.and_(amount, b.i32(31))
-    clamp, segment = b.and_(control, b.i32(31)), b.and_(b.lshr(control, 8), b.i32(31))
-    inside = b.and_(lane, segment)
-    last = b.or_(inside, b.and_(clamp, b.not_(segment)))
-    match s.one_of(("IDX", "UP", "DOWN", "BFLY")):
-        case "IDX":
-            source = b.or_(inside, b.and_(amount, b.not_(segment)))
-        case "UP":
-            source = b.sub(lane, amount)
-        case "DOWN":
-            source = b.add(lane, amount)
-        case _:
-            source = b.xor(lane, amount)
-    valid = b.compare("sge" if s.has("UP") else "sle", source, last)
-    s.set(s.operands[1], b.shuffle(value, b.select(valid, source, lane)))
-    s.set(s.operands[0], valid)
+    mode = s.one_of(("IDX", "UP", "DOWN", "BFLY")).lower()
+    amount, control = (int(o.value) if isinstance(o, Immediate) else s.value(o) for o in s.operands[3:])
+    lane, valid = source_lane(s.b, mode, amount, control)
+    s.set(s.operands[1], s.b.shuffle(s.value(s.operands[2]), lane))
+    s.set(s.operands[0], s.b.true() if valid is None else valid)
 
 
 @lifts("VOTE", "VOTEU", knows="ANY ALL EQ")
@@ -106,57 +96,28 @@ def reduce(s: Step) -> None:
     s.set(s.operands[0], s.b.reduce(op, s.value(s.operands[1])))
 
 
-# -- 8 x 8 matrices of 16-bit elements: lane l holds row l / 4, columns 2 (l mod 4) and the next -----------
-
-
-def _count(s: Step) -> int:
-    """Return how many matrices an instruction moves."""
-    return int(s.one_of(("1", "2", "4"), "1"))
-
-
-def _element_address(s: Step, at: Value, matrix: int) -> Value:
-    """Return where the lane's two elements of a matrix lie; lane 8·matrix + r gave the address of row r."""
-    b, lane = s.b, s.b.lane()
-    row = b.shuffle(at, b.add(b.lshr(lane, 2), b.i32(8 * matrix)))
-    return b.add(row, b.shl(b.and_(lane, b.i32(3)), 2))
-
-
-def transposed(s: Step, word: Value) -> Value:
-    """Return the two elements that a lane holds of the transposed matrix."""
-    b, lane = s.b, s.b.lane()
-    column, pair = b.lshr(lane, 2), b.and_(lane, b.i32(3))
-    first = b.add(b.shl(pair, 3), b.lshr(column, 1))  # lane with row 2·pair, column ``column``
-    shift = b.shl(b.and_(column, b.i32(1)), 4)
-    halves = [b.and_(b.lshr(b.shuffle(word, b.add(first, b.i32(k))), shift), b.i32(0xFFFF)) for k in (0, 4)]
-    return b.or_(halves[0], b.shl(halves[1], 16))
+# -- 8 × 8 matrices of 16-bit elements --------------------------------------------------------------------
 
 
 @lifts("LDSM.16", knows="M88 MT88 1 2 4")
 def load_matrices(s: Step) -> None:
     """Load 8 x 8 matrices, a row from the address of each lane; ``MT88`` transposes them."""
     require(len(s.operands) == 2 and s.b.guard is None)
-    at = address(s, s.operands[1], "shared")
-    words = [s.b.load("shared", _element_address(s, at, m), Type.I32)[0] for m in range(_count(s))]
-    words = [transposed(s, w) for w in words] if s.has("MT88") else words
-    set_words(s, s.operands[0], words)
+    at, count = address(s, s.operands[1], "shared"), int(s.one_of(("1", "2", "4"), "1"))
+    set_words(s, s.operands[0], load_tiles(s.b, "shared", at, count, transposed=s.has("MT88")))
 
 
 @lifts("STSM.16", knows="M88 MT88 1 2 4")
 def store_matrices(s: Step) -> None:
     """Store 8 x 8 matrices, a row to the address of each lane."""
     require(len(s.operands) == 2 and s.b.guard is None)
-    at = address(s, s.operands[0], "shared")
-    for matrix, word in enumerate(words_of(s, s.operands[1], _count(s))):
-        value = transposed(s, word) if s.has("MT88") else word
-        s.b.store("shared", _element_address(s, at, matrix), value)
+    at, count = address(s, s.operands[0], "shared"), int(s.one_of(("1", "2", "4"), "1"))
+    store_tiles(s.b, "shared", at, words_of(s, s.operands[1], count), transposed=s.has("MT88"))
 
 
 @lifts("MOVM.16.MT88")
 def transpose(s: Step) -> None:
     """Transpose a matrix held in registers."""
-    require(len(s.operands) == 2 and s.b.guard is None and _plain(s.operands[1]))
-    s.set(s.operands[0], transposed(s, s.value(s.operands[1])))
-
-
-def _plain(operand: Operand) -> bool:
-    return isinstance(operand, Register) and not operand.negated
+    source = register_of(s.operands[1])
+    require(len(s.operands) == 2 and s.b.guard is None and not source.negated)
+    s.set(s.operands[0], transposed(s.b, s.value(source)))

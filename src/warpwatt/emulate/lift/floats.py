@@ -1,4 +1,4 @@
-"""What modifiers do to floating-point values: flush, clamp, round."""
+"""Floating-point helpers: flushing, clamping, NaN, and the formats that live in integers (bf16, tf32)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ if TYPE_CHECKING:
     from warpwatt.emulate.builder import Builder
     from warpwatt.emulate.ir import Value
 
-ROUNDINGS = {"RN": "rn", "RM": "rm", "RP": "rp", "RZ": "rz"}
-"""``M`` is towards minus infinity, ``P`` towards plus."""
 INTEGER = {Type.F16: Type.I16, Type.F32: Type.I32, Type.F64: Type.I64}
 """The integer type of the same width."""
 _QUIET_NAN = {Type.F16: 0x7FFF, Type.F32: 0x7FFFFFFF, Type.F64: 0xFFF8000000000000}
-_EXPONENT = {Type.F16: 0x7C00, Type.F32: 0x7F800000, Type.F64: 0x7FF0000000000000}
+_SMALLEST = {Type.F16: 2.0**-14, Type.F32: 2.0**-126, Type.F64: 2.0**-1022}
+"""The smallest normal number."""
 
 
 def flush(b: Builder, value: Value) -> Value:
     """Return a float with denormals replaced by zeros of their sign (``.FTZ``)."""
     integer = INTEGER[value.type]
-    bits = b.cast_bits(value, integer)
-    exponent = b.and_(bits, b.const(integer, _EXPONENT[value.type]))
-    zero = b.and_(bits, b.const(integer, 1 << (integer.bits - 1)))
-    tiny = b.compare("eq", exponent, b.const(integer, 0))
-    return b.cast_bits(b.select(tiny, zero, bits), value.type)
+    tiny = b.op(Op.FLT, b.op(Op.FABS, value), b.const(value.type, _SMALLEST[value.type]))
+    sign = b.and_(b.cast_bits(value, integer), b.const(integer, 1 << (integer.bits - 1)))
+    return b.select(tiny, b.cast_bits(sign, value.type), value)
 
 
 def saturate(b: Builder, value: Value) -> Value:
@@ -68,15 +65,31 @@ def from_bf16(b: Builder, bits: Value) -> Value:
     return b.cast_bits(b.shl(b.zext(bits, Type.I32), 16), Type.F32)
 
 
-def to_bf16(b: Builder, value: Value) -> Value:
-    """Return an F32 or F64 as an I16 bfloat16 pattern, rounded to nearest even; NaN becomes canonical."""
+def to_bf16(b: Builder, value: Value, rounding: str = "rn") -> Value:
+    """Return an F32 or F64 as an I16 bfloat16 pattern; NaN becomes canonical.
+
+    Rounded to nearest even, or an F32 towards zero for ``rz``.
+    """
     if value.type is Type.F64:
         value = _odd_single(b, value)
     bits = b.cast_bits(value, Type.I32)
-    lowest = b.and_(b.lshr(bits, 16), b.i32(1))
-    rounded = b.lshr(b.add(bits, b.add(b.i32(0x7FFF), lowest)), 16)
-    chosen = b.select(b.compare("fnan", value, value), b.i32(0x7FFF), rounded)
+    if rounding != "rz":
+        lowest = b.and_(b.lshr(bits, 16), b.i32(1))
+        bits = b.add(bits, b.add(b.i32(0x7FFF), lowest))
+    chosen = b.select(b.compare("fnan", value, value), b.i32(0x7FFF), b.lshr(bits, 16))
     return b.trunc(chosen, Type.I16)
+
+
+def to_tf32(b: Builder, value: Value, rounding: str = "rna") -> Value:
+    """Return an F32 with 10 bits of mantissa: nearest, ties away (``rna``) or even (``rn``), or cut off."""
+    bits = b.cast_bits(value, Type.I32)
+    if rounding == "rna":
+        bits = b.add(bits, b.i32(0x1000))
+    elif rounding == "rn":
+        odd = b.and_(b.lshr(bits, 13), b.i32(1))
+        bits = b.add(b.add(bits, b.i32(0xFFF)), odd)
+    kept = b.and_(bits, b.i32(0xFFFFE000))
+    return b.select(b.compare("fnan", value, value), b.i32(0x7FFFFFFF), kept)
 
 
 def _odd_single(b: Builder, value: Value) -> Value:
@@ -104,3 +117,9 @@ def odd_sum(b: Builder, x: Value, y: Value) -> Value:
     outward = b.compare("eq", b.compare("fgt", error, zero), b.compare("fgt", total, zero))
     step = b.select(outward, b.const(Type.I64, 1), b.const(Type.I64, -1))
     return b.cast_bits(b.select(b.and_(inexact, even), b.add(bits, step), bits), Type.F64)
+
+
+def fused_bf16(b: Builder, x: Value, y: Value, z: Value) -> Value:
+    """Return x * y + z of F32 values that hold bf16, as an F64 that rounds to bf16 as the exact sum would."""
+    x, y, z = (b.convert(Op.FPEXT, Type.F64, v) for v in (x, y, z))
+    return odd_sum(b, b.op(Op.FMUL, x, y, data="rn"), z)
