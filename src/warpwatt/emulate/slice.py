@@ -20,7 +20,9 @@ from warpwatt.emulate.ir import Memory as MemoryData
 from warpwatt.emulate.provenance import ANYWHERE, Places, meet, places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    Roots = Callable[[Operation], Iterable[Value]]
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
 _OFF_CHIP = frozenset({"global", "generic"})
@@ -75,12 +77,11 @@ def data_dependence(routine: Routine) -> DataDependence:
 
 
 @lru_cache(maxsize=2)
-def liveness(routine: Routine, roots: object) -> Liveness:
-    """Return the least fixed point from ``roots``, a function from an operation to the values it demands.
+def liveness(routine: Routine, roots: Roots) -> Liveness:
+    """Return the least fixed point from ``roots``, which gives the values that an operation demands.
 
     Slice and dependence of a routine ask for the same one.
     """
-    assert callable(roots)
     live = Liveness(routine, places(routine), entry=[set() for _ in routine.blocks])
     changed = True
     while changed:
@@ -113,7 +114,7 @@ def _roots_of_control(operation: Operation) -> Iterable[Value]:
     return mask if operation.op in _ACCESSES else ()
 
 
-def _block(live: Liveness, index: int, roots: object) -> None:
+def _block(live: Liveness, index: int, roots: Roots) -> None:
     """Go backwards through a block."""
     block = live.routine.blocks[index]
     registers: set[str] = set()
@@ -123,7 +124,6 @@ def _block(live: Liveness, index: int, roots: object) -> None:
     demanded = (end.condition, end.value, end.value2)
     live.values.update(v.index for v in demanded if v is not None)
     for operation in reversed(block.operations):
-        assert callable(roots)
         live.values.update(v.index for v in roots(operation))
         _operation(live, operation, registers)
     live.entry[index] |= registers

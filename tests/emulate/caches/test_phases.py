@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpwatt.core.program import Level, Program
-from warpwatt.emulate.caches.phases import phases
+from warpwatt.emulate.caches.stream import phases
 from warpwatt.emulate.ir import Block, End, Memory, Op, Operation, Routine, Terminator, Type, Value
 from warpwatt.emulate.run import Trace
 

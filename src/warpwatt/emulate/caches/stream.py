@@ -8,7 +8,7 @@ import numpy as np
 
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
-from warpwatt.emulate.caches.phases import phases
+from warpwatt.emulate.ir import End
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -123,3 +123,14 @@ def _times(
     own_starts = np.cumsum(lengths, axis=2) - lengths
     late = starts[:, None, :] - own_starts
     return np.asarray(place + late.reshape(-1)[warp * phase_count + phase])
+
+
+def phases(trace: Trace, routine: Routine) -> NDArray[np.int64]:
+    """Return for each access how many barriers its warp has passed before."""
+    waits = np.array([b.end.end is End.BARRIER and not b.end.arrive for b in routine.blocks], np.int64)
+    if not waits.any():
+        return np.zeros(len(trace.access_step), np.int64)
+    passed = np.concatenate([[0], np.cumsum(waits[trace.step_block])])
+    since = passed[:-1] - np.repeat(passed[trace.step_start[:-1]], np.diff(trace.step_start))
+    behind: NDArray[np.int64] = since[trace.access_step]
+    return behind

@@ -94,6 +94,12 @@ def clamp(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
     return b.op(Op.SMIN, above, b.const(value.type, high))
 
 
+def saturating_sum(b: Builder, op: Op, x: Value, y: Value) -> Value:
+    """Return the sum or difference of two signed I32; what does not fit becomes the nearest that does."""
+    wide = b.op(op, b.sext(x, Type.I64), b.sext(y, Type.I64))
+    return b.trunc(clamp(b, wide, 32, signed=True), Type.I32)
+
+
 def split_halves(b: Builder, word: Value) -> tuple[Value, Value]:
     """Return the low and the high 16 bits of a 32-bit value, I16."""
     return b.trunc(word, Type.I16), b.trunc(b.lshr(word, 16), Type.I16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow
@@ -29,14 +28,13 @@ from warpwatt.program.inlining import expand_calls
 if TYPE_CHECKING:
     from warpwatt.core.program import Guard, Instruction, Program
     from warpwatt.emulate.ir import Routine, Value
-    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _REAL = ("f16", "f32", "f64", "bf16", "f16x2", "bf16x2", "f32x2")
 _TABLE = (
     integer.TABLE | logic.TABLE | compare.TABLE | convert.TABLE | memory.TABLE | control.TABLE
     | atomic.TABLE | warp.TABLE | tensor.TABLE | asynchronous.TABLE | video.TABLE
 )  # fmt: skip
-_BEYOND = {"st": ("async", "bulk"), "red": ("async",), "cp": ("reduce", "cp_mask", "tensor")}
+_UNCOVERED = {"st": ("async", "bulk"), "red": ("async",), "cp": ("reduce", "cp_mask", "tensor")}
 """Modifiers that make another instruction of one, which is not covered."""
 _ALONE = (
     "bar",
@@ -65,25 +63,15 @@ def lift_ptx(program: Program) -> Routine:
     return drive(program, builder, language)
 
 
-@lru_cache(maxsize=4096)
-def semantics(text: str) -> Semantics | None:
-    """Return the semantics of an opcode, None if there are none."""
-    how = opcode(text)
-    if how.has(*_BEYOND.get(how.name, ()), "oob") or "b128" in how.kinds:
-        return None
-    table = real.TABLE if how.kind in _REAL and how.name in real.TABLE else _TABLE
-    make = table.get(how.name)
-    try:
-        return None if make is None else make(how)
-    except UncoveredError:
-        return None
-
-
 def _lift(builder: PtxBuilder, instruction: Instruction) -> None:
-    found = semantics(instruction.opcode)
-    if found is None:
+    how = opcode(instruction.opcode)
+    if how.has(*_UNCOVERED.get(how.name, ()), "oob") or "b128" in how.kinds:
         raise UncoveredError
-    found(builder, instruction)
+    table = real.TABLE if how.kind in _REAL and how.name in real.TABLE else _TABLE
+    semantics = table.get(how.name)
+    if semantics is None:
+        raise UncoveredError
+    semantics(builder, how, instruction)
 
 
 def _guard(builder: PtxBuilder, guard: Guard) -> Value:

@@ -11,45 +11,39 @@ from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift import barriers
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.memory import SPACES, space_of
-from warpwatt.emulate.lift.ptx.patterns import immediate
+from warpwatt.emulate.lift.ptx.patterns import immediate, nothing
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Instruction, Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _UNITS = {4: (Type.I32, 1), 8: (Type.I32, 2), 16: (Type.I32, 4)}
 _COPIED = "#copied"
 """Register that counts the bytes of a bulk copy."""
 
 
-def _copy(how: Opcode) -> Semantics:
-    """Return ``cp.async`` and what belongs to it."""
+def _copy(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``cp.async`` and what belongs to it."""
     if how.has("commit_group", "wait_group", "wait_all"):
-        return _nothing
+        return
     if how.has("bulk"):
-        return _bulk(how)
+        _bulk(b, how, i)
+        return
     if how.has("mbarrier"):
-        return _arrive_on_copy(how)
+        _arrive_on_copy(b, how, i)
+        return
     if not how.has("ca", "cg"):
         raise UncoveredError
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        target, source = b.address(i.operands[0], "shared"), b.address(i.operands[1], "global")
-        size = immediate(i, 2)
-        if size not in _UNITS:
-            raise UncoveredError
-        type_, count = _UNITS[size]
-        taken = _taken(b, i, size)
-        b.store("shared", target, *_words(b, source, type_, count, taken))
-
-    return lift
-
-
-def _nothing(_b: PtxBuilder, _i: Instruction) -> None:
-    return
+    target, source = b.address(i.operands[0], "shared"), b.address(i.operands[1], "global")
+    size = immediate(i, 2)
+    if size not in _UNITS:
+        raise UncoveredError
+    type_, count = _UNITS[size]
+    taken = _taken(b, i, size)
+    b.store("shared", target, *_words(b, source, type_, count, taken))
 
 
 def _taken(b: PtxBuilder, i: Instruction, size: int) -> Value | None:
@@ -87,23 +81,19 @@ def _words(b: PtxBuilder, source: Value, type_: Type, count: int, taken: Value |
     return words
 
 
-def _bulk(how: Opcode) -> Semantics:
-    """Return ``cp.async.bulk`` between global and shared memory: a loop over 16 bytes at a time."""
+def _bulk(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``cp.async.bulk`` between global and shared memory: a loop over 16 bytes at a time."""
     if how.has("commit_group", "wait_group") or how.has("prefetch"):
-        return _nothing
+        return
     if how.has("tensor", "multicast::cluster") or how.name != "cp":
         raise UncoveredError
     spaces = [w.partition("::")[0] for w in how.words if w.partition("::")[0] in SPACES]
     to, source_space = spaces[0], spaces[1]
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
+    size = b.read(i.operands[2], Type.I32)
+    _copy_all(b, i, to, source_space, size)
+    if how.has("mbarrier::complete_tx::bytes"):
         size = b.read(i.operands[2], Type.I32)
-        _copy_all(b, i, to, source_space, size)
-        if how.has("mbarrier::complete_tx::bytes"):
-            size = b.read(i.operands[2], Type.I32)
-            barriers.complete(b, "shared", b.address(i.operands[3], "shared"), size)
-
-    return lift
+        barriers.complete(b, "shared", b.address(i.operands[3], "shared"), size)
 
 
 def _copy_all(b: PtxBuilder, i: Instruction, to: str, source: str, size: Value) -> None:
@@ -121,57 +111,44 @@ def _copy_all(b: PtxBuilder, i: Instruction, to: str, source: str, size: Value) 
     b.branch(again, b.op(Op.ULT, done, size))
 
 
-def _arrive_on_copy(how: Opcode) -> Semantics:
-    """Return ``cp.async.mbarrier.arrive``: the copies are done, so it arrives at once.
+def _arrive_on_copy(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``cp.async.mbarrier.arrive``: the copies are done, so it arrives at once.
 
     Without ``noinc`` the machine adds an arrival to the phase first and takes it when the copies are done:
     nothing, in sum.
     """
     space = space_of(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        if how.has("noinc"):
-            barriers.arrive(b, space, b.address(i.operands[0], space), b.i32(1))
-
-    return lift
+    if how.has("noinc"):
+        barriers.arrive(b, space, b.address(i.operands[0], space), b.i32(1))
 
 
 # -- barrier objects --------------------------------------------------------------------------------------
 
 
-def _barrier(how: Opcode) -> Semantics:
-    action = how.words[0]
-    make = _ACTIONS.get(action)
-    if make is None:
+def _barrier(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    action = _ACTIONS.get(how.words[0])
+    if action is None:
         raise UncoveredError
-    return make(how)
+    action(b, how, i)
 
 
-def _initialise(how: Opcode) -> Semantics:
+def _initialise(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     space = space_of(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        barriers.initialise(b, space, b.address(i.operands[0], space), b.read(i.operands[1], Type.I32))
-
-    return lift
+    barriers.initialise(b, space, b.address(i.operands[0], space), b.read(i.operands[1], Type.I32))
 
 
-def _arrive(how: Opcode) -> Semantics:
-    """Return ``mbarrier.arrive`` and ``arrive_drop``, with ``expect_tx`` where it stands behind."""
+def _arrive(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``mbarrier.arrive`` and ``arrive_drop``, with ``expect_tx`` where it stands behind."""
     space, drop, expecting = space_of(how), how.words[0] == "arrive_drop", how.has("expect_tx")
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        target, place, value = _arrival(i)
-        amount = b.i32(1) if value is None else b.read(value, Type.I32)
-        address = b.address(place, space)
-        if expecting:
-            old = barriers.arrive(b, space, address, b.i32(1), bytes_=amount, drop=drop)
-        else:
-            old = barriers.arrive(b, space, address, amount, drop=drop)
-        if target is not None:
-            b.write(target, old)
-
-    return lift
+    target, place, value = _arrival(i)
+    amount = b.i32(1) if value is None else b.read(value, Type.I32)
+    address = b.address(place, space)
+    if expecting:
+        old = barriers.arrive(b, space, address, b.i32(1), bytes_=amount, drop=drop)
+    else:
+        old = barriers.arrive(b, space, address, amount, drop=drop)
+    if target is not None:
+        b.write(target, old)
 
 
 def _arrival(i: Instruction) -> tuple[Operand | None, Operand, Operand | None]:
@@ -181,41 +158,30 @@ def _arrival(i: Instruction) -> tuple[Operand | None, Operand, Operand | None]:
     return target, operands[0], operands[1] if len(operands) > 1 else None
 
 
-def _transfer(how: Opcode) -> Semantics:
+def _transfer(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     space = space_of(how)
     change = barriers.expect if how.words[0] == "expect_tx" else barriers.complete
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        change(b, space, b.address(i.operands[0], space), b.read(i.operands[1], Type.I32))
-
-    return lift
+    change(b, space, b.address(i.operands[0], space), b.read(i.operands[1], Type.I32))
 
 
-def _wait(how: Opcode) -> Semantics:
-    """Return ``test_wait`` and ``try_wait``, by state or by parity; neither suspends."""
+def _wait(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``test_wait`` and ``try_wait``, by state or by parity; neither suspends."""
     space = space_of(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        address = b.address(i.operands[1], space)
-        if how.has("parity"):
-            over = barriers.finished_parity(b, space, address, b.read(i.operands[2], Type.I32))
-        else:
-            over = barriers.finished(b, space, address, b.read(i.operands[2], Type.I64))
-        b.write(i.operands[0], over)
-
-    return lift
+    address = b.address(i.operands[1], space)
+    if how.has("parity"):
+        over = barriers.finished_parity(b, space, address, b.read(i.operands[2], Type.I32))
+    else:
+        over = barriers.finished(b, space, address, b.read(i.operands[2], Type.I64))
+    b.write(i.operands[0], over)
 
 
-def _pending(_how: Opcode) -> Semantics:
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.write(i.operands[0], barriers.pending(b, b.read(i.operands[1], Type.I64)))
-
-    return lift
+def _pending(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
+    b.write(i.operands[0], barriers.pending(b, b.read(i.operands[1], Type.I64)))
 
 
-_ACTIONS: dict[str, Maker] = {
+_ACTIONS: dict[str, Semantics] = {
     "init": _initialise,
-    "inval": lambda _how: _nothing,
+    "inval": nothing,
     "arrive": _arrive,
     "arrive_drop": _arrive,
     "expect_tx": _transfer,
@@ -224,4 +190,4 @@ _ACTIONS: dict[str, Maker] = {
     "try_wait": _wait,
     "pending_count": _pending,
 }
-TABLE: dict[str, Maker] = {"cp": _copy, "mbarrier": _barrier}
+TABLE: dict[str, Semantics] = {"cp": _copy, "mbarrier": _barrier}

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
-def _atomic(how: Opcode) -> Semantics:
+def _atomic(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     name = next((w for w in how.words if w in _OPERATIONS), None)
     if name is None or bits_of(how.kind) > 64 or how.kind.startswith("bf16"):
         raise UncoveredError
@@ -31,20 +31,16 @@ def _atomic(how: Opcode) -> Semantics:
     one = _packed_halves if how.kind == "f16x2" else _single
     type_ = Type.I16 if how.kind in ("b16", "u16") else type_of(how.kind)
     step = bits_of(how.kind) // 8
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        rest = i.operands[1:] if returns else i.operands
-        address = b.address(rest[0], space)
-        values = [b.elements(o, count) for o in rest[1 : 3 if name == "cas" else 2]]
-        targets = b.elements(i.operands[0], count) if returns else ()
-        for at in range(count):
-            here = b.add(address, b.const(address.type, at * step)) if at else address
-            operands = [b.read(v[at], type_) for v in values]
-            old = one(b, space, name, here, *operands, returns=returns)
-            if returns:
-                b.write(targets[at], old, signed=signed(how.kind))
-
-    return lift
+    rest = i.operands[1:] if returns else i.operands
+    address = b.address(rest[0], space)
+    values = [b.elements(o, count) for o in rest[1 : 3 if name == "cas" else 2]]
+    targets = b.elements(i.operands[0], count) if returns else ()
+    for at in range(count):
+        here = b.add(address, b.const(address.type, at * step)) if at else address
+        operands = [b.read(v[at], type_) for v in values]
+        old = one(b, space, name, here, *operands, returns=returns)
+        if returns:
+            b.write(targets[at], old, signed=signed(how.kind))
 
 
 def _single(b: PtxBuilder, space: str, name: str, address: Value, *operands: Value, returns: bool) -> Value:
@@ -62,4 +58,4 @@ def _packed_halves(
     return join_halves(b, first, b.atomic(space, name, behind, *high, returns=returns))
 
 
-TABLE: dict[str, Maker] = {"atom": _atomic, "red": _atomic}
+TABLE: dict[str, Semantics] = {"atom": _atomic, "red": _atomic}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _UNSIGNED = {"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
 _COMBINES = {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}
@@ -44,34 +44,27 @@ def _combined(b: PtxBuilder, how: Opcode, i: Instruction, found: Value) -> Value
     return b.op(_COMBINES[combine_by], found, b.read(i.operands[3], Type.I1))
 
 
-def _set_predicates(how: Opcode) -> Semantics:
+def _set_predicates(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     kind = how.kind
     if kind.endswith("x2"):
-        return _set_two_predicates(how)
+        _set_two_predicates(b, how, i)
+        return
     type_ = type_of(kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
-        targets = b.elements(i.operands[0])
-        result = _combined(b, how, i, found)
-        if len(targets) > 1:
-            other = _combined(b, how, i, b.not_(found))
-            b.write(targets[1], other)
-        b.write(targets[0], result)
-
-    return lift
+    found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
+    targets = b.elements(i.operands[0])
+    result = _combined(b, how, i, found)
+    if len(targets) > 1:
+        other = _combined(b, how, i, b.not_(found))
+        b.write(targets[1], other)
+    b.write(targets[0], result)
 
 
-def _set_two_predicates(how: Opcode) -> Semantics:
-    """Return ``setp`` of packed halves: one predicate for each."""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        found = [_combined(b, how, i, f) for f in _halves(b, how, how.kind, i)]
-        targets = b.elements(i.operands[0])
-        for target, value in zip(targets, found, strict=False):
-            b.write(target, value)
-
-    return lift
+def _set_two_predicates(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``setp`` of packed halves: one predicate for each."""
+    found = [_combined(b, how, i, f) for f in _halves(b, how, how.kind, i)]
+    targets = b.elements(i.operands[0])
+    for target, value in zip(targets, found, strict=False):
+        b.write(target, value)
 
 
 def _halves(b: PtxBuilder, how: Opcode, kind: str, i: Instruction) -> list[Value]:
@@ -82,22 +75,18 @@ def _halves(b: PtxBuilder, how: Opcode, kind: str, i: Instruction) -> list[Value
     return [compare(b, how, single, b.cast_bits(p, type_), b.cast_bits(q, type_)) for p, q in parts]
 
 
-def _set(how: Opcode) -> Semantics:
-    """Return ``set``: all ones or 1.0 where the comparison holds, else zero."""
+def _set(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``set``: all ones or 1.0 where the comparison holds, else zero."""
     result, kind = how.kinds[0], how.kinds[1]
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        if kind.endswith("x2"):
-            halves = [_combined(b, how, i, f) for f in _halves(b, how, kind, i)]
-            each = "u16" if result[0] in "us" else result.removesuffix("x2")
-            value = join_halves(b, *(_number(b, f, each) for f in halves))
-        else:
-            type_ = type_of(kind)
-            found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
-            value = _number(b, _combined(b, how, i, found), result)
-        b.write(i.operands[0], value, signed=signed(result))
-
-    return lift
+    if kind.endswith("x2"):
+        halves = [_combined(b, how, i, f) for f in _halves(b, how, kind, i)]
+        each = "u16" if result[0] in "us" else result.removesuffix("x2")
+        value = join_halves(b, *(_number(b, f, each) for f in halves))
+    else:
+        type_ = type_of(kind)
+        found = compare(b, how, kind, b.read(i.operands[1], type_), b.read(i.operands[2], type_))
+        value = _number(b, _combined(b, how, i, found), result)
+    b.write(i.operands[0], value, signed=signed(result))
 
 
 def _number(b: PtxBuilder, condition: Value, kind: str) -> Value:
@@ -107,30 +96,22 @@ def _number(b: PtxBuilder, condition: Value, kind: str) -> Value:
     return b.select(condition, b.const(type_, one), b.const(type_, 0))
 
 
-def _select(how: Opcode) -> Semantics:
+def _select(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
-        b.write(i.operands[0], b.select(b.read(i.operands[3], Type.I1), yes, no))
-
-    return lift
+    yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+    b.write(i.operands[0], b.select(b.read(i.operands[3], Type.I1), yes, no))
 
 
-def _select_by_sign(how: Opcode) -> Semantics:
-    """Return ``slct``: a where c >= 0, else b."""
+def _select_by_sign(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``slct``: a where c >= 0, else b."""
     type_, by = type_of(how.kinds[0]), type_of(how.kinds[1])
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
-        c = b.read(i.operands[3], by)
-        if by.is_float and how.ftz:
-            c = floats.flush(b, c)
-        zero = b.const(by, 0)
-        holds = b.op(Op.FLE, zero, c) if by.is_float else b.op(Op.SLE, zero, c)
-        b.write(i.operands[0], b.select(holds, yes, no))
-
-    return lift
+    yes, no = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+    c = b.read(i.operands[3], by)
+    if by.is_float and how.ftz:
+        c = floats.flush(b, c)
+    zero = b.const(by, 0)
+    holds = b.op(Op.FLE, zero, c) if by.is_float else b.op(Op.SLE, zero, c)
+    b.write(i.operands[0], b.select(holds, yes, no))
 
 
-TABLE: dict[str, Maker] = {"setp": _set_predicates, "set": _set, "selp": _select, "slct": _select_by_sign}
+TABLE: dict[str, Semantics] = {"setp": _set_predicates, "set": _set, "selp": _select, "slct": _select_by_sign}

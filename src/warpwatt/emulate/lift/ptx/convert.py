@@ -15,30 +15,28 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _TO_INTEGER = {"rzi": Op.FTRUNC, "rni": Op.FRINT, "rmi": Op.FFLOOR, "rpi": Op.FCEIL}
 _SMALL = ("bf16", "tf32")
 
 
-def _convert(how: Opcode) -> Semantics:
+def _convert(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     if len(how.kinds) < 2 or how.has("rs"):
         raise UncoveredError
     to, source = how.kinds[0], how.kinds[1]
     if how.has("pack"):
-        return _pack_integers(to, source)
+        _pack_integers(b, how, i)
+        return
     if to in ("f16x2", "bf16x2") and source == "f32":
-        return _pack_halves(how)
+        _pack_halves(b, how, i)
+        return
     for kind in (to, source):
         if not (is_float(kind) or kind in _SMALL or (kind[0] in "usb" and kind[1:].isdigit())):
             raise UncoveredError
     type_, sign = type_of(source), signed(to)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        value = b.read(i.operands[1], type_)
-        b.write(i.operands[0], convert(b, how, to, source, value), signed=sign)
-
-    return lift
+    value = b.read(i.operands[1], type_)
+    b.write(i.operands[0], convert(b, how, to, source, value), signed=sign)
 
 
 def convert(b: PtxBuilder, how: Opcode, to: str, source: str, value: Value) -> Value:
@@ -142,31 +140,24 @@ def _bounded(b: PtxBuilder, how: Opcode, value: Value, largest: int) -> Value:
     return b.cast_bits(b.select(infinite, finite, bits), value.type)
 
 
-def _pack_halves(how: Opcode) -> Semantics:
-    """Return ``cvt`` of two F32 to a pair of halves; the first operand becomes the upper one."""
+def _pack_halves(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``cvt`` of two F32 to a pair of halves; the first operand becomes the upper one."""
     each = how.kind.removesuffix("x2")
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        high, low = (convert(b, how, each, "f32", b.read(o, Type.F32)) for o in i.operands[1:3])
-        b.write(i.operands[0], join_halves(b, low, high))
-
-    return lift
+    high, low = (convert(b, how, each, "f32", b.read(o, Type.F32)) for o in i.operands[1:3])
+    b.write(i.operands[0], join_halves(b, low, high))
 
 
-def _pack_integers(to: str, source: str) -> Semantics:
-    """Return ``cvt.pack``: a and b clamped to a narrow type side by side, c shifted above them."""
+def _pack_integers(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``cvt.pack``: a and b clamped to a narrow type side by side, c shifted above them."""
+    to, source = how.kinds[:2]
     bits, type_ = type_of(to).bits, type_of(source)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        result = b.shl(b.read(i.operands[3], Type.I32), 2 * bits) if len(i.operands) > 3 else b.i32(0)
-        for operand, shift in zip(i.operands[1:3], (bits, 0), strict=True):
-            value = b.read(operand, type_)
-            value = _clamped(b, value, bits, from_signed=signed(source), to_signed=signed(to))
-            field = b.and_(b.fit(value, Type.I32), b.i32((1 << bits) - 1))
-            result = b.or_(result, b.shl(field, shift))
-        b.write(i.operands[0], result)
-
-    return lift
+    result = b.shl(b.read(i.operands[3], Type.I32), 2 * bits) if len(i.operands) > 3 else b.i32(0)
+    for operand, shift in zip(i.operands[1:3], (bits, 0), strict=True):
+        value = b.read(operand, type_)
+        value = _clamped(b, value, bits, from_signed=signed(source), to_signed=signed(to))
+        field = b.and_(b.fit(value, Type.I32), b.i32((1 << bits) - 1))
+        result = b.or_(result, b.shl(field, shift))
+    b.write(i.operands[0], result)
 
 
-TABLE: dict[str, Maker] = {"cvt": _convert}
+TABLE: dict[str, Semantics] = {"cvt": _convert}

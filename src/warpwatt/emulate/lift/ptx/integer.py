@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.bits import (
     add_with_carry,
-    clamp,
     field,
     multiply_high,
     multiply_wide,
+    saturating_sum,
     subtract_with_borrow,
 )
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Function, Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Function, Semantics
 
 _WIDE = {8: Type.I16, 16: Type.I32, 32: Type.I64}
 
@@ -41,8 +41,7 @@ def _two(plain_op: Op, signed_op: Op | None = None) -> Function:
 def _sum(op: Op) -> Function:
     def function(b: PtxBuilder, how: Opcode, x: Value, y: Value) -> Value:
         if how.has("sat") and how.kind == "s32":
-            wide = b.op(op, b.sext(x, Type.I64), b.sext(y, Type.I64))
-            return b.trunc(clamp(b, wide, 32, signed=True), Type.I32)
+            return saturating_sum(b, op, x, y)
         return b.op(op, x, y)
 
     return function
@@ -74,55 +73,42 @@ def _absolute_difference(b: PtxBuilder, how: Opcode, x: Value, y: Value, z: Valu
     return b.add(z, b.sub(b.op(high, x, y), b.op(low, x, y)))
 
 
-def _multiply(how: Opcode) -> Semantics:
-    """Return ``mul`` and ``mad`` with their parts lo, hi and wide, with carry in or out."""
+def _multiply(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``mul`` and ``mad`` with their parts lo, hi and wide, with carry in or out."""
     type_, sign = type_of(how.kind), signed(how.kind)
     wide, high, saturate = how.has("wide"), how.has("hi"), how.has("sat")
     result_type = _WIDE[type_.bits] if wide else type_
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x, y = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
-        if wide:
-            product = multiply_wide(b, x, y, signed=sign)
+    x, y = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+    if wide:
+        product = multiply_wide(b, x, y, signed=sign)
+    else:
+        product = multiply_high(b, x, y, signed=sign) if high else b.mul(x, y)
+    if len(i.operands) > 3:
+        addend = b.read(i.operands[3], result_type)
+        if how.name == "madc" or how.has("cc"):
+            carry_in = _carry(b) if how.name == "madc" else None
+            product, carry = add_with_carry(b, product, addend, carry_in)
+            _set_carry(b, how, carry)
+        elif saturate:
+            product = saturating_sum(b, Op.ADD, product, addend)
         else:
-            product = multiply_high(b, x, y, signed=sign) if high else b.mul(x, y)
-        if len(i.operands) > 3:
-            addend = b.read(i.operands[3], result_type)
-            if how.name == "madc" or how.has("cc"):
-                carry_in = _carry(b) if how.name == "madc" else None
-                product, carry = add_with_carry(b, product, addend, carry_in)
-                _set_carry(b, how, carry)
-            elif saturate:
-                total = b.add(b.sext(product, Type.I64), b.sext(addend, Type.I64))
-                product = b.trunc(clamp(b, total, 32, signed=True), Type.I32)
-            else:
-                product = b.add(product, addend)
-        b.write(i.operands[0], product, signed=sign)
-
-    return lift
+            product = b.add(product, addend)
+    b.write(i.operands[0], product, signed=sign)
 
 
-def _multiply_24(how: Opcode) -> Semantics:
-    """Return ``mul24`` and ``mad24``: of the 48-bit product the lower 32 bits, or those from bit 16 on."""
+def _multiply_24(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``mul24`` and ``mad24``: of the 48-bit product the lower 32 bits, or those from bit 16 on."""
     sign = signed(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        shift = b.ashr if sign else b.lshr
-        x, y = (shift(b.shl(b.read(o, Type.I32), 8), 8) for o in i.operands[1:3])
-        if how.has("hi"):
-            product = b.trunc(b.lshr(multiply_wide(b, x, y, signed=sign), 16), Type.I32)
-        else:
-            product = b.mul(x, y)
-        if len(i.operands) > 3:
-            addend = b.read(i.operands[3], Type.I32)
-            if how.has("sat"):
-                total = b.add(b.sext(product, Type.I64), b.sext(addend, Type.I64))
-                product = b.trunc(clamp(b, total, 32, signed=True), Type.I32)
-            else:
-                product = b.add(product, addend)
-        b.write(i.operands[0], product)
-
-    return lift
+    shift = b.ashr if sign else b.lshr
+    x, y = (shift(b.shl(b.read(o, Type.I32), 8), 8) for o in i.operands[1:3])
+    if how.has("hi"):
+        product = b.trunc(b.lshr(multiply_wide(b, x, y, signed=sign), 16), Type.I32)
+    else:
+        product = b.mul(x, y)
+    if len(i.operands) > 3:
+        addend = b.read(i.operands[3], Type.I32)
+        product = saturating_sum(b, Op.ADD, product, addend) if how.has("sat") else b.add(product, addend)
+    b.write(i.operands[0], product)
 
 
 def _carry(b: PtxBuilder) -> Value:
@@ -136,180 +122,142 @@ def _set_carry(b: PtxBuilder, how: Opcode, carry: Value) -> None:
         b.set(CARRY, carry)
 
 
-def _extended(how: Opcode) -> Semantics:
-    """Return ``add.cc addc sub.cc subc``."""
+def _extended(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``add.cc addc sub.cc subc``."""
     type_ = type_of(how.kind)
     function = add_with_carry if how.name.startswith("add") else subtract_with_borrow
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        carry_in = _carry(b) if how.name.endswith("c") else None
-        x, y = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
-        result, carry = function(b, x, y, carry_in)
-        _set_carry(b, how, carry)
-        b.write(i.operands[0], result)
-
-    return lift
+    carry_in = _carry(b) if how.name.endswith("c") else None
+    x, y = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+    result, carry = function(b, x, y, carry_in)
+    _set_carry(b, how, carry)
+    b.write(i.operands[0], result)
 
 
-def _count(op: Op) -> Maker:
+def _count(op: Op) -> Semantics:
     """Return ``popc`` or ``clz``, whose result has 32 bits."""
 
-    def make(how: Opcode) -> Semantics:
-        type_ = type_of(how.kind)
-
-        def lift(b: PtxBuilder, i: Instruction) -> None:
-            b.write(i.operands[0], b.fit(b.op(op, b.read(i.operands[1], type_)), Type.I32))
-
-        return lift
-
-    return make
-
-
-def _find_leading(how: Opcode) -> Semantics:
-    """Return ``bfind``: position of the highest bit that differs from the sign, -1 if none."""
-    type_, sign = type_of(how.kind), signed(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x = b.read(i.operands[1], type_)
-        if sign:
-            x = b.xor(x, b.ashr(x, type_.bits - 1))
-        zeros = b.fit(b.op(Op.CLZ, x), Type.I32)
-        result = b.sub(b.i32(type_.bits - 1), zeros)
-        if how.has("shiftamt"):
-            found = b.op(Op.NE, x, b.const(type_, 0))
-            result = b.select(found, zeros, b.i32(-1))
-        b.write(i.operands[0], result)
+    def lift(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+        b.write(i.operands[0], b.fit(b.op(op, b.read(i.operands[1], type_of(how.kind))), Type.I32))
 
     return lift
 
 
-def _find_nth(how: Opcode) -> Semantics:
-    """Return ``fns``: the n-th set bit from a base on, upwards for n > 0, downwards for n < 0.
+def _find_leading(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``bfind``: position of the highest bit that differs from the sign, -1 if none."""
+    type_, sign = type_of(how.kind), signed(how.kind)
+    x = b.read(i.operands[1], type_)
+    if sign:
+        x = b.xor(x, b.ashr(x, type_.bits - 1))
+    zeros = b.fit(b.op(Op.CLZ, x), Type.I32)
+    result = b.sub(b.i32(type_.bits - 1), zeros)
+    if how.has("shiftamt"):
+        found = b.op(Op.NE, x, b.const(type_, 0))
+        result = b.select(found, zeros, b.i32(-1))
+    b.write(i.operands[0], result)
+
+
+def _find_nth(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``fns``: the n-th set bit from a base on, upwards for n > 0, downwards for n < 0.
 
     The position is found by bisection over the number of set bits below it.
     """
     del how
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        mask, base, nth = (b.read(o, Type.I32) for o in i.operands[1:4])
-        down = b.op(Op.SLT, nth, b.i32(0))
-        mask = b.select(down, b.op(Op.BREV, mask), mask)
-        base = b.select(down, b.sub(b.i32(31), base), base)
-        above = b.and_(mask, b.shl(b.i32(-1), base))
-        wanted = b.op(Op.UMAX, b.select(down, b.neg(nth), nth), b.i32(1))
-        low = b.i32(0)
-        for step in (16, 8, 4, 2, 1):
-            window = b.and_(b.lshr(above, low), b.i32((1 << step) - 1))
-            count = b.op(Op.POPC, window)
-            later = b.op(Op.ULT, count, wanted)
-            wanted = b.select(later, b.sub(wanted, count), wanted)
-            low = b.select(later, b.add(low, b.i32(step)), low)
-        bit = b.and_(b.lshr(above, low), b.i32(1))
-        only = b.op(Op.EQ, b.and_(b.lshr(mask, base), b.i32(1)), b.i32(1))
-        zero = b.op(Op.EQ, nth, b.i32(0))
-        found = b.select(zero, only, b.op(Op.EQ, wanted, bit))
-        low = b.select(zero, base, low)
-        position = b.select(down, b.sub(b.i32(31), low), low)
-        b.write(i.operands[0], b.select(found, position, b.i32(-1)))
-
-    return lift
+    mask, base, nth = (b.read(o, Type.I32) for o in i.operands[1:4])
+    down = b.op(Op.SLT, nth, b.i32(0))
+    mask = b.select(down, b.op(Op.BREV, mask), mask)
+    base = b.select(down, b.sub(b.i32(31), base), base)
+    above = b.and_(mask, b.shl(b.i32(-1), base))
+    wanted = b.op(Op.UMAX, b.select(down, b.neg(nth), nth), b.i32(1))
+    low = b.i32(0)
+    for step in (16, 8, 4, 2, 1):
+        window = b.and_(b.lshr(above, low), b.i32((1 << step) - 1))
+        count = b.op(Op.POPC, window)
+        later = b.op(Op.ULT, count, wanted)
+        wanted = b.select(later, b.sub(wanted, count), wanted)
+        low = b.select(later, b.add(low, b.i32(step)), low)
+    bit = b.and_(b.lshr(above, low), b.i32(1))
+    only = b.op(Op.EQ, b.and_(b.lshr(mask, base), b.i32(1)), b.i32(1))
+    zero = b.op(Op.EQ, nth, b.i32(0))
+    found = b.select(zero, only, b.op(Op.EQ, wanted, bit))
+    low = b.select(zero, base, low)
+    position = b.select(down, b.sub(b.i32(31), low), low)
+    b.write(i.operands[0], b.select(found, position, b.i32(-1)))
 
 
-def _extract(how: Opcode) -> Semantics:
-    """Return ``bfe``: c bits of a from bit b on, with zeros or the sign above."""
+def _extract(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``bfe``: c bits of a from bit b on, with zeros or the sign above."""
     type_, sign = type_of(how.kind), signed(how.kind)
     bits = type_.bits
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x = b.read(i.operands[1], type_)
-        start, length = (b.fit(b.and_(b.read(o, Type.I32), b.i32(255)), type_) for o in i.operands[2:4])
-        if not sign:
-            mask = b.not_(b.shl(b.const(type_, -1), length))
-            b.write(i.operands[0], b.and_(b.lshr(x, start), mask))
-            return
-        # Shift what is wanted to the top, so that its highest bit becomes the sign.
-        end = b.op(Op.UMIN, b.add(start, length), b.const(type_, bits))
-        field = b.ashr(
-            b.shl(x, b.sub(b.const(type_, bits), end)), b.sub(b.const(type_, bits), b.sub(end, start))
-        )
-        beyond = b.op(Op.ULE, b.const(type_, bits), start)
-        result = b.select(beyond, b.ashr(x, bits - 1), field)
-        result = b.select(b.op(Op.EQ, length, b.const(type_, 0)), b.const(type_, 0), result)
-        b.write(i.operands[0], result)
-
-    return lift
+    x = b.read(i.operands[1], type_)
+    start, length = (b.fit(b.and_(b.read(o, Type.I32), b.i32(255)), type_) for o in i.operands[2:4])
+    if not sign:
+        mask = b.not_(b.shl(b.const(type_, -1), length))
+        b.write(i.operands[0], b.and_(b.lshr(x, start), mask))
+        return
+    # Shift what is wanted to the top, so that its highest bit becomes the sign.
+    end = b.op(Op.UMIN, b.add(start, length), b.const(type_, bits))
+    field = b.ashr(b.shl(x, b.sub(b.const(type_, bits), end)), b.sub(b.const(type_, bits), b.sub(end, start)))
+    beyond = b.op(Op.ULE, b.const(type_, bits), start)
+    result = b.select(beyond, b.ashr(x, bits - 1), field)
+    result = b.select(b.op(Op.EQ, length, b.const(type_, 0)), b.const(type_, 0), result)
+    b.write(i.operands[0], result)
 
 
-def _insert(how: Opcode) -> Semantics:
-    """Return ``bfi``: b with its d bits from bit c on replaced by those of a."""
+def _insert(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``bfi``: b with its d bits from bit c on replaced by those of a."""
     type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        field, into = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
-        start, length = (b.fit(b.and_(b.read(o, Type.I32), b.i32(255)), type_) for o in i.operands[3:5])
-        mask = b.shl(b.not_(b.shl(b.const(type_, -1), length)), start)
-        kept = b.and_(into, b.not_(mask))
-        b.write(i.operands[0], b.or_(kept, b.and_(b.shl(field, start), mask)))
-
-    return lift
+    field, into = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+    start, length = (b.fit(b.and_(b.read(o, Type.I32), b.i32(255)), type_) for o in i.operands[3:5])
+    mask = b.shl(b.not_(b.shl(b.const(type_, -1), length)), start)
+    kept = b.and_(into, b.not_(mask))
+    b.write(i.operands[0], b.or_(kept, b.and_(b.shl(field, start), mask)))
 
 
-def _extend(how: Opcode) -> Semantics:
-    """Return ``szext``: the low b bits of a, with zeros or the sign above."""
+def _extend(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``szext``: the low b bits of a, with zeros or the sign above."""
     sign = signed(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x, width = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
-        width = b.and_(width, b.i32(31)) if how.has("wrap") else b.op(Op.UMIN, width, b.i32(32))
-        rest = b.sub(b.i32(32), width)
-        shift = b.ashr if sign else b.lshr
-        result = shift(b.shl(x, rest), rest)
-        b.write(i.operands[0], b.select(b.op(Op.EQ, width, b.i32(0)), b.i32(0), result))
-
-    return lift
+    x, width = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+    width = b.and_(width, b.i32(31)) if how.has("wrap") else b.op(Op.UMIN, width, b.i32(32))
+    rest = b.sub(b.i32(32), width)
+    shift = b.ashr if sign else b.lshr
+    result = shift(b.shl(x, rest), rest)
+    b.write(i.operands[0], b.select(b.op(Op.EQ, width, b.i32(0)), b.i32(0), result))
 
 
-def _mask(how: Opcode) -> Semantics:
-    """Return ``bmsk``: b ones from bit a on."""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        start, length = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
-        if how.has("wrap"):
-            start, length = b.and_(start, b.i32(31)), b.and_(length, b.i32(31))
-        ones = b.not_(b.shl(b.i32(-1), length))
-        b.write(i.operands[0], b.shl(ones, start))
-
-    return lift
+def _mask(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``bmsk``: b ones from bit a on."""
+    start, length = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+    if how.has("wrap"):
+        start, length = b.and_(start, b.i32(31)), b.and_(length, b.i32(31))
+    ones = b.not_(b.shl(b.i32(-1), length))
+    b.write(i.operands[0], b.shl(ones, start))
 
 
-def _dot(how: Opcode) -> Semantics:
-    """Return ``dp4a`` and ``dp2a``: a sum of products of bytes, or of 16-bit and 8-bit parts."""
+def _dot(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``dp4a`` and ``dp2a``: a sum of products of bytes, or of 16-bit and 8-bit parts."""
     a_signed, b_signed = signed(how.kinds[0]), signed(how.kinds[1])
     parts, bits = (4, 8) if how.name == "dp4a" else (2, 16)
     offset = 16 if how.has("hi") else 0
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x, y, total = (b.read(o, Type.I32) for o in i.operands[1:4])
-        for k in range(parts):
-            left = field(b, x, k * bits, bits, signed=a_signed)
-            right = field(b, y, offset + 8 * k, 8, signed=b_signed)
-            total = b.add(total, b.mul(left, right))
-        b.write(i.operands[0], total)
-
-    return lift
+    x, y, total = (b.read(o, Type.I32) for o in i.operands[1:4])
+    for k in range(parts):
+        left = field(b, x, k * bits, bits, signed=a_signed)
+        right = field(b, y, offset + 8 * k, 8, signed=b_signed)
+        total = b.add(total, b.mul(left, right))
+    b.write(i.operands[0], total)
 
 
-def _add(how: Opcode) -> Semantics:
-    return _extended(how) if how.has("cc") else plain(_sum(Op.ADD if how.name == "add" else Op.SUB))(how)
+def _add(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    lift = _extended if how.has("cc") else plain(_sum(Op.ADD if how.name == "add" else Op.SUB))
+    lift(b, how, i)
 
 
-def _multiply_packed(how: Opcode) -> Semantics:
+def _multiply_packed(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     if how.kind.endswith("x2") or bits_of(how.kind) > 64:
         raise UncoveredError
-    return _multiply(how)
+    _multiply(b, how, i)
 
 
-TABLE: dict[str, Maker] = {
+TABLE: dict[str, Semantics] = {
     "add": _add,
     "sub": _add,
     "addc": _extended,

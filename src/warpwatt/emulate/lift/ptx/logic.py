@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Function, Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Function, Semantics
 
 _SPACES = {space.value: slot for space, slot in WINDOWS.items()}
 
@@ -33,94 +33,74 @@ def _zero_or_one(b: PtxBuilder, _how: Opcode, x: Value) -> Value:
     return b.zext(b.op(Op.EQ, x, b.const(x.type, 0)), x.type)
 
 
-def _lookup(how: Opcode) -> Semantics:
-    """Return ``lop3``; with ``.and`` and the like it also writes a predicate, from one that it reads."""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        table = immediate(i, 4)
-        if table is None:
-            raise UncoveredError
-        value = lookup(b, table & 255, *(b.read(o, Type.I32) for o in i.operands[1:4]))
-        if not how.words:
-            b.write(i.operands[0], value)
-            return
-        other = b.read(i.operands[5], Type.I1)
-        predicate = b.op(Op(how.words[0]), b.op(Op.NE, value, b.i32(0)), other)
-        targets = b.elements(i.operands[0])
-        b.write(targets[0], value)
-        b.write(targets[-1], predicate)
-
-    return lift
+def _lookup(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``lop3``; with ``.and`` and the like it also writes a predicate, from one that it reads."""
+    table = immediate(i, 4)
+    if table is None:
+        raise UncoveredError
+    value = lookup(b, table & 255, *(b.read(o, Type.I32) for o in i.operands[1:4]))
+    if not how.words:
+        b.write(i.operands[0], value)
+        return
+    other = b.read(i.operands[5], Type.I1)
+    predicate = b.op(Op(how.words[0]), b.op(Op.NE, value, b.i32(0)), other)
+    targets = b.elements(i.operands[0])
+    b.write(targets[0], value)
+    b.write(targets[-1], predicate)
 
 
-def _shift(how: Opcode) -> Semantics:
-    """Return ``shl`` and ``shr``; amounts beyond the width count as the width."""
+def _shift(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``shl`` and ``shr``; amounts beyond the width count as the width."""
     kind = how.kind
     type_, sign = type_of(kind), signed(kind)
     wide = Type.I32 if type_.bits < 32 else type_
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x = b.fit(b.read(i.operands[1], type_), wide, signed=sign)
-        constant = immediate(i, 2)
-        amount = (
-            b.const(wide, constant & 0xFFFFFFFF)
-            if constant is not None
-            else b.fit(b.read(i.operands[2], Type.I32), wide)
-        )
-        op = Op.SHL if how.name == "shl" else Op.ASHR if sign else Op.LSHR
-        b.write(i.operands[0], b.fit(b.op(op, x, amount), type_), signed=sign)
-
-    return lift
+    x = b.fit(b.read(i.operands[1], type_), wide, signed=sign)
+    constant = immediate(i, 2)
+    amount = (
+        b.const(wide, constant & 0xFFFFFFFF)
+        if constant is not None
+        else b.fit(b.read(i.operands[2], Type.I32), wide)
+    )
+    op = Op.SHL if how.name == "shl" else Op.ASHR if sign else Op.LSHR
+    b.write(i.operands[0], b.fit(b.op(op, x, amount), type_), signed=sign)
 
 
-def _funnel(how: Opcode) -> Semantics:
+def _funnel(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     left, wrap = how.has("l"), how.has("wrap")
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
-        constant = immediate(i, 3)
-        if constant is not None:
-            constant &= 0xFFFFFFFF
-            amount: int | Value = constant & 31 if wrap else min(constant, 32)
-        else:
-            value = b.read(i.operands[3], Type.I32)
-            amount = b.and_(value, b.i32(31)) if wrap else b.op(Op.UMIN, value, b.i32(32))
-        b.write(i.operands[0], funnel(b, low, high, amount, left=left))
-
-    return lift
+    low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+    constant = immediate(i, 3)
+    if constant is not None:
+        constant &= 0xFFFFFFFF
+        amount: int | Value = constant & 31 if wrap else min(constant, 32)
+    else:
+        value = b.read(i.operands[3], Type.I32)
+        amount = b.and_(value, b.i32(31)) if wrap else b.op(Op.UMIN, value, b.i32(32))
+    b.write(i.operands[0], funnel(b, low, high, amount, left=left))
 
 
-def _permute(how: Opcode) -> Semantics:
+def _permute(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     mode = how.words[0] if how.words else ""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
-        constant = immediate(i, 3)
-        selector = b.read(i.operands[3], Type.I32) if constant is None else constant
-        b.write(i.operands[0], permute(b, low, high, selector, mode))
-
-    return lift
+    low, high = b.read(i.operands[1], Type.I32), b.read(i.operands[2], Type.I32)
+    constant = immediate(i, 3)
+    selector = b.read(i.operands[3], Type.I32) if constant is None else constant
+    b.write(i.operands[0], permute(b, low, high, selector, mode))
 
 
-def _move(how: Opcode) -> Semantics:
-    """Return ``mov``: copies, addresses, and vectors packed into or unpacked from one register."""
+def _move(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``mov``: copies, addresses, and vectors packed into or unpacked from one register."""
     type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        target, source = i.operands
-        if how.has("v2", "v4"):
-            count = int(how.words[0][1:])
-            pairs = zip(b.elements(target, count), b.elements(source, count), strict=True)
-            for value, element in [(b.read(s, type_), t) for t, s in pairs]:
-                b.write(element, value)
-        elif isinstance(source, Vector):
-            b.write(target, _packed(b, source.elements, type_))
-        elif isinstance(target, Vector):
-            _unpack(b, target.elements, b.read(source, type_))
-        else:
-            b.write(target, b.read(source, type_))
-
-    return lift
+    target, source = i.operands
+    if how.has("v2", "v4"):
+        count = int(how.words[0][1:])
+        pairs = zip(b.elements(target, count), b.elements(source, count), strict=True)
+        for value, element in [(b.read(s, type_), t) for t, s in pairs]:
+            b.write(element, value)
+    elif isinstance(source, Vector):
+        b.write(target, _packed(b, source.elements, type_))
+    elif isinstance(target, Vector):
+        _unpack(b, target.elements, b.read(source, type_))
+    else:
+        b.write(target, b.read(source, type_))
 
 
 def _packed(b: PtxBuilder, elements: Sequence[Operand], type_: Type) -> Value:
@@ -156,40 +136,32 @@ def _unpack(b: PtxBuilder, elements: Sequence[Operand], value: Value) -> None:
         b.write(element, found)
 
 
-def _convert_address(how: Opcode) -> Semantics:
-    """Return ``cvta``: offset in a space to generic address, and back."""
+def _convert_address(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``cvta``: offset in a space to generic address, and back."""
     space = next((w.partition("::")[0] for w in how.words if w.partition("::")[0] in _SPACES), "")
     back = how.has("to")
     type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        window = _SPACES[space] << SLOT_BITS
-        value = b.read(i.operands[1], type_)
-        if window and type_ is Type.I64:
-            value = (b.sub if back else b.add)(value, b.const(Type.I64, window))
-        b.write(i.operands[0], value)
-
-    return lift
+    window = _SPACES[space] << SLOT_BITS
+    value = b.read(i.operands[1], type_)
+    if window and type_ is Type.I64:
+        value = (b.sub if back else b.add)(value, b.const(Type.I64, window))
+    b.write(i.operands[0], value)
 
 
-def _is_space(how: Opcode) -> Semantics:
-    """Return ``isspacep``: whether a generic address lies in a window; global is what no other one is."""
+def _is_space(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``isspacep``: whether a generic address lies in a window; global is what no other one is."""
     space = next(w.partition("::")[0] for w in how.words if w.partition("::")[0] in _SPACES)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        slot = b.lshr(b.read(i.operands[1], Type.I64), SLOT_BITS)
-        if space == "global":
-            low = b.op(Op.ULT, slot, b.const(Type.I64, SHARED_SLOT))
-            high = b.op(Op.ULT, b.const(Type.I64, LOCAL_SLOT), slot)
-            result = b.or_(low, high)
-        else:
-            result = b.op(Op.EQ, slot, b.const(Type.I64, _SPACES[space]))
-        b.write(i.operands[0], result)
-
-    return lift
+    slot = b.lshr(b.read(i.operands[1], Type.I64), SLOT_BITS)
+    if space == "global":
+        low = b.op(Op.ULT, slot, b.const(Type.I64, SHARED_SLOT))
+        high = b.op(Op.ULT, b.const(Type.I64, LOCAL_SLOT), slot)
+        result = b.or_(low, high)
+    else:
+        result = b.op(Op.EQ, slot, b.const(Type.I64, _SPACES[space]))
+    b.write(i.operands[0], result)
 
 
-TABLE: dict[str, Maker] = {
+TABLE: dict[str, Semantics] = {
     "and": plain(_bitwise(Op.AND)),
     "or": plain(_bitwise(Op.OR)),
     "xor": plain(_bitwise(Op.XOR)),

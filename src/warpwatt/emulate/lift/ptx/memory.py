@@ -12,6 +12,7 @@ from warpwatt.emulate.layout import CONSTANT_BANK, PARAMETER_BANK
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import bits_of, signed, type_of
 from warpwatt.emulate.lift.ptx.operands import size_of
+from warpwatt.emulate.lift.ptx.patterns import nothing
 from warpwatt.program.semantics import parameter_cells
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 SPACES = ("global", "shared", "local", "const", "param")
 
@@ -45,79 +46,65 @@ def _count(how: Opcode) -> int:
     return next((int(w[1:]) for w in how.words if w in ("v2", "v4", "v8")), 1)
 
 
-def _load(how: Opcode) -> Semantics:
+def _load(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     space, kind, count = space_of(how), how.kind, _count(how)
     if bits_of(kind) > 64:
         raise UncoveredError
     if space == "param":
-        return _load_parameter(how)
+        _load_parameter(b, how, i)
+        return
     element, sign = element_type(kind), signed(kind)
     bank = CONSTANT_BANK if space == "const" else 0
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        values = b.load(space, b.address(i.operands[1], space), element, count, bank)
-        for target, value in zip(b.elements(i.operands[0], count), values, strict=True):
-            b.write(target, value, signed=sign)
-
-    return lift
+    values = b.load(space, b.address(i.operands[1], space), element, count, bank)
+    for target, value in zip(b.elements(i.operands[0], count), values, strict=True):
+        b.write(target, value, signed=sign)
 
 
-def _store(how: Opcode) -> Semantics:
+def _store(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     space, count = space_of(how), _count(how)
     if bits_of(how.kind) > 64:
         raise UncoveredError
     if space == "param":
-        return _store_parameter(how)
+        _store_parameter(b, how, i)
+        return
     element = element_type(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        values = [b.read(o, element) for o in b.elements(i.operands[1], count)]
-        b.store(space, b.address(i.operands[0], space), *values)
-
-    return lift
+    values = [b.read(o, element) for o in b.elements(i.operands[1], count)]
+    b.store(space, b.address(i.operands[0], space), *values)
 
 
 # -- parameters -------------------------------------------------------------------------------------------
 
 
-def _load_parameter(how: Opcode) -> Semantics:
-    """Return ``ld.param``: kernel parameters from constant bank 0, else what a call has passed."""
+def _load_parameter(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``ld.param``: kernel parameters from constant bank 0, else what a call has passed."""
     kind, count = how.kind, _count(how)
     element, sign = element_type(kind), signed(kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        address, targets = i.operands[1], b.elements(i.operands[0], count)
-        cells = _cells(b, i)
-        values: Sequence[Value]
-        if cells:
-            values = [_read_cell(b, cell, element) for cell in cells]
-        elif (start := _kernels_own(b, address)) is not None:
-            size = size_of(kind)
-            values = [b.constant(PARAMETER_BANK, start + k * size, element) for k in range(count)]
-        elif not _symbol(address) and _points_to_kernels_own(b):
-            values = b.load("const", b.address(address), element, count, PARAMETER_BANK)
-        else:
-            values = b.load("local", b.address(address), element, count)
-        for target, value in zip(targets, values, strict=True):
-            b.write(target, value, signed=sign)
-
-    return lift
+    address, targets = i.operands[1], b.elements(i.operands[0], count)
+    cells = _cells(b, i)
+    values: Sequence[Value]
+    if cells:
+        values = [_read_cell(b, cell, element) for cell in cells]
+    elif (start := _kernels_own(b, address)) is not None:
+        size = size_of(kind)
+        values = [b.constant(PARAMETER_BANK, start + k * size, element) for k in range(count)]
+    elif not _symbol(address) and _points_to_kernels_own(b):
+        values = b.load("const", b.address(address), element, count, PARAMETER_BANK)
+    else:
+        values = b.load("local", b.address(address), element, count)
+    for target, value in zip(targets, values, strict=True):
+        b.write(target, value, signed=sign)
 
 
-def _store_parameter(how: Opcode) -> Semantics:
-    """Return ``st.param``: what a call passes or returns, in a register where all accesses agree on it."""
+def _store_parameter(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``st.param``: what a call passes or returns, in a register where all accesses agree on it."""
     element, count = element_type(how.kind), _count(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        values = [b.read(o, element) for o in b.elements(i.operands[1], count)]
-        cells = _cells(b, i)
-        if not cells:
-            b.store("local", b.address(i.operands[0]), *values)
-        for cell, value in zip(cells, values, strict=False):
-            b.declare(cell, _whole(element))
-            b.set(cell, value)
-
-    return lift
+    values = [b.read(o, element) for o in b.elements(i.operands[1], count)]
+    cells = _cells(b, i)
+    if not cells:
+        b.store("local", b.address(i.operands[0]), *values)
+    for cell, value in zip(cells, values, strict=False):
+        b.declare(cell, _whole(element))
+        b.set(cell, value)
 
 
 def _read_cell(b: PtxBuilder, cell: str, type_: Type) -> Value:
@@ -191,42 +178,29 @@ def _symbol(operand: Operand) -> str:
 # -- without effect on values -----------------------------------------------------------------------------
 
 
-def _nothing(_how: Opcode) -> Semantics:
-    """Return what changes no value: prefetches, hints, fences, commits of copies made at once."""
-
-    def lift(_b: PtxBuilder, _i: Instruction) -> None:
-        return
-
-    return lift
+def _policy(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
+    """Lift ``createpolicy``: an opaque cache policy, 0 here."""
+    b.write(i.operands[0], b.const(Type.I64, 0))
 
 
-def _policy(_how: Opcode) -> Semantics:
-    """Return ``createpolicy``: an opaque cache policy, 0 here."""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.write(i.operands[0], b.const(Type.I64, 0))
-
-    return lift
-
-
-def _allocate(_how: Opcode) -> Semantics:
+def _allocate(_b: PtxBuilder, _how: Opcode, _i: Instruction) -> None:
     raise UncoveredError
 
 
-TABLE: dict[str, Maker] = {
+TABLE: dict[str, Semantics] = {
     "ld": _load,
     "ldu": _load,
     "st": _store,
-    "prefetch": _nothing,
-    "prefetchu": _nothing,
-    "applypriority": _nothing,
-    "discard": _nothing,
+    "prefetch": nothing,
+    "prefetchu": nothing,
+    "applypriority": nothing,
+    "discard": nothing,
     "createpolicy": _policy,
-    "membar": _nothing,
-    "fence": _nothing,
-    "nanosleep": _nothing,
-    "pmevent": _nothing,
-    "setmaxnreg": _nothing,
-    "griddepcontrol": _nothing,
+    "membar": nothing,
+    "fence": nothing,
+    "nanosleep": nothing,
+    "pmevent": nothing,
+    "setmaxnreg": nothing,
+    "griddepcontrol": nothing,
     "alloca": _allocate,
 }

@@ -1,6 +1,6 @@
 """Shapes that many instructions share: one result from operands of one type, element by element if packed.
 
-A *maker* takes an opcode apart once and returns its semantics, ``(builder, instruction) -> None``.
+*Semantics* are functions ``(builder, opcode, instruction) -> None``, the opcode taken apart.
 """
 
 from __future__ import annotations
@@ -17,26 +17,24 @@ from warpwatt.emulate.lift.ptx.operands import PtxBuilder
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
 
-Semantics = Callable[[PtxBuilder, Instruction], None]
-Maker = Callable[[Opcode], Semantics]
+Semantics = Callable[[PtxBuilder, Opcode, Instruction], None]
 Function = Callable[..., "Value"]
 """``(builder, opcode, values...) -> value``, of the type that belongs to the opcode's kind."""
 
 
-def plain(function: Function) -> Maker:
-    """Return the maker of d = function(a, b, ...), all of the opcode's first type; ``x2`` types in halves."""
+def nothing(_b: PtxBuilder, _how: Opcode, _i: Instruction) -> None:
+    """Lift what changes no value: prefetches, hints, fences, commits of copies made at once."""
 
-    def make(how: Opcode) -> Semantics:
+
+def plain(function: Function) -> Semantics:
+    """Return semantics d = function(a, b, ...), all of the opcode's first type; ``x2`` types in halves."""
+
+    def lift(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
         whole = packed(function) if how.kind.endswith("x2") else function
-        type_, sign = type_of(how.kind), signed(how.kind)
+        values = [b.read(o, type_of(how.kind)) for o in i.operands[1:]]
+        b.write(i.operands[0], whole(b, how, *values), signed=signed(how.kind))
 
-        def lift(b: PtxBuilder, i: Instruction) -> None:
-            values = [b.read(o, type_) for o in i.operands[1:]]
-            b.write(i.operands[0], whole(b, how, *values), signed=sign)
-
-        return lift
-
-    return make
+    return lift
 
 
 def packed(function: Function) -> Function:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Function, Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Function, Semantics
 
 
 def _real(function: Function) -> Function:
@@ -98,27 +98,19 @@ def _extreme(op: Op) -> Function:
     return function
 
 
-def _copy_sign(how: Opcode) -> Semantics:
-    """Return ``copysign``: magnitude of b, sign of a."""
+def _copy_sign(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``copysign``: magnitude of b, sign of a."""
     type_ = Type(f"i{type_of(how.kind).bits}")
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        sign_of, magnitude_of = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
-        mask = b.const(type_, 1 << (type_.bits - 1))
-        b.write(i.operands[0], b.or_(b.and_(sign_of, mask), b.and_(magnitude_of, b.not_(mask))))
-
-    return lift
+    sign_of, magnitude_of = b.read(i.operands[1], type_), b.read(i.operands[2], type_)
+    mask = b.const(type_, 1 << (type_.bits - 1))
+    b.write(i.operands[0], b.or_(b.and_(sign_of, mask), b.and_(magnitude_of, b.not_(mask))))
 
 
-def _test(how: Opcode) -> Semantics:
-    """Return ``testp``: a property of a number as a predicate."""
+def _test(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``testp``: a property of a number as a predicate."""
     type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        x = b.read(i.operands[1], type_)
-        b.write(i.operands[0], _PROPERTIES[how.words[0]](b, x))
-
-    return lift
+    x = b.read(i.operands[1], type_)
+    b.write(i.operands[0], _PROPERTIES[how.words[0]](b, x))
 
 
 def _finite(b: PtxBuilder, x: Value) -> Value:
@@ -161,36 +153,31 @@ def _sign_only(op: Op) -> Function:
     return function
 
 
-def _mixed(function: Function) -> Maker:
-    """Return the maker of arithmetic whose last type may be narrower (``fma.rn.f32.f16``: sm_100)."""
+def _mixed(function: Function) -> Semantics:
+    """Return arithmetic whose last type may be narrower (``fma.rn.f32.f16``: sm_100)."""
 
-    def make(how: Opcode) -> Semantics:
+    def lift(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
         if len(how.kinds) > 1:
             raise UncoveredError
         if how.kind == "f32x2":
-            return _two_floats(function, how)
-        return plain(_real(function))(how)
-
-    return make
-
-
-def _two_floats(function: Function, how: Opcode) -> Semantics:
-    """Return arithmetic on two F32 in a 64-bit register (sm_100)."""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        pairs = [b.halves(b.read(o, Type.I64)) for o in i.operands[1:]]
-        results = [
-            b.cast_bits(
-                _real(function)(b, how, *(b.cast_bits(pair[k], Type.F32) for pair in pairs)), Type.I32
-            )
-            for k in range(2)
-        ]
-        b.write(i.operands[0], b.pair(results[0], results[1]))
+            _two_floats(function, b, how, i)
+        else:
+            plain(_real(function))(b, how, i)
 
     return lift
 
 
-TABLE: dict[str, Maker] = {
+def _two_floats(function: Function, b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift arithmetic on two F32 in a 64-bit register (sm_100)."""
+    pairs = [b.halves(b.read(o, Type.I64)) for o in i.operands[1:]]
+    low, high = (
+        b.cast_bits(_real(function)(b, how, *(b.cast_bits(pair[k], Type.F32) for pair in pairs)), Type.I32)
+        for k in (0, 1)
+    )
+    b.write(i.operands[0], b.pair(low, high))
+
+
+TABLE: dict[str, Semantics] = {
     "add": _mixed(_one(Op.FADD)),
     "sub": _mixed(_one(Op.FSUB)),
     "mul": _mixed(_one(Op.FMUL)),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)", re.ASCII)
 _WHOLE_WARP = Immediate(0xFFFFFFFF, "-1")
@@ -66,8 +66,8 @@ def _matrix(name: str, shape: tuple[int, int, int], kind: str) -> _Matrix:
     return _Matrix(name, rows, columns, BITS[kind])
 
 
-def _product(how: Opcode) -> Semantics:
-    """Return ``mma`` and ``wmma.mma``; two types are those of D and C, A and B being f16."""
+def _product(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``mma`` and ``wmma.mma``; two types are those of D and C, A and B being f16."""
     shape = _shape(how)
     kinds = (how.kinds[0], "f16", "f16", how.kinds[1]) if len(how.kinds) == 2 else how.kinds
     if len(kinds) != 4 or how.has(*_UNLIKE) or not all(k in BITS for k in kinds):
@@ -79,51 +79,39 @@ def _product(how: Opcode) -> Semantics:
     result = _matrix("c", shape, d)
     modifiers = tuple(w for w in how.words if w in ("satfinite", "xor", "and"))
     constants = (*shape, a, second, c, d, *modifiers)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(_WHOLE_WARP)
-        args = [
-            b.read(o, matrix.type)
-            for matrix, operand in zip(inputs, i.operands[1:4], strict=True)
-            for o in b.elements(operand)[: matrix.registers]
-        ]
-        values = b.call("mma", constants, (result.type, result.registers), *args)
-        for target, value in zip(b.elements(i.operands[0]), values, strict=False):
-            b.write(target, value)
-
-    return lift
+    b.gather(_WHOLE_WARP)
+    args = [
+        b.read(o, matrix.type)
+        for matrix, operand in zip(inputs, i.operands[1:4], strict=True)
+        for o in b.elements(operand)[: matrix.registers]
+    ]
+    values = b.call("mma", constants, (result.type, result.registers), *args)
+    for target, value in zip(b.elements(i.operands[0]), values, strict=False):
+        b.write(target, value)
 
 
 # -- fragments in memory ----------------------------------------------------------------------------------
 
 
-def _load(how: Opcode) -> Semantics:
-    """Return ``wmma.load``."""
+def _load(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``wmma.load``."""
     matrix, along_rows = _located(how)
     space = space_of(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(_WHOLE_WARP)
-        places = _Places(b, matrix, b.address(i.operands[1], space), _stride(b, i, matrix, 2, along_rows))
-        values = places.load(space, along_rows)
-        for at, target in enumerate(b.elements(i.operands[0])):
-            b.write(target, values[at % len(values)])
-
-    return lift
+    b.gather(_WHOLE_WARP)
+    places = _Places(b, matrix, b.address(i.operands[1], space), _stride(b, i, matrix, 2, along_rows))
+    values = places.load(space, along_rows)
+    for at, target in enumerate(b.elements(i.operands[0])):
+        b.write(target, values[at % len(values)])
 
 
-def _store(how: Opcode) -> Semantics:
-    """Return ``wmma.store``."""
+def _store(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    """Lift ``wmma.store``."""
     matrix, along_rows = _located(how)
     space = space_of(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(_WHOLE_WARP)
-        places = _Places(b, matrix, b.address(i.operands[0], space), _stride(b, i, matrix, 2, along_rows))
-        values = [b.read(o, matrix.type) for o in b.elements(i.operands[1])]
-        places.store(space, along_rows, values[: matrix.registers])
-
-    return lift
+    b.gather(_WHOLE_WARP)
+    places = _Places(b, matrix, b.address(i.operands[0], space), _stride(b, i, matrix, 2, along_rows))
+    values = [b.read(o, matrix.type) for o in b.elements(i.operands[1])]
+    places.store(space, along_rows, values[: matrix.registers])
 
 
 def _located(how: Opcode) -> tuple[_Matrix, bool]:
@@ -234,27 +222,19 @@ class _Places:
 # -- 8 x 8 matrices ---------------------------------------------------------------------------------------
 
 
-def _load_matrix(how: Opcode) -> Semantics:
+def _load_matrix(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     count, space = _tiles(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(_WHOLE_WARP)
-        values = load_matrices(b, space, b.address(i.operands[1], space), count, transposed=how.has("trans"))
-        for target, value in zip(b.elements(i.operands[0]), values, strict=True):
-            b.write(target, value)
-
-    return lift
+    b.gather(_WHOLE_WARP)
+    values = load_matrices(b, space, b.address(i.operands[1], space), count, transposed=how.has("trans"))
+    for target, value in zip(b.elements(i.operands[0]), values, strict=True):
+        b.write(target, value)
 
 
-def _store_matrix(how: Opcode) -> Semantics:
+def _store_matrix(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     count, space = _tiles(how)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(_WHOLE_WARP)
-        values = [b.read(o, Type.I32) for o in b.elements(i.operands[1])[:count]]
-        store_matrices(b, space, b.address(i.operands[0], space), values, transposed=how.has("trans"))
-
-    return lift
+    b.gather(_WHOLE_WARP)
+    values = [b.read(o, Type.I32) for o in b.elements(i.operands[1])[:count]]
+    store_matrices(b, space, b.address(i.operands[0], space), values, transposed=how.has("trans"))
 
 
 def _tiles(how: Opcode) -> tuple[int, str]:
@@ -263,20 +243,17 @@ def _tiles(how: Opcode) -> tuple[int, str]:
     return next(int(w[1]) for w in how.words if w in ("x1", "x2", "x4")), space_of(how)
 
 
-def _move_matrix(how: Opcode) -> Semantics:
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(_WHOLE_WARP)
-        value = b.read(i.operands[1], Type.I32)
-        b.write(i.operands[0], transpose(b, value) if how.has("trans") else value)
-
-    return lift
+def _move_matrix(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    b.gather(_WHOLE_WARP)
+    value = b.read(i.operands[1], Type.I32)
+    b.write(i.operands[0], transpose(b, value) if how.has("trans") else value)
 
 
-def _wmma(how: Opcode) -> Semantics:
-    return {"load": _load, "store": _store, "mma": _product}[how.words[0]](how)
+def _wmma(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
+    {"load": _load, "store": _store, "mma": _product}[how.words[0]](b, how, i)
 
 
-TABLE: dict[str, Maker] = {
+TABLE: dict[str, Semantics] = {
     "mma": _product,
     "wmma": _wmma,
     "ldmatrix": _load_matrix,

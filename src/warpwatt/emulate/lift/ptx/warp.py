@@ -19,26 +19,22 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder
-    from warpwatt.emulate.lift.ptx.patterns import Maker, Semantics
+    from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _FULL = 0xFFFFFFFF
 
 
-def _shuffle(how: Opcode) -> Semantics:
+def _shuffle(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     mode = next(w for w in how.words if w in ("up", "down", "bfly", "idx"))
     sync = how.has("sync")
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        if sync:
-            b.gather(i.operands[4])
-        value = b.read(i.operands[1], Type.I32)
-        lane, valid = source_lane(b, mode, _operand(b, i, 2), _operand(b, i, 3))
-        targets = b.elements(i.operands[0])
-        if len(targets) > 1:
-            b.write(targets[1], b.true() if valid is None else valid)
-        b.write(targets[0], b.shuffle(value, lane))
-
-    return lift
+    if sync:
+        b.gather(i.operands[4])
+    value = b.read(i.operands[1], Type.I32)
+    lane, valid = source_lane(b, mode, _operand(b, i, 2), _operand(b, i, 3))
+    targets = b.elements(i.operands[0])
+    if len(targets) > 1:
+        b.write(targets[1], b.true() if valid is None else valid)
+    b.write(targets[0], b.shuffle(value, lane))
 
 
 def _operand(b: PtxBuilder, i: Instruction, at: int) -> int | Value:
@@ -53,18 +49,14 @@ def _members(b: PtxBuilder, mask: Operand, found: Value) -> Value:
     return b.and_(found, b.read(mask, Type.I32))
 
 
-def _vote(how: Opcode) -> Semantics:
+def _vote(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     mode = next(w for w in how.words if w in ("all", "any", "uni", "ballot"))
     sync = how.has("sync")
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        mask: Operand = i.operands[2] if sync else Immediate(_FULL, "-1")
-        if sync:
-            b.gather(mask)
-        yes = _members(b, mask, b.ballot(b.read(i.operands[1], Type.I1)))
-        b.write(i.operands[0], _verdict(b, mode, yes, mask))
-
-    return lift
+    mask: Operand = i.operands[2] if sync else Immediate(_FULL, "-1")
+    if sync:
+        b.gather(mask)
+    yes = _members(b, mask, b.ballot(b.read(i.operands[1], Type.I1)))
+    b.write(i.operands[0], _verdict(b, mode, yes, mask))
 
 
 def _verdict(b: PtxBuilder, mode: str, yes: Value, mask: Operand) -> Value:
@@ -77,29 +69,25 @@ def _verdict(b: PtxBuilder, mode: str, yes: Value, mask: Operand) -> Value:
     return all_ if mode == "all" else b.or_(all_, b.not_(any_))
 
 
-def _match(how: Opcode) -> Semantics:
+def _match(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     type_ = type_of(how.kind)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        mask = i.operands[2]
-        b.gather(mask)
-        same = _members(b, mask, b.match(b.read(i.operands[1], type_)))
-        targets = b.elements(i.operands[0])
-        if how.has("any"):
-            b.write(targets[0], same)
-            return
-        all_ = b.op(Op.EQ, same, _members(b, mask, b.active()))
-        if len(targets) > 1:
-            b.write(targets[1], all_)
-        b.write(targets[0], b.select(all_, same, b.i32(0)))
-
-    return lift
+    mask = i.operands[2]
+    b.gather(mask)
+    same = _members(b, mask, b.match(b.read(i.operands[1], type_)))
+    targets = b.elements(i.operands[0])
+    if how.has("any"):
+        b.write(targets[0], same)
+        return
+    all_ = b.op(Op.EQ, same, _members(b, mask, b.active()))
+    if len(targets) > 1:
+        b.write(targets[1], all_)
+    b.write(targets[0], b.select(all_, same, b.i32(0)))
 
 
 _REDUCTIONS = {"add": Op.ADD, "and": Op.AND, "or": Op.OR, "xor": Op.XOR}
 
 
-def _reduce(how: Opcode) -> Semantics:
+def _reduce(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     name = next(w for w in how.words if w in (*_REDUCTIONS, "min", "max"))
     type_ = type_of(how.kind)
     if name in _REDUCTIONS:
@@ -110,36 +98,25 @@ def _reduce(how: Opcode) -> Semantics:
         op = Op.FMIN if name == "min" else Op.FMAX
     else:
         op = Op(("s" if signed(how.kind) else "u") + name)
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(i.operands[2])
-        b.write(i.operands[0], b.reduce(op, b.read(i.operands[1], type_)))
-
-    return lift
+    b.gather(i.operands[2])
+    b.write(i.operands[0], b.reduce(op, b.read(i.operands[1], type_)))
 
 
-def _active(_how: Opcode) -> Semantics:
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.write(i.operands[0], b.active())
-
-    return lift
+def _active(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
+    b.write(i.operands[0], b.active())
 
 
-def _elect(_how: Opcode) -> Semantics:
-    """Return ``elect.sync``: the lowest member leads."""
-
-    def lift(b: PtxBuilder, i: Instruction) -> None:
-        b.gather(i.operands[1])
-        members = _members(b, i.operands[1], b.active())
-        leader = b.op(Op.CLZ, b.op(Op.BREV, members))
-        targets = b.elements(i.operands[0])
-        b.write(targets[0], leader)
-        b.write(targets[-1], b.op(Op.EQ, leader, b.lane()))
-
-    return lift
+def _elect(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
+    """Lift ``elect.sync``: the lowest member leads."""
+    b.gather(i.operands[1])
+    members = _members(b, i.operands[1], b.active())
+    leader = b.op(Op.CLZ, b.op(Op.BREV, members))
+    targets = b.elements(i.operands[0])
+    b.write(targets[0], leader)
+    b.write(targets[-1], b.op(Op.EQ, leader, b.lane()))
 
 
-TABLE: dict[str, Maker] = {
+TABLE: dict[str, Semantics] = {
     "shfl": _shuffle,
     "vote": _vote,
     "match": _match,
