@@ -8,9 +8,8 @@ from warpwatt.core.arguments import Buffer
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import Level, Parameter, Space
 from warpwatt.emulate import parameters
-from warpwatt.emulate.layout import CONSTANT_BANK, GLOBALS_SLOT, PARAMETER_BANK, SLOT_BITS, layout
+from warpwatt.emulate.layout import CONSTANT_BANK, GLOBALS_SLOT, PARAMETER_BANK, SLOT_BITS, layout, linked
 from warpwatt.emulate.lift.sass.constants import launch_constants
-from warpwatt.emulate.linked import linked
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context
 

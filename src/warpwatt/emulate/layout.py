@@ -1,4 +1,6 @@
-"""Where the variables of a PTX program lie: one answer for the lifter and for whoever fills the memory.
+"""Where variables lie: one answer for the lifter and for whoever fills the memory.
+
+:func:`layout` places those of a PTX program, :func:`linked` reads where the linker has placed those of SASS.
 
 Device addresses carry a slot in their upper bits (``address >> 40``): slot 1 holds the module's global
 variables, 2 and up one buffer each. Shared, local, parameter and constant memory are also seen through
@@ -41,6 +43,7 @@ WINDOWS = {
 }
 """Slot that turns an offset in a space into a generic address; global addresses are generic already."""
 _DYNAMIC_ALIGN = 16
+_POINTER_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,8 +115,12 @@ def layout(program: Program) -> Layout:
     offsets |= {v.name: base for v in dynamic}
     if dynamic:
         sizes[Space.SHARED] = base
-    parameters, sizes[Space.PARAM] = _parameters(program)
-    images = {s: _image(program.variables, spaces, offsets, s, sizes[s]) for s in (Space.GLOBAL, Space.CONST)}
+    parameters = parameter_offsets(program)
+    sizes[Space.PARAM] = max((parameters[p.name] + p.size for p in program.parameters), default=0)
+    images = {
+        space: _image([v for v in program.variables if spaces[v.name] is space], offsets, sizes[space])
+        for space in (Space.GLOBAL, Space.CONST)
+    }
     return Layout(offsets, spaces, parameters, sizes, base, images)
 
 
@@ -132,27 +139,86 @@ def _aligned(offset: int, align: int) -> int:
     return -(-offset // max(align, 1)) * max(align, 1)
 
 
-def _parameters(program: Program) -> tuple[dict[str, int], int]:
-    """Return the offset of each kernel parameter and their bytes together."""
-    offsets: dict[str, int] = {}
+def parameter_offsets(program: Program) -> dict[str, int]:
+    """Return where each parameter lies in the parameter block: where the program says, else aligned.
+
+    >>> from warpwatt.core.program import Level, Parameter, Program
+    >>> pair = Parameter("n", "u32", 4, 4), Parameter("p", "u64", 8, 8)
+    >>> parameter_offsets(Program("k", Level.PTX, "sm_90", (), parameters=pair))
+    {'n': 0, 'p': 8}
+    """
+    result: dict[str, int] = {}
     end = 0
     for parameter in program.parameters:
-        offsets[parameter.name] = start = _aligned(end, parameter.align)
+        aligned = _aligned(end, parameter.align)
+        result[parameter.name] = start = aligned if parameter.offset is None else parameter.offset
         end = start + parameter.size
-    return offsets, end
+    return result
 
 
-def _image(
-    variables: Iterable[Variable],
-    spaces: Mapping[str, Space],
-    offsets: Mapping[str, int],
-    space: Space,
-    size: int,
-) -> bytes:
-    """Return the bytes of a space before the launch."""
+def _image(variables: Iterable[Variable], offsets: Mapping[str, int], size: int) -> bytes:
+    """Return ``size`` bytes that hold what variables are before the launch."""
     image = bytearray(size)
     for variable in variables:
-        if spaces[variable.name] is space and variable.initial:
-            start = offsets[variable.name]
-            image[start : start + len(variable.initial)] = variable.initial
+        start = offsets[variable.name]
+        image[start : start + len(variable.initial)] = variable.initial
     return bytes(image[:size])
+
+
+# -- machine code -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linked:
+    """A linked program's memory before the launch.
+
+    Attributes
+    ----------
+    banks
+        Contents of the constant banks but 0, addresses filled in.
+    globals
+        Contents of the module's global variables, from the start of slot 1.
+    offsets
+        Where each variable lies in slot 1 (global) or bank 3 (constant), by name.
+    spaces
+        Space of each variable.
+    """
+
+    banks: Mapping[int, bytes]
+    globals: bytes
+    offsets: Mapping[str, int]
+    spaces: Mapping[str, Space]
+
+    def address(self, name: str) -> int:
+        """Return a variable's generic address.
+
+        Raises
+        ------
+        KeyError
+            If there is none of that name.
+        """
+        slot = GLOBALS_SLOT if self.spaces[name] is Space.GLOBAL else CONSTANT_SLOT
+        return (slot << SLOT_BITS) + self.offsets[name]
+
+
+@lru_cache(maxsize=64)
+def linked(program: Program) -> Linked:
+    """Return the memory that a SASS program's code expects.
+
+    The linker has placed everything within its section; only where the module's global variables begin is
+    ours to say.
+    """
+    variables = [v for v in program.variables if v.offset is not None]
+    offsets = {v.name: v.offset for v in variables if v.offset is not None}
+    spaces = {v.name: v.space for v in variables}
+    contents = {bank: bytearray(data) for bank, data in program.constants.items()}
+    module = [v for v in variables if v.space is Space.GLOBAL]
+    size = max((offsets[v.name] + v.size for v in module), default=0)
+    contents[-1] = bytearray(_image(module, offsets, size))
+    found = Linked({}, b"", offsets, spaces)
+    for pointer in program.pointers:
+        place = contents[-1 if pointer.bank is None else pointer.bank]
+        value = (found.address(pointer.variable) + pointer.addend) % (1 << 64)
+        place[pointer.offset : pointer.offset + _POINTER_BYTES] = value.to_bytes(_POINTER_BYTES, "little")
+    banks = {bank: bytes(data) for bank, data in contents.items() if bank >= 0}
+    return Linked(banks, bytes(contents[-1]), offsets, spaces)

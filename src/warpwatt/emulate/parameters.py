@@ -12,6 +12,7 @@ from warpwatt.core.arguments import Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import Address, Level, Register, Space, Symbol
 from warpwatt.emulate import fills
+from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.program.binding import check_buffer, display_name, scalar_value
 
 if TYPE_CHECKING:
@@ -25,24 +26,6 @@ _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 _POINTER_BYTES = 8
 _ADDEND = 3
 """Place of what a multiplication adds, among its operands that are no predicates: result, factors, addend."""
-
-
-def offsets(program: Program) -> dict[str, int]:
-    """Return where each parameter lies in the parameter block: where the program says, else aligned.
-
-    >>> from warpwatt.core.program import Level, Parameter, Program
-    >>> pair = Parameter("n", "u32", 4, 4), Parameter("p", "u64", 8, 8)
-    >>> offsets(Program("k", Level.PTX, "sm_90", (), parameters=pair))
-    {'n': 0, 'p': 8}
-    """
-    result: dict[str, int] = {}
-    end = 0
-    for parameter in program.parameters:
-        align = max(1, parameter.align)
-        start = parameter.offset if parameter.offset is not None else -(-end // align) * align
-        result[parameter.name] = start
-        end = start + parameter.size
-    return result
 
 
 def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
@@ -59,7 +42,7 @@ def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
         If an argument is missing or does not fit.
     """
     program, given = bound.program, bound.arguments
-    at = offsets(program)
+    at = parameter_offsets(program)
     last = max(((at[p.name] + p.size) for p in program.parameters), default=0)
     data = bytearray(last)
     missing: list[tuple[int, Parameter]] = []

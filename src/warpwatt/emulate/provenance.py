@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Routine
+from warpwatt.emulate.layout import parameter_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,11 +98,9 @@ def _parameter(
 
 def _pointers(routine: Routine) -> dict[int, str]:
     """Return for each 32-bit word of bank 0 the parameter that may be a pointer and lies there."""
-    from warpwatt.emulate.parameters import offsets
-
     program = routine.program
     words: dict[int, str] = {}
-    for parameter, at in zip(program.parameters, offsets(program).values(), strict=True):
+    for parameter, at in zip(program.parameters, parameter_offsets(program).values(), strict=True):
         if parameter.size >= _POINTER_BYTES:
             start = program.parameter_base + at
             words.update(dict.fromkeys(range(start, start + parameter.size, 4), parameter.name))

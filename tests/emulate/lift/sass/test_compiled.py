@@ -15,8 +15,8 @@ from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
 from warpwatt.emulate.context import load_launch
+from warpwatt.emulate.layout import linked
 from warpwatt.emulate.lift import lift
-from warpwatt.emulate.linked import linked
 from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.program.binding import bind
