@@ -9,7 +9,7 @@ from __future__ import annotations
 from warpwatt.core.program import Address, Immediate, Operand, Register
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.bits import clamp, field
-from warpwatt.emulate.lift.sass.operands import Form, Step, is_zero, literal_of, require
+from warpwatt.emulate.lift.sass.operands import Form, Step, is_false, is_zero, literal_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 
@@ -33,11 +33,7 @@ def _bare(operand: Operand) -> Operand:
 def _carry_ins(step: Step, form: Form) -> list[Value]:
     """Return the predicates that an .X form adds; none without .X."""
     require(step.has("X") or not form.ins, "predicate without .X")
-    return [step.predicate(p) for p in form.ins if not _is_false(p)]
-
-
-def _is_false(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.name in ("PT", "UPT") and operand.negated
+    return [step.predicate(p) for p in form.ins if not is_false(p)]
 
 
 def _writes(outs: tuple[Register, ...]) -> bool:

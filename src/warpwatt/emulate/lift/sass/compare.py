@@ -5,7 +5,7 @@ from __future__ import annotations
 from warpwatt.core.program import Address, Operand, Register
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.bits import join_halves, split_halves
-from warpwatt.emulate.lift.sass.operands import Step, is_predicate, is_true, register_of, require
+from warpwatt.emulate.lift.sass.operands import Step, is_false, is_predicate, is_true, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
@@ -84,16 +84,12 @@ def minimum(step: Step) -> None:
     """Take the minimum (predicate true) or maximum of two."""
     form = step.form()
     require(len(form.sources) == 2 and all(map(is_true, form.outs + form.before)))
-    require(len(form.ins) == 1 or (len(form.ins) == 2 and _is_false(form.ins[1])))
+    require(len(form.ins) == 1 or (len(form.ins) == 2 and is_false(form.ins[1])))
     require(not (step.has("RELU") and step.has("U32", "U64")))
     type_ = Type.I64 if step.has("U64", "S64") else Type.I32
     a, b = (step.value(o, type_) for o in form.sources)
     result = _minimum(step, form.ins[0], not step.has("U32", "U64"), a, b)
     step.set(form.dest, _positive(step, result))
-
-
-def _is_false(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.name in ("PT", "UPT") and operand.negated
 
 
 @lifts("VIMNMX.S16x2", "VIMNMX.U16x2", knows="RELU")

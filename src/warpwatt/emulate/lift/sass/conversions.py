@@ -10,12 +10,12 @@ from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.bits import clamp, field, join_halves
 from warpwatt.emulate.lift.floats import flush, from_bf16, relu, saturate, to_bf16
 from warpwatt.emulate.lift.sass.floats import ROUNDINGS
+from warpwatt.emulate.lift.sass.floats import rounding as rounding_of
 from warpwatt.emulate.lift.sass.mufu import half_word
 from warpwatt.emulate.lift.sass.operands import is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.builder import Builder
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
@@ -43,8 +43,7 @@ def _float_source(s: Step, type_: str) -> Value:
 def _resized(b: Builder, value: Value, type_: Type, rounding: str = "rn") -> Value:
     """Return a float as another type of float."""
     if type_ is Type.I16:
-        require(rounding in ("rn", "rz"))
-        require(rounding == "rn" or value.type is Type.F32)
+        require(rounding == "rn" or (rounding == "rz" and value.type is Type.F32))
         return to_bf16(b, value, rounding)
     if value.type.bits < type_.bits:
         return b.convert(Op.FPEXT, type_, value)
@@ -57,8 +56,7 @@ def resize(s: Step) -> None:
     require(len(s.operands) == 2)
     to, source = _two_types(s, _FLOATS)
     value = _float_source(s, source)
-    rounding = ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
-    result = value if to == source else _resized(s.b, value, _FLOATS[to], rounding)
+    result = value if to == source else _resized(s.b, value, _FLOATS[to], rounding_of(s))
     if s.has("FTZ") and result.type is Type.F32:
         result = flush(s.b, result)
     if s.has("SAT"):
@@ -79,16 +77,10 @@ def pack(s: Step) -> None:
     """Pack two floats as halves of a register, the first one high."""
     require(len(s.operands) == 3)
     type_ = Type.I16 if s.has("BF16") else Type.F16
-    rounding = ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
-    high, low = (_packed_half(s, o, type_, rounding) for o in s.operands[1:])
+    values = [s.value(o, Type.F32) for o in s.operands[1:]]
+    values = [relu(s.b, v) for v in values] if s.has("RELU") else values
+    high, low = (_resized(s.b, v, type_, rounding_of(s)) for v in values)
     s.set(s.operands[0], join_halves(s.b, low, high))
-
-
-def _packed_half(s: Step, operand: Operand, type_: Type, rounding: str) -> Value:
-    """Return one operand as 16 bits."""
-    value = s.value(operand, Type.F32)
-    value = relu(s.b, value) if s.has("RELU") else value
-    return _resized(s.b, value, type_, rounding)
 
 
 @lifts("FRND", "UFRND", knows=f"F16 F32 F64 BF16 FTZ {_WHOLES}")
@@ -139,7 +131,7 @@ def from_integer(s: Step) -> None:
     """Make an integer a float, rounded once."""
     require(len(s.operands) == 2)
     source, to = s.one_of(_INTEGERS, "S32"), s.one_of(_FLOATS, "F32")
-    rounding = ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
+    rounding = rounding_of(s)
     value = _integer_source(s, source)
     op = Op.SITOFP if source[0] == "S" else Op.UITOFP
     if to in ("F16", "BF16"):

@@ -39,10 +39,14 @@ def rounding(s: Step) -> str:
     return ROUNDINGS[s.one_of(ROUNDINGS, "RN")]
 
 
-def sources(s: Step, count: int, type_: Type) -> list[Value]:
-    """Return the values of the operands behind the destination, which must be ``count``; flushed if FTZ."""
-    require(len(s.operands) == count + 1)
-    values = [s.value(o, type_) for o in s.operands[1:]]
+def width_of(s: Step) -> Type:
+    """Return the type an instruction computes in, by its opcode: DADD in F64."""
+    return Type.F64 if s.opcode.startswith("D") else Type.F32
+
+
+def sources(s: Step, *operands: Operand) -> list[Value]:
+    """Return the values of some operands, flushed if FTZ."""
+    values = [s.value(o, width_of(s)) for o in operands]
     return [flush(s.b, v) for v in values] if s.has("FTZ") else values
 
 
@@ -53,11 +57,12 @@ def finished(s: Step, value: Value) -> Value:
 
 
 @lifts("FADD", "FMUL", "FFMA", "UFADD", "UFMUL", "UFFMA", knows=f"FTZ SAT {_ROUNDING}")
+@lifts("DADD", "DMUL", "DFMA", knows=_ROUNDING)
 def arithmetic(s: Step) -> None:
     """Compute one result of two or three operands, rounded once."""
     op = _ARITHMETIC[s.opcode.removeprefix("U")[1:]]
-    values = sources(s, 3 if op is Op.FMA else 2, Type.F32)
-    s.set(s.operands[0], finished(s, s.b.op(op, *values, data=rounding(s))))
+    require(len(s.operands) == (4 if op is Op.FMA else 3))
+    s.set(s.operands[0], finished(s, s.b.op(op, *sources(s, *s.operands[1:]), data=rounding(s))))
 
 
 @lifts("FADD2", "FMUL2", "FFMA2", knows=f"FTZ {_ROUNDING}")
@@ -72,14 +77,6 @@ def packed(s: Step) -> None:
         result = finished(s, s.b.op(op, *values, data=rounding(s)))
         halves.append(s.b.cast_bits(result, Type.I32))
     s.set(s.operands[0], s.b.pair(*halves))
-
-
-@lifts("DADD", "DMUL", "DFMA", knows=_ROUNDING)
-def double(s: Step) -> None:
-    """Compute in double precision."""
-    op = _ARITHMETIC[s.opcode[1:]]
-    values = sources(s, 3 if op is Op.FMA else 2, Type.F64)
-    s.set(s.operands[0], s.b.op(op, *values, data=rounding(s)))
 
 
 def _of_pair(s: Step, operand: Operand, part: int) -> Value:
@@ -117,16 +114,11 @@ def combined(s: Step, result: Value, operand: Operand) -> Value:
 @lifts("DSETP", knows=COMPARING)
 def set_predicates(s: Step) -> None:
     """Set P to (x cmp y) combined with p, Q to !(x cmp y) combined with p."""
-    require(len(s.operands) == 5)
-    type_ = Type.F64 if s.opcode == "DSETP" else Type.F32
-    x, y = s.value(s.operands[2], type_), s.value(s.operands[3], type_)
-    if s.has("FTZ"):
-        x, y = flush(s.b, x), flush(s.b, y)
-    result = holds(s, x, y)
-    first = combined(s, result, s.operands[4])
-    second = combined(s, s.b.not_(result), s.operands[4])
-    s.set(s.operands[0], first)
-    s.set(s.operands[1], second)
+    first, second, x, y, predicate = s.operands
+    result = holds(s, *sources(s, x, y))
+    both = [combined(s, value, predicate) for value in (result, s.b.not_(result))]
+    s.set(first, both[0])
+    s.set(second, both[1])
 
 
 @lifts("DSETP.MIN", "DSETP.MAX", knows="AND")
@@ -145,12 +137,9 @@ def choose_double(s: Step) -> None:
 @lifts("FSET", "UFSET", knows=f"FTZ BF {COMPARING}")
 def set_register(s: Step) -> None:
     """Write -1, or 1.0 with ``.BF``, where a comparison holds, else 0."""
-    require(len(s.operands) == 4)
-    x, y = s.value(s.operands[1], Type.F32), s.value(s.operands[2], Type.F32)
-    if s.has("FTZ"):
-        x, y = flush(s.b, x), flush(s.b, y)
-    result = combined(s, holds(s, x, y), s.operands[3])
-    s.set(s.operands[0], s.b.select(result, s.b.i32(0x3F800000 if s.has("BF") else -1), s.b.i32(0)))
+    dest, x, y, predicate = s.operands
+    result = combined(s, holds(s, *sources(s, x, y)), predicate)
+    s.set(dest, s.b.select(result, s.b.i32(0x3F800000 if s.has("BF") else -1), s.b.i32(0)))
 
 
 @lifts("FSEL", "UFSEL", knows="FTZ")
@@ -163,25 +152,17 @@ def select(s: Step) -> None:
 
 
 @lifts("FMNMX", "FMNMX3", "UFMNMX", knows="FTZ NAN")
+@lifts("DMNMX", knows="NAN")
 def minimum(s: Step) -> None:
     """Take the minimum where the last predicate holds, else the maximum."""
     form = s.form()
     require(not form.before and not form.outs and len(form.ins) == 1)
     require(len(form.sources) == (3 if s.opcode.endswith("3") else 2))
-    values = [s.value(o, Type.F32) for o in form.sources]
-    values = [flush(s.b, v) for v in values] if s.has("FTZ") else values
-    result, chooser = values[0], s.predicate(form.ins[0])
-    for value in values[1:]:
+    result, *others = sources(s, *form.sources)
+    chooser = s.predicate(form.ins[0])
+    for value in others:
         result = least(s.b, result, value, chooser, nan=s.has("NAN"))
     s.set(form.dest, result)
-
-
-@lifts("DMNMX", knows="NAN")
-def minimum_double(s: Step) -> None:
-    """Take the minimum or maximum of two doubles."""
-    require(len(s.operands) == 4)
-    x, y = s.value(s.operands[1], Type.F64), s.value(s.operands[2], Type.F64)
-    s.set(s.operands[0], least(s.b, x, y, s.predicate(s.operands[3]), nan=s.has("NAN")))
 
 
 @lifts("FCHK", knows="DIVIDE")

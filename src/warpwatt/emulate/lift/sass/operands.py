@@ -62,6 +62,11 @@ def is_true(operand: Operand) -> bool:
     return isinstance(operand, Register) and operand.name in _TRUE and not operand.negated
 
 
+def is_false(operand: Operand) -> bool:
+    """Tell whether an operand is the predicate that is always true, negated."""
+    return isinstance(operand, Register) and operand.name in _TRUE and operand.negated
+
+
 def is_register(operand: Operand) -> bool:
     """Tell whether an operand is a general register, of a thread or of the warp."""
     return isinstance(operand, Register) and bool(_GENERAL.match(operand.name))
