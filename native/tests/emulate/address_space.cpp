@@ -43,8 +43,10 @@ void the_reason_of_a_fault_is_the_first_one() {
 }
 
 void there_is_no_memory_at_other_addresses() {
-    for (const std::uint64_t address : {std::uint64_t{5} << kSlotShift, ~std::uint64_t{15}}) {
+    const std::uint64_t behind = std::uint64_t{kSlots} << kSlotShift;
+    for (const std::uint64_t address : {std::uint64_t{5} << kSlotShift, behind, ~std::uint64_t{15}}) {
         TestMachine test;
+        test.kinds.fill(1 << 20);  // what lies behind the sizes of slots
         test.set_operation(Space::kGlobal, 4);
         CHECK(host_of(test, Space::kGlobal, address) == nullptr);
         CHECK(test.machine.fault.reason == FaultReason::kNoMemory);
@@ -82,6 +84,22 @@ void pages_are_made_before_the_first_access() {
     CHECK(made[0] == 1 && made[1] == 1 && made[3] == 0);
 }
 
+std::int64_t asked_for;  // address that Python is asked for the page of
+
+void pages_that_are_not_random_are_made_in_python() {
+    TestMachine test;
+    std::array<unsigned char, 16> made{};
+    test.flags[kBufferSlot] = made.data();
+    test.kinds[kBufferSlot] = 2 << 8 | static_cast<int>(ElementType::kI32);
+    test.machine.global.make_pages = [](std::int64_t address, std::int64_t bytes) {
+        asked_for = address;
+        return bytes;
+    };
+    touch_pages(test.machine, kBufferSlot, kPageBytes + 4, 4);
+    CHECK(asked_for == static_cast<std::int64_t>(kBuffer) + kPageBytes);
+    CHECK(made[1] == 0);
+}
+
 }  // namespace
 
 int main() {
@@ -92,5 +110,6 @@ int main() {
     a_fault_outside_global_memory_names_the_window();
     each_lane_has_its_own_local_memory();
     pages_are_made_before_the_first_access();
+    pages_that_are_not_random_are_made_in_python();
     return warpwatt::test::failures();
 }

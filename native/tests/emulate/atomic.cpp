@@ -64,6 +64,7 @@ void floats_ignore_one_nan_and_order_zeros() {
     CHECK(on_floats(AtomicOperation::kAdd, 0.1F, 0.2F) == 0.1F + 0.2F);
     CHECK(on_floats(AtomicOperation::kMin, 2.0F, NAN) == 2.0F);
     CHECK(on_floats(AtomicOperation::kMax, NAN, 2.0F) == 2.0F);
+    CHECK(on_floats(AtomicOperation::kMax, 2.0F, NAN) == 2.0F);
     CHECK(on_floats(AtomicOperation::kMin, 2.0F, -3.0F) == -3.0F);
     CHECK(on_floats(AtomicOperation::kMax, 2.0F, -3.0F) == 2.0F);
     CHECK(std::signbit(on_floats(AtomicOperation::kMin, 0.0F, -0.0F)));

@@ -94,6 +94,47 @@ void a_probe_moves_nothing_but_is_checked_and_counted() {
     CHECK(test.machine.fault.reason == FaultReason::kOutOfBounds && test.machine.fault.thread == 2);
 }
 
+FaultReason reason_of_load(std::uint64_t first, std::uint64_t stride) {
+    TestMachine test;
+    test.set_operation(Space::kGlobal, 4);
+    test.set_addresses(first, stride);
+    load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    CHECK(test.counted(Space::kGlobal).requests == (test.machine.fault.reason == FaultReason::kNone));
+    return test.machine.fault.reason;
+}
+
+void misaligned_lanes_are_at_fault_side_by_side_or_not() {
+    CHECK(reason_of_load(kBuffer, 4) == FaultReason::kNone);
+    CHECK(reason_of_load(kBuffer, 8) == FaultReason::kNone);
+    CHECK(reason_of_load(kBuffer + 2, 4) == FaultReason::kMisaligned);
+    CHECK(reason_of_load(kBuffer, 6) == FaultReason::kMisaligned);
+}
+
+void each_lane_has_its_own_local_memory() {
+    TestMachine test;
+    test.set_operation(Space::kLocal, 4);
+    test.set_addresses(8, 0);
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+        std::memcpy(test.machine.value_bytes() + 4 * lane, &lane, 4);
+    store_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    for (int lane = 0; lane < kLanes; ++lane)
+        CHECK(test.read<int>(test.warp().local + lane * TestMachine::kLocalBytes + 8) == lane);
+}
+
+void lanes_may_reach_two_buffers() {
+    TestMachine test;
+    number_words(test);
+    std::vector<unsigned char> other(64, 1);
+    test.bases[3] = other.data();
+    test.sizes[3] = 64;
+    test.set_operation(Space::kGlobal, 4);
+    test.set_addresses(kBuffer + 4, 4);
+    test.machine.addresses[5] = (std::uint64_t{3} << kSlotShift) + 8;
+    load_lanes(&test.machine, &test.warp(), 0, kAllLanes);
+    CHECK(value(test, 0, 4) == 5);
+    CHECK(value(test, 0, 5) == 0x01010101);
+}
+
 void after_a_fault_nothing_happens() {
     TestMachine test;
     test.set_operation(Space::kGlobal, 4);
@@ -114,6 +155,9 @@ int main() {
     what_is_stored_contiguously_is_loaded_lane_by_lane();
     one_address_is_loaded_once();
     a_probe_moves_nothing_but_is_checked_and_counted();
+    misaligned_lanes_are_at_fault_side_by_side_or_not();
+    each_lane_has_its_own_local_memory();
+    lanes_may_reach_two_buffers();
     after_a_fault_nothing_happens();
     return warpwatt::test::failures();
 }

@@ -64,6 +64,16 @@ void bank_conflicts_are_wavefronts_above_the_ideal() {
     CHECK(test.requests[0].wavefronts == 2 && test.requests[0].lines == 0);
 }
 
+// Two addresses of 16 bytes: no request of that width takes fewer than two wavefronts.
+void wide_requests_take_two_wavefronts_at_best() {
+    TestMachine test;
+    test.set_operation(Space::kShared, 4, 4);
+    for (int lane = 0; lane < kLanes; ++lane) test.machine.addresses[lane] = lane % 2 * 16;
+    count_lanes(Request(test.machine, test.warp(), 0), kAllLanes, all_in(Space::kShared, kAllLanes));
+    CHECK(test.counted(Space::kShared).wavefronts == 2);
+    CHECK(test.counted(Space::kShared).ideal == 2);
+}
+
 void atomics_count_lanes_that_collide() {
     TestMachine test;
     test.set_operation(Space::kGlobal, 4);
@@ -113,6 +123,18 @@ void a_request_in_several_spaces_is_one_event() {
           test.requests[0].lanes == kAllLanes);
 }
 
+void wavefronts_are_those_of_shared_memory_whatever_follows() {
+    TestMachine test;
+    test.set_operation(Space::kGeneric, 4);
+    for (int lane = 0; lane < kLanes; ++lane)
+        test.machine.addresses[lane] = lane < 16 ? kSharedWindow + lane * 128 : kLocalWindow;
+    LanesBySpace by_space{};
+    by_space[static_cast<int>(Space::kShared)] = 0xFFFF;
+    by_space[static_cast<int>(Space::kLocal)] = 0xFFFF0000;
+    count_lanes(Request(test.machine, test.warp(), 0), kAllLanes, by_space);
+    CHECK(test.requests[0].wavefronts == 16);
+}
+
 // Only shared memory takes wavefronts.
 void lanes_elsewhere_with_one_address_take_no_wavefront() {
     TestMachine test;
@@ -140,10 +162,12 @@ int main() {
     contiguous_requests_are_counted_as_any_others();
     one_address_of_global_memory_is_one_sector();
     bank_conflicts_are_wavefronts_above_the_ideal();
+    wide_requests_take_two_wavefronts_at_best();
     atomics_count_lanes_that_collide();
     local_memory_is_interleaved();
     constants_count_requests_only();
     a_request_in_several_spaces_is_one_event();
+    wavefronts_are_those_of_shared_memory_whatever_follows();
     lanes_elsewhere_with_one_address_take_no_wavefront();
     lanes_in_two_buffers_reach_several_slots();
     return warpwatt::test::failures();

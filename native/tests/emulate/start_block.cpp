@@ -62,6 +62,7 @@ void memory_of_the_block_before_is_cleared() {
           test.block(1).barriers[2].arrived == 0);
     CHECK(test.block(0).shared[5] == 1);
     CHECK(test.block(1).shared - test.block(0).shared == TestMachine::kSharedBytes);
+    CHECK(test.warp(3).local - test.warp(0).local == 3 * kLanes * TestMachine::kLocalBytes);
 }
 
 }  // namespace
