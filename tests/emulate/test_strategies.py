@@ -40,6 +40,10 @@ def without(name: str, given: Launch) -> Launch:
     return replace(given, arguments={key: a for key, a in given.arguments.items() if key != name})
 
 
+def attempt_all(analysis: LaunchAnalysis) -> Execution | Refusal:
+    return attempt((analysis, strategy) for strategy in STRATEGIES)
+
+
 def refused(found: Execution | Refusal) -> Refusal:
     assert isinstance(found, Refusal)
     return found
@@ -52,14 +56,14 @@ def executed(found: Execution | Refusal) -> Execution:
 
 def test_affine_ptx_is_counted_in_closed_form_as_emulation_counts_it():
     analysis = LaunchAnalysis(program(COPY), launch(100, 6350, threads=64))
-    counted = executed(attempt(analysis, STRATEGIES))
+    counted = executed(attempt_all(analysis))
     assert counted is executed(count_closed_form(analysis, UNTRIED))
     assert counted.counts == pytest.approx(executed(emulate(analysis, UNTRIED)).counts)
 
 
 def test_the_users_loop_counts_come_first():
     analysis = LaunchAnalysis(program(SPIN), launch(4, 1), {9: 12}, SHORT)
-    assert attempt(analysis, STRATEGIES) is count_given_loops(analysis, UNTRIED)
+    assert attempt_all(analysis) is count_given_loops(analysis, UNTRIED)
     refused(count_given_loops(LaunchAnalysis(program(SPIN), launch(4, 1)), UNTRIED))
 
 
@@ -67,7 +71,7 @@ def test_what_depends_on_data_is_emulated():
     steered = COPY.replace("st.global", "setp.lt.f32 %p2, %f1, 0f3F000000; @%p2 bra END; st.global")
     analysis = LaunchAnalysis(program(steered), launch(4, 1024))
     assert "data" in refused(count_closed_form(analysis, UNTRIED)).reason
-    assert executed(attempt(analysis, STRATEGIES)).blocks_run == 4
+    assert executed(attempt_all(analysis)).blocks_run == 4
 
 
 def test_a_truncated_run_is_extrapolated_where_analysis_knows_the_loop():
@@ -84,7 +88,7 @@ def test_a_loop_that_nobody_knows_the_end_of_is_an_error_unless_contents_are_ass
     with pytest.raises(EndlessLoopError):
         count_past_failure(analysis, stopped)
     assumed = Buffer(DType.I32, (64,), assumed_fill=True)
-    found = attempt(LaunchAnalysis(program(SPIN), launch(4, 1, x=assumed), limits=SHORT), STRATEGIES)
+    found = attempt_all(LaunchAnalysis(program(SPIN), launch(4, 1, x=assumed), limits=SHORT))
     assert executed(found).assumptions[-1].parameter == "contents that fail"
 
 
@@ -108,5 +112,5 @@ def test_a_launch_is_bound_to_its_program_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(strategies, "bind", counted)
     analysis = LaunchAnalysis(program(SPIN), launch(4, 1), limits=SHORT)
     with pytest.raises(EndlessLoopError):
-        attempt(analysis, STRATEGIES)
+        attempt_all(analysis)
     assert len(calls) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ArgumentError, InputError
@@ -15,7 +16,6 @@ from warpwatt.emulate.strategies import (
     EMULATION,
     LIMITS,
     STRATEGIES,
-    UNTRIED,
     LaunchAnalysis,
     attempt,
     count_with_assumptions,
@@ -94,13 +94,8 @@ def _complete(analysis: LaunchAnalysis) -> tuple[Launch, tuple[Assumption, ...]]
 
 def _first_execution(analyses: Sequence[LaunchAnalysis]) -> Execution:
     """Return the execution that the first strategy finds at the first level that has one."""
-    refusal = UNTRIED
-    for analysis in analyses:
-        found = attempt(analysis, STRATEGIES)
-        if isinstance(found, Execution):
-            return found
-        refusal = found
-    return count_with_assumptions(analyses[-1], refusal)
+    found = attempt(product(analyses, STRATEGIES))
+    return found if isinstance(found, Execution) else count_with_assumptions(analyses[-1], found)
 
 
 def execute(
@@ -122,7 +117,7 @@ def execute(
         If a thread touches memory out of bounds or waits for ever, or the emulator cannot follow the program.
     """
     analysis = LaunchAnalysis(program, launch, loop_counts or {}, limits, engine, arrays)
-    found = attempt(analysis, EMULATION)
+    found = attempt((analysis, strategy) for strategy in EMULATION)
     if isinstance(found, Execution):
         return found
     raise InputError(f"kernel {program.name} is not emulated: {found.reason}")

@@ -7,7 +7,7 @@ user's to mend is raised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -182,10 +182,10 @@ STRATEGIES: tuple[Strategy, ...] = (count_given_loops, count_closed_form, *EMULA
 """Tried for machine code first, then for PTX, or as the time model reads them."""
 
 
-def attempt(analysis: LaunchAnalysis, strategies: Sequence[Strategy]) -> Execution | Refusal:
+def attempt(steps: Iterable[tuple[LaunchAnalysis, Strategy]]) -> Execution | Refusal:
     """Return the execution of the first strategy that has one, else why the last one refused."""
     refusal = UNTRIED
-    for strategy in strategies:
+    for analysis, strategy in steps:
         found = strategy(analysis, refusal)
         if isinstance(found, Execution):
             return found

@@ -106,25 +106,14 @@ def count(text: Text, operation: Operation) -> None:
     text.bind(operation.results[0], text.let(f"call {kind} {intrinsic}({kind} {name}{more})"), scalar=scalar)
 
 
-def resize(text: Text, operation: Operation) -> None:
-    """ZEXT SEXT TRUNC."""
+def convert(text: Text, operation: Operation) -> None:
+    """ZEXT SEXT TRUNC BITCAST."""
     (value,), (result,) = operation.args, operation.results
     scalar = text.is_scalar(value)
     name = text.operand(value, scalar=scalar)
     if scalar_type(value.type) != scalar_type(result.type):
         start, end = text.kind(value.type, scalar=scalar), text.kind(result.type, scalar=scalar)
         name = text.let(f"{operation.op.value} {start} {name} to {end}")
-    text.bind(result, name, scalar=scalar)
-
-
-def bitcast(text: Text, operation: Operation) -> None:
-    """BITCAST."""
-    (value,), (result,) = operation.args, operation.results
-    scalar = text.is_scalar(value)
-    name = text.operand(value, scalar=scalar)
-    if scalar_type(value.type) != scalar_type(result.type):
-        start, end = text.kind(value.type, scalar=scalar), text.kind(result.type, scalar=scalar)
-        name = text.let(f"bitcast {start} {name} to {end}")
     text.bind(result, name, scalar=scalar)
 
 
@@ -148,8 +137,7 @@ INTEGERS: dict[Op, Callable[[Text, Operation], None]] = {
     **dict.fromkeys(_DIVISIONS, divide),
     **dict.fromkeys(_EXTREMES, extreme),
     **dict.fromkeys(_COUNTS, count),
-    **dict.fromkeys([Op.ZEXT, Op.SEXT, Op.TRUNC], resize),
-    Op.BITCAST: bitcast,
+    **dict.fromkeys([Op.ZEXT, Op.SEXT, Op.TRUNC, Op.BITCAST], convert),
     Op.SELECT: select,
 }
 """What writes each integer operation."""
