@@ -74,7 +74,7 @@ def test_everything_is_measured_once(options):
 
 def test_the_most_valuable_come_first_in_an_order_of_the_seed(corpus):
     planned = plan(points(corpus, 90), seed=3)
-    values = [point.value for point in planned]
+    values = [point.rank for point in planned]
     assert values == sorted(values)
     assert planned == plan(points(corpus, 90), seed=3) != plan(points(corpus, 90), seed=4)
     labels = [point.label for point in planned]

@@ -60,8 +60,8 @@ class Point(ABC):
 
     Attributes
     ----------
-    value
-        Rank: points of a lower one come first.
+    rank
+        Points of a lower one come first.
     label
         Name for people and for ``--only``.
     kind
@@ -76,7 +76,7 @@ class Point(ABC):
         Inputs and results to make ahead, or None.
     """
 
-    value: int
+    rank: int
     label: str
     kind: str
     guess: float
@@ -93,7 +93,7 @@ class Point(ABC):
         return bool(self.missing(files))
 
     @abstractmethod
-    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+    def identifying_cells(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
         """Return the cells that say what was measured, for every row of it in a protocol's file."""
 
     @abstractmethod
@@ -112,6 +112,9 @@ class Point(ABC):
         """Return what to write for everything that is missing, where there are no figures."""
         reason: Row = {"status": status.value, "note": note}
         return [
-            Group(protocol, tuple({**head, **reason} for head in self.heads(bench, protocol, code)))
+            Group(
+                protocol,
+                tuple({**cells, **reason} for cells in self.identifying_cells(bench, protocol, code)),
+            )
             for protocol in self.missing(files)
         ]

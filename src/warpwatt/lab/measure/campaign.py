@@ -86,14 +86,14 @@ class Outcome:
 
 
 def plan(points: Iterable[Point], seed: int, only: str = "") -> list[Point]:
-    """Return points by value; those of one value in an order that depends on the seed alone.
+    """Return points by rank; those of one rank in an order that depends on the seed alone.
 
     ``only`` is a pattern with ``*`` and ``?``, found anywhere in the label.
     """
     chosen = [p for p in points if not only or fnmatch.fnmatchcase(p.label, f"*{only}*")]
     chosen.sort(key=lambda point: point.label)
     random.Random(seed).shuffle(chosen)  # noqa: S311 - an order, no secret
-    return sorted(chosen, key=lambda point: point.value)
+    return sorted(chosen, key=lambda point: point.rank)
 
 
 @dataclass(slots=True)
@@ -147,7 +147,9 @@ class Campaign:
     def _measure(self, point: Point, job: Job | WarpWattError | None) -> str:
         """Measure one point and write its rows; return its worst status."""
         lost = point.without_figures(self.bench, self.files, Status.HUNG, "")
-        self.watcher.begin(point, lost, self._limit(point))
+        settings = self.bench.settings
+        limit = max(settings.hang, settings.patience * self.estimates.seconds(point))
+        self.watcher.begin(point, lost, limit)
         statuses = []
         for group in self._groups(point, job):
             self.files.add(group)
@@ -155,11 +157,6 @@ class Campaign:
         worst = next((status for status in statuses if status != Status.OK), Status.OK.value)
         self.watcher.end(point, worst)
         return worst
-
-    def _limit(self, point: Point) -> float:
-        """Return the seconds after which a point hangs."""
-        settings = self.bench.settings
-        return max(settings.hang, settings.patience * self.estimates.seconds(point))
 
     def _groups(self, point: Point, job: Job | WarpWattError | None) -> Iterator[Group]:
         try:

@@ -76,11 +76,14 @@ class Instance:
         for name, address in self.pristine.items():
             self.device.copy(self.addresses[name], address, self.job.inputs[name].nbytes)
 
+    def actions(self) -> list[Action]:
+        """Return what enqueues each execution of all launches, in order."""
+        return [launch.run for launch in self.launches for _ in range(launch.executions)]
+
     def run(self) -> None:
         """Enqueue all launches in order."""
-        for launch in self.launches:
-            for _ in range(launch.executions):
-                launch.run()
+        for action in self.actions():
+            action()
 
     def results(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
         """Wait, and return the named buffers."""

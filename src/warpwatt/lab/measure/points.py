@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TINY = "tiny"
 """The size made for checking results on a CPU: timed last, and too short for power."""
 POWER = "power"
-VALUES = {"time": 0, "time tiny": 1, "micro": 2, "power": 3, "power zeros": 4}
+RANKS = {"time": 0, "time tiny": 1, "micro": 2, "power": 3, "power zeros": 4}
 """Ranks of the kinds of points: the most valuable first."""
 
 
@@ -54,7 +54,7 @@ class CorpusPoint(Point):
                 yield from self.without_figures(bench, files, Status.WRONG, note, code)
                 return
             for protocol in self.missing(files):
-                heads = self.heads(bench, protocol, code)
+                heads = self.identifying_cells(bench, protocol, code)
                 figures = self._figures(bench, instance, protocol)
                 yield Group(protocol, tuple({**h, **f} for h, f in zip(heads, figures, strict=True)))
 
@@ -79,7 +79,7 @@ class TimePoint(CorpusPoint):
 
     def __init__(self, program: CorpusProgram, size: str) -> None:
         super().__init__(
-            value=VALUES["time tiny" if size == TINY else "time"],
+            rank=RANKS["time tiny" if size == TINY else "time"],
             label=f"time {program.name}/{size}",
             kind=f"time {size}",
             guess=3.0,
@@ -88,7 +88,7 @@ class TimePoint(CorpusPoint):
             order=Order(program, size, RANDOM),
         )
 
-    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+    def identifying_cells(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
         """Return the cells of a row for each launch."""
         head = self._head(bench, protocol, code)
         launches = self.order.program.size(self.order.size).launches
@@ -122,7 +122,7 @@ class PowerPoint(CorpusPoint):
     def __init__(self, program: CorpusProgram, size: str, data: str) -> None:
         zeros = "" if data == RANDOM else f"/{data}"
         super().__init__(
-            value=VALUES["power zeros" if zeros else "power"],
+            rank=RANKS["power zeros" if zeros else "power"],
             label=f"power {program.name}/{size}{zeros}",
             kind=f"power {size}",
             guess=6.0,
@@ -131,7 +131,7 @@ class PowerPoint(CorpusPoint):
             order=Order(program, size, data),
         )
 
-    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+    def identifying_cells(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
         """Return the cells of the one row."""
         return [{**self._head(bench, protocol, code), "rows": 1, "kernel": "all"}]
 

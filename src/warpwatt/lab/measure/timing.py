@@ -62,7 +62,7 @@ class Stopwatch:
 def time_cold(watch: Stopwatch, instance: Instance) -> list[float]:
     """Run the program once, the L2 flushed before every launch; return the mean seconds of each launch."""
     device = watch.device
-    actions = _actions(instance)
+    actions = instance.actions()
     device.keep_busy(ENQUEUE_SECONDS)
     instance.restore()
     return _by_launch(instance, watch.spans(actions, device.flush_l2))
@@ -73,7 +73,7 @@ def time_warm(watch: Stopwatch, instance: Instance) -> list[float]:
 
     Where a run needs the buffers it changes put back, that happens between the two.
     """
-    actions = _actions(instance)
+    actions = instance.actions()
     watch.device.keep_busy(ENQUEUE_SECONDS * (4 + 2 * len(actions)))
     instance.restore()
     instance.run()
@@ -116,10 +116,6 @@ def repeated(action: Action, count: int) -> Action:
             action()
 
     return run
-
-
-def _actions(instance: Instance) -> list[Action]:
-    return [launch.run for launch in instance.launches for _ in range(launch.executions)]
 
 
 def _by_launch(instance: Instance, spans: list[float]) -> list[float]:

@@ -16,7 +16,7 @@ from warpwatt.core.errors import InputError
 from warpwatt.lab.measure import columns, readings
 from warpwatt.lab.measure.bench import Point
 from warpwatt.lab.measure.microbench.reading import REPEATS
-from warpwatt.lab.measure.points import VALUES
+from warpwatt.lab.measure.points import RANKS
 from warpwatt.lab.measure.power import SAMPLE_SECONDS
 from warpwatt.lab.measure.protocol import Conditions, Status
 from warpwatt.lab.measure.results import Group
@@ -44,10 +44,10 @@ class HostPoint(Point):
     def __init__(self, quantity: str) -> None:
         label = f"micro host/{quantity}"
         key = "host", quantity, "random"
-        super().__init__(VALUES["micro"], label, kind=label, guess=10.0, key=key, protocols=(PROTOCOL,))
+        super().__init__(RANKS["micro"], label, kind=label, guess=10.0, key=key, protocols=(PROTOCOL,))
         self.quantity = quantity
 
-    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+    def identifying_cells(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
         """Return the cells of the row that stands for all where there are no figures."""
         del code
         return [self._head(bench, protocol, rows=1, index=0)]

@@ -15,7 +15,7 @@ from warpwatt.lab.measure.microbench.model import Microbenchmark, Reading
 from warpwatt.lab.measure.microbench.placing import place_on_device, read_code
 from warpwatt.lab.measure.microbench.reading import Result, read
 from warpwatt.lab.measure.microbench.suite import microbenchmarks
-from warpwatt.lab.measure.points import VALUES
+from warpwatt.lab.measure.points import RANKS
 from warpwatt.lab.measure.prepared import Code, digest
 from warpwatt.lab.measure.protocol import Status
 from warpwatt.lab.measure.results import Group
@@ -42,7 +42,7 @@ class CurvePoint(Point):
         first = curve[0]
         key = first.probe.name, first.quantity, str(first.data)
         super().__init__(
-            value=VALUES["micro"],
+            rank=RANKS["micro"],
             label=f"micro {'/'.join(key)}",
             kind=f"micro {first.quantity}",
             guess=(4.0 if first.reading is Reading.POWER else 0.3) * len(curve),
@@ -51,7 +51,7 @@ class CurvePoint(Point):
         )
         self.curve, self.code = curve, code
 
-    def heads(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
+    def identifying_cells(self, bench: Bench, protocol: str, code: Code | None = None) -> list[Row]:
         """Return the cells of a row for each reading."""
         del protocol, code
         return [self._head(bench, index, one) for index, one in enumerate(self.curve)]
