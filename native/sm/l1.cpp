@@ -16,7 +16,7 @@ double L1::arrival(const Instruction& instruction, std::int32_t pc, double time,
         if (lines.hits_in_flight < 1.0) return 0.0;
         lines.hits_in_flight -= 1.0;
         const bool on_its_way = lines.last_arrival > time;
-        if (on_its_way || !before.may_borrow() || instruction.l1_miss_rate <= 0.0) return lines.last_arrival;
+        if (on_its_way || !before.may_borrow()) return lines.last_arrival;
         lines.misses = before;
         lines.misses.borrow();
         found = miss(instruction, pc, time, access);

@@ -72,6 +72,22 @@ void the_first_of_a_turn_misses_and_a_later_one_hits_in_its_place() {
     CHECK_NEAR(l1.l2().bandwidth().bytes(), 1002 * 0.25 * 128.0, 2 * 128.0);  // the share stays the rate
 }
 
+void it_misses_before_its_turn_once() {
+    const Settings s = test::settings();
+    L1 l1(1, s);
+    l1.arrival(load(0.25, 1.0), 0, 0.0, kLine);
+    CHECK_NEAR(l1.arrival(load(0.25, 1.0), 0, 1000.0, kLine), 202.0, 0.0);  // long there
+    CHECK_NEAR(l1.l2().bandwidth().bytes(), 128.0, 0.0);
+}
+
+void as_many_hits_wait_as_meet_a_line_in_flight() {
+    const Settings s = test::settings();
+    L1 l1(1, s);
+    const double expected[] = {202.0, 0.0, 202.0, 0.0};
+    for (const double arrival : expected)
+        CHECK_NEAR(l1.arrival(load(0.25, 0.5), 0, 1.0, kLine), arrival, 1.0);
+}
+
 void hits_on_lines_that_have_arrived_do_not_wait() {
     const Settings s = test::settings();
     L1 l1(1, s);
@@ -100,6 +116,8 @@ int main() {
     part_of_an_access_touches_part_of_its_lines();
     a_hit_on_a_line_in_flight_waits_for_it();
     the_first_of_a_turn_misses_and_a_later_one_hits_in_its_place();
+    it_misses_before_its_turn_once();
+    as_many_hits_wait_as_meet_a_line_in_flight();
     hits_on_lines_that_have_arrived_do_not_wait();
     a_backlog_at_l2_or_dram_stops_it();
     return warpwatt::test::failures();

@@ -68,6 +68,9 @@ void a_load_is_done_with_its_latency_or_when_its_miss_arrives() {
     load.l1_miss_rate = 1.0;
     CHECK(unit.access(load, 0, 100, &line).done == 302);  // L2's latency and the transfer
     CHECK_NEAR(unit.l1_busy_cycles(), 4.0, 0.0);
+    const MemoryAccess scattered = {10.0, 4.0, 1.0};
+    CHECK(unit.access(load, 0, 200, &scattered).done ==
+          410);  // misses leave behind eight cycles of conflicts
 }
 
 void it_stops_while_the_queue_behind_l1_is_too_long() {
