@@ -119,7 +119,7 @@ def test_more_cache_never_hurts():
     kernel = kernels.stencil(16, 16)
     profile_lines = np.arange(0, 3000, 50)
     profile = l1_profile(kernel.execution().reuse.stream, 4, 1)
-    shares = [profile.fates(float(lines))[4].hit for lines in profile_lines]
+    shares = [profile.read_shares(float(lines))[4].hit for lines in profile_lines]
     assert shares == sorted(shares)
 
 

@@ -33,8 +33,8 @@ def test_l1_hits_of_co_resident_blocks_are_those_of_the_simulated_cache(kernel, 
             missed = cache.read(int(stream.line[row]), mask).bit_count()
             reads[index] = reads.get(index, 0) + mask.bit_count()
             hits[index] = hits.get(index, 0) + mask.bit_count() - missed
-    fates = l1_profile(stream, blocks, 1).fates(lines)
-    assert {i: f.hit for i, f in fates.items()} == pytest.approx({i: hits[i] / reads[i] for i in reads})
+    shares = l1_profile(stream, blocks, 1).read_shares(lines)
+    assert {i: f.hit for i, f in shares.items()} == pytest.approx({i: hits[i] / reads[i] for i in reads})
 
 
 @pytest.mark.parametrize("granule", [1, 2])

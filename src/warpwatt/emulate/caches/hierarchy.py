@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warpwatt.core.execution import AccessPattern, Execution, Occupancy
     from warpwatt.core.gpu import Gpu
     from warpwatt.core.reuse import Growth, Reuse
-    from warpwatt.emulate.caches.l1 import Fate
+    from warpwatt.emulate.caches.l1 import ReadShares
     from warpwatt.emulate.caches.policy import Policy
 
 _READS = frozenset({Access.LOAD, Access.COPY, Access.ATOMIC, Access.REDUCTION})
@@ -36,17 +36,17 @@ _WRITES = frozenset({Access.STORE, Access.ATOMIC, Access.REDUCTION})
 class _Tally:
     """Bytes of one instruction while they are added up."""
 
-    asked: float
+    requested: float
     from_l1: float
     reads: bool
     writes: bool
-    unseen: float
+    first_touches: float
     """Bytes that no resident block of the SM had touched before."""
     read: float = 0.0
     written: float = 0.0
     run: float = math.inf
     in_flight: float = 0.0
-    """Share of what is asked for that is on its way to L1 already."""
+    """Share of what is requested that is on its way to L1 already."""
 
 
 def level_hits(
@@ -64,21 +64,23 @@ def level_hits(
     resident = max(1, min(residency.blocks_per_sm, -(-execution.launch.grid.count // gpu.sm_count)))
     wave = min(execution.launch.grid.count, resident * gpu.sm_count)
     waves = Waves(execution.launch, wave, rules.l2_bytes, reuse.growths)
-    fates = _fates(reuse, gpu, residency, waves, resident)
+    shares = _read_shares(reuse, gpu, residency, waves, resident)
     tallies = {
-        index: _tally(execution, index, pattern, fates.get(index)) for index, pattern in patterns.items()
+        index: _tally(execution, index, pattern, shares.get(index)) for index, pattern in patterns.items()
     }
     for index, tally in tallies.items():
-        fate = fates.get(index)
-        tally.read += tally.asked * fate.lost if fate and tally.reads else 0.0
+        found = shares.get(index)
+        tally.read += tally.requested * found.lost if found and tally.reads else 0.0
     for growth in reuse.growths:
-        _share_out(growth, tallies, waves, rules)
-    _strays(tallies, execution, patterns)
+        _distribute(growth, tallies, waves, rules)
+    _add_unsampled(tallies, execution, patterns)
     return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
-def _fates(reuse: Reuse, gpu: Gpu, residency: Occupancy, waves: Waves, resident: int) -> dict[int, Fate]:
-    """Return what becomes of the cached reads of each instruction."""
+def _read_shares(
+    reuse: Reuse, gpu: Gpu, residency: Occupancy, waves: Waves, resident: int
+) -> dict[int, ReadShares]:
+    """Return where each instruction finds what it reads through L1."""
     if not (reuse.stream.kind & BYPASS == 0).any():
         return {}
     later = max(0.0, 1.0 - wave_share(waves))
@@ -89,7 +91,7 @@ def _fates(reuse: Reuse, gpu: Gpu, residency: Occupancy, waves: Waves, resident:
         over = distance * (LINE * wider / waves.l2_bytes)
         return np.exp(-37.1 * np.exp(-3.2 * over))
 
-    return profile.fates(l1_capacity(gpu, residency) / LINE, later, lost)
+    return profile.read_shares(l1_capacity(gpu, residency) / LINE, later, lost)
 
 
 def wave_share(waves: Waves) -> float:
@@ -97,33 +99,33 @@ def wave_share(waves: Waves) -> float:
     return min(1.0, waves.wave / waves.blocks)
 
 
-def _tally(execution: Execution, index: int, pattern: AccessPattern, fate: Fate | None) -> _Tally:
+def _tally(execution: Execution, index: int, pattern: AccessPattern, shares: ReadShares | None) -> _Tally:
     memory = execution.program.instructions[index].memory
     assert memory is not None
-    asked = pattern.sectors * SECTOR * execution.counts[index]
-    cached = fate is not None and memory.access in (Access.LOAD, Access.COPY)
+    requested = pattern.sectors * SECTOR * execution.counts[index]
+    cached = shares is not None and memory.access in (Access.LOAD, Access.COPY)
     return _Tally(
-        asked=asked,
-        from_l1=asked * fate.hit if fate and cached else 0.0,
+        requested=requested,
+        from_l1=requested * shares.hit if shares and cached else 0.0,
         reads=memory.access in _READS,
         writes=memory.access in _WRITES,
-        unseen=asked * fate.cold if fate and cached else asked,
-        in_flight=fate.in_flight if fate and cached else 0.0,
+        first_touches=requested * shares.cold if shares and cached else requested,
+        in_flight=shares.in_flight if shares and cached else 0.0,
     )
 
 
-def _share_out(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: Policy) -> None:
+def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: Policy) -> None:
     """Add the DRAM bytes of one footprint to the instructions that reach it."""
     members = [i for i in growth.instructions if i in tallies]
-    asked = {i: tallies[i].asked if growth.written else tallies[i].unseen for i in members}
-    total = sum(asked.values())
+    requested = {i: tallies[i].requested if growth.written else tallies[i].first_touches for i in members}
+    total = sum(requested.values())
     if not total:
         return
     first, missed = waves.from_dram(growth, total)
     wide = growth.granule if rules.dram_granule > SECTOR and not growth.written else 1.0
     for index in members:
         tallies[index].run = min(tallies[index].run, growth.run)
-        part = first * growth.shares[index] + missed * asked[index] / total
+        part = first * growth.shares[index] + missed * requested[index] / total
         if growth.written:
             tallies[index].written += part
             tallies[index].read += first * growth.shares[index] * growth.partial * rules.partial_fill
@@ -131,34 +133,36 @@ def _share_out(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: 
             tallies[index].read += part * wide
 
 
-def _strays(tallies: dict[int, _Tally], execution: Execution, patterns: Mapping[int, AccessPattern]) -> None:
+def _add_unsampled(
+    tallies: dict[int, _Tally], execution: Execution, patterns: Mapping[int, AccessPattern]
+) -> None:
     """Give instructions that no sampled block reached their own bytes, their buffer's once from DRAM."""
     reuse = execution.reuse
     assert reuse is not None
     seen = set(occurring(reuse.stream.instruction))
     seen.update(i for growth in reuse.growths for i in growth.instructions)
-    strays = {i: t for i, t in tallies.items() if i not in seen}
-    for buffer in {patterns[i].buffer for i in strays}:
-        own = [t for i, t in strays.items() if patterns[i].buffer == buffer]
+    unsampled = {i: t for i, t in tallies.items() if i not in seen}
+    for buffer in {patterns[i].buffer for i in unsampled}:
+        own = [t for i, t in unsampled.items() if patterns[i].buffer == buffer]
         size = buffer_size(execution.launch, buffer)
-        share = min(1.0, size / max(1.0, sum(t.asked for t in own)))
+        share = min(1.0, size / max(1.0, sum(t.requested for t in own)))
         for tally in own:
-            tally.read += tally.unseen * share if tally.reads else 0.0
-            tally.written += tally.asked * share if tally.writes else 0.0
+            tally.read += tally.first_touches * share if tally.reads else 0.0
+            tally.written += tally.requested * share if tally.writes else 0.0
 
 
 def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tally) -> LevelHits:
-    passed = tally.asked - tally.from_l1
+    passed = tally.requested - tally.from_l1
     reads, writes = float(tally.reads), float(tally.writes)
     moved = tally.read if tally.reads else tally.written
     return LevelHits(
         buffer=pattern.buffer,
         requests=execution.counts[index],
-        sectors=tally.asked / SECTOR,
-        l1_hits=tally.from_l1 / tally.asked if tally.asked else 0.0,
+        sectors=tally.requested / SECTOR,
+        l1_hits=tally.from_l1 / tally.requested if tally.requested else 0.0,
         l2_hits=min(1.0, max(0.0, 1 - moved / passed)) if passed > 0 else 1.0,
-        l1=Traffic(tally.asked * reads, tally.asked * writes),
-        l2=Traffic(passed * reads, tally.asked * writes),
+        l1=Traffic(tally.requested * reads, tally.requested * writes),
+        l2=Traffic(passed * reads, tally.requested * writes),
         dram=Traffic(tally.read, tally.written),
         uniform=pattern.uniform,
         run=tally.run,

@@ -35,10 +35,10 @@ _HASH = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class ReadShares:
     """Shares of the sectors an instruction reads: in L1, new to the SM, lost by L1 and L2.
 
-    ``in_flight`` is the part of ``hit`` whose line another warp has asked for in the same turn.
+    ``in_flight`` is the part of ``hit`` whose line another warp has requested in the same turn.
     """
 
     hit: float = 0.0
@@ -46,8 +46,8 @@ class Fate:
     lost: float = 0.0
     in_flight: float = 0.0
 
-    def __add__(self, other: Fate) -> Fate:
-        return Fate(
+    def __add__(self, other: ReadShares) -> ReadShares:
+        return ReadShares(
             self.hit + other.hit, self.cold + other.cold, self.lost + other.lost,
             self.in_flight + other.in_flight,
         )  # fmt: skip
@@ -68,31 +68,31 @@ class L1Profile:
     ahead: NDArray[np.float64]
     """Distance of the first access to the same sector in the same turn, negative for that access itself."""
 
-    def fates(
+    def read_shares(
         self,
         lines: float,
         later_share: float = 0.0,
         lost: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.zeros_like,
-    ) -> dict[int, Fate]:
-        """Return instruction -> what becomes of the sectors it reads in an L1 of ``lines`` lines.
+    ) -> dict[int, ReadShares]:
+        """Return instruction -> where the sectors are found that it reads, in an L1 of ``lines`` lines.
 
         ``later_share`` of all blocks have predecessors on their SM. ``lost`` says which share of lines L2 has
         lost at a distance.
         """
         hit, cold = self.distance < lines, np.isinf(self.distance)
-        flying = hit & (self.ahead >= lines)
-        gone = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
-        result: dict[int, Fate] = {}
+        in_flight = hit & (self.ahead >= lines)
+        missing = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
+        result: dict[int, ReadShares] = {}
         for late, part in ((False, 1 - later_share), (True, later_share)):
             rows = self.later == late
             if not part or not rows.any():
                 continue
             index, weight = self.instruction[rows], self.weight[rows] * part
             totals = np.bincount(index, weight) / part
-            sums = [np.bincount(index, weight * values[rows]) for values in (hit, cold, gone, flying)]
+            sums = [np.bincount(index, weight * values[rows]) for values in (hit, cold, missing, in_flight)]
             for i in np.flatnonzero(totals).tolist():
                 shares = (float(s[i] / totals[i]) for s in sums)
-                result[i] = result.get(i, Fate()) + Fate(*shares)
+                result[i] = result.get(i, ReadShares()) + ReadShares(*shares)
         return result
 
 
