@@ -26,8 +26,7 @@ def find_compiler() -> list[str] | None:
     for candidate in ("c++", "g++", "clang++"):
         if _compiles(candidate):
             return [candidate]
-    # One level throughout, CMake's own trials too: zig compiles its C++ library for each.
-    return [sys.executable, "-m", "ziglang", "c++", "-O3"] if importlib.util.find_spec("ziglang") else None
+    return [sys.executable, "-m", "ziglang", "c++"] if importlib.util.find_spec("ziglang") else None
 
 
 def find_cmake() -> str | None:
