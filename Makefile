@@ -39,7 +39,7 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --cache-dir build/import-linter
-	$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
+	@$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
 	$(BIN)/python .ci/lines.py
 
 types: $(DEV)
