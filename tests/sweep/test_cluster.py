@@ -195,7 +195,7 @@ def test_another_warpwatt_on_a_worker_is_refused_also_when_it_comes_late(started
     package = Path(cluster.__file__).parents[1]
     other = tmp_path / "other" / "warpwatt"
     shutil.copytree(package, other, ignore=shutil.ignore_patterns("__pycache__"))
-    rows = other / "advise" / "rows.py"
+    rows = other / "sweep" / "rows.py"
     rows.write_text(rows.read_text() + "\n# not the same\n")
     _, file = scheduler(started, tmp_path)
     words = ("dask_worker", "--scheduler-file", file, "--nthreads", "1", "--no-dashboard", "--no-nanny")
