@@ -56,7 +56,7 @@ PARTS = {
     "simulator": Part(
         ("native/sm/*.cpp", "native/sm/*.h"),
         (PYTHON, "native/compiling.py"),
-        ((PYTHON, "native/compiling.py", "--test"), _pytest("tests/models/time/pipeline")),
+        ((PYTHON, "native/compiling.py", "--test"), _pytest("tests/models/pipeline")),
     ),
 }
 
