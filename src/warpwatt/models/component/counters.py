@@ -1,4 +1,4 @@
-"""Measured counters in place of predicted work: nvprof's, Nsight Compute's and DCGM's names.
+"""Measured counters in place of predicted work: nvprof's, Nsight Compute's and DCGM's (``counters.toml``).
 
 Per launch: instructions and transactions are counts, DCGM's are busy shares between 0 and 1 which the peak
 rate of their unit turns into work.
@@ -6,7 +6,9 @@ rate of their unit turns into work.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from warpwatt.models.component.activity import activity
@@ -17,41 +19,11 @@ if TYPE_CHECKING:
     from warpwatt.core.case import Case, Timing
     from warpwatt.models.component.activity import Activity
 
-SECTOR = 32
-SHARED_PASS = 128
-COUNTS: Mapping[str, tuple[tuple[tuple[str, ...], float], ...]] = {
-    "issue": (((("inst_executed", "smsp__inst_executed.sum")), 1.0),),
-    "registers": (((("thread_inst_executed", "smsp__thread_inst_executed.sum")), 1.0),),
-    "dram": (
-        (("dram_read_transactions", "dram__sectors_read.sum"), SECTOR),
-        (("dram_write_transactions", "dram__sectors_write.sum"), SECTOR),
-    ),
-    "l2": (
-        (("l2_read_transactions", "lts__t_sectors_op_read.sum"), SECTOR),
-        (("l2_write_transactions", "lts__t_sectors_op_write.sum"), SECTOR),
-    ),
-    "shared": (
-        (("shared_load_transactions", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), SHARED_PASS),
-        (("shared_store_transactions", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"), SHARED_PASS),
-    ),
-    "fp32": ((("inst_fp_32", "smsp__sass_thread_inst_executed_op_fp32_pred_on.sum"), 1.0),),
-    "fp64": ((("inst_fp_64", "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum"), 1.0),),
-    "int": ((("inst_integer", "smsp__sass_thread_inst_executed_op_integer_pred_on.sum"), 1.0),),
-}
-"""Component to what adds up to it: names of one counter, and the amount each count stands for."""
-
+_TABLE = tomllib.loads(files(__package__).joinpath("counters.toml").read_text(encoding="utf-8"))
 RATES: Mapping[str, tuple[str, float]] = {
-    "fp32": ("fp32_add_mul_fma", 1.0),
-    "fp64": ("fp64_add_mul_fma", 1.0),
-    "fp16": ("fp16_add_mul_fma", 1.0),
-    "int": ("int32_add_sub", 1.0),
-    "imad": ("int32_mul_mad", 1.0),
-    "sfu": ("fp32_special", 1.0),
-    "tensor": ("tensor_fp16_fma", 2.0),
+    pipe: (name, each) for pipe, (name, each) in _TABLE["rates"].items()
 }
 """Pipe to the throughput class that gives its peak, and what one result counts for."""
-BUSY = {"FP32A": "fp32", "FP64A": "fp64", "FP16A": "fp16", "TENSO": "tensor"}
-"""DCGM's busy share to the pipe that it is of."""
 
 
 def with_counters(work: Activity, case: Case, seconds: float) -> Activity:
@@ -79,8 +51,11 @@ def measured_work(case: Case, timing: Timing) -> tuple[Activity, float]:
 def _counted(counters: Mapping[str, float]) -> dict[str, float]:
     """Return the amounts of components all of whose counters are there."""
     found = {}
-    for component, parts in COUNTS.items():
-        values = [next((counters[n] * each for n in names if n in counters), None) for names, each in parts]
+    for component, parts in _TABLE["counts"].items():
+        values = [
+            next((counters[name] * part["amount"] for name in part["names"] if name in counters), None)
+            for part in parts
+        ]
         known = [value for value in values if value is not None]
         if len(known) == len(values):
             found[component] = sum(known)
@@ -93,7 +68,7 @@ def _busy(case: Case, seconds: float) -> dict[str, float]:
     gpu, counters = case.gpu, case.profile.counters
     cycles = gpu.sm_count * case.clocks.sm * seconds
     found = {}
-    for name, pipe in BUSY.items():
+    for name, pipe in _TABLE["busy"].items():
         if name in counters:
             throughput, each = RATES[pipe]
             found[pipe] = counters[name] * (each * cycles * gpu.capability.throughput.get(throughput, 0.0))
