@@ -22,9 +22,6 @@ ASSUMED_BYTES = 1 << 36
 SPREAD = 0.05
 """Standard deviation of the logarithm of the time that a buffer's unknown size and alignment may cost.
 Where its contents decide what threads do, that is an assumption of its own."""
-_DTYPES = {"f": {2: DType.F16, 4: DType.F32, 8: DType.F64}, "s": {1: DType.I8, 2: DType.I16, 4: DType.I32,
-    8: DType.I64}}  # fmt: skip
-_BITS = {1: DType.U8, 2: DType.U16, 4: DType.U32, 8: DType.U64}
 
 
 def complete(bound: BoundLaunch, counted: Execution) -> tuple[Launch, tuple[Assumption, ...]]:
@@ -75,8 +72,6 @@ def _elements(counted: Execution, buffer: str) -> Iterator[DType]:
 def _element(instruction: Instruction) -> Iterator[DType]:
     """Yield the element type of a PTX memory instruction: ``ld.global.v4.f32`` moves f32."""
     kind = instruction.opcode.rpartition(".")[2]
-    if kind[:1] in ("f", "s", "u", "b") and kind[1:].isdigit():
-        size = int(kind[1:]) // 8
-        found = _DTYPES.get(kind[0], _BITS).get(size) or _BITS.get(size)
-        if found is not None:
-            yield found
+    name = {"s": "i", "b": "u"}.get(kind[:1], kind[:1]) + kind[1:]
+    if name in set(DType):
+        yield DType(name)

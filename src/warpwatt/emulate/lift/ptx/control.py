@@ -20,10 +20,6 @@ _TRAPS = frozenset({"__assertfail"})
 """Functions that end the kernel."""
 
 
-def _jump(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
-    b.branch(i.targets[0])
-
-
 def _jump_indexed(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
     """Lift ``brx.idx``: to the label at an index. An index beyond has no meaning; the last is taken."""
     index = b.read(i.operands[0], Type.I32)
@@ -51,14 +47,6 @@ def _return(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
         b.branch(i.targets[0])
     else:
         b.exit()
-
-
-def _exit(b: PtxBuilder, _how: Opcode, _i: Instruction) -> None:
-    b.exit()
-
-
-def _trap(b: PtxBuilder, _how: Opcode, _i: Instruction) -> None:
-    b.trap()
 
 
 def _barrier(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
@@ -108,12 +96,12 @@ def _cluster_barrier(b: PtxBuilder, how: Opcode, _i: Instruction) -> None:
 
 
 TABLE: dict[str, Semantics] = {
-    "bra": _jump,
+    "bra": lambda b, _how, i: b.branch(i.targets[0]),
     "brx": _jump_indexed,
     "call": _call,
     "ret": _return,
-    "exit": _exit,
-    "trap": _trap,
+    "exit": lambda b, _how, _i: b.exit(),
+    "trap": lambda b, _how, _i: b.trap(),
     "brkpt": nothing,
     "bar": _barrier,
     "barrier": _barrier,

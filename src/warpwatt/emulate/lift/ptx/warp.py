@@ -102,10 +102,6 @@ def _reduce(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     b.write(i.operands[0], b.reduce(op, b.read(i.operands[1], type_)))
 
 
-def _active(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
-    b.write(i.operands[0], b.active())
-
-
 def _elect(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
     """Lift ``elect.sync``: the lowest member leads."""
     b.gather(i.operands[1])
@@ -121,6 +117,6 @@ TABLE: dict[str, Semantics] = {
     "vote": _vote,
     "match": _match,
     "redux": _reduce,
-    "activemask": _active,
+    "activemask": lambda b, _how, i: b.write(i.operands[0], b.active()),
     "elect": _elect,
 }
