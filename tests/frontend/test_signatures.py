@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpwatt.core.program import Level, Parameter, Program
-from warpwatt.frontend.signatures import blank_comments, parameter_names, signature, typed
+from warpwatt.frontend.signatures import blank_comments, parameter_names, signature, with_signature_types
 
 
 @pytest.mark.parametrize(
@@ -85,17 +85,17 @@ def kinds(found):
 
 
 def test_types_and_pointers():
-    found = typed(program(8, 4, 4, 8, 1), "f(float const*, int, float, double, bool)")
+    found = with_signature_types(program(8, 4, 4, 8, 1), "f(float const*, int, float, double, bool)")
     assert kinds(found) == [("u64", True), ("s32", False), ("f32", False), ("f64", False), ("u8", False)]
 
 
 def test_sizes_that_disagree_leave_the_parameter_alone():
-    assert kinds(typed(program(4, 8), "f(double, Pair)")) == [("b32", False), ("b64", False)]
+    assert kinds(with_signature_types(program(4, 8), "f(double, Pair)")) == [("b32", False), ("b64", False)]
 
 
 def test_another_number_of_parameters_leaves_all_alone():
-    assert kinds(typed(program(4), "f(int, int)")) == [("b32", False)]
-    assert kinds(typed(program(4), "f")) == [("b32", False)]
+    assert kinds(with_signature_types(program(4), "f(int, int)")) == [("b32", False)]
+    assert kinds(with_signature_types(program(4), "f")) == [("b32", False)]
 
 
 def test_signature_with_nested_brackets():

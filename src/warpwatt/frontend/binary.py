@@ -23,7 +23,7 @@ from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.entries import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.frontend.signatures import typed
+from warpwatt.frontend.signatures import with_signature_types
 from warpwatt.frontend.source import ptx_target
 from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx
@@ -206,7 +206,7 @@ def _kernel(
         target=target,
         resources=kernel.resources,
         ptx=_embedded_program(kernel.name, texts),
-        sass=typed(machine, name) if machine is not None else None,
+        sass=with_signature_types(machine, name) if machine is not None else None,
         source=source.path,
         toolkit=cubin.toolkit,
         warnings=(*warnings, *sass.warnings),

@@ -208,7 +208,7 @@ def _unpack(payload: bytes) -> Compiled | None:
     )
 
 
-def assumed(compiled: Compiled) -> Compiled:
+def mark_assumed(compiled: Compiled) -> Compiled:
     """Flag every resource as assumed: it was compiled for a stand-in target."""
     resources = {name: replace(r, assumed=True) for name, r in compiled.resources.items()}
     return replace(compiled, resources=resources)

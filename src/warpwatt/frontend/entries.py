@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from warpwatt.core.program import Kernel, Level, Program
-from warpwatt.frontend.compilation import assemble_ptx, assumed
+from warpwatt.frontend.compilation import assemble_ptx, mark_assumed
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
@@ -34,7 +34,7 @@ def compiled_entries(
 
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:
-        compiled = assumed(compiled)
+        compiled = mark_assumed(compiled)
     sass = _machine_code(compiled, source, choice, options)
     limits = max_threads(compiled.ptx)
     warnings = (*choice.warnings, *compiled.warnings)

@@ -121,7 +121,7 @@ def _parameter_name(tokens: list[str]) -> str:
     return words[-1] if has_type and re.fullmatch(r"[A-Za-z_]\w*", words[-1]) else ""
 
 
-def typed(program: Program, demangled: str) -> Program:
+def with_signature_types(program: Program, demangled: str) -> Program:
     """Return a program whose parameters carry the types of the C++ signature, where sizes agree.
 
     An ``extern "C"`` kernel has no signature in its name; its parameters stay untyped (``b64``).

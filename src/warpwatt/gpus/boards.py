@@ -12,7 +12,7 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.units import GIB, KIB, MIB
 from warpwatt.gpus import catalog
 from warpwatt.gpus.board import Board
-from warpwatt.gpus.capabilities import adjusted, capability
+from warpwatt.gpus.capabilities import adjust_capability, capability
 from warpwatt.gpus.catalog import Entry
 from warpwatt.gpus.datafile import Cited, DataFile
 from warpwatt.gpus.latencies import Latencies
@@ -83,7 +83,7 @@ VALUES = {
 }
 
 
-def board(entry: Entry, below: tuple[Entry, ...] = ()) -> Board:
+def read_board(entry: Entry, below: tuple[Entry, ...] = ()) -> Board:
     """Return the board of an entry, ``inherits`` resolved among the entries of ``below`` and the rest.
 
     Raises
@@ -126,17 +126,17 @@ def _parent(file: DataFile, lineage: tuple[Entry, ...]) -> Board:
         found = catalog.lookup(name, [e for e in catalog.entries() if e.path not in seen])
     except UnknownGpuError as error:
         file.fail(f"inherits from {error.message}", "inherits", hint=error.hint)
-    return board(found, lineage)
+    return read_board(found, lineage)
 
 
 def packaged(stem: str) -> Board:
     """Return the package's board of file ``stem`` (``"nvidia-h200"``)."""
-    return board(catalog.Entry("", (), catalog.DATA / "boards" / f"{stem}.toml"))
+    return read_board(catalog.Entry("", (), catalog.DATA / "boards" / f"{stem}.toml"))
 
 
-def gpu(entry: Entry) -> Gpu:
+def read_gpu(entry: Entry) -> Gpu:
     """Return the GPU of an entry, or raise ``ParseError``."""
-    source = board(entry)
+    source = read_board(entry)
     try:
         limits = capability(source.capability)
     except UnsupportedGpuError as error:
@@ -147,7 +147,7 @@ def gpu(entry: Entry) -> Gpu:
         die=source.die,
         arch=source.arch,
         note=source.note,
-        capability=adjusted(limits, source.capability_values, source.capability_throughput),
+        capability=adjust_capability(limits, source.capability_values, source.capability_throughput),
         memory=timings(source, packaged),
         latencies=Latencies(limits.version),
         sources={VALUES[key].field or key: str(cited.source) for key, cited in source.values.items()},

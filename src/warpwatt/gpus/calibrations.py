@@ -52,7 +52,7 @@ def calibration_files(gpu: str) -> tuple[Path, ...]:
     return tuple(path for path in found if path is not None)
 
 
-def layered(calibrations: Sequence[Calibration]) -> Calibration | None:
+def stack_calibrations(calibrations: Sequence[Calibration]) -> Calibration | None:
     """Return calibrations of one GPU as one, later ones on top; None for none."""
     found: Calibration | None = None
     for one in calibrations:

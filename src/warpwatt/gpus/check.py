@@ -128,11 +128,11 @@ def _names_are_unique() -> Iterator[Finding]:
 
 def _boards_are_sane() -> Iterator[Finding]:
     for entry in _entries():
-        refused = tuple(_attempt(entry.path, partial(boards.gpu, entry)))
+        refused = tuple(_attempt(entry.path, partial(boards.read_gpu, entry)))
         if refused:
             yield from refused
             continue
-        board = boards.board(entry)
+        board = boards.read_board(entry)
         for key, cited in board.values.items():
             low, high = boards.VALUES[key].low, boards.VALUES[key].high
             if math.isfinite(high) and not low <= cited.value <= high:
@@ -181,7 +181,7 @@ def _measurements_are_sane() -> Iterator[Finding]:
     """Measured bandwidth is below the theoretical one, and caches answer before DRAM does."""
     for entry in _entries():
         try:
-            gpu = boards.gpu(entry)
+            gpu = boards.read_gpu(entry)
         except WarpWattError:
             continue  # reported with the boards
         memory = gpu.memory

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.gpus import boards, catalog
-from warpwatt.gpus.calibrations import calibration_files, layered, load_calibration
+from warpwatt.gpus.calibrations import calibration_files, load_calibration, stack_calibrations
 from warpwatt.gpus.catalog import Entry
 
 # What a prediction looks at beyond the fields every Gpu has.
@@ -56,7 +56,7 @@ def find_many(text: str) -> tuple[Gpu, ...]:
 
 def _gpu(entry: Entry) -> Gpu:
     # A user's file, and what it inherits from, may change while a server runs: read it each time.
-    gpu = boards.gpu(entry) if entry.user else _packaged(entry)
+    gpu = boards.read_gpu(entry) if entry.user else _packaged(entry)
     paths = calibration_files(gpu.name)
     return _calibrated(gpu, tuple((path, path.stat().st_mtime_ns) for path in paths)) if paths else gpu
 
@@ -64,12 +64,12 @@ def _gpu(entry: Entry) -> Gpu:
 @lru_cache(maxsize=64)
 def _calibrated(gpu: Gpu, files: tuple[tuple[Path, int], ...]) -> Gpu:
     """Return the GPU with the calibrations in files; their times of modification are part of the key."""
-    return replace(gpu, calibration=layered([load_calibration(path) for path, _ in files]))
+    return replace(gpu, calibration=stack_calibrations([load_calibration(path) for path, _ in files]))
 
 
 @lru_cache(maxsize=256)
 def _packaged(entry: Entry) -> Gpu:
-    return boards.gpu(entry)
+    return boards.read_gpu(entry)
 
 
 def default_clocks(gpu: Gpu) -> Clocks:

@@ -4,7 +4,7 @@ import struct
 
 from warpwatt.core.program import Pointer
 from warpwatt.isa.sass.elf import Elf, Section, Symbol
-from warpwatt.isa.sass.image import image
+from warpwatt.isa.sass.image import read_image
 
 OBJECT, RELA, NOBITS = 1, 4, 8
 LOW, HIGH = 56, 57
@@ -23,13 +23,13 @@ def cubin(*relocations):
 
 
 def test_halves_of_an_address_in_instructions_share_a_word_of_a_bank():
-    found = image(cubin((0x10, LOW, 2), (0x40, HIGH, 2), (0x50, LOW, 1)), "k", 75)
+    found = read_image(cubin((0x10, LOW, 2), (0x40, HIGH, 2), (0x50, LOW, 1)), "k", 75)
     assert found.pointers == (Pointer(18, 0, "y"), Pointer(18, 8, "x"))
     assert found.immediates == {0x10: "c[0x12][0x0]", 0x40: "c[0x12][0x4]", 0x50: "c[0x12][0x8]"}
     assert found.constants[18] == bytes(16)
 
 
 def test_code_without_addresses_has_no_bank_of_ours():
-    found = image(cubin((0x10, 2, 1), (0x20, LOW, 0)), "k", 75)
+    found = read_image(cubin((0x10, 2, 1), (0x20, LOW, 0)), "k", 75)
     assert found.immediates == {}
     assert found.constants == {}

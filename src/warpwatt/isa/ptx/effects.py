@@ -39,12 +39,12 @@ class Use(NamedTuple):
     partial: bool = False
 
 
-def use(operand: Operand) -> Use:
+def analyse_operand(operand: Operand) -> Use:
     """Return what an operand becomes and mentions.
 
-    >>> use(Pair(Register("%r1"), Register("_"))).registers
+    >>> analyse_operand(Pair(Register("%r1"), Register("_"))).registers
     ('%r1',)
-    >>> image, coordinates = use(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
+    >>> image, coordinates = analyse_operand(Bracket((Symbol("image"), Vector((Register("%f1"),))))).operands
     >>> image.base, coordinates.elements[0].name
     (Symbol(name='image'), '%f1')
     """
@@ -52,7 +52,7 @@ def use(operand: Operand) -> Use:
         return Use((operand,), (operand.name,))
     if isinstance(operand, Immediate):
         return Use((operand,), ())
-    operands = core(operand)
+    operands = core_operands(operand)
     leaves = [leaf for item in operands for leaf in _leaves(item)]
     names = [leaf.name for leaf in leaves if isinstance(leaf, Register) and leaf.name != "_"]
     return Use(
@@ -64,22 +64,22 @@ def use(operand: Operand) -> Use:
     )
 
 
-def core(operand: Operand) -> tuple[CoreOperand, ...]:
+def core_operands(operand: Operand) -> tuple[CoreOperand, ...]:
     """Return the operand without the types that only the syntax has.
 
     ``a|b`` and ``(a, b)`` become vectors, ``name + 4`` an address.
     """
     match operand:
         case Pair(first, second):
-            return (Vector((*core(first), *core(second))),)
+            return (Vector((*core_operands(first), *core_operands(second))),)
         case Group(elements):
-            return (Vector(tuple(c for element in elements for c in core(element))),)
+            return (Vector(tuple(c for element in elements for c in core_operands(element))),)
         case SymbolOffset(name, offset):
             return (Address(Symbol(name), offset),)
         case Bracket(elements):
             base = elements[0]
-            first = Address(base) if isinstance(base, Register | Symbol) else core(base)[0]
-            return (first, *(c for element in elements[1:] for c in core(element)))
+            first = Address(base) if isinstance(base, Register | Symbol) else core_operands(base)[0]
+            return (first, *(c for element in elements[1:] for c in core_operands(element)))
     return (operand,)
 
 

@@ -19,7 +19,7 @@ from warpwatt.core.program import (
 from warpwatt.core.program import Variable as CoreVariable
 from warpwatt.isa.ptx import storage
 from warpwatt.isa.ptx.descriptors import resolve_descriptors
-from warpwatt.isa.ptx.effects import CARRY, Use, use
+from warpwatt.isa.ptx.effects import CARRY, Use, analyse_operand
 from warpwatt.isa.ptx.lines import Lines
 from warpwatt.isa.ptx.names import rename, rename_guard, renamed, unique_names
 from warpwatt.isa.ptx.opcodes import Meaning, meaning
@@ -162,7 +162,7 @@ class _Lowering:
 
     def _use(self, operand: Operand, suffixes: Mapping[str, str], known: dict[int, Use]) -> Use:
         """Analyse an operand and remember the result."""
-        found = use(rename(operand, suffixes) if suffixes else operand)
+        found = analyse_operand(rename(operand, suffixes) if suffixes else operand)
         known[id(operand)] = found
         self.symbols.update(dict.fromkeys(found.symbols))
         return found

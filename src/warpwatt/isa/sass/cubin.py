@@ -19,7 +19,7 @@ from warpwatt.isa.sass.attributes import (
     words,
 )
 from warpwatt.isa.sass.elf import MACHINE_CUDA, Elf, Section, Symbol, read_elf
-from warpwatt.isa.sass.image import RESERVED_SHARED, Image, image
+from warpwatt.isa.sass.image import RESERVED_SHARED, Image, read_image
 from warpwatt.isa.sass.lines import LineTable, line_tables
 
 _TEXT = ".text."
@@ -136,7 +136,7 @@ def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, Line
         raise ParseError(f"damaged cubin: the code of {symbol.name} is not a multiple of 16 bytes")
     section = elf.section(".nv.info." + symbol.name)
     info = section.data if section is not None else b""
-    memory = image(elf, symbol.name, sm)
+    memory = read_image(elf, symbol.name, sm)
     cbank = words(next((v for key, v in attributes(info) if key == Attribute.PARAM_CBANK), b""))
     return CubinKernel(
         symbol.name,

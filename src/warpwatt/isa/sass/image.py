@@ -50,7 +50,7 @@ class _Place:
     base: int = 0
 
 
-def image(elf: Elf, kernel: str, sm: int) -> Image:
+def read_image(elf: Elf, kernel: str, sm: int) -> Image:
     """Return the memory of a linked cubin as one of its kernels sees it.
 
     Addresses of variables stay symbolic (:class:`~warpwatt.core.program.Pointer`); addresses of code are

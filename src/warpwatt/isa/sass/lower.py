@@ -31,8 +31,8 @@ from warpwatt.isa.sass.registers import (
     column_registers,
     component_count,
     matrix_count,
-    read,
-    written,
+    registers_read,
+    registers_written,
 )
 
 _WORD = 16
@@ -150,8 +150,8 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
         opcode=line.opcode,
         operands=operands,
         guard=guard,
-        writes=written(line.opcode, entry, operands),
-        reads=read(line.opcode, entry, operands, guard),
+        writes=registers_written(line.opcode, entry, operands),
+        reads=registers_read(line.opcode, entry, operands, guard),
         unit=entry.unit,
         throughput_class=entry.throughput,
         flops=_flops(line.opcode, entry, operands),

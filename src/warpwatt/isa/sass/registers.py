@@ -69,7 +69,7 @@ def _first(operands: Sequence[Operand]) -> int:
     return at
 
 
-def written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[str, ...]:
+def registers_written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[str, ...]:
     """Return the names of the registers that an instruction writes, without duplicates, in order."""
     base, *modifiers = opcode.split(".")
     count = destination_count(entry.writes, operands)
@@ -82,13 +82,15 @@ def written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[st
     return tuple(dict.fromkeys(names))
 
 
-def read(opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None) -> tuple[str, ...]:
+def registers_read(
+    opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None
+) -> tuple[str, ...]:
     """Return the names of the registers read: sources, addresses, guard; a guarded write's old value."""
     count = destination_count(entry.writes, operands)
     widths = _widths(opcode, entry, operands)
     names: list[str] = []
     if guard is not None:
-        names += [guard.register, *written(opcode, entry, operands)]
+        names += [guard.register, *registers_written(opcode, entry, operands)]
     for position, (operand, width) in enumerate(zip(operands, widths, strict=True)):
         if isinstance(operand, Address):
             names += _address_registers(opcode, entry, operands, position)
