@@ -12,7 +12,7 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.units import GIB, KIB, MIB
 from warpwatt.gpus import catalog
 from warpwatt.gpus.board import Board
-from warpwatt.gpus.capabilities import adjust_capability, capability
+from warpwatt.gpus.capabilities import adjust, capability
 from warpwatt.gpus.catalog import Entry
 from warpwatt.gpus.datafile import Cited, DataFile
 from warpwatt.gpus.latencies import Latencies
@@ -147,7 +147,7 @@ def read_gpu(entry: Entry) -> Gpu:
         die=source.die,
         arch=source.arch,
         note=source.note,
-        capability=adjust_capability(limits, source.capability_values, source.capability_throughput),
+        capability=adjust(limits, source.capability_values, source.capability_throughput),
         memory=timings(source, packaged),
         latencies=Latencies(limits.version),
         sources={VALUES[key].field or key: str(cited.source) for key, cited in source.values.items()},

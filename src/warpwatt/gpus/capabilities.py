@@ -96,9 +96,7 @@ def rate_citations(throughput: Mapping[str, Cited]) -> dict[str, str]:
     return {f"throughput.{name}": str(cited.source) for name, cited in throughput.items()}
 
 
-def adjust_capability(
-    base: Capability, values: Mapping[str, Cited], throughput: Mapping[str, Cited]
-) -> Capability:
+def adjust(base: Capability, values: Mapping[str, Cited], throughput: Mapping[str, Cited]) -> Capability:
     """Return ``base`` with the values in which one board differs (GeForce boards have fewer FP64 lanes).
 
     Raises

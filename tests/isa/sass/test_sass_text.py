@@ -10,7 +10,7 @@ from warpwatt.core.program import Address, ControlCode, Guard, Immediate, Regist
 from warpwatt.isa.sass import decode_control
 from warpwatt.isa.sass.opcodes import lookup, table, tile
 from warpwatt.isa.sass.operands import parse_operand, parse_operands
-from warpwatt.isa.sass.registers import registers_read, registers_written
+from warpwatt.isa.sass.registers import find_reads, find_writes
 
 
 def slow_control(word: int) -> ControlCode:
@@ -146,8 +146,8 @@ def test_registers(opcode, text, guard, writes, reads):
     operands = parse_operands(text)
     predicate = Guard(guard.strip("@!"), "!" in guard) if guard else None
     entry = lookup(opcode)
-    assert set(registers_written(opcode, entry, operands)) == set(writes.split())
-    assert set(registers_read(opcode, entry, operands, predicate)) == set(reads.split())
+    assert set(find_writes(opcode, entry, operands)) == set(writes.split())
+    assert set(find_reads(opcode, entry, operands, predicate)) == set(reads.split())
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from warpwatt.isa.ptx.syntax import Module, Variable
 
 _WIDTH = re.compile(r"\D+(\d+)(?:x(\d+))?", re.ASCII)
 _NAME = re.compile(NAME, re.ASCII)
-_SPACES = {space.value: space for space in Space}
-_OTHER = {"tex": Space.TEXTURE, "surf": Space.SURFACE}
+_SPACES = {space.value: space for space in Space} | {"tex": Space.TEXTURE, "surf": Space.SURFACE}
 _FLOAT = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _PART = re.compile(r"[{},]")
 _OPAQUE_BYTES = 8
@@ -68,7 +67,7 @@ def core_variable(variable: Variable, name: str | None = None) -> CoreVariable:
     """Return a variable as a program holds it, under another name if one is given."""
     return CoreVariable(
         name=name or variable.name,
-        space=_SPACES.get(variable.space.partition("[")[0], _OTHER.get(variable.space, Space.GLOBAL)),
+        space=_SPACES.get(variable.space.partition("[")[0], Space.GLOBAL),
         size=size(variable),
         align=variable.align or element_bytes(variable),
         element=variable.type,

@@ -62,7 +62,11 @@ def read_image(elf: Elf, kernel: str, sm: int) -> Image:
         for symbol in elf.symbols
         if symbol.kind == _OBJECT and symbol.section in places
     )
-    banks = {p.bank: _contents(p.section) for p in places.values() if p.bank is not None}
+    banks = {  # one without contents in the file is zero
+        p.bank: p.section.data or bytes(min(p.section.size, _LARGEST_BANK))
+        for p in places.values()
+        if p.bank is not None
+    }
     pointers = [pointer for place in places.values() for pointer in _pointers(elf, place, places)]
     immediates, addresses = _address_immediates(elf, kernel)
     if addresses:
@@ -82,11 +86,6 @@ def _places(elf: Elf, kernel: str) -> Iterator[_Place]:
     if zeroed := elf.section(_ZEROED):
         size = initialized.size if initialized is not None else 0
         yield _Place(zeroed, Space.GLOBAL, None, -(-size // _SECTION_ALIGN) * _SECTION_ALIGN)
-
-
-def _contents(section: Section) -> bytes:
-    """Return a constant bank's bytes; one without contents in the file is zero."""
-    return section.data or bytes(min(section.size, _LARGEST_BANK))
 
 
 def _variable(symbol: Symbol, place: _Place) -> Variable:

@@ -30,9 +30,9 @@ from warpwatt.isa.sass.registers import (
     access_bytes,
     column_registers,
     component_count,
+    find_reads,
+    find_writes,
     matrix_count,
-    registers_read,
-    registers_written,
 )
 
 _WORD = 16
@@ -150,8 +150,8 @@ def _instruction(kernel: CubinKernel, part: _Range, position: int, line: Line) -
         opcode=line.opcode,
         operands=operands,
         guard=guard,
-        writes=registers_written(line.opcode, entry, operands),
-        reads=registers_read(line.opcode, entry, operands, guard),
+        writes=find_writes(line.opcode, entry, operands),
+        reads=find_reads(line.opcode, entry, operands, guard),
         unit=entry.unit,
         throughput_class=entry.throughput,
         flops=_flops(line.opcode, entry, operands),

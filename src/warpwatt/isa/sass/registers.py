@@ -69,7 +69,7 @@ def _first(operands: Sequence[Operand]) -> int:
     return at
 
 
-def registers_written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[str, ...]:
+def find_writes(opcode: str, entry: Opcode, operands: Sequence[Operand]) -> tuple[str, ...]:
     """Return the names of the registers that an instruction writes, without duplicates, in order."""
     base, *modifiers = opcode.split(".")
     count = destination_count(entry.writes, operands)
@@ -82,7 +82,7 @@ def registers_written(opcode: str, entry: Opcode, operands: Sequence[Operand]) -
     return tuple(dict.fromkeys(names))
 
 
-def registers_read(
+def find_reads(
     opcode: str, entry: Opcode, operands: Sequence[Operand], guard: Guard | None
 ) -> tuple[str, ...]:
     """Return the names of the registers read: sources, addresses, guard; a guarded write's old value."""
@@ -90,7 +90,7 @@ def registers_read(
     widths = _widths(opcode, entry, operands)
     names: list[str] = []
     if guard is not None:
-        names += [guard.register, *registers_written(opcode, entry, operands)]
+        names += [guard.register, *find_writes(opcode, entry, operands)]
     for position, (operand, width) in enumerate(zip(operands, widths, strict=True)):
         if isinstance(operand, Address):
             names += _address_registers(opcode, entry, operands, position)
