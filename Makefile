@@ -17,8 +17,9 @@ PREPARED ?= build/prepared
 TARGET ?= sm_90
 BUDGET ?= 520
 MEASURE ?=
+MUTATION ?=
 
-.PHONY: demo test native native-test sanitize lint types unit coverage docs lock validate bench prepare measure clean
+.PHONY: demo test native native-test sanitize mutation lint types unit coverage docs lock validate bench prepare measure clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -34,6 +35,10 @@ sanitize: $(DEV) ## the native core's tests and those of what calls it, with add
 	$(BUILDER) native/compiling.py --test --sanitize address,undefined
 	WARPWATT_NATIVE_LIBRARY=$(CURDIR)/build/native-sanitize/libwarpwatt.so ASAN_OPTIONS=detect_leaks=0 \
 		LD_PRELOAD=$$(c++ -print-file-name=libasan.so) $(BIN)/pytest $(NATIVE_TESTS)
+
+mutation: $(DEV) $(LIBRARY) ## break the simulator and the composition, one thing at a time: does a test see it? half an hour
+	$(PYTHON) requirements/install.py $(VENV) mutation
+	$(BIN)/python -m tests.mutation $(MUTATION)
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -94,6 +99,7 @@ lock: ## refresh requirements/*.lock from pyproject.toml
 	$(COMPILE) pyproject.toml requirements/build.in --constraint requirements/dev.lock -o requirements/run.lock
 	$(COMPILE) requirements/compiler.in -o requirements/compiler.lock
 	echo uv | $(COMPILE) - -o requirements/installer.lock
+	echo universalmutator | $(COMPILE) --constraint requirements/dev.lock - -o requirements/mutation.lock
 	rm -rf $(VENV)-lock
 
 clean:
