@@ -1,55 +1,17 @@
-// Where the fields of the records lie, for generated code and for Python: name, offset, type and count of
-// each.
+// The records that generated code and Python share with the emulator's run time.
 
-#include <cstddef>
-#include <type_traits>
-#include <utility>
+#include <iterator>
 
 #include "c_api.h"
 #include "emulate/barrier.h"
 #include "emulate/machine.h"
 #include "emulate/request_sums.h"
 #include "emulate/schedule.h"
+#include "record_layout.h"
 
 namespace warpwatt::emulate {
 
 namespace {
-
-// `kind` is that of a NumPy type: signed, unsigned (pointers too) or void (a record of its own).
-struct Field {
-    const char* record;
-    const char* name;  // empty: the record itself
-    char kind;
-    std::int64_t offset, element_bytes, bytes;
-};
-
-template <typename T>
-struct ElementOf {
-    using Type = T;
-};
-template <typename T, std::size_t n>
-struct ElementOf<std::array<T, n>> : ElementOf<T> {};
-
-template <typename T>
-constexpr char kind_of() {
-    if constexpr (std::is_enum_v<T>)
-        return kind_of<std::underlying_type_t<T>>();
-    else if constexpr (std::is_pointer_v<T> || std::is_unsigned_v<T>)
-        return 'u';
-    else
-        return std::is_integral_v<T> ? 'i' : 'V';
-}
-
-template <typename T>
-constexpr Field field(const char* record, const char* name, std::int64_t offset) {
-    using Element = ElementOf<T>::Type;
-    return {record, name, kind_of<Element>(), offset, sizeof(Element), sizeof(T)};
-}
-
-#define RECORD(record) field<record>(#record, "", 0)
-#define FIELD(record, member)                                                              \
-    field<std::remove_cvref_t<decltype(std::declval<record&>().member)>>(#record, #member, \
-                                                                         offsetof(record, member))
 
 constexpr Field kFields[] = {
     RECORD(Machine),
@@ -206,18 +168,7 @@ constexpr Field kFields[] = {
     FIELD(TraceRequest, step),
 };
 
-// Numbers that Python writes into records or reads from them, by the words that Python has for them.
-struct NamedCode {
-    const char* table;
-    const char* name;
-    std::int64_t value;
-};
-
-template <typename T>
-constexpr NamedCode code(const char* table, const char* name, T value) {
-    return {table, name, static_cast<std::int64_t>(value)};
-}
-
+// By the words that Python has for them.
 constexpr NamedCode kCodes[] = {
     code("space", "global", Space::kGlobal),
     code("space", "shared", Space::kShared),
@@ -267,8 +218,6 @@ constexpr NamedCode kCodes[] = {
 }  // namespace
 
 }  // namespace warpwatt::emulate
-
-using namespace warpwatt::emulate;
 
 using namespace warpwatt::emulate;
 

@@ -23,7 +23,8 @@ void conflicts_delay_the_result_and_what_follows() {
     const Settings s = test::settings();
     LoadStoreUnit unit(1, s);
     const MemoryAccess conflict = {32.0, 0.0, 0.0}, plain = {2.0, 0.0, 0.0};
-    CHECK(unit.access(test::shared_load(2.0), 0, 0, &conflict).done == 30 + 24);
+    const AccessTimes first = unit.access(test::shared_load(2.0), 0, 0, &conflict);
+    CHECK(first.done == 30 + 24 && first.operands_read == 30 + 9);
     CHECK(unit.access(test::shared_load(2.0), 0, 0, &plain).accepted == 32);
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 from warpwatt.models.pipeline import codes
 from warpwatt.models.pipeline.simulator import Counters, record_type
-from warpwatt.native.structs import layout
+from warpwatt.native.records import codes as native_codes
 
 if TYPE_CHECKING:
     from enum import IntEnum
@@ -25,7 +25,7 @@ NAMES: dict[str, type[IntEnum]] = {
 
 @pytest.mark.parametrize("native", NAMES)
 def test_names_and_values_are_those_of_the_native_core(native: str) -> None:
-    assert {c.name.lower(): c.value for c in NAMES[native]} == layout("sm_layout").enumerators[native]
+    assert {c.name.lower(): c.value for c in NAMES[native]} == native_codes("sm_codes")[native]
 
 
 def test_counters_are_those_of_the_native_core() -> None:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from warpwatt.emulate.ir import Block, Operation
     from warpwatt.emulate.memory import DeviceMemory
-    from warpwatt.emulate.native.records import Record
     from warpwatt.emulate.native.routine_text import RoutineText
     from warpwatt.emulate.run import Context, Limits
+    from warpwatt.native.records import Record
 
 _BANKS, _SPACES = 32, 4
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)

@@ -10,70 +10,22 @@ Each is a NumPy type whose fields have the names they have in C++.
 
 from __future__ import annotations
 
-import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from warpwatt.native import ADDRESS, function
+from warpwatt.native.records import codes, record_types
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from warpwatt.native.records import Record
 
-    Record = np.dtype[np.void]
+_RECORDS = record_types("emulator_fields")
+MACHINE, BLOCK, WARP = _RECORDS["Machine"], _RECORDS["Block"], _RECORDS["Warp"]
+SPECIAL_REGISTERS = _RECORDS["SpecialRegisters"]
+MEMORY_OPERATION = _RECORDS["MemoryOperation"]
+REQUEST_COUNTERS, REQUEST_SUMS = _RECORDS["RequestCounters"], _RECORDS["RequestSums"]
+TRACE_STEP, TRACE_REQUEST = _RECORDS["TraceStep"], _RECORDS["TraceRequest"]
 
-
-class _Field(ctypes.Structure):
-    _fields_ = [
-        ("record", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("kind", ctypes.c_char),
-        *((name, ctypes.c_int64) for name in ("offset", "element_bytes", "bytes")),
-    ]
-
-
-class _Code(ctypes.Structure):
-    _fields_ = [("table", ctypes.c_char_p), ("name", ctypes.c_char_p), ("value", ctypes.c_int64)]
-
-
-def _table(name: str, kind: type[Any]) -> Sequence[Any]:
-    """Return an exported table."""
-    count = ctypes.c_int64()
-    address = function(name, ADDRESS, ADDRESS)(ctypes.addressof(count))
-    rows: Sequence[Any] = (kind * count.value).from_address(address)
-    return rows
-
-
-def _record(name: str) -> Record:
-    """Return a record's type."""
-    rows = [row for row in _table("emulator_fields", _Field) if row.record.decode() == name]
-    (size,) = [row.bytes for row in rows if not row.name]
-    fields = [row for row in rows if row.name]
-    description: Any = {
-        "names": [row.name.decode() for row in fields],
-        "formats": [_format(row) for row in fields],
-        "offsets": [row.offset for row in fields],
-        "itemsize": size,
-    }
-    record: Record = np.dtype(description)
-    return record
-
-
-def _format(row: Any) -> Any:
-    element, count = f"{row.kind.decode()}{row.element_bytes}", row.bytes // row.element_bytes
-    return element if count == 1 else (element, (count,))
-
-
-MACHINE, BLOCK, WARP = _record("Machine"), _record("Block"), _record("Warp")
-SPECIAL_REGISTERS = _record("SpecialRegisters")
-MEMORY_OPERATION = _record("MemoryOperation")
-REQUEST_COUNTERS, REQUEST_SUMS = _record("RequestCounters"), _record("RequestSums")
-TRACE_STEP, TRACE_REQUEST = _record("TraceStep"), _record("TraceRequest")
-
-CODES: dict[str, dict[str, int]] = {}
+CODES = codes("emulator_codes")
 """Numbers in records, by table and name."""
-for _row in _table("emulator_codes", _Code):
-    CODES.setdefault(_row.table.decode(), {})[_row.name.decode()] = _row.value
 
 
 def offset_of(record: Record, field: str) -> int:

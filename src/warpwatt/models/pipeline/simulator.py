@@ -1,4 +1,4 @@
-"""One SM, simulated by the native core: the structs of ``native/sm`` and the call.
+"""One SM, simulated by the native core: the records of ``native/sm`` and the call.
 
 Rules and their sources stand there, a file per unit; ``native/sm/sm.h`` is where to begin.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from warpwatt.models.pipeline.codes import Pipe, Reason, SmPipe
 from warpwatt.native import ADDRESS, addresses, function
-from warpwatt.native.structs import structs
+from warpwatt.native.records import record_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +28,12 @@ PRODUCERS = 6
 
 
 def record_type(name: str) -> np.dtype[Any]:
-    """Return NumPy's type of a struct of the simulator.
+    """Return NumPy's type of a record of the simulator.
 
     >>> record_type("TraceStep").names
     ('first', 'end', 'first_access')
     """
-    return structs("sm_layout")[name]
+    return record_types("sm_fields")[name]
 
 
 class Inputs(NamedTuple):
@@ -120,7 +120,7 @@ def _native() -> Callable[..., None]:
 
 
 def _record(name: str, arrays: dict[str, NDArray[Any]]) -> Records:
-    """Return a struct of pointers to arrays."""
+    """Return a record of pointers to arrays."""
     record = np.zeros((), record_type(name))
     for field, array in arrays.items():
         (record[field],) = addresses(array)
