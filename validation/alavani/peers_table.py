@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from validation.alavani.cases import published_kernels, thesis_case
 from validation.alavani.published_errors import FOLDER, GPUS, table_4_8
-from warpwatt.published.alavani.throughput import executed, intensity
+from warpwatt.published.alavani.opclass import executed, intensity
 from warpwatt.published.volkov.model import Throughputs
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.published.wang_chu.events import simulated_cycles
-from warpwatt.published.wang_chu.regimes import Round, active_cycles, printed_cycles, regime
+from warpwatt.published.wang_chu.regimes import Round, active_cycles, printed_cycles, regime, simulated_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from warpwatt.jobs.reading import read_jobs
 from warpwatt.jobs.schedule import Place
 from warpwatt.jobs.sharing import share_application
 from warpwatt.jobs.simulation import hosts, simulate, tasks
-from warpwatt.published.boughzala.platform_xml import platform_xml
+from warpwatt.published.boughzala.simgrid import platform_xml
 from warpwatt.published.boughzala.simgrid import run as run_simgrid
 from warpwatt.render.simulation import render_json, render_shared_json, render_shared_text, render_text
 from warpwatt.request.applications import load_application

@@ -9,11 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpwatt.gpus import find
-from warpwatt.published.wang_chu.events import simulated_cycles
 from warpwatt.published.wang_chu.memory import infrequent_requests, intensive_requests
 from warpwatt.published.wang_chu.parameters import parameters, published_rows
-from warpwatt.published.wang_chu.regimes import Regime, Round, active_cycles, printed_cycles, regime
-from warpwatt.published.wang_chu.shared import SharedUse, hidden_cycles, infrequent, phased_cycles
+from warpwatt.published.wang_chu.regimes import (
+    Regime,
+    Round,
+    SharedUse,
+    active_cycles,
+    hidden_cycles,
+    infrequent,
+    phased_cycles,
+    printed_cycles,
+    regime,
+    simulated_cycles,
+)
 
 GTX980 = find("GeForce GTX 980")
 MHZ = 1e6

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.program import Access, Flow, Space, Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warpwatt.core.case import Case
     from warpwatt.core.program import Instruction, MemoryAccess
+
 
 _TABLE = Path(__file__).with_name("opclass.toml")
 _FLOAT_TYPES = frozenset({"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64", "tf32"})
@@ -155,3 +159,38 @@ def _of(operation: str, *, double: bool = False) -> OpClass:
 def _load() -> dict[str, Any]:
     with _TABLE.open("rb") as file:
         return tomllib.load(file)
+
+
+_NAMES: Mapping[InstructionType, str] = {
+    InstructionType.COMPUTE: "arithmetic",
+    InstructionType.GLOBAL: "global memory",
+    InstructionType.SHARED: "shared memory",
+    InstructionType.MISC: "other",
+}
+
+
+def executed(case: Case) -> dict[str, float]:
+    """Return warp instructions of the whole grid by class: arithmetic, global memory, shared memory, other.
+
+    Classes are the types of Alavani (2023), section 4.1.
+    """
+    execution = case.workload.execution
+    counts = dict.fromkeys(_NAMES.values(), 0.0)
+    for instruction, count in zip(execution.program.instructions, execution.counts, strict=True):
+        counts[_NAMES[classify(instruction).type]] += count
+    return counts
+
+
+def rates(case: Case, seconds: float) -> dict[str, float]:
+    """Return class to warp instructions per cycle and SM of a launch that takes ``seconds``.
+
+    Times 32 for threads, as Alavani (2023), appendix B, converts; zero classes are left out.
+    """
+    cycles = seconds * case.clocks.sm * case.gpu.sm_count
+    return {name: n / cycles for name, n in executed(case).items() if n and cycles}
+
+
+def intensity(case: Case) -> float | None:
+    """Return α, arithmetic per global memory instruction; None for a kernel without global memory."""
+    counts = executed(case)
+    return counts["arithmetic"] / counts["global memory"] if counts["global memory"] else None

@@ -15,9 +15,8 @@ from warpwatt.core.errors import LaunchError, UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
 from warpwatt.core.units import si
-from warpwatt.published.alavani.opclass import InstructionType, classify
+from warpwatt.published.alavani.opclass import InstructionType, classify, executed, rates
 from warpwatt.published.alavani.parameters import parameters
-from warpwatt.published.alavani.throughput import rates
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case
@@ -103,9 +102,7 @@ def operations_and_bytes(case: Case) -> tuple[float, float]:
 
 def _requests(case: Case) -> float:
     """Return the global memory requests of the grid: warp executions of global memory instructions."""
-    execution = case.workload.execution
-    pairs = zip(execution.program.instructions, execution.counts, strict=True)
-    return sum(count for i, count in pairs if classify(i).type is InstructionType.GLOBAL)
+    return executed(case)["global memory"]
 
 
 def _timing(model: str, case: Case, bandwidth: float, source: str) -> Timing:

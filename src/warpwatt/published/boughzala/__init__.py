@@ -3,8 +3,7 @@
 Public names: :class:`BlockModel`, :class:`Form`, :class:`Sample`, ``fit``, ``fit_case``, ``relative_errors``.
 """
 
-from warpwatt.published.boughzala.errors import RelativeErrors, relative_errors
-from warpwatt.published.boughzala.fit import BlockModel, Form, Sample, fit
+from warpwatt.published.boughzala.fit import BlockModel, Form, RelativeErrors, Sample, fit, relative_errors
 from warpwatt.published.boughzala.launches import Fitted, fit_case
 
 __all__ = [

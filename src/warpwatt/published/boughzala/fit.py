@@ -18,12 +18,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from warpwatt.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 LEAST_LAUNCHES = 3
 """Different grids that a fit needs (section V.B)."""
@@ -225,3 +226,26 @@ def _block_energy(samples: Sequence[Sample], counts: Sequence[float], static: fl
             hint="give the board's idle power in a column idle_w, or choose --model time=boughzala",
         )
     return slope
+
+
+class RelativeErrors(NamedTuple):
+    """Sizes of relative errors in percent: the largest, the smallest, the mean."""
+
+    worst: float
+    best: float
+    average: float
+
+
+def relative_errors(predicted: Sequence[float], measured: Sequence[float]) -> RelativeErrors:
+    """Return WRE, BRE and ARE in percent; raises ValueError for no or unequally many values.
+
+    Equation (8). As printed, it sums signed errors and does not divide by their number; the paper's tables
+    can only be the mean of sizes, which is what stands here.
+
+    >>> relative_errors([1.1, 1.9, 3.0], [1.0, 2.0, 3.0])
+    RelativeErrors(worst=10.0..., best=0.0, average=5.0...)
+    """
+    sizes = [100 * abs(p - m) / m for p, m in zip(predicted, measured, strict=True)]
+    if not sizes:
+        raise ValueError("no errors to sum up")
+    return RelativeErrors(max(sizes), min(sizes), sum(sizes) / len(sizes))

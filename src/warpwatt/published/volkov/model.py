@@ -24,7 +24,7 @@ from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
 from warpwatt.models.latency import Latencies
 from warpwatt.models.roofs import imbalance, roofs
-from warpwatt.published.alavani.throughput import rates
+from warpwatt.published.alavani.opclass import rates
 
 if TYPE_CHECKING:
     from warpwatt.core.case import Case

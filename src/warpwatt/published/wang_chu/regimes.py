@@ -1,16 +1,19 @@
-"""Closed forms of one round of active warps without shared memory (Wang and Chu 2018, equations 8-15).
+"""Closed forms of one round of active warps (Wang and Chu 2018), and the exact simulation that judges them.
+
+Equations (8)-(15) are without shared memory, (16)-(21) with it.
 
 Every warp repeats a period of computation, which the SM serves one warp after the other, and a memory
 request, which one queue serves first come, first served. Two corrections to what is printed, both judged by
-the exact simulation (:mod:`.events`, docs/validation/wang_chu.md): conditions (10b) and (12b) are exchanged,
-because the queue is full where one period of a warp is *shorter* than the service of all the others; and (11)
-counts the active warps ``#Aw``, not those of one block.
+the exact simulation (:func:`simulated_cycles`, docs/validation/wang_chu.md): conditions (10b) and (12b) are
+exchanged, because the queue is full where one period of a warp is *shorter* than the service of all the
+others; and (11) counts the active warps ``#Aw``, not those of one block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from heapq import heapify, heapreplace
 
 
 class Regime(StrEnum):
@@ -99,3 +102,73 @@ def printed_cycles(r: Round, warps_per_block: float) -> float:
         return active_cycles(r)
     full = r.compute + r.latency >= r.delay * others
     return cycles_in(Regime.MEMORY if full else Regime.FEW_SHORT, r, warps_per_block)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedUse:
+    """Shared memory in a round.
+
+    ``latency`` is ``sh_lat`` in core cycles, ``transactions`` is ``i_itrs``: those of a warp within one outer
+    iteration, ``warps_per_block`` is ``#Wpb``.
+    """
+
+    latency: float
+    transactions: float
+    warps_per_block: float
+
+
+def infrequent(r: Round, use: SharedUse) -> bool:
+    """Return whether global latency hides shared memory: conditions (16a) and (16b).
+
+    The other blocks' requests have to keep memory busy for as long as a warp computes and waits for all its
+    shared transactions.
+    """
+    others = r.delay * (r.warps - use.warps_per_block)
+    return r.compute <= r.delay and r.compute + use.latency * use.transactions <= others
+
+
+def hidden_cycles(r: Round) -> float:
+    """Return T_active where shared memory is hidden, equation (17): ``delay`` is of all sectors.
+
+    >>> hidden_cycles(Round(compute=5, delay=9, latency=500, warps=64, iterations=2))
+    1657
+    """
+    return r.compute + r.latency + r.delay * r.warps * r.iterations
+
+
+def phased_cycles(r: Round, use: SharedUse) -> float:
+    """Return T_active where shared memory is used a lot, equations (18)-(21).
+
+    Requests of the first phase queue with those of all active warps, later ones with their own block's only.
+    Nothing in the equations stops more warps from computing than there are cycles: no less is returned than
+    either server is busy.
+    """
+    first = 2 * r.compute + r.delay * r.warps + r.latency + use.latency
+    second = r.compute * (use.warps_per_block - 1) + (r.compute + use.latency) * use.transactions
+    third = 2 * r.compute + r.delay * use.warps_per_block + r.latency + use.latency
+    return max(first + (second + third) * r.iterations, r.computing, r.queueing)
+
+
+def simulated_cycles(r: Round) -> float:
+    """Return when the last of ``warps`` has its last datum, simulated exactly; counts as whole numbers.
+
+    A warp computes when the serial compute server is free, in the order in which warps become ready. Its
+    request takes the first-come-first-served memory server for ``delay`` and the data arrive ``latency``
+    after the request was taken.
+
+    >>> simulated_cycles(Round(compute=20, delay=9, latency=400, warps=64, iterations=5))
+    6800.0
+    """
+    iterations = round(r.iterations)
+    waiting = [(0.0, warp, iterations) for warp in range(round(r.warps))]
+    heapify(waiting)
+    computed = served = last = 0.0
+    while waiting[0][2]:
+        ready, warp, left = waiting[0]
+        computed = max(ready, computed) + r.compute
+        taken = max(computed, served)
+        served = taken + r.delay
+        arrival = taken + r.latency
+        last = max(last, arrival)
+        heapreplace(waiting, (arrival if left > 1 else float("inf"), warp, left - 1))
+    return last

@@ -11,8 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.published.wang_chu.regimes import Round, active_cycles, regime
-from warpwatt.published.wang_chu.shared import SharedUse, hidden_cycles, infrequent, phased_cycles
+from warpwatt.published.wang_chu.regimes import (
+    Round,
+    SharedUse,
+    active_cycles,
+    hidden_cycles,
+    infrequent,
+    phased_cycles,
+    regime,
+)
 
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks

@@ -194,18 +194,15 @@ class _Binder:
     ) -> Iterator[Access]:  # fmt: skip
         """Yield accesses in the order of execution; ``constraints`` has a None for a condition not affine."""
         for statement in body:
+            yield from self._reads(statement, known, loops, constraints)
             if isinstance(statement, Loop):
-                yield from self._reads(statement, known, loops, constraints)
                 yield from self._loop(statement, known, loops, constraints)
             elif isinstance(statement, If):
-                yield from self._reads(statement, known, loops, constraints)
                 yield from self._if(statement, known, loops, constraints)
-            else:
-                yield from self._reads(statement, known, loops, constraints)
-                if isinstance(statement, Declare):
-                    known.assign(statement.name, statement.value)
-                elif isinstance(statement.target, Name):
-                    known.assign(statement.target.name, None if statement.operator else statement.value)
+            elif isinstance(statement, Declare):
+                known.assign(statement.name, statement.value)
+            elif isinstance(statement.target, Name):
+                known.assign(statement.target.name, None if statement.operator else statement.value)
 
     def _reads(
         self, statement: Statement, known: Environment,
@@ -218,13 +215,8 @@ class _Binder:
                     continue
                 forms = tuple(known.affine(subscript) for subscript in part.subscripts)
                 known_here = tuple(c for c in constraints if c is not None)
-                writes = part is target
-                kinds = (
-                    (False, True)
-                    if writes and isinstance(statement, Assign) and statement.operator
-                    else (writes,)
-                )
-                for write in kinds:
+                updated = part is target and isinstance(statement, Assign) and bool(statement.operator)
+                for write in (False, True) if updated else (part is target,):
                     yield Access(part, write, forms, loops, known_here, bool(constraints), part.line)
 
     def _loop(

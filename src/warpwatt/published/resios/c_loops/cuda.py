@@ -55,12 +55,12 @@ def source(bound: BoundFunction, generated: tuple[Generated, ...]) -> str:
     function = bound.function
     parts = [f"// Data-parallel loops of {function.name} ({function.file}), one thread per iteration.\n"]
     for one in generated:
-        said = f"--kernel {one.name} --grid {one.launch.grid} --block {one.launch.block}"
-        parts += [f"// warpwatt: {said}{_said(one)}\n", one.text, "\n"]
+        options = f"--kernel {one.name} --grid {one.launch.grid} --block {one.launch.block}"
+        parts += [f"// warpwatt: {options}{_argument_options(one)}\n", one.text, "\n"]
     return "".join(parts).rstrip("\n") + "\n"
 
 
-def _said(one: Generated) -> str:
+def _argument_options(one: Generated) -> str:
     words = []
     for name, argument in one.launch.arguments.items():
         if isinstance(argument, Buffer):

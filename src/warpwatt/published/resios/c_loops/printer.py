@@ -28,60 +28,14 @@ if TYPE_CHECKING:
 _LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
 _PRECEDENCE = {operator: level for level, line in enumerate(_LEVELS, start=3) for operator in line.split()}
 _UNARY, _PRIMARY, _TERNARY = 14, 15, 2
-KEYWORDS = frozenset(
-    [
-        "alignas",
-        "and",
-        "asm",
-        "bitand",
-        "bitor",
-        "catch",
-        "char16_t",
-        "char32_t",
-        "class",
-        "compl",
-        "constexpr",
-        "const_cast",
-        "decltype",
-        "delete",
-        "dynamic_cast",
-        "explicit",
-        "export",
-        "false",
-        "friend",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not",
-        "nullptr",
-        "operator",
-        "or",
-        "private",
-        "protected",
-        "public",
-        "reinterpret_cast",
-        "static_assert",
-        "static_cast",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "true",
-        "try",
-        "typeid",
-        "typename",
-        "using",
-        "virtual",
-        "wchar_t",
-        "xor",
-        "threadIdx",
-        "blockIdx",
-        "blockDim",
-        "gridDim",
-        "warpSize",
-    ]
-)
+KEYWORDS = frozenset([
+    "alignas", "and", "asm", "bitand", "bitor", "catch", "char16_t", "char32_t", "class", "compl",
+    "constexpr", "const_cast", "decltype", "delete", "dynamic_cast", "explicit", "export", "false",
+    "friend", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private",
+    "protected", "public", "reinterpret_cast", "static_assert", "static_cast", "template", "this",
+    "thread_local", "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor",
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize",
+])  # fmt: skip
 """Names that C allows and CUDA C++ does not."""
 INDENT = "    "
 
