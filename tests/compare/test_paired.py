@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpwatt.compare.paired import split_pairs
+from warpwatt.compare.variants import split_pairs
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.options import CompilationOptions, ModelOptions
 

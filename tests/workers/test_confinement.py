@@ -14,7 +14,7 @@ from warpwatt.workers.confinement import landlock_version
 PROLOGUE = """
 import json, os, socket, subprocess, sys, signal
 from pathlib import Path
-from warpwatt.server.tasks.places import readable_places
+from warpwatt.server.tasks.isolation import readable_places
 from warpwatt.workers.confinement import Walls, confine
 from warpwatt.workers.limits import Limits
 

@@ -171,11 +171,11 @@ class _Reader:
         )
 
     def _launch(self, table: Mapping[str, Any], path: Key) -> LaunchText:
-        said = {key: table[key] for key in _LAUNCH if key in table}
+        options = {key: table[key] for key in _LAUNCH if key in table}
         try:
-            return from_table(said, self.document.file)
+            return from_table(options, self.document.file)
         except WarpWattError as error:
-            key = next((name for name in said if name in error.message), "")
+            key = next((name for name in options if name in error.message), "")
             raise self.error(error.message, (*path, key), error.hint) from None
 
     def _compilation(self, table: Mapping[str, Any], path: Key) -> CompilationOptions:
@@ -201,10 +201,10 @@ class _Reader:
         return ModelOptions(self.texts(table, "model", path), None if clock is None else str(clock), level)
 
     def _quantile(self, table: Mapping[str, Any], path: Key) -> Quantile:
-        said = self.text(table, "quantile", path) or Quantile.VALUE.value
-        if said not in list(Quantile):
-            raise self.error(f"no quantile {said!r}", (*path, "quantile"), "quantiles: " + " ".join(Quantile))
-        return Quantile(said)
+        name = self.text(table, "quantile", path) or Quantile.VALUE.value
+        if name not in list(Quantile):
+            raise self.error(f"no quantile {name!r}", (*path, "quantile"), "quantiles: " + " ".join(Quantile))
+        return Quantile(name)
 
     def _limits(self, table: Mapping[str, Any], path: Key) -> Iterable[Limit]:
         for bound in Bound:

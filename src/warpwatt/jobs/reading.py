@@ -125,8 +125,8 @@ def _job(table: Mapping[str, Any], default_name: str, path: Path) -> Job:
     name = str(table.get("name", default_name))
     kinds = [kind for kind in _KINDS if kind in table]
     if len(kinds) != 1:
-        said = "two kinds of work" if kinds else "no work"
-        raise InputError(f"{name}: {said}", file=path, hint=_HOW)
+        problem = "two kinds of work" if kinds else "no work"
+        raise InputError(f"{name}: {problem}", file=path, hint=_HOW)
     model = table.get("model", ())
     profile = table.get("profile")
     return Job(

@@ -147,12 +147,12 @@ class _Scheduler:
 
 
 def _coarse(grid: Grid, places: int) -> Grid:
-    """Return a grid with several blocks joined into one where there are very many rounds of them."""
+    """Return a grid with several blocks merged into one where there are very many rounds of them."""
     rounds = -(-grid.blocks // (places * grid.resident))
-    joined = -(-rounds // MOST_ROUNDS)
-    if joined == 1:
+    merged = -(-rounds // MOST_ROUNDS)
+    if merged == 1:
         return grid
-    blocks = -(-grid.blocks // joined)
+    blocks = -(-grid.blocks // merged)
     rounds_left = -(-blocks // (places * grid.resident))
     return Grid(blocks, grid.resident, grid.block_seconds * rounds / rounds_left, grid.after, grid.pool)
 

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
 from warpwatt.core.progress import step
-from warpwatt.jobs.costs import cost
 from warpwatt.jobs.hosts import FLOPS_PER_SECOND, Host, State
+from warpwatt.jobs.jobs import cost
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warpwatt.jobs.costs import Cost, Predictors
-    from warpwatt.jobs.jobs import Job
+    from warpwatt.jobs.jobs import Cost, Job, Predictors
     from warpwatt.jobs.platform import Platform
     from warpwatt.jobs.schedule import Run
 

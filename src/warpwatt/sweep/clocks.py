@@ -53,16 +53,16 @@ def parse_range(text: str) -> tuple[Asked, ...]:
     >>> [(asked.sm / 1e6, asked.memory / 1e6) for asked in parse_range("500,2100,3000:3500:500")]
     [(500.0, 2100.0), (500.0, 3000.0), (500.0, 3500.0)]
     """
-    said, *memories = text.split(",")
-    sms = _values(said, text)
+    given, *memories = text.split(",")
+    sms = _values(given, text)
     own: list[float | None] = [clock for memory in memories for clock in _values(memory, text)]
-    return tuple(Asked(sm, memory, ":" in said) for memory in own or [None] for sm in sms)
+    return tuple(Asked(sm, memory, ":" in given) for memory in own or [None] for sm in sms)
 
 
-def _values(said: str, text: str) -> list[float]:
+def _values(given: str, text: str) -> list[float]:
     """Read ``CLOCK`` or ``LOW:HIGH:STEP`` and return hertz; ``text`` is all that was typed."""
     try:
-        numbers = [float(part) for part in said.split(":")]
+        numbers = [float(part) for part in given.split(":")]
         low, high, step = numbers if len(numbers) == 3 else (numbers[0], *numbers, 1.0)
     except (ValueError, IndexError):
         numbers, low, high, step = [], 0.0, 0.0, 1.0

@@ -171,9 +171,9 @@ def check_workers(client: Any) -> None:
         return identity()
 
     found = client.run(who, on_error="return")
-    others = {worker: said for worker, said in found.items() if said != identity()}
+    others = {worker: version for worker, version in found.items() if version != identity()}
     if others:
-        lines = "\n".join(f"  {worker}: {said}" for worker, said in others.items())
+        lines = "\n".join(f"  {worker}: {version}" for worker, version in others.items())
         message = f"{len(others)} of {len(found)} workers have another WarpWatt than {identity()}"
         hint = "install the same WarpWatt and CUDA wheels where the workers run, and start them again"
         raise OtherVersionError(message, details=lines, hint=hint)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Scalar, parse_arguments
 from warpwatt.core.errors import InputError, LaunchError
-from warpwatt.sweep.expressions import evaluate
+from warpwatt.sweep.sizes import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,8 +46,8 @@ class Configuration:
         'TILE=16 maxrregcount=64 block=32,8'
         """
         words = [f"{macro}={value}" for macro, value in self.defines]
-        said = {"maxrregcount": self.max_registers, "grid": self.grid, "block": self.block}
-        words += [f"{key}={value}" for key, value in {**said, "shared": self.shared}.items() if value]
+        options = {"maxrregcount": self.max_registers, "grid": self.grid, "block": self.block}
+        words += [f"{key}={value}" for key, value in {**options, "shared": self.shared}.items() if value]
         return " ".join(words)
 
     def request(self, text: LaunchText) -> Request:
@@ -56,7 +56,7 @@ class Configuration:
         Raises
         ------
         UsageError
-            If grid or block is not said.
+            If grid or block is missing.
         InputError
             If an expression or a part of the launch cannot be read.
         """
@@ -130,16 +130,16 @@ def read_configurations(path: Path) -> tuple[Configuration, ...]:
 def _from_row(row: Mapping[str, str], path: Path, line: int) -> Configuration:
     if "" in row:
         raise InputError(f"a field without a name: {row['']!r}", file=path, line=line)
-    said = {name.strip(): value.strip() for name, value in row.items() if value.strip()}
-    limit = said.get("maxrregcount")
+    cells = {name.strip(): value.strip() for name, value in row.items() if value.strip()}
+    limit = cells.get("maxrregcount")
     if limit is not None and not limit.isdecimal():
         raise InputError(f"maxrregcount is no number: {limit!r}", file=path, line=line)
     return Configuration(
-        tuple((name, value) for name, value in said.items() if name not in LAUNCH_COLUMNS),
+        tuple((name, value) for name, value in cells.items() if name not in LAUNCH_COLUMNS),
         int(limit) if limit is not None else None,
-        said.get("grid"),
-        said.get("block"),
-        said.get("shared"),
+        cells.get("grid"),
+        cells.get("block"),
+        cells.get("shared"),
     )
 
 

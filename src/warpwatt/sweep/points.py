@@ -89,4 +89,4 @@ def _short(dimensions: str) -> str:
 def name(row: Row, heads: Mapping[str, Callable[[Row], str]]) -> str:
     """Return a point's name: what was chosen differently, in words."""
     chosen = {head: read(row) for head, read in heads.items() if head != RESULT}
-    return ", ".join(said if head == "GPU" else f"{head} {said}" for head, said in chosen.items())
+    return ", ".join(given if head == "GPU" else f"{head} {given}" for head, given in chosen.items())

@@ -22,7 +22,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model
 from warpwatt.sweep.outcome import of_application, of_kernel, with_outcome
-from warpwatt.sweep.sources import present
+from warpwatt.sweep.tasks import present
 from warpwatt.sweep.whole import Whole
 
 if TYPE_CHECKING:

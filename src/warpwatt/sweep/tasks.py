@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from warpwatt.core.application import KernelNode
 from warpwatt.frontend.source import read_source
 from warpwatt.request.applications import load_application
 from warpwatt.request.launch_text import LaunchText
+from warpwatt.storage.cache import digest
+from warpwatt.storage.paths import cache_directory
 from warpwatt.sweep.sizes import expanded, is_number
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.application import Application
     from warpwatt.frontend.compiled import Source
+    from warpwatt.frontend.options import CompileOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,27 @@ def _with_children(node: KernelNode) -> Iterator[KernelNode]:
     yield node
     for child in node.children:
         yield from _with_children(child)
+
+
+def present(source: Source, options: CompileOptions) -> tuple[Source, CompileOptions]:
+    """Return a source whose file holds its text, and options with which its headers are found.
+
+    That is the source as it is, or a copy in the cache where its file is not there or was changed since.
+    """
+    if source.path is None or _holds(source.path, source.data):
+        return source, options
+    copy = cache_directory() / "sources" / digest(source.data) / source.path.name
+    if not _holds(copy, source.data):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        scratch = copy.with_name(f"{copy.name}.{os.getpid()}")
+        scratch.write_bytes(source.data)
+        scratch.replace(copy)
+    include = (*options.include, str(source.path.parent.absolute()))
+    return replace(source, path=copy), replace(options, include=include)
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    try:
+        return file.read_bytes() == data
+    except OSError:
+        return False

@@ -3,10 +3,10 @@
 Public names: ``changes(case) -> tuple[Change, ...]`` and ``what_ifs(case, model, timing) -> tuple[WhatIf,
 ...]``. A change is a :class:`~warpwatt.core.case.Case` without one trouble, so that every time and power
 model can say what it saves. Kinds: :mod:`.coalescing` (of off-chip accesses, of shared memory's banks),
-:mod:`.reuse` (values kept in registers), :mod:`.divergence`, :mod:`.residency` (more resident warps),
-:mod:`.chains` (more independent work per warp), :mod:`.traffic` (spills, bytes fetched twice, atomics on
-one address), :mod:`.arithmetic` (double precision, special functions), :mod:`.tail` (whole waves of
-blocks). They share :mod:`.edit` and :mod:`.removal`; :mod:`.whatif` tries them all.
+:mod:`.divergence`, :mod:`.residency` (more resident warps, whole waves of blocks), :mod:`.chains` (more
+independent work per warp), :mod:`.traffic` (values kept in registers, spills, bytes fetched twice, atomics
+on one address), :mod:`.arithmetic` (double precision, special functions). They share :mod:`.edit` and
+:mod:`.removal`; :mod:`.whatif` tries them all.
 """
 
 from warpwatt.what_if.whatif import changes, what_ifs

@@ -1,4 +1,4 @@
-"""More resident warps: what would have to give way, and what it would bring."""
+"""Residency: more resident warps and what would have to give way; blocks that fill the SMs evenly."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Change
+from warpwatt.core.launch import Dim3
 from warpwatt.core.units import binary_bytes
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus.occupancy import occupancy as occupancy_of
@@ -36,7 +37,7 @@ def occupancy(case: Case) -> Iterator[Change]:
         work = workload(execution, case.gpu, fewer)
         changed = replace(case, kernel=replace(case.kernel, resources=fewer), launch=launch, workload=work)
     elif held.limiter == "blocks":
-        changed, needs = _with_seats(case, wanted), ["larger blocks"]
+        changed, needs = _with_resident_blocks(case, wanted), ["larger blocks"]
     else:
         return
     if changed.workload.occupancy.blocks_per_sm <= held.blocks_per_sm:
@@ -91,7 +92,30 @@ def _shared(case: Case, resources: Resources, wanted: int) -> int:
     return low
 
 
-def _with_seats(case: Case, blocks: int) -> Case:
+def _with_resident_blocks(case: Case, blocks: int) -> Case:
     held: Occupancy = case.workload.occupancy
     fuller = replace(held, blocks_per_sm=blocks, warps_per_sm=blocks * case.launch.warps_per_block)
     return replace(case, workload=replace(case.workload, occupancy=fuller))
+
+
+NOTABLE = 1.02
+"""Work of the fullest SM over the average one from which on it is looked at."""
+
+
+def tail(case: Case) -> Iterator[Change]:
+    """Yield the case whose work is done by whole waves of blocks; each block does a little more.
+
+    A wave is what all SMs hold at once. A grid of less than a wave is cut to whole rounds of one block per
+    SM.
+    """
+    blocks, sms = case.launch.grid.count, case.gpu.sm_count
+    wave = max(1, case.workload.occupancy.blocks_per_sm) * sms
+    unit = wave if blocks >= wave else sms
+    even = blocks // unit * unit
+    if not even or blocks < NOTABLE * even:
+        return
+    work = replace(case.workload, waves=even / wave)
+    changed = replace(case, launch=replace(case.launch, grid=Dim3(even)), workload=work)
+    text = f"spreading the work evenly: {even} instead of {blocks} blocks"
+    fix = f"a grid-stride loop with a multiple of {unit} blocks, or smaller blocks"
+    yield Change("tail", text, changed, None, fix)

@@ -11,10 +11,8 @@ from warpwatt.what_if.arithmetic import double_precision, special_functions
 from warpwatt.what_if.chains import chains
 from warpwatt.what_if.coalescing import bank_conflicts, coalescing
 from warpwatt.what_if.divergence import divergence
-from warpwatt.what_if.residency import occupancy
-from warpwatt.what_if.reuse import reuse
-from warpwatt.what_if.tail import tail
-from warpwatt.what_if.traffic import atomics, dram, spills
+from warpwatt.what_if.residency import occupancy, tail
+from warpwatt.what_if.traffic import atomics, dram, reuse, spills
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -95,12 +95,12 @@ class Pool:
     waiting: int = field(default=0, init=False)
     confined: bool = field(default=False, init=False)
     """Whether the system keeps files from workers (known once started)."""
-    _seats: asyncio.Semaphore = field(init=False)
+    _free_workers: asyncio.Semaphore = field(init=False)
     _alive: set[Worker] = field(default_factory=set, init=False)
     _threads: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
-        self._seats = asyncio.Semaphore(self.workers)
+        self._free_workers = asyncio.Semaphore(self.workers)
         self._threads = ThreadPoolExecutor(2 * self.workers, thread_name_prefix="worker-pipe")
 
     async def start(self) -> None:
@@ -137,7 +137,7 @@ class Pool:
         CrashError
             If the worker failed.
         """
-        async with self._seat():
+        async with self._reserve_worker():
             answer = await self._worker(task, request)
         if "good" in answer:
             good: dict[str, Any] = answer["good"]
@@ -148,12 +148,12 @@ class Pool:
         raise CrashError
 
     @asynccontextmanager
-    async def _seat(self) -> AsyncIterator[None]:
-        if self._seats.locked() and self.waiting >= self.queue:
+    async def _reserve_worker(self) -> AsyncIterator[None]:
+        if self._free_workers.locked() and self.waiting >= self.queue:
             raise BusyError
         self.waiting += 1
         try:
-            await self._seats.acquire()
+            await self._free_workers.acquire()
         finally:
             self.waiting -= 1
         self.running += 1
@@ -161,7 +161,7 @@ class Pool:
             yield
         finally:
             self.running -= 1
-            self._seats.release()
+            self._free_workers.release()
 
     async def _worker(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
         """Run a worker to its end, whatever that is, and leave nothing of it behind."""

@@ -17,7 +17,7 @@ from pygls.workspace import PositionCodec
 from warpwatt.server.lsp.facts import Facts, LineFact, Query, Related, Remark
 from warpwatt.server.lsp.moved import entry_codes, line_map, moved
 from warpwatt.server.lsp.settings import KEYS, settings_for
-from warpwatt.server.lsp.source import ignored, kernels, said_launches, without_comments
+from warpwatt.server.lsp.source import annotated_launches, ignored, kernels, without_comments
 from warpwatt.server.lsp.text import PlainDocument, Text, still
 
 PIECES = st.lists(
@@ -58,7 +58,7 @@ PIECES = st.lists(
 
 @given(PIECES)
 def test_any_text_can_be_read(text):
-    kernels(text), said_launches(text), ignored(text)
+    kernels(text), annotated_launches(text), ignored(text)
     assert without_comments(text).count("\n") == text.count("\n")
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from warpwatt.server.lsp.codes import EXPLANATIONS
-from warpwatt.server.lsp.diagnostics import SOURCE
+from warpwatt.server.lsp.diagnostics import EXPLANATIONS, SOURCE
 from warpwatt.server.lsp.document import bare
 from warpwatt.server.lsp.source import ignored
 

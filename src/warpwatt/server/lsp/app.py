@@ -67,7 +67,7 @@ class Server(LanguageServer):
         self.analyses = Scheduler()
         self.reports = Scheduler()
         self.debounce = DEBOUNCE_SECONDS
-        self._said: dict[str, dict[str, list[types.Diagnostic]]] = defaultdict(dict)
+        self._published: dict[str, dict[str, list[types.Diagnostic]]] = defaultdict(dict)
         self._reporter = Reporter(self)
         self._folder: Path | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -207,8 +207,8 @@ class Server(LanguageServer):
 
     def _publish(self, owner: str, found: dict[str, list[types.Diagnostic]], version: int | None) -> None:
         """Publish what one document's analysis says of files, beside what others say of them."""
-        for uri in {*found, *(u for u, owners in self._said.items() if owner in owners)}:
-            owners = self._said[uri]
+        for uri in {*found, *(u for u, owners in self._published.items() if owner in owners)}:
+            owners = self._published[uri]
             owners.pop(owner, None)
             if found.get(uri):
                 owners[owner] = found[uri]
@@ -290,9 +290,9 @@ class Server(LanguageServer):
             answer = await self.workspace_configuration_async(types.ConfigurationParams([item]))
             self.take_settings(answer[0] if answer else None)
 
-    def take_settings(self, said: object) -> None:
+    def take_settings(self, options: object) -> None:
         """Take the client's settings; what is no mapping says nothing."""
-        settings = said if isinstance(said, dict) else {}
+        settings = options if isinstance(options, dict) else {}
         if settings != self.editor:
             self.editor = settings
             pause = settings.get("debounce")

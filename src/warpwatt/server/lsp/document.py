@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pygls.uris import to_fs_path
 
 from warpwatt.server.lsp.settings import Settings
-from warpwatt.server.lsp.source import KernelPlace, kernels, said_launches
+from warpwatt.server.lsp.source import KernelPlace, annotated_launches, kernels
 from warpwatt.server.lsp.text import Text, still
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ class Document:
 
         What is wrong with comments goes to ``launch_problems``.
         """
-        said, self.launch_problems = said_launches(self.text.text)
-        names = {launch.kernel for launch in said}
+        annotated, self.launch_problems = annotated_launches(self.text.text)
+        names = {launch.kernel for launch in annotated}
         if None in names:  # the only kernel there is
-            return said
+            return annotated
         here = {place.name for place in self.places}
         more = tuple(w for w in self.settings.launches if w.kernel not in names and bare(w.kernel) in here)
-        return (*said, *more)
+        return (*annotated, *more)
 
     def lines_now(self) -> dict[int, int]:
         """Return lines of the answered text that are still there, and where."""

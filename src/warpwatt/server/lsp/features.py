@@ -6,9 +6,8 @@ from lsprotocol import types
 
 from warpwatt.server.lsp.actions import actions
 from warpwatt.server.lsp.app import SECTION, Server
-from warpwatt.server.lsp.hints import hints
 from warpwatt.server.lsp.hover import hover
-from warpwatt.server.lsp.lenses import INSERT_LAUNCH, SHOW_REPORT, lenses
+from warpwatt.server.lsp.lenses import INSERT_LAUNCH, SHOW_REPORT, hints, lenses
 from warpwatt.server.lsp.settings import NAME
 
 

@@ -23,7 +23,7 @@ _LOC = re.compile(r"^[ \t]*\.loc[ \t]+([^\n]*)$", re.MULTILINE)
 _POSITION = re.compile(r"(?:^|inlined_at )(\d+) (\d+)")
 _TAIL = re.compile(r"^[ \t]*\.section[ \t]", re.MULTILINE)
 _COMMENT = re.compile(r"^//[^\n]*$", re.MULTILINE)
-_LINES_SAID = re.compile(r"\b([Ll]ines?) (\d+(?:(?:, | and |, and )\d+)*)")
+_LINE_NAMES = re.compile(r"\b([Ll]ines?) (\d+(?:(?:, | and |, and )\d+)*)")
 
 Places = tuple[tuple[str, int], ...]
 """File and line of every line directive, in order."""
@@ -96,7 +96,7 @@ def moved(facts: Facts, lines: Mapping[int, int]) -> Facts | None:
             facts,
             lines=tuple(_line(fact, lines) for fact in facts.lines),
             remarks=tuple(_remark(remark, lines) for remark in facts.remarks),
-            assumptions=tuple(_said(text, lines) for text in facts.assumptions),
+            assumptions=tuple(_with_moved_lines(text, lines) for text in facts.assumptions),
             advice=None if facts.advice is None else tuple(_advice(one, lines) for one in facts.advice),
         )
     except KeyError:
@@ -104,31 +104,33 @@ def moved(facts: Facts, lines: Mapping[int, int]) -> Facts | None:
 
 
 def _line(fact: LineFact, lines: Mapping[int, int]) -> LineFact:
-    accesses = tuple(_said(text, lines) for text in fact.accesses)
+    accesses = tuple(_with_moved_lines(text, lines) for text in fact.accesses)
     waits = tuple(_related(one, lines) for one in fact.waits)
-    stalls = _said(fact.stalls, lines)
+    stalls = _with_moved_lines(fact.stalls, lines)
     return replace(fact, line=lines[fact.line], stalls=stalls, accesses=accesses, waits=waits)
 
 
 def _remark(remark: Remark, lines: Mapping[int, int]) -> Remark:
     related = tuple(_related(one, lines) for one in remark.related)
     line = lines[remark.line] if remark.line else 0
-    return replace(remark, line=line, text=_said(remark.text, lines), related=related)
+    return replace(remark, line=line, text=_with_moved_lines(remark.text, lines), related=related)
 
 
 def _related(one: Related, lines: Mapping[int, int]) -> Related:
-    return Related(lines[one.line], _said(one.text, lines))
+    return Related(lines[one.line], _with_moved_lines(one.text, lines))
 
 
 def _advice(one: AdviceFact, lines: Mapping[int, int]) -> AdviceFact:
     line = None if one.line is None else lines[one.line]
-    return replace(one, text=_said(one.text, lines), fix=_said(one.fix, lines), line=line)
+    return replace(
+        one, text=_with_moved_lines(one.text, lines), fix=_with_moved_lines(one.fix, lines), line=line
+    )
 
 
-def _said(text: str, lines: Mapping[int, int]) -> str:
+def _with_moved_lines(text: str, lines: Mapping[int, int]) -> str:
     """Return a sentence with the lines it names moved.
 
-    >>> _said("lines 3 and 4 wait for the load of line 2", {2: 5, 3: 6, 4: 7})
+    >>> _with_moved_lines("lines 3 and 4 wait for the load of line 2", {2: 5, 3: 6, 4: 7})
     'lines 6 and 7 wait for the load of line 5'
     """
-    return _LINES_SAID.sub(lambda m: f"{m[1]} " + re.sub(r"\d+", lambda n: str(lines[int(n[0])]), m[2]), text)
+    return _LINE_NAMES.sub(lambda m: f"{m[1]} " + re.sub(r"\d+", lambda n: str(lines[int(n[0])]), m[2]), text)

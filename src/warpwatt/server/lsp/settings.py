@@ -80,9 +80,9 @@ def settings_for(document: Path | None, editor: Mapping[str, Any]) -> Settings:
         except InputError as error:
             found = replace(found, problems=(_problem(error, file),))
     try:
-        said = {key: value for key, value in editor.items() if key in KEYS and value not in (None, "", [])}
+        options = {key: value for key, value in editor.items() if key in KEYS and value not in (None, "", [])}
         base = document.parent if document is not None else Path.cwd()
-        query = _query(said, found.query, base, "the editor's settings")
+        query = _query(options, found.query, base, "the editor's settings")
     except InputError as error:
         problem = Problem("settings", f"{error.message} (editor settings)", hint=error.hint, severity="error")
         return replace(found, problems=(*found.problems, problem))
@@ -134,20 +134,20 @@ def _launch(part: dict[str, Any], document: Path, file: Path) -> list[PlacedLaun
     pattern = part.get("file", "*")
     if not isinstance(pattern, str):
         raise InputError(f"file is not a text: {pattern!r}", file=file)
-    said = from_table({key: value for key, value in part.items() if key != "file"}, file)
-    if said.kernel is None:
+    launch = from_table({key: value for key, value in part.items() if key != "file"}, file)
+    if launch.kernel is None:
         raise InputError("a [[launch]] names no kernel", file=file, hint='write kernel = "NAME"')
-    if not said.complete:
-        raise InputError(f"the launch of {said.kernel} needs grid and block", file=file)
+    if not launch.complete:
+        raise InputError(f"the launch of {launch.kernel} needs grid and block", file=file)
     if not _fits(document, pattern, file):
         return []
-    return [PlacedLaunch.at(said, file=str(file))]
+    return [PlacedLaunch.at(launch, file=str(file))]
 
 
-def _query(said: Mapping[str, Any], base: Query, folder: Path, where: Path | str) -> Query:
-    """Lay what is said over ``base``; raise InputError where a value is of the wrong type."""
+def _query(options: Mapping[str, Any], base: Query, folder: Path, where: Path | str) -> Query:
+    """Lay options over ``base``; raise InputError where a value is of the wrong type."""
     values: dict[str, Any] = {}
-    for key, value in said.items():
+    for key, value in options.items():
         if key == "gpu":
             values[key] = ",".join(_texts(key, value, where))
         elif key == "advice":
@@ -190,8 +190,8 @@ def _text(key: str, value: Any, where: Path | str) -> str:
 
 def _problem(error: InputError, file: Path) -> Problem:
     """Return the error with its line: TOML's own, else that of the word it quotes."""
-    said = _AT_LINE.search(error.message)
-    line = int(said[1]) if said else error.line
+    position = _AT_LINE.search(error.message)
+    line = int(position[1]) if position else error.line
     quoted = re.search(r"'(\w+)'|launch of ([\w<>:, ]+) needs", error.message)
     if line is None and quoted:
         line = _line_of(quoted[1] or quoted[2], file)

@@ -156,10 +156,10 @@ def _parameters(text: str) -> tuple[str, ...]:
     return () if words in (("",), ("void",)) else words
 
 
-def said_launches(text: str) -> tuple[tuple[PlacedLaunch, ...], tuple[Problem, ...]]:
+def annotated_launches(text: str) -> tuple[tuple[PlacedLaunch, ...], tuple[Problem, ...]]:
     r"""Return the launches in ``// warpwatt:`` lines, and what is wrong with lines that cannot be read.
 
-    >>> launches, problems = said_launches("// warpwatt: --grid 8 --block 64\n// warpwatt: --gird 8")
+    >>> launches, problems = annotated_launches("// warpwatt: --grid 8 --block 64\n// warpwatt: --gird 8")
     >>> launches[0].line, problems[0].line, problems[0].text
     (1, 2, "cannot read the launch: no option '--gird'")
     """
@@ -169,11 +169,11 @@ def said_launches(text: str) -> tuple[tuple[PlacedLaunch, ...], tuple[Problem, .
         if MARK not in line:
             continue
         try:
-            said = read_directives(line.replace("\f", " "), "")
+            launches = read_directives(line.replace("\f", " "), "")
         except InputError as error:
             problems.append(Problem("launch", error.message, number, hint=error.hint))
             continue
-        found += [PlacedLaunch.at(one, line=number) for one in said]
+        found += [PlacedLaunch.at(one, line=number) for one in launches]
     return tuple(found), tuple(problems)
 
 

@@ -55,9 +55,11 @@ def described_launch(text: LaunchText) -> dict[str, Any]:
     >>> described_launch(LaunchText(grid="8", block="64", arg=("n=5",)))
     {'grid': '8', 'block': '64', 'args': {'n': '5'}}
     """
-    said = {key: value for key, value in asdict(text).items() if value not in (None, (), [])}
-    tables = {key: _table(said.pop(old)) for key, old in (("args", "arg"), ("loops", "loop")) if old in said}
-    return {**said, **tables}
+    options = {key: value for key, value in asdict(text).items() if value not in (None, (), [])}
+    tables = {
+        key: _table(options.pop(old)) for key, old in (("args", "arg"), ("loops", "loop")) if old in options
+    }
+    return {**options, **tables}
 
 
 def _table(pairs: Sequence[str]) -> dict[str, str]:

@@ -22,9 +22,8 @@ from warpwatt.request.launch_text import LaunchText, launch_of
 from warpwatt.request.launches import launch_texts, requests
 from warpwatt.request.options import CompilationOptions, ModelOptions
 from warpwatt.request.session import Session
-from warpwatt.server.tasks.lines import own_lines
+from warpwatt.server.tasks.isolation import own_lines, readable_places
 from warpwatt.server.tasks.parameters import described_kernel, described_launch
-from warpwatt.server.tasks.places import readable_places
 from warpwatt.workers.child import SideError
 from warpwatt.workers.limits import GIB
 

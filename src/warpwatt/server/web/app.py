@@ -40,7 +40,7 @@ PAGE_POLICY = (
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-modals; connect-src 'none'; frame-ancestors 'self'"
 )
-"""A report is a stranger to this server's own pages: an origin of its own, and no requests."""
+"""A report is untrusted by this server's own pages: an origin of its own, and no requests."""
 STATIC = {
     "/": ("page.html", "text/html"),
     "/page.css": ("page.css", "text/css"),

@@ -1,14 +1,22 @@
-"""Source lines of untrusted kernels: only the source itself is ever looked up.
+"""What tasks on untrusted sources may read of this machine, and the file names they may show.
 
 ``#line``, ``.file`` and assembly in the middle of CUDA let a kernel claim that its lines are those of any
-file. Whoever shows lines to people reads them by that name, so no such name may be a path.
+file. Whoever shows lines to people reads them by that name, so no such name may be a path: only the source
+itself is ever looked up.
 """
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from warpwatt.frontend import toolchain
+from warpwatt.frontend.toolkits import toolkits_directory
+from warpwatt.gpus.catalog import user_directories
+from warpwatt.workers.confinement import SYSTEM
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Kernel, Program, SourceLine
@@ -44,3 +52,18 @@ def harmless(file: str) -> str:
     """
     name = PurePosixPath(file.replace("\\", "/").replace("\0", "")).name
     return name if name not in ("", ".", "..") else "?"
+
+
+def readable_places() -> tuple[Path, ...]:
+    """Return what a prediction reads: the system's libraries, Python, this package, compilers."""
+    package = Path(__file__).parents[2]
+    installation = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
+    places: tuple[str | Path, ...] = (
+        *SYSTEM,
+        *installation,
+        package,
+        toolchain.installed().root,
+        toolkits_directory(),
+        *user_directories(),
+    )
+    return tuple(dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/")))

@@ -9,7 +9,7 @@ from tests.conftest import toy_program
 from warpwatt.core.program import Kernel, Resources, SourceLine
 from warpwatt.frontend.compiled import Source
 from warpwatt.models.attribution import source_text
-from warpwatt.server.tasks.lines import own_lines
+from warpwatt.server.tasks.isolation import own_lines
 
 
 def test_only_the_source_keeps_its_name(tmp_path, monkeypatch):
