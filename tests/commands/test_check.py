@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from warpwatt.render.check.json import schema
+from warpwatt.render.check.json import SCHEMA
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = str(EXAMPLES / "saxpy.cu")
@@ -51,9 +51,9 @@ def test_formats_for_machines_name_everything_too(run, budget):
     assert "saxpy(int" in err
     code, out, _ = run("check", path, "--format", "json")
     document = json.loads(out)
-    jsonschema.Draft202012Validator.check_schema(schema())
-    jsonschema.validate(document, schema())
-    assert document["$schema"] == schema()["$id"]
+    jsonschema.Draft202012Validator.check_schema(SCHEMA.load())
+    jsonschema.validate(document, SCHEMA.load())
+    assert document["$schema"] == SCHEMA.url
     verdict = document["verdicts"][0]
     assert (verdict["line"], verdict["hottest"]["line"], verdict["exceeded"]) == (5, 7, True)
 

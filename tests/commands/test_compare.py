@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from warpwatt.render.compare.json import schema
+from warpwatt.render.compare.json import SCHEMA
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY, TRANSPOSE = str(EXAMPLES / "saxpy.cu"), str(EXAMPLES / "transpose.cu")
@@ -29,9 +29,9 @@ def test_two_kernels_of_one_file(run):
 def test_json_follows_its_schema(run):
     _, out, _ = run("compare", *KERNELS, "naive/shared", "--format", "json")
     document = json.loads(out)
-    jsonschema.Draft202012Validator.check_schema(schema())
-    jsonschema.validate(document, schema())
-    assert document["$schema"] == schema()["$id"]
+    jsonschema.Draft202012Validator.check_schema(SCHEMA.load())
+    jsonschema.validate(document, SCHEMA.load())
+    assert document["$schema"] == SCHEMA.url
     found = document["comparisons"][0]
     assert found["time"]["verdict"] == "faster"
     assert found["time"]["ratio"]["value"] == pytest.approx(
@@ -40,7 +40,7 @@ def test_json_follows_its_schema(run):
     broken = json.loads(out)
     del broken["comparisons"][0]["time"]["ratio"]
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, schema())
+        jsonschema.validate(broken, SCHEMA.load())
 
 
 def test_github_warns_of_what_became_worse_where_it_did(run, monkeypatch):

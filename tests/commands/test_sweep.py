@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from tests.sweep.sweeps import STREAM
-from warpwatt.render.sweep.columns import schema
+from warpwatt.render.sweep.columns import SCHEMA
 
 pytestmark = pytest.mark.toolchain
 ARRAYS = ("--arg", "x=f32[n]", "--arg", "y=f32[n]:zeros")
@@ -43,7 +43,7 @@ def test_csv_has_one_row_per_point_failures_too(run, stream):
 def test_json_keeps_its_schema(run, stream):
     code, out, _ = run("sweep", stream, *GPU, *LAUNCH, "-D", "WIDTH=1,3", "--format", "json")
     assert code == 0
-    jsonschema.validate(json.loads(out), schema())
+    jsonschema.validate(json.loads(out), SCHEMA.load())
 
 
 def test_recommendations_keep_the_schema_too(run, stream):
@@ -62,7 +62,7 @@ def test_recommendations_keep_the_schema_too(run, stream):
     code, out, _ = run(*words)
     assert code == 0
     document = json.loads(out)
-    jsonschema.validate(document, schema())
+    jsonschema.validate(document, SCHEMA.load())
     assert [one["gpu"] for one in document["recommendations"]]
 
 
@@ -261,7 +261,7 @@ def test_a_gpu_is_chosen_in_every_format(run, stream, file, tmp_path):
     assert "no price in" in out
     code, out, _ = run(*words, "--format", "json")
     document = json.loads(out)
-    jsonschema.validate(document, schema())
+    jsonschema.validate(document, SCHEMA.load())
     ranked = document["gpu_choice"]["candidates"]
     assert [one["rank"] for one in ranked] == [1, 2]
     assert ranked[0]["cost"] <= ranked[1]["cost"]

@@ -32,23 +32,23 @@ def documents(saxpy, matmul, explained, application):
 
 
 def test_documents_follow_the_shipped_schema(documents):
-    schema = json_renderer.schema()
+    schema = json_renderer.SCHEMA.load()
     jsonschema.Draft202012Validator.check_schema(schema)
     for document in documents:
         jsonschema.Draft202012Validator(schema).validate(document)
 
 
 def test_schema_and_documents_name_the_same_address_and_version(documents):
-    schema = json_renderer.schema()
+    schema = json_renderer.SCHEMA.load()
     assert documents[0]["$schema"] == schema["$id"]
-    assert schema["$id"].endswith(json_renderer.SCHEMA_FILE)
+    assert schema["$id"].endswith(json_renderer.SCHEMA.file)
 
 
 def test_schema_refuses_a_prediction_without_time(documents):
     broken = json.loads(json.dumps(documents[0]))
     del broken["predictions"][0]["time"]
     with pytest.raises(jsonschema.ValidationError, match="time"):
-        jsonschema.validate(broken, json_renderer.schema())
+        jsonschema.validate(broken, json_renderer.SCHEMA.load())
 
 
 def described(value, schema, root, path="$"):
@@ -74,12 +74,12 @@ def described(value, schema, root, path="$"):
 
 
 def test_every_emitted_key_is_described(documents):
-    schema = json_renderer.schema()
+    schema = json_renderer.SCHEMA.load()
     assert [key for document in documents for key in described(document, schema, schema)] == []
 
 
 def test_an_undescribed_key_is_found(documents):
-    schema = json_renderer.schema()
+    schema = json_renderer.SCHEMA.load()
     extra = {**documents[0], "predictions": [{**documents[0]["predictions"][0], "surprise": 1}]}
     assert list(described(extra, schema, schema)) == ["$.predictions[].surprise"]
 
@@ -121,7 +121,7 @@ def test_numbers_json_cannot_hold_become_null(saxpy):
     broken = dataclasses.replace(saxpy[0], transfer=Estimate.exact(math.inf, "s"))
     document = load(json_renderer.render([broken], Context()))
     assert document["predictions"][0]["transfer"]["value"] is None
-    jsonschema.validate(document, json_renderer.schema())
+    jsonschema.validate(document, json_renderer.SCHEMA.load())
 
 
 def test_same_input_same_bytes(matmul):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,46 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
-SCHEMA_VERSION = "1.2.0"
-"""Semantic: a new field raises the second number; a removed or changed one would raise the first."""
-SCHEMA_FILE = "prediction-1.2.json"
-SCHEMA_URL = (
-    f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
-)
+SCHEMAS = "https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A JSON Schema that ships in ``schema``.
+
+    ``version`` is semantic: a new field raises the second number; a removed or changed one would raise the
+    first.
+    """
+
+    name: str
+    version: str
+
+    @property
+    def file(self) -> str:
+        """The file's name, with the first two numbers of the version.
+
+        >>> SCHEMA.file
+        'prediction-1.2.json'
+        """
+        return f"{self.name}-{self.version.rpartition('.')[0]}.json"
+
+    @property
+    def url(self) -> str:
+        """Where the schema can be read."""
+        return SCHEMAS + self.file
+
+    def load(self) -> dict[str, Any]:
+        """Return the JSON Schema.
+
+        >>> SCHEMA.load()["title"]
+        'WarpWatt predictions'
+        """
+        text = resources.files("warpwatt.render").joinpath("schema", self.file).read_text(encoding="utf-8")
+        loaded: dict[str, Any] = json.loads(text)
+        return loaded
+
+
+SCHEMA = Schema("prediction", "1.2.0")
 
 
 def render(predictions: Sequence[Prediction], context: Context) -> str:
@@ -28,11 +63,11 @@ def render(predictions: Sequence[Prediction], context: Context) -> str:
     return dump({**header(context), "predictions": [prediction_document(p) for p in predictions]})
 
 
-def header(context: Context) -> dict[str, Any]:
+def header(context: Context, schema: Schema = SCHEMA) -> dict[str, Any]:
     """Return the fields in front of every document: schema, tool, command, seed."""
     return {
-        "$schema": SCHEMA_URL,
-        "schema_version": SCHEMA_VERSION,
+        "$schema": schema.url,
+        "schema_version": schema.version,
         "tool": {"name": "warpwatt", "version": context.version, "toolkits": dict(context.toolkits)},
         "command": context.command,
         "seed": context.seed,
@@ -66,14 +101,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of the output.
-
-    >>> schema()["title"]
-    'WarpWatt predictions'
-    """
-    text = resources.files("warpwatt.render").joinpath("schema", SCHEMA_FILE).read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded

@@ -11,7 +11,7 @@ from warpwatt.core.units import si
 from warpwatt.render.console import BAR_WIDTH, QUIET, panel, plain, section, to_text
 from warpwatt.render.document import quantity_document
 from warpwatt.render.figures import bar, interval, percent, plural, quantity
-from warpwatt.render.json import dump, header
+from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from warpwatt.jobs.simulation import Simulation
     from warpwatt.render.context import Context
 
-SCHEMA_VERSION = "1.0.0"
-SCHEMA_URL = (
-    "https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/simulation-1.0.json"
-)
+SCHEMA = Schema("simulation", "1.0.0")
 AGREES = 1e-6
 """Relative difference to SimGrid that is rounding."""
 MOST_DEVICES = 32
@@ -41,7 +38,7 @@ def render_text(simulation: Simulation, context: Context, simgrid: Outcome | Non
 
 def render_json(simulation: Simulation, context: Context, simgrid: Outcome | None = None) -> str:
     """Return the simulation as one JSON document."""
-    document = {**simulation_header(context), "simulation": simulation_document(simulation)}
+    document = {**header(context, SCHEMA), "simulation": simulation_document(simulation)}
     if simgrid is not None:
         document["simulation"]["simgrid"] = {
             "time": simgrid.time,
@@ -49,11 +46,6 @@ def render_json(simulation: Simulation, context: Context, simgrid: Outcome | Non
             "energy_by_host": dict(simgrid.energies),
         }
     return dump(document)
-
-
-def simulation_header(context: Context) -> dict[str, Any]:
-    """Return the fields in front of a simulation: those of all documents, with its own schema."""
-    return {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
 
 
 def simulation_document(simulation: Simulation) -> dict[str, Any]:
@@ -169,7 +161,7 @@ def render_shared_json(pairs: Sequence[tuple[ApplicationPrediction, Shared]], co
         }
         for alone, shared in pairs
     ]
-    return dump({**simulation_header(context), "applications": found})
+    return dump({**header(context, SCHEMA), "applications": found})
 
 
 def _sharing(alone: ApplicationPrediction, shared: Shared) -> Iterator[RenderableType]:

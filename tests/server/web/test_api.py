@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.server.web.conftest import ROOT
-from warpwatt.render.json import schema
+from warpwatt.render.json import SCHEMA
 from warpwatt.server.web.openapi import document
 
 pytestmark = pytest.mark.toolchain
@@ -44,7 +44,7 @@ def predicted(client):
 
 def test_a_prediction_is_what_the_command_line_writes(predicted):
     found = predicted.json()
-    Draft202012Validator(schema()).validate(found)
+    Draft202012Validator(SCHEMA.load()).validate(found)
     assert [p["gpu"] for p in found["predictions"]] == ["NVIDIA H200", "Tesla T4"]
     assert found["predictions"][0]["time"]["value"] < found["predictions"][1]["time"]["value"]
     assert any("a * x[i]" in line["text"] for line in found["predictions"][0]["lines"])

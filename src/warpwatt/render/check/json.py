@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.document.launch import launch_document
 from warpwatt.render.document.values import quantity_document
-from warpwatt.render.json import dump, header
+from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:
     from warpwatt.core.budget import CheckResult, Failure, Verdict
     from warpwatt.core.prediction import LineCost
     from warpwatt.render.context import Context
 
-SCHEMA_VERSION = "1.0.0"
-SCHEMA_FILE = "check-1.0.json"
-SCHEMA_URL = (
-    f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
-)
+SCHEMA = Schema("check", "1.0.0")
 
 Json = dict[str, Any]
 
 
 def render(result: CheckResult, context: Context) -> str:
     """Return the result as one JSON document with a final newline."""
-    head = {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
     return dump(
         {
-            **head,
+            **header(context, SCHEMA),
             "file": result.file,
             "passed": not result.exceeded and not result.failures,
             "verdicts": [_verdict(verdict) for verdict in result.verdicts],
             "failures": [_failure(failure) for failure in result.failures],
         }
     )
-
-
-def schema() -> Json:
-    """Return the JSON Schema of the output.
-
-    >>> schema()["title"]
-    'WarpWatt check'
-    """
-    text = resources.files("warpwatt.render").joinpath("schema", SCHEMA_FILE).read_text(encoding="utf-8")
-    loaded: Json = json.loads(text)
-    return loaded
 
 
 def _verdict(verdict: Verdict) -> Json:

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.compare.words import verdict
 from warpwatt.render.document.launch import launch_document
 from warpwatt.render.document.values import quantity_document
-from warpwatt.render.json import dump, header
+from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:
     from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
     from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.context import Context
 
-SCHEMA_VERSION = "1.0.0"
-SCHEMA_FILE = "comparison-1.0.json"
-SCHEMA_URL = (
-    f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
-)
+SCHEMA = Schema("comparison", "1.0.0")
 
 Json = dict[str, Any]
 
 
 def render(comparisons: ComparisonSet, context: Context) -> str:
     """Return the comparisons as one JSON document with a final newline."""
-    head = {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
     return dump(
         {
-            **head,
+            **header(context, SCHEMA),
             "old": comparisons.old,
             "new": comparisons.new,
             "comparisons": [_comparison(comparisons, one) for one in comparisons.comparisons],
@@ -39,17 +32,6 @@ def render(comparisons: ComparisonSet, context: Context) -> str:
             "remarks": list(comparisons.remarks),
         }
     )
-
-
-def schema() -> Json:
-    """Return the JSON Schema of the output.
-
-    >>> schema()["title"]
-    'WarpWatt comparison'
-    """
-    text = resources.files("warpwatt.render").joinpath("schema", SCHEMA_FILE).read_text(encoding="utf-8")
-    loaded: Json = json.loads(text)
-    return loaded
 
 
 def _comparison(comparisons: ComparisonSet, one: Comparison) -> Json:

@@ -11,7 +11,7 @@ from rich.text import Text
 from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.json import dump, header
-from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION
+from warpwatt.render.sweep.columns import SCHEMA
 from warpwatt.render.sweep.tables import csv_of, records
 from warpwatt.sweep.points import name, varying
 
@@ -93,8 +93,7 @@ def _signed(value: float) -> str:
 
 def render_json(found: Sequence[Recommendation], _: float | None, context: Context) -> str:
     """Return one JSON document; rows are as in sweeps."""
-    said = {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
-    return dump({**said, "rows": [], "recommendations": [_document(one) for one in found]})
+    return dump({**header(context, SCHEMA), "rows": [], "recommendations": [_document(one) for one in found]})
 
 
 def _document(one: Recommendation) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.json import dump, header
-from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION
+from warpwatt.render.sweep.columns import SCHEMA
 from warpwatt.render.sweep.tables import csv_of
 
 if TYPE_CHECKING:
@@ -195,7 +195,6 @@ def render_csv(found: GpuChoice, _: Context) -> str:
 def render_json(found: GpuChoice, context: Context) -> str:
     """Return one JSON document; its schema is that of sweeps."""
     question = found.question
-    said = {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION, "rows": []}
     choice = {
         "objective": question.goal,
         "tasks": list(found.tasks),
@@ -207,7 +206,7 @@ def render_json(found: GpuChoice, context: Context) -> str:
         "left_out": [{"gpu": one.gpu, "reason": one.reason, "detail": one.detail} for one in found.left_out],
         "assumptions": list(found.assumptions),
     }
-    return dump({**said, "gpu_choice": choice})
+    return dump({**header(context, SCHEMA), "rows": [], "gpu_choice": choice})
 
 
 def render_html(found: GpuChoice, context: Context) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.render.json import Schema
 from warpwatt.sweep.rows import Row, pareto
 from warpwatt.sweep.sizes import is_number
 
@@ -16,12 +15,7 @@ if TYPE_CHECKING:
 
     from warpwatt.sweep.rows import Range
 
-SCHEMA_VERSION = "1.1.0"
-"""Semantic: a new column raises the second number; a removed or changed one would raise the first."""
-SCHEMA_FILE = "sweep-1.1.json"
-SCHEMA_URL = (
-    f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
-)
+SCHEMA = Schema("sweep", "1.1.0")
 DEFINE, ARGUMENT = "define.", "argument."
 """In front of the names of macros and of scalar arguments that are columns."""
 UNITS = {"_s": "s", "_w": "W", "_j": "J", "_js": "J s", "_hz": "Hz"}
@@ -154,16 +148,5 @@ def description_of(column: str) -> str:
 
 @lru_cache(maxsize=1)
 def _columns() -> dict[str, Any]:
-    columns: dict[str, Any] = schema()["properties"]["rows"]["items"]["properties"]
+    columns: dict[str, Any] = SCHEMA.load()["properties"]["rows"]["items"]["properties"]
     return columns
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a sweep.
-
-    >>> schema()["title"]
-    'WarpWatt sweep'
-    """
-    text = resources.files("warpwatt.render").joinpath("schema", SCHEMA_FILE).read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded

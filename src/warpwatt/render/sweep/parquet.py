@@ -7,10 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ToolchainError
-from warpwatt.render.json import header
 from warpwatt.render.sweep.columns import (
-    SCHEMA_URL,
-    SCHEMA_VERSION,
+    SCHEMA,
     Survey,
     description_of,
     names,
@@ -88,12 +86,11 @@ def _schema(survey: Survey, context: Context) -> Any:
 
 def provenance(context: Context) -> dict[str, str]:
     """Return where a file comes from: version, command, seed and the schema of the columns."""
-    said = header(context)
     return {
         f"{PREFIX}version": context.version,
-        f"{PREFIX}command": said["command"],
+        f"{PREFIX}command": context.command,
         f"{PREFIX}seed": str(context.seed),
-        f"{PREFIX}schema": SCHEMA_URL,
-        f"{PREFIX}schema_version": SCHEMA_VERSION,
+        f"{PREFIX}schema": SCHEMA.url,
+        f"{PREFIX}schema_version": SCHEMA.version,
         **{f"{PREFIX}{name}": value for name, value in context.toolkits.items()},
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.csv import cell
 from warpwatt.render.json import dump, header
-from warpwatt.render.sweep.columns import SCHEMA_URL, SCHEMA_VERSION, Survey, names, record
+from warpwatt.render.sweep.columns import SCHEMA, Survey, names, record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,5 +55,4 @@ def _cells(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def render_json(rows: Sequence[Row], context: Context) -> str:
     """Return one JSON document; its schema ships beside that of predictions."""
-    said = {**header(context), "$schema": SCHEMA_URL, "schema_version": SCHEMA_VERSION}
-    return dump({**said, "rows": records(rows)})
+    return dump({**header(context, SCHEMA), "rows": records(rows)})

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 from warpwatt.core.version import __version__
-from warpwatt.render.json import schema as prediction_schema
+from warpwatt.render.json import SCHEMA
 
 API = "/api/v1"
 _SCHEMAS = "#/components/schemas/"
@@ -30,7 +30,7 @@ _REFUSALS = {
 def schemas() -> dict[str, Any]:
     """Return every schema by name: requests, answers, and the predictions' own with its parts."""
     found = {**_file("requests.json"), **_file("answers.json")}
-    predictions = copy.deepcopy(prediction_schema())
+    predictions = copy.deepcopy(SCHEMA.load())
     parts = predictions.pop("$defs")
     for key in ("$id", "$schema"):
         predictions.pop(key, None)

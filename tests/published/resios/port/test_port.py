@@ -23,7 +23,7 @@ from warpwatt.models.overhead import context_initialisation
 from warpwatt.published.resios.c_loops import preprocess
 from warpwatt.published.resios.port import Request, Verdict, check, port
 from warpwatt.published.resios.port.result import Costs
-from warpwatt.published.resios.render.json import schema
+from warpwatt.published.resios.render.json import SCHEMA
 
 needs_cc = pytest.mark.skipif(preprocess.compiler() is None, reason="no C compiler to compare with")
 RESIOS = Choice(time="resios")
@@ -221,7 +221,7 @@ def test_the_verb_in_json_follows_its_schema(run, file, tmp_path):  # noqa: F811
     code, out, _ = run(*words, "--gpu", "h200,GTX 460", "--format", "json", "--emit", cuda)
     assert code == 0
     document = json.loads(out)
-    jsonschema.validate(document, schema())
+    jsonschema.validate(document, SCHEMA.load())
     assert [one["gpu"] for one in document["ports"]] == ["NVIDIA H200", "GeForce GTX 460"]
     assert document["ports"][0]["verdict"] == "unknown"
     assert document["ports"][0]["cuda"] == cuda.read_text()

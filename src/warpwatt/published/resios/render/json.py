@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.document import prediction_document
-from warpwatt.render.json import dump
+from warpwatt.render.json import Schema, dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,20 +16,15 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.port.result import Costs
     from warpwatt.render.context import Context
 
-SCHEMA_VERSION = "1.0.0"
-"""Semantic: a new field raises the second number; a removed or changed one would raise the first."""
-SCHEMA_FILE = "port-1.0.json"
-SCHEMA_URL = (
-    f"https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/{SCHEMA_FILE}"
-)
+SCHEMA = Schema("port", "1.0.0")
 
 
 def render(ports: Sequence[Port], agreements: Sequence[Agreement], context: Context) -> str:
     """Return the document with a final newline."""
     return dump(
         {
-            "$schema": SCHEMA_URL,
-            "schema_version": SCHEMA_VERSION,
+            "$schema": SCHEMA.url,
+            "schema_version": SCHEMA.version,
             "tool": {"name": "warpwatt", "version": context.version},
             "command": context.command,
             "ports": [_port(port) for port in ports],
@@ -113,14 +106,3 @@ def _nest(nest: PortedNest) -> dict[str, Any]:
         "prediction": None if nest.prediction is None else prediction_document(nest.prediction),
         "note": nest.note,
     }
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of the output.
-
-    >>> schema()["title"]
-    'WarpWatt ports'
-    """
-    text = resources.files("warpwatt.render").joinpath("schema", SCHEMA_FILE).read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
