@@ -63,7 +63,7 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     from warpwatt.budget import judge
     from warpwatt.budget.budgets import read_budgets
     from warpwatt.commands.output import Writer, table_context
-    from warpwatt.render.check import renderer
+    from warpwatt.render.registry import check_renderer
     from warpwatt.request.choices import note
 
     if writing.output is not None:
@@ -76,7 +76,7 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     result = judge.judge(read, note)
     context = table_context(colour=writing.output is None)
     shown = replace(context, verbosity=-1) if writing.quiet else context
-    text = renderer(_format(writing))(result, shown)
+    text = check_renderer(_format(writing))(result, shown)
     if writing.output is None:
         click.echo(text, nl=False)
     else:

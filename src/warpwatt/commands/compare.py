@@ -80,7 +80,7 @@ def compare(
     """
     from warpwatt.commands.output import Writer, table_context
     from warpwatt.compare.variants import ComparisonRequest, compared
-    from warpwatt.render.compare import renderer
+    from warpwatt.render.registry import comparison_renderer
 
     if new is not None and new.startswith("-") and new != "-":  # a compiler's flag behind --
         compilation, new = replace(compilation, flags=(new, *compilation.flags)), None
@@ -88,7 +88,7 @@ def compare(
         Writer.check(writing.output, force=writing.force)
     found = compared(ComparisonRequest(old, new, commits, gpu, launch, compilation, modelling))
     context = table_context(verbose=writing.verbose, colour=writing.output is None)
-    text = renderer(_format(writing))(found, context)
+    text = comparison_renderer(_format(writing))(found, context)
     if writing.output is None:
         click.echo(text, nl=False)
     else:

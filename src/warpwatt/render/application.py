@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpwatt.core.units import si
-from warpwatt.render.console import BAR_WIDTH, QUIET, panel, plain, section, to_text
+from warpwatt.render.console import BAR_WIDTH, QUIET, facts_grid, panel, plain, section, to_text
 from warpwatt.render.document import prediction_document, quantity_document
 from warpwatt.render.figures import interval, percent, plural, quantity
 from warpwatt.render.json import dump, header
@@ -103,9 +103,7 @@ def _account(application: ApplicationPrediction) -> Iterator[RenderableType]:
 def _headline(application: ApplicationPrediction) -> Panel:
     seconds = busy(application)
     copies = sum(s.energy.value for s in application.steps if s.kind == "copy")
-    facts = Table.grid(padding=(0, 1))
-    facts.add_column(style=QUIET)
-    facts.add_column()
+    facts = facts_grid()
     facts.add_row("Time", Text(interval(application.time), style="bold green"))
     facts.add_row("Energy", Text(interval(application.energy), style="bold green"))
     facts.add_row("Power", f"{si(mean_power(application), 'W')} on average")

@@ -15,7 +15,7 @@ from warpwatt.core.warps import Stall
 from warpwatt.render.comparison import BEST, best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
-from warpwatt.render.figures import bounds, dimensions, interval, percent, quantity
+from warpwatt.render.figures import bounds, interval, launch_shape, percent, quantity
 from warpwatt.render.method import method_text
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
@@ -81,7 +81,7 @@ def _group(group: Sequence[Prediction]) -> dict[str, object]:
     first, marked = group[0].case, len(group) > 1
     fastest, thriftiest = best([p.time for p in group]), best([p.energy for p in group])
     rows = [_row(p, marked and i == fastest, marked and i == thriftiest) for i, p in enumerate(group)]
-    return {"name": first.kernel.display_name, "shape": _shape(group[0]), "rows": rows}
+    return {"name": first.kernel.display_name, "shape": launch_shape(first.launch), "rows": rows}
 
 
 def _row(prediction: Prediction, fastest: bool, thriftiest: bool) -> dict[str, object]:
@@ -111,15 +111,10 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     why = ", lowered to hold the power limit" if prediction.limited_by_power else ""
     return [
         ("Limited by", prediction.timing.bottleneck),
-        ("Launch", _shape(prediction)),
+        ("Launch", launch_shape(case.launch)),
         ("Clocks", f"{si(case.clocks.sm, 'Hz')}, memory {si(case.clocks.memory, 'Hz')}{why}"),
         ("Occupancy", f"{percent(held.theoretical)}, limited by {held.limiter}"),
     ]
-
-
-def _shape(prediction: Prediction) -> str:
-    launch = prediction.case.launch
-    return f"{dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
 
 
 def _largest(shares: Mapping[str, float]) -> list[tuple[str, float, str]]:

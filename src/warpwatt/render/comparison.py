@@ -10,7 +10,7 @@ from rich.text import Text
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain
 from warpwatt.render.document import all_warnings
-from warpwatt.render.figures import bounds, dimensions, percent, quantity
+from warpwatt.render.figures import bounds, launch_shape, percent, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def _tables(groups: Sequence[Sequence[Prediction]], *, wide: bool) -> Iterator[R
     for number, group in enumerate(groups):
         if number:
             yield Text("")
-        yield _name(group[0])
+        yield _name(group[0], f"  {launch_shape(group[0].case.launch)}")
         names = [Text(p.case.gpu.name) for p in group]
         yield comparison_table(group, names, wide=wide, marked=len(group) > 1)
 
@@ -111,19 +111,14 @@ def _cell(estimate: Estimate, *, marked: bool, wide: bool) -> Text:
     return Text.assemble((value, "bold green" if marked else ""), (gap + around if around else "", QUIET))
 
 
-def _name(prediction: Prediction) -> Text:
-    launch = prediction.case.launch
-    shape = f"  {dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
-    name = plain(prediction.kernel_name)
-    return Text.assemble((name, "bold cyan"), (shape, QUIET))
+def _name(prediction: Prediction, shape: str) -> Text:
+    return Text.assemble((plain(prediction.kernel_name), "bold cyan"), (shape, QUIET))
 
 
 def _described(prediction: Prediction) -> Text:
     """Return kernel, launch and GPU on lines of their own, for a table of different launches."""
-    launch = prediction.case.launch
-    shape = f"\n{dimensions(launch.grid)} blocks × {dimensions(launch.block)}\n{prediction.case.gpu.name}"
-    name = plain(prediction.kernel_name)
-    return Text.assemble((name, "bold cyan"), (shape, QUIET))
+    case = prediction.case
+    return _name(prediction, f"\n{launch_shape(case.launch)}\n{case.gpu.name}")
 
 
 def _legend(predictions: Sequence[Prediction], *, marked: bool) -> str:

@@ -74,6 +74,14 @@ def panel(body: RenderableType, title: str, subtitle: str) -> Panel:
     return Panel(body, title=top, subtitle=bottom, title_align="left", subtitle_align="right", padding=(0, 1))
 
 
+def facts_grid() -> Table:
+    """Return an empty table of quiet labels and what they are."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style=QUIET)
+    table.add_column()
+    return table
+
+
 def bars(rows: Sequence[tuple[str, float, str]]) -> Table:
     """Return a table of label, bar, share and note."""
     table = Table.grid(padding=(0, 1))

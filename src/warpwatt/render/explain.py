@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
-    from warpwatt.render.finding import Finding
+    from warpwatt.render.reasons import Finding
 
 
 def render(predictions: Sequence[Prediction], context: Context) -> str:

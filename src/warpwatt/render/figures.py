@@ -9,7 +9,7 @@ from warpwatt.core.units import si
 
 if TYPE_CHECKING:
     from warpwatt.core.estimate import Estimate
-    from warpwatt.core.launch import Dim3
+    from warpwatt.core.launch import Dim3, Launch
 
 _FACTORS = {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -92,6 +92,11 @@ def dimensions(extent: Dim3) -> str:
     while len(parts) > 1 and parts[-1] == 1:
         parts.pop()
     return "×".join(str(part) for part in parts)
+
+
+def launch_shape(launch: Launch) -> str:
+    """Return blocks and threads per block of a launch: ``64×64 blocks × 256``."""
+    return f"{dimensions(launch.grid)} blocks × {dimensions(launch.block)}"
 
 
 def bar(share: float, width: int) -> str:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from warpwatt.render.assets import concatenate, environment
-from warpwatt.render.report.data import embedded
 from warpwatt.render.report.page import page
 from warpwatt.render.report.report import report
+from warpwatt.render.report.values import embedded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

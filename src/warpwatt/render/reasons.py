@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
 from warpwatt.core.warps import Stall
 from warpwatt.render.figures import bounds, percent
-from warpwatt.render.finding import Finding
 from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS, SCHEDULER_UNITS, unit_name
 
 if TYPE_CHECKING:
@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
     from warpwatt.core.advice import Advice
     from warpwatt.core.prediction import LineCost, LineWait, Prediction
+    from warpwatt.core.program import SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence about one topic; ``fix`` is the flag or change that helps, if one is known."""
+
+    topic: str
+    text: str
+    line: SourceLine | None = None
+    fix: str = ""
+
 
 BUSY = 0.6
 """Share of its peak below which Nsight Compute, too, calls neither compute nor memory the limit."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from warpwatt.core.budget import CheckResult
+    from warpwatt.core.comparison import ComparisonSet
     from warpwatt.core.prediction import ApplicationPrediction, Prediction
     from warpwatt.render.context import Context
 
     Renderer = Callable[[Sequence[Prediction], Context], str]
     ApplicationRenderer = Callable[[Sequence[ApplicationPrediction], Context], str]
+    CheckRenderer = Callable[[CheckResult, Context], str]
+    ComparisonRenderer = Callable[[ComparisonSet, Context], str]
 
 FORMATS: Mapping[str, str] = {
     "text": "warpwatt.render.text:render",
@@ -29,6 +33,20 @@ APPLICATION_FORMATS: Mapping[str, str] = {
     "json": "warpwatt.render.application:render_json",
 }
 """Format to ``module:function`` for sequences of application predictions."""
+CHECK_FORMATS: Mapping[str, str] = {
+    "text": "warpwatt.render.check.text:render",
+    "json": "warpwatt.render.check.json:render",
+    "github": "warpwatt.render.check.ci:render_github",
+    "junit": "warpwatt.render.check.ci:render_junit",
+}
+"""Format to ``module:function`` for the result of ``warpwatt check``."""
+COMPARISON_FORMATS: Mapping[str, str] = {
+    "text": "warpwatt.render.compare.text:render",
+    "json": "warpwatt.render.compare.json:render",
+    "html": "warpwatt.render.compare.page:render",
+    "github": "warpwatt.render.compare.github:render",
+}
+"""Format to ``module:function`` for the result of ``warpwatt compare``."""
 
 
 def renderer(name: str) -> Renderer:
@@ -42,16 +60,28 @@ def renderer(name: str) -> Renderer:
     >>> renderer("text").__module__
     'warpwatt.render.text'
     """
-    return cast("Renderer", _load(FORMATS, name))
+    return load(FORMATS, name)
 
 
 def application_renderer(name: str) -> ApplicationRenderer:
     """Return the renderer of a format for applications; raise :class:`UsageError` where there is none."""
-    return cast("ApplicationRenderer", _load(APPLICATION_FORMATS, name))
+    return load(APPLICATION_FORMATS, name)
 
 
-def _load(formats: Mapping[str, str], name: str) -> object:
+def check_renderer(name: str) -> CheckRenderer:
+    """Return the renderer of a format for budgets that were checked."""
+    return load(CHECK_FORMATS, name)
+
+
+def comparison_renderer(name: str) -> ComparisonRenderer:
+    """Return the renderer of a format for comparisons."""
+    return load(COMPARISON_FORMATS, name)
+
+
+def load(formats: Mapping[str, str], name: str) -> Callable[..., Any]:
+    """Import and return what renders a format; raise :class:`UsageError` where there is none."""
     if name not in formats:
         raise UsageError(f"no output format {name!r}", hint=f"formats: {' '.join(formats)}")
     module, _, function = formats[name].partition(":")
-    return getattr(import_module(module), function)
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpwatt.core.units import si
-from warpwatt.render.console import BAR_WIDTH, QUIET, panel, plain, section, to_text
+from warpwatt.render.console import BAR_WIDTH, QUIET, facts_grid, panel, plain, section, to_text
 from warpwatt.render.document import quantity_document
 from warpwatt.render.figures import bar, interval, percent, plural, quantity
 from warpwatt.render.json import Schema, dump, header
@@ -96,9 +96,7 @@ def _account(simulation: Simulation, simgrid: Outcome | None) -> Iterator[Render
 
 def _headline(simulation: Simulation, simgrid: Outcome | None) -> RenderableType:
     energies, platform = simulation.energies, simulation.platform
-    facts = Table.grid(padding=(0, 1))
-    facts.add_column(style=QUIET)
-    facts.add_column()
+    facts = facts_grid()
     facts.add_row("Makespan", Text(interval(simulation.time), style="bold green"))
     facts.add_row("Energy", Text(interval(simulation.energy), style="bold green"))
     parts = (("work", energies.work), ("idle GPUs", energies.idle), ("hosts", energies.hosts))
@@ -165,9 +163,7 @@ def render_shared_json(pairs: Sequence[tuple[ApplicationPrediction, Shared]], co
 
 
 def _sharing(alone: ApplicationPrediction, shared: Shared) -> Iterator[RenderableType]:
-    facts = Table.grid(padding=(0, 1))
-    facts.add_column(style=QUIET)
-    facts.add_column()
+    facts = facts_grid()
     facts.add_row("One at a time", f"{si(alone.time.value, 's')}, {si(alone.energy.value, 'J')}")
     facts.add_row(
         "Side by side", Text(f"{si(shared.time, 's')}, {si(shared.energy, 'J')}", style="bold green")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.compare.words import verdict
-from warpwatt.render.document.launch import launch_document
-from warpwatt.render.document.values import quantity_document
+from warpwatt.render.document.values import launch_document, quantity_document
 from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:

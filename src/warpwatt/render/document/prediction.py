@@ -5,14 +5,21 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from warpwatt.render.document.launch import device_document, launch_document, profile_document
-from warpwatt.render.document.lines import instruction_documents, line_documents, warp_states_document
-from warpwatt.render.document.values import place_document, quantity_document
+from warpwatt.render.document.values import (
+    device_document,
+    launch_document,
+    place_document,
+    profile_document,
+    quantity_document,
+)
 from warpwatt.render.document.workload import (
     analysis_document,
     assumption_document,
+    instruction_documents,
+    line_documents,
     loop_document,
     occupancy_document,
+    warp_states_document,
     workload_document,
 )
 from warpwatt.render.findings import findings
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     from warpwatt.core.advice import Advice
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.document.values import Json
-    from warpwatt.render.finding import Finding
+    from warpwatt.render.reasons import Finding
 
 
 def prediction_document(prediction: Prediction) -> Json:

@@ -42,8 +42,8 @@ class LogAxis:
 
     @property
     def decades(self) -> list[float]:
-        """Powers of ten on the axis, ends included."""
-        first, last = round(math.log10(self.low)), round(math.log10(self.high))
+        """Powers of ten on the axis."""
+        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
         return [10.0**exponent for exponent in range(first, last + 1)]
 
 
@@ -73,11 +73,12 @@ class LinearAxis:
         ['0 J', '50 mJ', '100 mJ', '150 mJ', '200 mJ', '250 mJ', '300 mJ']
         """
         step = round_step((self.high - self.low) / TICKS)
+        return [Tick(self(x), si(x, self.unit, _digits(x, step)).strip()) for x in self.multiples(step)]
+
+    def multiples(self, step: float) -> list[float]:
+        """Return the multiples of ``step`` on the axis."""
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [
-            Tick(self(i * step), si(i * step, self.unit, _digits(i * step, step)).strip())
-            for i in range(first, last + 1)
-        ]
+        return [i * step for i in range(first, last + 1)]
 
 
 def binary_ticks(axis: LinearAxis, label: Callable[[float], str]) -> tuple[Tick, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,12 +55,9 @@ def picture(plot: Plot) -> Picture:
 def _ticks(axis: LinearAxis | LogAxis) -> list[Tick]:
     """Return round values along an axis."""
     if isinstance(axis, LogAxis):
-        first, last = math.ceil(math.log10(axis.low)), math.floor(math.log10(axis.high))
-        values = [10.0**e for e in range(first, last + 1, max((last - first) // TICKS, 1))]
+        values = axis.decades[:: max((len(axis.decades) - 1) // TICKS, 1)]
     else:
-        step = round_step((axis.high - axis.low) / TICKS)
-        first, last = math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9)
-        values = [index * step for index in range(first, last + 1)]
+        values = axis.multiples(round_step((axis.high - axis.low) / TICKS))
     return [Tick(axis(value), f"{value:.4g}") for value in values]
 
 

@@ -111,8 +111,8 @@ def roofline_plot(named: Sequence[tuple[str, Roofline]]) -> RooflinePlot:
             *_flats(flats, slopes, x, y, binding, unit),
         ),
         marks=tuple(_mark(name, roof, x, y) for name, roof in named),
-        x_ticks=tuple(Tick(x(v), f"{v:g}") for v in _decades(x)),
-        y_ticks=tuple(Tick(y(v), si(v, f"{unit}/s", 1)) for v in _decades(y)),
+        x_ticks=tuple(Tick(x(v), f"{v:g}") for v in x.decades),
+        y_ticks=tuple(Tick(y(v), si(v, f"{unit}/s", 1)) for v in y.decades),
         description=" ".join(_sentence(name if len(named) > 1 else "The kernel", r) for name, r in named),
         x_axis=x,
         y_axis=y,
@@ -151,12 +151,6 @@ def _y_axis(rooflines: Sequence[Roofline], roofs: Sequence[Roof], x: LogAxis) ->
     low = min(*(roofline.low for roofline in rooflines), lowest * ROOM)
     high = max(roof.peak for roof in roofs if roof.kind == "compute")
     return LogAxis(low / ROOM, high * ROOM, HEIGHT - BOTTOM, TOP)
-
-
-def _decades(axis: LogAxis) -> list[float]:
-    """Return the powers of ten inside an axis."""
-    first, last = math.ceil(math.log10(axis.low) - 1e-9), math.floor(math.log10(axis.high) + 1e-9)
-    return [10.0**exponent for exponent in range(first, last + 1)]
 
 
 def _flats(

@@ -13,8 +13,8 @@ from warpwatt.render.findings import findings
 from warpwatt.render.plots.roofline import roofline_plot
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.report.charts import bar_charts, occupancy_bar, static_energy
-from warpwatt.render.report.clocks import ClockCharts, clock_charts
 from warpwatt.render.report.columns import Column, Library, columns, heat_names
+from warpwatt.render.report.curves import ClockCharts, clock_charts, occupancy_charts, occupancy_hints
 from warpwatt.render.report.lines import (
     AccessRow,
     HotLine,
@@ -23,7 +23,6 @@ from warpwatt.render.report.lines import (
     loop_rows,
 )
 from warpwatt.render.report.memory import memory_chart, memory_rows
-from warpwatt.render.report.occupancy import occupancy_charts, occupancy_hints
 from warpwatt.render.report.provenance import Origin, origins, provenance, sources
 from warpwatt.render.report.tables import plot_data
 from warpwatt.render.report.values import Bar, Figure, figure, kernel_name, shape
@@ -35,12 +34,12 @@ if TYPE_CHECKING:
     from warpwatt.core.advice import Advice
     from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
-    from warpwatt.render.finding import Finding
     from warpwatt.render.plots.lines import LineChart
     from warpwatt.render.plots.memory import MemoryChart
     from warpwatt.render.plots.roofline import RooflinePlot
-    from warpwatt.render.report.data import Dataset
+    from warpwatt.render.reasons import Finding
     from warpwatt.render.report.report import Report
+    from warpwatt.render.report.values import Dataset
     from warpwatt.render.roofline import Roofline
 
 Findings = tuple[tuple[str, tuple["Finding", ...]], ...]

@@ -12,7 +12,7 @@ from warpwatt.render.console import plain
 from warpwatt.render.figures import count, percent
 from warpwatt.render.reach import active_lanes, hit_texts, reaches, stride_text
 from warpwatt.render.reasons import stall_text
-from warpwatt.render.report.data import Cell, Dataset
+from warpwatt.render.report.values import Cell, Dataset
 
 if TYPE_CHECKING:
     from warpwatt.core.execution import LoopTrips

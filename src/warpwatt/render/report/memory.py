@@ -9,7 +9,7 @@ from warpwatt.core.program import Access, Space
 from warpwatt.core.units import si
 from warpwatt.render.figures import count, percent
 from warpwatt.render.plots.memory import HEIGHT, LOW, PLACES, Arrow, Box, MemoryChart, arrow, thickness
-from warpwatt.render.report.data import Dataset
+from warpwatt.render.report.values import Dataset
 from warpwatt.render.roofline import dram_peak, l1_peak, l2_peak
 from warpwatt.render.words import unit_name
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
     from warpwatt.render.plots.roofline import RooflinePlot
     from warpwatt.render.report.account import Account
-    from warpwatt.render.report.data import Dataset
     from warpwatt.render.report.report import Report
-    from warpwatt.render.report.values import Figure
+    from warpwatt.render.report.values import Dataset, Figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.render.console import plain
-from warpwatt.render.report.clocks import clock_data
-from warpwatt.render.report.data import Dataset, bars_data
+from warpwatt.render.report.curves import clock_data, occupancy_data
 from warpwatt.render.report.lines import lines_data
 from warpwatt.render.report.memory import memory_data
-from warpwatt.render.report.occupancy import occupancy_data
-from warpwatt.render.report.values import kernel_name
+from warpwatt.render.report.values import Dataset, bars_data, kernel_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

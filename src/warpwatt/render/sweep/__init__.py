@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from warpwatt.render.registry import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,10 +28,7 @@ STREAMED: Mapping[str, str] = {
 
 def write(name: str, rows: Sequence[Row], context: Context, file: BinaryIO) -> None:
     """Write rows, which are in order, in one of the formats."""
-    path = STREAMED.get(name) or WHOLE[name]
-    module, _, function = path.partition(":")
-    renderer = getattr(import_module(module), function)
     if name in STREAMED:
-        renderer(rows, context, file)
+        load(STREAMED, name)(rows, context, file)
     else:
-        file.write(renderer(rows, context).encode())
+        file.write(load(WHOLE, name)(rows, context).encode())

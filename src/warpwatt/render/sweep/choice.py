@@ -11,7 +11,7 @@ from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.json import dump, header
-from warpwatt.render.sweep.columns import SCHEMA
+from warpwatt.render.sweep.columns import SCHEMA, interval_columns
 from warpwatt.render.sweep.tables import csv_of
 
 if TYPE_CHECKING:
@@ -162,21 +162,18 @@ def _record(found: GpuChoice, rank: int, one: Candidate) -> dict[str, Any]:
         "offer_source": one.offer.source if one.offer is not None else None,
         "objective": found.question.goal,
         "currency": prices.currency if prices is not None else None,
-        **_columns("cost", "", one.cost),
-        **_columns("cost_per_million_runs", "", one.cost.scaled(MILLION) if one.cost is not None else None),
-        **_columns("time", "_s", one.time),
-        **_columns("energy", "_j", one.energy),
-        **_columns("carbon", "_kg", one.carbon),
+        **interval_columns("cost", "", one.cost),
+        **interval_columns(
+            "cost_per_million_runs", "", one.cost.scaled(MILLION) if one.cost is not None else None
+        ),
+        **interval_columns("time", "_s", one.time),
+        **interval_columns("energy", "_j", one.energy),
+        **interval_columns("carbon", "_kg", one.carbon),
         "probability_best": one.probability,
-        **_columns("times_best", "", one.times_best),
+        **interval_columns("times_best", "", one.times_best),
         "limited_by_power": one.at_power_limit,
         "left_out": None,
     }
-
-
-def _columns(name: str, unit: str, value: Estimate | None) -> dict[str, float | None]:
-    numbers = (value.value, value.low, value.high) if value is not None else (None, None, None)
-    return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), numbers, strict=True))
 
 
 def render_csv(found: GpuChoice, _: Context) -> str:

@@ -13,6 +13,7 @@ from warpwatt.sweep.sizes import is_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from warpwatt.core.estimate import Estimate
     from warpwatt.sweep.rows import Range
 
 SCHEMA = Schema("sweep", "1.1.0")
@@ -86,9 +87,9 @@ def record(row: Row, survey: Survey) -> dict[str, Any]:
         "sm_clock_hz": row.sm_clock,
         "memory_clock_hz": row.memory_clock,
         "clocks_fixed": row.clocks_fixed,
-        **_quantity("time", "s", row.time),
-        **_quantity("power", "w", row.power),
-        **_quantity("energy", "j", row.energy),
+        **interval_columns("time", "_s", row.time),
+        **interval_columns("power", "_w", row.power),
+        **interval_columns("energy", "_j", row.energy),
         "energy_delay_js": row.energy_delay,
         "pareto": row.number in survey.front,
         "bottleneck": row.limited_by,
@@ -108,10 +109,10 @@ def _read(value: str | None, kind: str) -> int | float | str | None:
     return int(value, 0) if kind == "integer" else float(value)
 
 
-def _quantity(name: str, unit: str, value: Range | None) -> dict[str, float | None]:
-    if value is None:
-        return {f"{name}_{unit}": None, f"{name}_low_{unit}": None, f"{name}_high_{unit}": None}
-    return {f"{name}_{unit}": value.value, f"{name}_low_{unit}": value.low, f"{name}_high_{unit}": value.high}
+def interval_columns(name: str, unit: str, value: Range | Estimate | None) -> dict[str, float | None]:
+    """Return value and interval by column; ``unit`` ends the names (``"_s"``, or empty)."""
+    numbers = (value.value, value.low, value.high) if value is not None else (None, None, None)
+    return dict(zip((f"{name}{unit}", f"{name}_low{unit}", f"{name}_high{unit}"), numbers, strict=True))
 
 
 def names(survey: Survey) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from warpwatt.core.units import si
 from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.plots import sweep as plots
+from warpwatt.render.sweep.text import failures
 from warpwatt.sweep.points import name, title, varying
 from warpwatt.sweep.rows import OBJECTIVES, least, pareto
 
@@ -54,7 +55,7 @@ def render(rows: Sequence[Row], context: Context) -> str:
         .render(
             title=", ".join(dict.fromkeys(row.kernel for row in results)) or "no result",
             launches=[_part(own, results) for own in by_launch],
-            failures=_failures(rows),
+            failures=[(reason, plural(number, "point")) for reason, number in failures(rows).items()],
             warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
             plots=plots,
             context=context,
@@ -94,11 +95,3 @@ def _quantity(value: Range | None, unit: str) -> str:
         return ""
     around = bounds(Estimate(value.value, unit, value.low, value.high, Source.MODELLED))
     return f"{si(value.value, unit)} ({around})" if around else si(value.value, unit)
-
-
-def _failures(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    reasons: dict[str, int] = {}
-    for row in rows:
-        if row.error:
-            reasons[row.error] = reasons.get(row.error, 0) + 1
-    return [(reason, plural(number, "point")) for reason, number in reasons.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -14,7 +15,7 @@ from warpwatt.sweep.points import varying
 from warpwatt.sweep.rows import OBJECTIVES, least, objective, pareto
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -41,7 +42,8 @@ def _parts(rows: Sequence[Row], context: Context) -> Iterator[RenderableType]:
         yield _table(own, shown(own, everything=context.verbosity > 0))
         yield Text("")
     yield Text(_legend(results, rows, everything=context.verbosity > 0), style=QUIET)
-    yield from _failures(rows)
+    for reason, number in failures(rows).items():
+        yield Text(f"! {plural(number, 'point')}: {plain(reason)}", style="red")
     for warning in dict.fromkeys(w for row in results for w in row.warnings):
         yield Text(f"! {plain(warning)}", style="yellow")
 
@@ -121,11 +123,6 @@ def _legend(results: Sequence[Row], rows: Sequence[Row], *, everything: bool) ->
     return " ".join(part for part in (f"{'; '.join(said)}.", marked, power.strip()) if part)
 
 
-def _failures(rows: Sequence[Row]) -> Iterator[Text]:
-    """Yield every reason once, with how many points it concerns."""
-    reasons: dict[str, int] = {}
-    for row in rows:
-        if row.error:
-            reasons[row.error] = reasons.get(row.error, 0) + 1
-    for reason, number in reasons.items():
-        yield Text(f"! {plural(number, 'point')}: {plain(reason)}", style="red")
+def failures(rows: Iterable[Row]) -> Counter[str]:
+    """Return every reason why points have no result, with how many points it concerns."""
+    return Counter(row.error for row in rows if row.error)

@@ -1,21 +1,85 @@
-"""Charts of the clock sweep: time, power and energy against the SM clock."""
+"""Line charts: occupancy against what limits it; time, power and energy against the SM clock."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.units import si
-from warpwatt.render.figures import interval, percent
-from warpwatt.render.plots.lines import LineChart, Mark, outline, path_data, x_axis, y_axis
-from warpwatt.render.report.data import Dataset
+from warpwatt.core.units import binary_bytes, si
+from warpwatt.render.figures import interval, percent, plural
+from warpwatt.render.plots.axes import binary_ticks
+from warpwatt.render.plots.lines import LineChart, Mark, outline, path_data, steps, x_axis, y_axis
+from warpwatt.render.report.values import Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from warpwatt.core.estimate import Estimate
+    from warpwatt.gpus.occupancy_curves import OccupancyCurve, OccupancyPoint
     from warpwatt.render.plots.axes import LinearAxis
     from warpwatt.sweep.clock_sweep import ClockPoint, ClockSweep
+
+
+BYTES = "B per block"
+X_TITLES = {BYTES: "Shared memory per block", "threads": "Threads per block"}
+
+
+def occupancy_charts(curves: Sequence[OccupancyCurve]) -> tuple[LineChart, ...]:
+    """Return one chart of warps per SM for each curve."""
+    return tuple(_occupancy_chart(curve) for curve in curves)
+
+
+def occupancy_data(curves: Sequence[OccupancyCurve]) -> Dataset:
+    """Return every point of every curve."""
+    rows = tuple(
+        (curve.name.lower(), p.value, p.warps, p.blocks, p.warps / curve.most, p.limiter, p is curve.own)
+        for curve in curves
+        for p in curve.points
+    )
+    columns = ("quantity", "value", "warps_per_sm", "blocks_per_sm", "occupancy", "limited_by", "launch")
+    return Dataset("Occupancy what-if", columns, rows)
+
+
+def occupancy_hints(curves: Sequence[OccupancyCurve]) -> tuple[str, ...]:
+    """Return for each quantity the nearest value that holds more warps, where there is one."""
+    return tuple(_hint(curve, curve.better) for curve in curves if curve.better is not None)
+
+
+def _hint(curve: OccupancyCurve, better: OccupancyPoint) -> str:
+    now, then = (percent(point.warps / curve.most) for point in (curve.own, better))
+    change = f"{_amount(curve, better.value)} instead of {_amount(curve, curve.own.value)}"
+    return f"{curve.name}: {change} give {then} for {now}"
+
+
+def _amount(curve: OccupancyCurve, value: int) -> str:
+    return binary_bytes(value) if curve.unit == BYTES else str(value)
+
+
+def _occupancy_chart(curve: OccupancyCurve) -> LineChart:
+    x = x_axis([point.value for point in curve.points], "")
+    y = y_axis(curve.most, "")
+    pixels = [(x(point.value), y(point.warps)) for point in curve.points]
+    own = curve.own
+    mark = Mark(x(own.value), y(own.warps), "own", f"this launch: {_occupancy_note(curve, own)}")
+    return LineChart(
+        name=curve.name.lower().replace(" ", "-"),
+        title=f"Warps per SM against {curve.name.lower()}",
+        x_title=X_TITLES.get(curve.unit, f"{curve.name} {curve.unit}"),
+        x_ticks=binary_ticks(x, lambda value: _amount(curve, round(value))),
+        y_ticks=binary_ticks(y, lambda value: f"{value:.0f}"),
+        path=steps(pixels),
+        stops=tuple(place for place, _ in pixels),
+        heights=tuple(height for _, height in pixels),
+        notes=tuple(_occupancy_note(curve, point) for point in curve.points),
+        marks=(mark,),
+    )
+
+
+def _occupancy_note(curve: OccupancyCurve, point: OccupancyPoint) -> str:
+    held = f"{point.warps} warps in {plural(point.blocks, 'block')}, {percent(point.warps / curve.most)}"
+    limited = f"limited by {point.limiter}" if point.blocks else f"no block fits: {point.limiter}"
+    return f"{_amount(curve, point.value)} {curve.unit.removeprefix('B ')}: {held}, {limited}"
+
 
 CLOCK_DIGITS = 4
 QUANTITIES: tuple[tuple[str, str, Callable[[ClockPoint], Estimate]], ...] = (
@@ -36,7 +100,7 @@ class ClockCharts:
 
 def clock_charts(sweep: ClockSweep) -> ClockCharts:
     """Return the charts of a sweep."""
-    charts = tuple(_chart(sweep, name, unit, of) for name, unit, of in QUANTITIES)
+    charts = tuple(_clock_chart(sweep, name, unit, of) for name, unit, of in QUANTITIES)
     how = (
         f"{len(sweep.points)} clocks that the driver offers, memory clock as predicted; the time model was "
         f"asked at {sweep.asked} of them, the rest is read off a curve through the prediction."
@@ -69,7 +133,7 @@ def _summary(sweep: ClockSweep) -> str:
     )
 
 
-def _chart(sweep: ClockSweep, name: str, unit: str, of: Callable[[ClockPoint], Estimate]) -> LineChart:
+def _clock_chart(sweep: ClockSweep, name: str, unit: str, of: Callable[[ClockPoint], Estimate]) -> LineChart:
     points = sweep.points
     x = x_axis([point.clock for point in points], "Hz")
     y = y_axis(max(of(point).high for point in points), unit)
@@ -88,7 +152,7 @@ def _chart(sweep: ClockSweep, name: str, unit: str, of: Callable[[ClockPoint], E
         ),
         stops=tuple(x(point.clock) for point in points),
         heights=tuple(y(of(point).value) for point in points),
-        notes=tuple(_note(point, of(point)) for point in points),
+        notes=tuple(_clock_note(point, of(point)) for point in points),
         marks=_marks(sweep, of, x, y),
     )
 
@@ -103,13 +167,13 @@ def _marks(
     sweep: ClockSweep, of: Callable[[ClockPoint], Estimate], x: LinearAxis, y: LinearAxis
 ) -> tuple[Mark, ...]:
     own, best = sweep.predicted, sweep.thriftiest
-    marks = [Mark(x(own.clock), y(of(own).value), "own", f"predicted: {_note(own, of(own))}")]
+    marks = [Mark(x(own.clock), y(of(own).value), "own", f"predicted: {_clock_note(own, of(own))}")]
     if best is not own:
-        text = f"least energy: {_note(best, of(best))}"
+        text = f"least energy: {_clock_note(best, of(best))}"
         marks.insert(0, Mark(x(best.clock), y(of(best).value), "best", text))
     return tuple(marks)
 
 
-def _note(point: ClockPoint, estimate: Estimate) -> str:
+def _clock_note(point: ClockPoint, estimate: Estimate) -> str:
     limit = "" if point.sustained else ", more than the power limit sustains"
     return f"{interval(estimate)} at {si(point.clock, 'Hz', CLOCK_DIGITS)}{limit}"

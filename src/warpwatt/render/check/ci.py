@@ -1,4 +1,4 @@
-"""Verdicts as JUnit XML: a suite per budget, a test case per limit, in the form all CI servers read."""
+"""Exceeded limits for CI servers: annotations of GitHub Actions, and JUnit XML, a suite per budget."""
 
 from __future__ import annotations
 
@@ -8,16 +8,46 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from warpwatt.render.check.words import hottest_text, sentence, summary
+from warpwatt.render.github import annotation, repository_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from warpwatt.core.budget import CheckResult, Failure, Verdict
     from warpwatt.render.context import Context
+
+
+def render_github(result: CheckResult, context: Context) -> str:  # noqa: ARG001 - every renderer's signature
+    """Return an error for every limit that is exceeded and every budget that failed, then a notice."""
+    return "".join(f"{line}\n" for line in _annotations(result))
+
+
+def _annotations(result: CheckResult) -> Iterator[str]:
+    for verdict in result.exceeded:
+        yield _exceeded(result, verdict)
+    for failure in result.failures:
+        error = failure.error
+        file, line = (error.file, error.line) if error.file else (result.file, failure.line)
+        text = f"{failure.budget}: {error}" + (f"\nfix: {error.hint}" if error.hint else "")
+        title = f"{failure.budget} could not be checked"
+        yield annotation("error", text, file=repository_path(file), line=line, title=title)
+    yield annotation("notice", summary(result), file=repository_path(result.file), title="warpwatt check")
+
+
+def _exceeded(result: CheckResult, verdict: Verdict) -> str:
+    line = verdict.hottest
+    file, number = (line.file, line.line) if line is not None else (result.file, verdict.limit.line)
+    hottest = hottest_text(verdict)
+    text = sentence(result, verdict) + (f"\ncosts most: {hottest}" if hottest else "")
+    title = f"{verdict.budget}: {verdict.limit.quantity} over budget"
+    return annotation("error", text, file=repository_path(file), line=number, title=title)
+
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold."""
 
 
-def render(result: CheckResult, context: Context) -> str:  # noqa: ARG001 - every renderer's signature
+def render_junit(result: CheckResult, context: Context) -> str:  # noqa: ARG001 - every renderer's signature
     """Return the document with a final newline."""
     root = ET.Element(
         "testsuites",
