@@ -71,6 +71,17 @@ def test_given_clocks_are_kept(matmul):
     assert default_clocks(gpu).sm >= fast.case.clocks.sm
 
 
+def test_given_clocks_are_kept_where_the_power_limit_would_lower_them(matmul):
+    gpu = find("t4")
+    clocks = Clocks(gpu.boost_clock, gpu.memory_clock)
+    assert predict(matmul, MATMUL, gpu, clocks=clocks).case.clocks == clocks
+
+
+def test_the_energy_of_the_components_is_the_energy(matmul):
+    result = predict(matmul, MATMUL, find("rtx2080ti"))
+    assert math.fsum(result.energy_components.values()) == pytest.approx(result.energy.value, rel=1e-6)
+
+
 def test_the_clock_of_a_geforce_board_is_an_assumption(matmul):
     gpu = find("rtx2080ti")
     assumed = predict(matmul, MATMUL, gpu)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from warpwatt import compose
 from warpwatt.compose import (
     CLOCK_TOLERANCE,
     LOWEST_CLOCK_SHARE,
@@ -15,7 +17,7 @@ from warpwatt.compose import (
     clock_assumptions,
     settle,
 )
-from warpwatt.core.case import Case
+from warpwatt.core.case import Case, Profile
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.gpu import Clocks
 
@@ -156,3 +158,92 @@ def test_a_clock_that_nobody_set_is_assumed_with_its_reason(clocks, text):
     assert "2.00 GHz" in assumed.message
     assert (assumed.parameter, assumed.spread, assumed.fix) == ("clock:board", 0.05, "--clock")
     assert not clock_assumptions(Case(nothing, nothing, nothing, gpu, Clocks(BOOST, 1e9)))
+
+
+def test_a_guess_within_the_power_tolerance_ends_the_search():
+    board = Board(1.5 * LIMIT, 2.005)
+    found = board.settled()
+    assert len(board.clocks) == 2, "the first guess misses the limit by less than the tolerance"
+    assert 0 < abs(found.power.power.value - LIMIT) < POWER_TOLERANCE * LIMIT
+
+
+class Device:
+    """What composing with a profile asks of the rest, and what it was asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[Any] = []
+        boards = {name: SimpleNamespace(name=name, target=target) for name, target in TARGETS.items()}
+        monkeypatch.setattr(compose, "find", boards.__getitem__)
+        monkeypatch.setattr(compose, "profiled_launch", lambda profile, launch: ("profiled", launch))
+        monkeypatch.setattr(compose, "_case", self._case)
+        monkeypatch.setattr(compose, "settle", self._settle)
+        monkeypatch.setattr(compose, "hybrid", self._hybrid)
+        self.boards: Any = boards
+
+    def _case(self, kernel: Any, launch: Any, gpu: Any, clocks: Clocks, choice: Any) -> Case:
+        self.asked.append(("case", gpu.name, launch, clocks))
+        return Case(kernel, kernel, launch, gpu, clocks)
+
+    def _settle(self, case: Case, *models: Any, fixed: bool) -> Any:
+        self.asked.append(("settle", fixed))
+        return SimpleNamespace(case=replace(case, clocks=Clocks(SETTLED, 1e9, sustained=True)))
+
+    def _hybrid(self, model: Any, seen: Case, profile: Profile, *, free_clocks: bool) -> Any:
+        self.asked.append(
+            ("hybrid", seen.clocks.sm, seen.profile.clocks.sm if seen.profile else 0, free_clocks)
+        )
+        return "corrected"
+
+    def corrected(self, profile: Profile, *, fixed: bool = False) -> Any:
+        nothing: Any = None
+        case = Case(nothing, nothing, nothing, self.boards["a"], Clocks(BOOST, 1e9))
+        models: Any = ("plain", "power")
+        return compose._calibrated(models, case, profile, compose.Choice(), fixed=fixed)
+
+
+TARGETS = {"a": "sm_80", "b": "sm_80", "c": "sm_90"}
+SETTLED = 1.7e9
+
+
+def test_a_profile_of_other_machine_code_corrects_nothing(monkeypatch):
+    device = Device(monkeypatch)
+    assert device.corrected(Profile("c", Clocks(1e9, 1e9))) == "plain"
+    assert device.asked == []
+
+
+@pytest.mark.parametrize("gpu", ["a", "b"])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_profile_at_given_clocks_corrects_at_these(monkeypatch, gpu, fixed):
+    device = Device(monkeypatch)
+    assert device.corrected(Profile(gpu, Clocks(1e9, 1e9)), fixed=fixed) == "corrected"
+    case, corrected = device.asked
+    assert case[:3] == ("case", gpu, ("profiled", None))
+    assert corrected == ("hybrid", 1e9, 1e9, False)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_profile_at_sustained_clocks_is_settled_first(monkeypatch, fixed):
+    device = Device(monkeypatch)
+    device.corrected(Profile("a", Clocks(1e9, 1e9, sustained=True)), fixed=fixed)
+    assert device.asked[1:] == [("settle", False), ("hybrid", SETTLED, SETTLED, not fixed)]
+
+
+def test_advice_saves_the_difference_of_time_and_of_energy(monkeypatch):
+    nothing: Any = None
+    gpu: Any = SimpleNamespace(power_limit=LIMIT)
+    case = Case(nothing, nothing, nothing, gpu, Clocks(BOOST, 1e9))
+    change = SimpleNamespace(kind="k", text="t", line=3, fix="f", case=case)
+    what_if = SimpleNamespace(change=change, timing=SimpleNamespace(time=Estimate.exact(2.0, "s")))
+    power = SimpleNamespace(predict=lambda *_: SimpleNamespace(power=Estimate.exact(100.0, "W")))
+    monkeypatch.setattr("warpwatt.what_if.what_ifs", lambda *_: [what_if])
+    monkeypatch.setattr(compose, "time_model", lambda name: name)
+    monkeypatch.setattr(compose, "power_model", lambda name: power)
+    monkeypatch.setattr(compose, "replace", lambda prediction, **changes: changes)
+    now: Any = SimpleNamespace(
+        case=case, timing=None, time=Estimate.exact(5.0, "s"), energy=Estimate.exact(1000.0, "J")
+    )
+    changes: Any = compose.advised(now)
+    (advice,) = changes["advice"]
+    assert (advice.time.value, advice.saved.value) == (2.0, 3.0)
+    assert advice.energy_saved.value == pytest.approx(800.0)
+    assert advice.energy_share == pytest.approx(0.8)

@@ -92,7 +92,7 @@ def predict(
     models = time_model(choice.time), power_model(choice.power)
     case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile, measured=measured)
     if profile is not None and not isinstance(models[0], FittedModel):
-        models = _taught(models, case, profile, choice, fixed=clocks is not None), models[1]
+        models = _calibrated(models, case, profile, choice, fixed=clocks is not None), models[1]
     # a model fitted to launches has the clocks in it that the board chose for them
     return finish(settle(case, *models, fixed=clocks is not None or isinstance(models[0], FittedModel)))
 
@@ -105,7 +105,7 @@ def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choic
     return Case(kernel, work, launch, gpu, clocks or default_clocks(gpu))
 
 
-def _taught(
+def _calibrated(
     models: tuple[TimeModel, PowerModel], case: Case, profile: Profile, choice: Choice, *, fixed: bool
 ) -> TimeModel:
     """Return the time model corrected by a profile, as it is where the profile's GPU runs other code."""
