@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from warpwatt.server.tasks import PRELOAD, TASKS
+from warpwatt.workers.family import family
 from warpwatt.workers.limits import MIB, Limits
 from warpwatt.workers.pool import BusyError, LimitError, Pool, RefusedError
-from warpwatt.workers.processes import family
 
 pytestmark = pytest.mark.toolchain
 LAUNCH = "// warpwatt: --grid 64 --block 64 --arg p=i32[64]:zeros\n"

@@ -1,5 +1,6 @@
 """Processes that work for others: confined, limited, ended in time. They know nothing of what the work is.
 
-:mod:`.pool` starts and ends them, :mod:`.child` is what runs in them, :mod:`.confinement` their walls,
-:mod:`.limits` what they may cost; :mod:`.processes` and :mod:`.trees` end a process with all it has started.
+:mod:`.process` starts one with a pipe and ends it, :mod:`.family` is all that it has started. On these,
+:mod:`.pool` keeps a number of them behind a queue, :mod:`.child` is what runs in them, :mod:`.confinement`
+their walls, :mod:`.limits` what they may cost.
 """

@@ -7,12 +7,10 @@ The parent only parses JSON: it trusts no object that this process might have be
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.workers.confinement import Walls, confine, landlock_version
-from warpwatt.workers.processes import kill_descendants
+from warpwatt.workers.process import end_with_parent
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -88,15 +86,5 @@ def _enter(folder: str, readable: tuple[Path, ...], limits: Limits) -> bool:
     # Nothing is kept between requests: each compiles anew, in a folder of its own.
     os.environ.update(TMPDIR=folder, HOME=folder, WARPWATT_CACHE_SIZE="0")
     confine(Walls(readable, Path(folder)), limits, os.cpu_count() or 1)
-    threading.Thread(target=_end_with_server, args=(folder,), daemon=True).start()
+    end_with_parent(lambda: shutil.rmtree(folder, ignore_errors=True))
     return landlock_version() > 0
-
-
-def _end_with_server(folder: str) -> None:
-    """Wait until the server is gone, however that came; then nobody else ends this process or tidies up."""
-    server = multiprocessing.parent_process()
-    if server is not None:
-        server.join()
-        kill_descendants(os.getpid())
-        shutil.rmtree(folder, ignore_errors=True)
-        os._exit(1)

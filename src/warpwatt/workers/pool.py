@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import multiprocessing
 import shutil
 import tempfile
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -22,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.workers import child
+from warpwatt.workers.family import resident
 from warpwatt.workers.limits import MIB, Limits
-from warpwatt.workers.processes import kill_family, resident
+from warpwatt.workers.process import ChildProcess, forking_context
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from multiprocessing.connection import Connection
-    from multiprocessing.context import ForkServerProcess
+    from multiprocessing.context import BaseContext
 
 WATCH_SECONDS = 0.05
 """How often a worker's memory is looked at."""
@@ -56,28 +55,19 @@ class RefusedError(Exception):
         self.fields = fields
 
 
-@dataclass(slots=True, eq=False)
-class Worker:
-    """A process at work, the end of its pipe that is ours, and its folder."""
+class Worker(ChildProcess):
+    """A process at work in a folder of its own."""
 
-    process: ForkServerProcess
-    pipe: Connection
-    folder: str
-    _ending: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _ended: bool = field(default=False, init=False)
+    def __init__(
+        self, context: BaseContext, work: str, task: str, request: dict[str, Any], limits: Limits
+    ) -> None:
+        self.folder = tempfile.mkdtemp(prefix="warpwatt-serve-")
+        super().__init__(context, child.main, work, task, request, self.folder, limits)
 
-    def end(self) -> None:
-        """End it and what it has started, and remove its folder; once is enough, from whichever thread."""
-        with self._ending:
-            if self._ended:
-                return
-            self._ended = True
-            if self.process.pid is not None:
-                if self.process.is_alive():
-                    kill_family(self.process.pid)
-                self.process.join(timeout=5)
-            self.pipe.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
+    def end(self, seconds: float | None = 5.0) -> None:
+        """End it and what it has started, and remove its folder."""
+        super().end(seconds)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(slots=True)
@@ -95,11 +85,13 @@ class Pool:
     waiting: int = field(default=0, init=False)
     confined: bool = field(default=False, init=False)
     """Whether the system keeps files from workers (known once started)."""
+    _context: BaseContext = field(init=False)
     _free_workers: asyncio.Semaphore = field(init=False)
     _alive: set[Worker] = field(default_factory=set, init=False)
     _threads: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
+        self._context = forking_context(self.preload)
         self._free_workers = asyncio.Semaphore(self.workers)
         self._threads = ThreadPoolExecutor(2 * self.workers, thread_name_prefix="worker-pipe")
 
@@ -111,7 +103,6 @@ class Pool:
         CrashError
             If workers do not start.
         """
-        multiprocessing.get_context("forkserver").set_forkserver_preload([self.preload])
         await asyncio.to_thread(forkserver.ensure_running)
         self.confined = bool((await self.run("walls", {}))["confined"])
 
@@ -165,27 +156,18 @@ class Pool:
 
     async def _worker(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
         """Run a worker to its end, whatever that is, and leave nothing of it behind."""
-        context = multiprocessing.get_context("forkserver")
-        folder = tempfile.mkdtemp(prefix="warpwatt-serve-")
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(
-            target=child.main, args=(theirs, self.work, task, request, folder, self.limits), daemon=True
-        )
+        worker = Worker(self._context, self.work, task, request, self.limits)
         loop = asyncio.get_running_loop()
-        worker = Worker(process, ours, folder)
         self._alive.add(worker)
         try:
-            await loop.run_in_executor(self._threads, process.start)
-            theirs.close()
-            received = loop.run_in_executor(self._threads, _received, ours, self.limits.answer)
-            return await self._watched(process, received)
+            await loop.run_in_executor(self._threads, worker.start)
+            received = loop.run_in_executor(self._threads, _received, worker.connection, self.limits.answer)
+            return await self._watched(worker, received)
         finally:
             await asyncio.shield(loop.run_in_executor(None, worker.end))
             self._alive.discard(worker)
 
-    async def _watched(
-        self, process: ForkServerProcess, received: asyncio.Future[dict[str, Any]]
-    ) -> dict[str, Any]:
+    async def _watched(self, worker: Worker, received: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
         """Wait for the answer; raise where the worker exceeds its limits first."""
         deadline = time.monotonic() + self.limits.seconds
         while True:
@@ -196,8 +178,8 @@ class Pool:
                 raise LimitError(
                     f"stopped after {self.limits.seconds:g} s, the limit of this server", hint=child.LESS
                 )
-            assert process.pid is not None
-            if resident(process.pid) > self.limits.memory:
+            assert worker.pid is not None
+            if resident(worker.pid) > self.limits.memory:
                 raise LimitError(
                     f"stopped at {self.limits.memory // MIB} MiB of memory, the limit of this server",
                     hint=child.LESS,

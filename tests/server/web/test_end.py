@@ -17,7 +17,7 @@ from validation.server.attack_traffic import post
 
 from tests.server.web.conftest import ROOT
 from tests.workers.test_pool import ENDLESS, compiler
-from warpwatt.workers.processes import family
+from warpwatt.workers.family import family
 
 pytestmark = pytest.mark.toolchain
 

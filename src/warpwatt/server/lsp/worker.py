@@ -6,16 +6,13 @@ It may be killed at any moment; what it has found out that is worth keeping lies
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
-import threading
 import traceback
 from contextlib import suppress
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.server.lsp.facts import Answer, Done, Page, Problem, Result
-from warpwatt.workers.trees import end_with_descendants
+from warpwatt.workers.process import end_with_parent
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -34,7 +31,7 @@ def main(connection: Connection[Any, Any]) -> None:
     silence()
     with suppress(OSError, AttributeError):
         os.nice(NICENESS)
-    threading.Thread(target=_end_with_server, daemon=True).start()
+    end_with_parent()
     gc.freeze()  # what was loaded before stays shared with the other processes
     gc.set_threshold(GARBAGE_THRESHOLD)
     while True:
@@ -68,12 +65,3 @@ def _do(job: Job, connection: Connection[Any, Any]) -> None:
         else:
             answer = Answer(job.launches, problems=(Problem("internal", text),))
             connection.send(Result(job.number, answer))
-
-
-def _end_with_server() -> None:
-    """End this process and the compilers it has started when the server has gone, whatever it is doing."""
-    server = multiprocessing.parent_process()
-    if server is None:
-        return
-    wait([server.sentinel])
-    end_with_descendants(1)

@@ -1,0 +1,105 @@
+"""A process that runs one function and answers through a pipe; it ends with all it has started, in time.
+
+What is sent, what a silence means and who is started again is its owner's business.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from warpwatt.workers.family import kill_descendants, kill_family
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import BaseContext
+
+
+def forking_context(preload: str) -> BaseContext:
+    """Return the context whose processes are forked from one that has imported the module ``preload``.
+
+    Such a process is warm at once. Where the system cannot fork (Windows), processes are spawned.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([preload])
+    return context
+
+
+def end_with_parent(tidy: Callable[[], object] = tuple) -> None:
+    """Let this process and all it starts be ended once its parent has gone, however that came.
+
+    ``tidy`` is called last: nobody else does it then.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        kill_descendants(os.getpid())
+        tidy()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class ChildProcess:
+    """A process that runs ``target(connection, *arguments)``; :attr:`connection` is our end of its pipe.
+
+    Parameters
+    ----------
+    daemon
+        False for a process that itself has children of :mod:`multiprocessing`.
+    """
+
+    def __init__(
+        self, context: BaseContext, target: Callable[..., None], *arguments: object, daemon: bool = True
+    ) -> None:
+        self.connection: Connection[Any, Any]
+        self.connection, self._theirs = context.Pipe()
+        self._process = context.Process(  # type: ignore[attr-defined] # every context has it
+            target=target, args=(self._theirs, *arguments), daemon=daemon
+        )
+        self._lock = threading.Lock()
+        self._ended = False
+
+    @property
+    def pid(self) -> int | None:
+        """Its number, None before it is started."""
+        pid: int | None = self._process.pid
+        return pid
+
+    def start(self) -> None:
+        """Start it, unless it has been ended; from whichever thread."""
+        with self._lock:
+            if not self._ended:
+                self._process.start()
+            self._theirs.close()
+
+    def kill(self) -> None:
+        """Kill it and what it has started, and do not wait."""
+        if self.pid is not None and self._process.is_alive():
+            kill_family(self.pid)
+
+    def end(self, seconds: float | None = 5.0) -> None:
+        """Kill it and what it has started, wait until it is gone; once is enough, from whichever thread.
+
+        Parameters
+        ----------
+        seconds
+            How long to wait at most; None: as long as it takes.
+        """
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            self.kill()
+            if self.pid is not None:
+                self._process.join(seconds)
+            self._theirs.close()
+            self.connection.close()
