@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
 from collections.abc import Container
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
+from concurrent.futures import FIRST_COMPLETED, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from warpwatt.sweep.units import given_up, units, with_draws, work
+from warpwatt.workers.process import spawning_executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future, ProcessPoolExecutor
 
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
@@ -115,26 +114,15 @@ class _Others(Container[int]):
 
 
 def _executor(sweep: Sweep, jobs: int) -> ProcessPoolExecutor:
-    # A fresh interpreter each: a fork would copy locks that threads of this process may hold.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(sweep,))
+    return spawning_executor(jobs, _take, sweep)
 
 
 _given: list[Sweep] = []
 """The sweep that this worker works on, sent once."""
 
 
-def _start(sweep: Sweep) -> None:
-    """Take the sweep, and let this worker end when the process that started it is killed."""
+def _take(sweep: Sweep) -> None:
     _given[:] = [sweep]
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _rows(unit: Unit) -> list[Row]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.workers.family import kill_descendants, kill_family
@@ -28,6 +30,23 @@ def forking_context(preload: str) -> BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([preload])
     return context
+
+
+def spawning_executor(
+    processes: int, initialise: Callable[..., object] = tuple, *arguments: object
+) -> ProcessPoolExecutor:
+    """Return an executor whose workers are fresh interpreters that end with this process, were it killed.
+
+    Each worker first calls ``initialise(*arguments)``. Fresh, because a fork would copy locks that threads
+    of this process may hold.
+    """
+    begin = partial(_begin, initialise, *arguments)
+    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"), initializer=begin)
+
+
+def _begin(initialise: Callable[..., object], *arguments: object) -> None:
+    end_with_parent()
+    initialise(*arguments)
 
 
 def end_with_parent(tidy: Callable[[], object] = tuple) -> None:

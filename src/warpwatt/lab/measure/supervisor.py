@@ -7,7 +7,6 @@ the child left for that case, and starts another child for the rest.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
@@ -19,7 +18,8 @@ from warpwatt.lab.measure.campaign import Outcome, Unwatched
 from warpwatt.lab.measure.device import DeviceLostError
 from warpwatt.lab.measure.protocol import Status
 from warpwatt.lab.measure.runner import Options, run
-from warpwatt.lab.measure.supply import exit_with_parent, scratch_folder
+from warpwatt.lab.measure.supply import scratch_folder
+from warpwatt.workers.process import ChildProcess, end_with_parent
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -80,9 +80,9 @@ class _PipeWatcher:
         self.connection.send(Ended(status))
 
 
-def _child(connection: Connection, options: Options, parent: int) -> None:
+def _child(connection: Connection, options: Options) -> None:
     """Run a campaign and send how it ended."""
-    exit_with_parent(parent)
+    end_with_parent()
     try:
         connection.send(run(options, _PipeWatcher(connection)))
     except WarpWattError as error:
@@ -183,18 +183,14 @@ def _run_child(options: Options, state: _Supervision) -> bool:
     """Run one child to its end, listening to it; return whether a point hung and the child was killed."""
     end = None if options.budget is None else time.monotonic() + options.budget + GRACE_SECONDS
     context = get_context("spawn")  # a fork would share the driver's state
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(sender, options, os.getpid()))
+    child = ChildProcess(context, _child, options, daemon=False)  # it has workers of its own
     child.start()
-    sender.close()
     try:
-        while receiver.poll(_timeout(state, end)):
-            state.receive(receiver.recv())
+        while child.connection.poll(_timeout(state, end)):
+            state.receive(child.connection.recv())
     except EOFError:
         return False
     else:
         return True
     finally:
-        child.kill()
-        child.join()
-        receiver.close()
+        child.end(None)

@@ -9,13 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import threading
-import time
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +24,11 @@ from warpwatt.lab.measure.comparison import run_reference
 from warpwatt.lab.measure.corpus import buffers
 from warpwatt.lab.measure.inputs import FLOATS, fill, make_inputs
 from warpwatt.lab.measure.instance import Job
+from warpwatt.workers.process import spawning_executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future, ProcessPoolExecutor
     from typing import Self
 
     from warpwatt.lab.measure.corpus import CorpusProgram
@@ -91,12 +90,7 @@ class Supply:
             self._folder = self._given or Path(self._stack.enter_context(scratch_folder()))
             for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
                 os.environ.setdefault(name, "2")  # the workers are many; they read it when they start
-            self._pool = ProcessPoolExecutor(
-                self.workers,
-                mp_context=get_context("spawn"),
-                initializer=exit_with_parent,
-                initargs=(os.getpid(),),
-            )
+            self._pool = spawning_executor(self.workers)
             self._stack.callback(self._stop, self._pool)
         return self
 
@@ -168,17 +162,6 @@ def _is_alive(process: int) -> bool:
     except OSError:
         return True
     return True
-
-
-def exit_with_parent(parent: int) -> None:
-    """End this process when its parent has gone, were it killed."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _tried(order: Order) -> Job | WarpWattError:
