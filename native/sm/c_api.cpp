@@ -2,7 +2,23 @@
 
 #include "sm/sm.h"
 
-// Simulates one SM. Reads the inputs and writes the outputs only, so that many may run at once.
-WARPWATT_API void simulate_sm(const warpwatt::sm::Inputs* inputs, const warpwatt::sm::Outputs* outputs) {
+namespace warpwatt::sm {
+namespace {
+
+// Whether the SM is no larger than the arrays of its units.
+bool fits(const Settings& settings) {
+    const int cores = settings.sub_cores, warps = settings.resident_blocks * settings.warps_per_block;
+    return 0 < cores && cores <= WakeTimes::kMostSubCores && warps <= cores * ReadyQueue::kMostWarps &&
+           0 < settings.queue_depth && settings.queue_depth <= MioQueue::kMostEntries;
+}
+
+}  // namespace
+}  // namespace warpwatt::sm
+
+// Simulates one SM; false if it is too large. Reads the inputs and writes the outputs only, so that many may
+// run at once.
+WARPWATT_API bool simulate_sm(const warpwatt::sm::Inputs* inputs, const warpwatt::sm::Outputs* outputs) {
+    if (!warpwatt::sm::fits(*inputs->settings)) return false;
     warpwatt::sm::Sm(*inputs, *outputs).run();
+    return true;
 }

@@ -18,8 +18,7 @@ public:
     static constexpr int kMostEntries = 16;
 
     explicit MioQueue(const Settings& settings)
-        : depth_(std::clamp(settings.queue_depth, 1, kMostEntries)),
-          address_cycles_(settings.address_cycles) {}
+        : depth_(settings.queue_depth), address_cycles_(settings.address_cycles) {}
 
     // Returns when there is room for one more: when the instruction `depth` before it leaves.
     Cycle free() const { return free_; }

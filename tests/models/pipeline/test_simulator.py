@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.models.pipeline.tables import inputs, shared_load, table
+from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.models.pipeline.codes import IssueOrder, Operation, Pipe, Reason, SmPipe, Traffic
 from warpwatt.models.pipeline.simulator import simulate
 
@@ -236,3 +237,11 @@ def test_constants_do_not_wait_for_the_load_store_unit() -> None:
         state = simulate(inputs(rows))
         assert state.counters.lsu_busy == 4 * 8
         assert state.counters.last_issue == released
+
+
+@pytest.mark.parametrize(
+    "settings", [{"sub_cores": 5}, {"queue_depth": 17}, {"sub_cores": 1, "resident": 65}]
+)
+def test_an_sm_larger_than_any_is_refused(settings: dict[str, int]) -> None:
+    with pytest.raises(UnsupportedGpuError):
+        simulate(inputs(table(1), **settings))  # type: ignore[arg-type]

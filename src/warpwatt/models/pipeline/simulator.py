@@ -5,11 +5,13 @@ Rules and their sources stand there, a file per unit; ``native/sm/sm.h`` is wher
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.models.pipeline.codes import Pipe, Reason, SmPipe
 from warpwatt.native import ADDRESS, addresses, function
 from warpwatt.native.records import record_types
@@ -93,7 +95,13 @@ class Simulation(NamedTuple):
 
 
 def simulate(inputs: Inputs) -> Simulation:
-    """Run the blocks in line one after the other as slots fall free."""
+    """Run the blocks in line one after the other as slots fall free.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        If the SM has more than four sub-cores, 64 warps in one of them or 16 places in a queue.
+    """
     counters = np.zeros((), record_type("Counters"))
     size = len(inputs.instructions)
     found: dict[str, Any] = {
@@ -108,15 +116,16 @@ def simulate(inputs: Inputs) -> Simulation:
     given["instruction_count"], given["access_count"] = size, len(inputs.accesses)
     given["block_count"] = len(inputs.blocks)
     wanted = _record("Outputs", {"counters": counters, **found})
-    _native()(*addresses(given, wanted))
+    if not _native()(*addresses(given, wanted)):
+        raise UnsupportedGpuError("the SM has more sub-cores, warps or queue entries than can be simulated")
     totals = {name: float(counters[name]) for name in counters.dtype.names or ()}
     stalls, awaited = (found.pop(name).astype(np.float64) for name in ("stalls", "awaited"))
     return Simulation(Counters(**totals), stalls=stalls, awaited=awaited, **found)
 
 
 @cache
-def _native() -> Callable[..., None]:
-    return function("simulate_sm", None, ADDRESS, ADDRESS)
+def _native() -> Callable[..., bool]:
+    return function("simulate_sm", ctypes.c_bool, ADDRESS, ADDRESS)
 
 
 def _record(name: str, arrays: dict[str, NDArray[Any]]) -> Records:
