@@ -12,15 +12,15 @@ import math
 import operator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from warpwatt.core.advice import Advice
-from warpwatt.core.case import Case, FittedModel
+from warpwatt.core.advice import Advice, WhatIf
+from warpwatt.core.case import Case, FittedModel, Power, PowerModel, Profile, TimeModel, Timing
 from warpwatt.core.estimate import Estimate
-from warpwatt.core.execution import Assumption
-from warpwatt.core.gpu import clock_parameter
+from warpwatt.core.execution import Assumption, Execution
+from warpwatt.core.gpu import Clocks, Gpu, clock_parameter
+from warpwatt.core.launch import Launch
 from warpwatt.core.prediction import Prediction
-from warpwatt.core.program import Unknown
+from warpwatt.core.program import Kernel, Level, Unknown
 from warpwatt.core.progress import step
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
@@ -30,14 +30,6 @@ from warpwatt.models.attribution import line_costs
 from warpwatt.models.hybrid import hybrid, profiled_launch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
-
-if TYPE_CHECKING:
-    from warpwatt.core.advice import WhatIf
-    from warpwatt.core.case import Power, PowerModel, Profile, TimeModel, Timing
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel, Level
 
 CLOCK_TOLERANCE = 0.002
 """The sustained clock is found to this relative accuracy."""

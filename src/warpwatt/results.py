@@ -6,6 +6,7 @@ A :class:`Result` is a :class:`~warpwatt.core.prediction.Prediction`, a :class:`
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from warpwatt.render.registry import renderer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
 
 FORMATS = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv", ".txt": "text"}
 """Suffix of a file to the format it is written in."""

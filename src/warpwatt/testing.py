@@ -7,6 +7,7 @@ assumptions leave open, for the careful.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from warpwatt.api import predict_all
 from warpwatt.budget.quantities import BYTES, QUANTITIES, SHARE
 from warpwatt.core.errors import UsageError
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.check.words import amount
 from warpwatt.render.figures import bounds, percent
@@ -22,9 +24,7 @@ from warpwatt.render.github import repository_path
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
 
-    from warpwatt.core.prediction import Prediction
     from warpwatt.frontend.compiled import Source
 
 MOST_ASSUMPTIONS = 3

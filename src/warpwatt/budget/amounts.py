@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from warpwatt.budget.quantities import BYTES, COUNT, SHARE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SI: Mapping[str, float] = {
     "p": 1e-12,

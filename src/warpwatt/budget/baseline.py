@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.budget.quantities import QUANTITIES
 from warpwatt.core.errors import InputError, OutputExistsError
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from warpwatt.budget.budgets import Budget
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
 
 KIND = "warpwatt baseline"
 VERSION = 1

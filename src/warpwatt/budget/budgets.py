@@ -22,8 +22,10 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.budget.amounts import example, parse_amount
 from warpwatt.budget.places import Document, Key
@@ -33,10 +35,6 @@ from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.request.fields import Group, keys
 from warpwatt.request.launch_text import LaunchText, from_table
 from warpwatt.request.options import CompilationOptions, ModelOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 _LAUNCH = keys(Group.LAUNCH)
 _COMPILE = keys(Group.COMPILATION)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from warpwatt.budget import baseline
 from warpwatt.budget.quantities import QUANTITIES
-from warpwatt.core.budget import Bound, CheckResult, Failure, Quantile, Verdict
+from warpwatt.core.budget import Bound, CheckResult, Failure, Limit, Quantile, Verdict
 from warpwatt.core.errors import InputError, WarpWattError
+from warpwatt.core.prediction import Prediction
 from warpwatt.request.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from warpwatt.budget.baseline import Recorded
     from warpwatt.budget.budgets import Budget, Budgets
-    from warpwatt.core.budget import Limit
-    from warpwatt.core.prediction import Prediction
 
 TOLERANCE = 1e-6
 """A limit may be passed by this share: rounding, of the baseline above all."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 Key = tuple["str | int", ...]
 """Path of a key: names of tables, positions in arrays of tables."""

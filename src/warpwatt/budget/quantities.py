@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.models.efficiency import banking, coalescing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from warpwatt.core.prediction import Prediction
 
 SHARE = "share"
 """Unit of numbers from 0 to 1."""

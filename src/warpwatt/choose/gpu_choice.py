@@ -8,20 +8,19 @@ on another does not cancel: :data:`OWN_SPREAD`.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.choose.memory import buffer_bytes
 from warpwatt.choose.recommend import TOLERANCE
 from warpwatt.core.estimate import DRAWS, Estimate, factor_draws
+from warpwatt.core.gpu import Gpu
 from warpwatt.sweep.pool import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from warpwatt.choose.carbon import Intensity
     from warpwatt.choose.prices import Offer, Prices
-    from warpwatt.core.gpu import Gpu
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
     from warpwatt.sweep.units import Known

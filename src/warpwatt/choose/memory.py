@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from warpwatt.core.application import KernelNode
-from warpwatt.core.arguments import Buffer, parse_arguments
+from warpwatt.core.application import KernelNode, Node
+from warpwatt.core.arguments import Argument, Buffer, parse_arguments
 from warpwatt.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from warpwatt.core.application import Node
-    from warpwatt.core.arguments import Argument
     from warpwatt.sweep.tasks import Task
 
 

@@ -29,16 +29,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.gpus import find
 from warpwatt.request.launch_text import read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 HOUR = 3600.0
 YEAR = 365.25 * 24 * HOUR

@@ -10,17 +10,13 @@ import csv
 import io
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, LaunchError, WarpWattError
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.warps import Stall
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from warpwatt.core.prediction import Prediction
 
 OBJECTIVES = ("time", "energy", "edp")
 """What may be made small: seconds, joules, joules times seconds."""

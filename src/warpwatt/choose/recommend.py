@@ -6,17 +6,16 @@ both alike cancels.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warpwatt.core.estimate import Estimate
 from warpwatt.sweep.clocks import candidates
 from warpwatt.sweep.pool import outcomes
 from warpwatt.sweep.rows import least, objective
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from warpwatt.core.estimate import Estimate
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
     from warpwatt.sweep.units import Known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from warpwatt.render.sweep import choice as ranking
 from warpwatt.sweep.pool import outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from warpwatt.commands.aims import AdviceOutput, Aim
     from warpwatt.commands.axes import Axes
     from warpwatt.commands.workers import Workers

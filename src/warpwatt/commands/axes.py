@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.options import CompilationOptions, ModelOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.request.fields import Field
     from warpwatt.sweep.clocks import Asked
     from warpwatt.sweep.configurations import Configuration

@@ -8,8 +8,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,8 +20,6 @@ from warpwatt.core.version import __version__
 # No linear algebra here: starting a thread per core would double the time numpy takes to load.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 VERBS: Mapping[str, str] = {
     "predict": "warpwatt.commands.predict:predict",

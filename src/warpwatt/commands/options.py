@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,8 +16,6 @@ from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.options import CompilationOptions, ModelOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.request.fields import Field
 
     Command = Callable[..., Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from warpwatt.core.errors import InputError, OutputExistsError
 from warpwatt.render.context import Context, text_width, wants_colour
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.commands.options import OutputOptions
     from warpwatt.core.prediction import ApplicationPrediction, Prediction
 

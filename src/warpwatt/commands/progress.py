@@ -7,14 +7,13 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from warpwatt.core.progress import listening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.progress import Progress, ProgressColumn
 
 DELAY_SECONDS = 2.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.commands.output import prediction_context
@@ -11,8 +12,6 @@ from warpwatt.render.report.report import MOST_SWEPT, report, reports
 from warpwatt.request.choices import model_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.commands.output import Writer
     from warpwatt.core.prediction import Prediction
     from warpwatt.request.session import Session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from warpwatt.request.choices import complete_gpus
 from warpwatt.request.launch_text import read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from warpwatt.commands.output import Writer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,8 +18,6 @@ from warpwatt.commands.workers import Workers, run_all, workers_options
 from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
 

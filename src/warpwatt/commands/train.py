@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from warpwatt.commands.progress import is_shown, show_bar
 from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from warpwatt.lab.learn.layout import Layout
     from warpwatt.lab.learn.samples import Samples
     from warpwatt.lab.learn.training import Trained, Training

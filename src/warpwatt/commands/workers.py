@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from warpwatt.commands.progress import is_shown, show_bar
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
-
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from warpwatt.compare.figures import figures, line_figures
 from warpwatt.compare.lines import match_lines
 from warpwatt.compare.pairs import pair
 from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, LineStatus, QuantityChange
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import LineCost, Prediction
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import LineCost, Prediction
 
 Place = tuple[str, int]
 """File and line."""

@@ -7,16 +7,12 @@ two predictions beside each other and keeps what differs.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from warpwatt.core.comparison import CLEAR_SHARE, Figure, Measure, Topic
+from warpwatt.core.prediction import LineCost, Prediction
+from warpwatt.core.warps import Stall
 from warpwatt.models.efficiency import banking, coalescing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from warpwatt.core.prediction import LineCost, Prediction
-    from warpwatt.core.warps import Stall
 
 Facts = dict[str, tuple[Measure, "float | str | None"]]
 SHARE_STEP = 0.01

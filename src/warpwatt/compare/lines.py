@@ -7,13 +7,10 @@ moved, and similar texts in one place have changed.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 
 from warpwatt.core.comparison import LineStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 SIMILAR = 0.5
 """Likeness (difflib's ratio) from which a line counts as changed instead of replaced."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.select import plain_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from warpwatt.core.prediction import Prediction
-
     Key = Callable[[Prediction], Hashable]
 
 Pair = tuple["Prediction", "Prediction"]

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpwatt.compare.compare import compare_all
+from warpwatt.core.comparison import ComparisonSet
 from warpwatt.core.errors import UsageError
 from warpwatt.request.commits import checkout, parse_range
 from warpwatt.request.fields import FIELDS
 from warpwatt.request.session import Session
 
 if TYPE_CHECKING:
-    from warpwatt.core.comparison import ComparisonSet
     from warpwatt.request.commits import Checkout
     from warpwatt.request.launch_text import LaunchText
     from warpwatt.request.options import CompilationOptions, ModelOptions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ArgumentError, InputError
 from warpwatt.core.execution import Assumption, Execution
-from warpwatt.core.program import Level
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.emulate.missing import complete
 from warpwatt.emulate.strategies import (
     EMULATION,
@@ -22,12 +24,8 @@ from warpwatt.emulate.strategies import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel, Program
     from warpwatt.emulate.run import Limits
     from warpwatt.emulate.units import Engine
 

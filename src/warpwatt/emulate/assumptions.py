@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Program
 from warpwatt.emulate.provenance import ANYWHERE
 from warpwatt.program.reasons import place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Program
     from warpwatt.emulate.run import Run
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.scaling import GridRun

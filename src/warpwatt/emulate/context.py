@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.arguments import Buffer
+from warpwatt.core.arguments import Argument, Buffer
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.program import Level, Parameter, Space
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Level, Parameter, Program, Space, Variable
 from warpwatt.emulate import parameters
 from warpwatt.emulate.layout import CONSTANT_BANK, GLOBALS_SLOT, PARAMETER_BANK, SLOT_BITS, layout, linked
 from warpwatt.emulate.lift.sass.constants import launch_constants
@@ -14,14 +17,8 @@ from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.arguments import Argument
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Program, Variable
     from warpwatt.program.binding import BoundLaunch
 
 _POINTER_BYTES = 8

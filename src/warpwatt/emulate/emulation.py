@@ -6,16 +6,19 @@ whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.core.execution import Execution
-from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Level
+from warpwatt.core.errors import InputError
+from warpwatt.core.execution import Assumption, Execution
+from warpwatt.core.launch import WARP_SIZE, Launch
+from warpwatt.core.program import Level, Program
 from warpwatt.core.progress import step
+from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.assumptions import (
     data_assumptions,
     nan_assumptions,
@@ -36,15 +39,8 @@ from warpwatt.emulate.trips import loop_trips
 from warpwatt.emulate.units import run_units, starter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.errors import InputError
-    from warpwatt.core.execution import Assumption
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Program
-    from warpwatt.core.streams import WarpStreams
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Limits, Trace

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.arguments import Scalar
-from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError
+from warpwatt.core.errors import DeadlockError, EndlessLoopError, InputError, MemoryFaultError
+from warpwatt.core.execution import Assumption
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Program, SourceLine
 from warpwatt.emulate.run import Stop
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.errors import InputError
-    from warpwatt.core.execution import Assumption
-    from warpwatt.core.launch import Dim3, Launch
-    from warpwatt.core.program import Program, SourceLine
     from warpwatt.emulate.run import Fault, Run
     from warpwatt.program.binding import BoundLaunch
 

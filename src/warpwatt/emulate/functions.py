@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from warpwatt.emulate.formats import BITS, decode, encode, is_integer
 from warpwatt.emulate.fragments import fragment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     Function = Callable[[NDArray[np.uint64], NDArray[np.bool_], tuple[Any, ...]], NDArray[np.uint64]]

@@ -14,14 +14,11 @@ plain, the oracle) and the slicer that keeps only what addresses and branches de
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.program import Program
+from warpwatt.core.program import Program
 
 type_bits = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "f32": 32, "f64": 64}
 

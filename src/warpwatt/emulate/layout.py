@@ -9,17 +9,12 @@ windows of generic addresses. In their own space, addresses are plain offsets fr
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Space
+from warpwatt.core.program import Program, Space, Variable
 from warpwatt.program.inlining import expand_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from warpwatt.core.program import Program, Variable
 
 SLOT_BITS = 40
 """Bits of the byte offset in a device address."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import mmap
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,6 @@ from warpwatt.emulate import fills
 from warpwatt.emulate.layout import FIRST_BUFFER_SLOT, GLOBALS_SLOT, SHARED_SLOT, SLOT_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 SLOTS = 256

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer, DType, Scalar
-from warpwatt.core.execution import Assumption
+from warpwatt.core.execution import Assumption, Execution
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Instruction
 from warpwatt.program.binding import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Instruction
     from warpwatt.program.binding import BoundLaunch
 
 ASSUMED_BYTES = 1 << 36

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arguments import Buffer, DType, Scalar
+from warpwatt.core.arguments import Argument, Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.program import Address, Level, Register, Space, Symbol
+from warpwatt.core.program import (
+    Address,
+    Instruction,
+    Level,
+    Operand,
+    Parameter,
+    Program,
+    Register,
+    Space,
+    Symbol,
+)
 from warpwatt.emulate import fills
 from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.program.binding import check_buffer, display_name, scalar_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from warpwatt.core.arguments import Argument
-    from warpwatt.core.program import Instruction, Operand, Parameter, Program
     from warpwatt.program.binding import BoundLaunch
 
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}

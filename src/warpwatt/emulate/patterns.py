@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from warpwatt.core.execution import AccessPattern, Footprint
-from warpwatt.core.program import Access
+from warpwatt.core.program import Access, Program
+from warpwatt.core.reuse import Reuse
 from warpwatt.emulate.caches.stream import SECTOR, sectors_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.program import Program
-    from warpwatt.core.reuse import Reuse
     from warpwatt.emulate.scaling import AccessSums, GridRun
 
 _CONST = 3

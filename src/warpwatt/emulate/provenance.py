@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from warpwatt.emulate.ir import Memory, Op, Routine
 from warpwatt.emulate.layout import parameter_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from warpwatt.emulate.ir import Operation
 
 ANYWHERE = "*"

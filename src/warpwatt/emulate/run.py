@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from warpwatt.core.launch import Launch
 
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from warpwatt.core.launch import Launch
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.launch import Dim3
 from warpwatt.emulate.caches.growth import SampledBlocks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WHOLE_GRID = 24
 """Grids of so many blocks (or clusters) are run whole."""

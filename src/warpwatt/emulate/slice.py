@@ -11,6 +11,7 @@ buffers).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ from warpwatt.emulate.ir import Memory as MemoryData
 from warpwatt.emulate.provenance import ANYWHERE, Places, meet, places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     Roots = Callable[[Operation], Iterable[Value]]
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})

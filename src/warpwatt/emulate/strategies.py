@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import ArgumentError, EndlessLoopError, InputError
 from warpwatt.core.execution import Assumption, Execution
-from warpwatt.core.program import Level
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Level, Program
 from warpwatt.emulate.run import Limits
 from warpwatt.program.binding import BoundLaunch, bind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Program
     from warpwatt.emulate.emulation import Emulation
     from warpwatt.emulate.units import Engine
 

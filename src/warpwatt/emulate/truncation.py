@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.execution import Assumption
+from warpwatt.core.execution import Assumption, Execution
 from warpwatt.emulate.caches.growth import SampledBlocks
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.failures import busiest_loop
@@ -16,9 +17,6 @@ from warpwatt.emulate.scaling import scale
 from warpwatt.program.counting import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.execution import Execution
     from warpwatt.emulate.emulation import Emulation
 
 TRUNCATED_SPREAD = 0.1

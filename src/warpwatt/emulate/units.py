@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from warpwatt.emulate.run import Limits, Run, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context

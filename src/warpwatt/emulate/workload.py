@@ -10,27 +10,29 @@ GPUs" (2022).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer
+from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError
-from warpwatt.core.execution import AccessPattern, Assumption, Traffic, Workload
-from warpwatt.core.launch import L2State
-from warpwatt.core.program import Access, Space, Unknown
+from warpwatt.core.execution import (
+    AccessPattern,
+    Assumption,
+    Execution,
+    Footprint,
+    LevelHits,
+    Occupancy,
+    Traffic,
+    Workload,
+)
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import L2State, Launch
+from warpwatt.core.program import Access, Instruction, Program, Resources, Space, Unknown
 from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity
 from warpwatt.gpus.occupancy import occupancy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution, Footprint, LevelHits, Occupancy
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Instruction, Program, Resources
 
 SECTOR = 32
 """Bytes of the smallest piece L1 asks L2 for."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,15 +28,14 @@ from rich.progress import track
 from warpwatt.api import predict
 from warpwatt.choose.ranking import Candidate, Ranking, rank
 from warpwatt.core.errors import InputError, ToolchainError, UsageError, WarpWattError
+from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.compiled import Source
 from warpwatt.gpus import find
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from warpwatt.api import Options
-    from warpwatt.core.prediction import Prediction
 
     Parameters = Mapping[str, Any]
     Predictor = Callable[[Parameters], Prediction | Candidate]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,8 +32,6 @@ from warpwatt.request.session import Session
 from warpwatt.results import SCRATCH, Result, Results, results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from IPython.core.interactiveshell import InteractiveShell
 
     from warpwatt.request.launch_text import LaunchText

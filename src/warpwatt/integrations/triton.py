@@ -18,6 +18,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,6 @@ from warpwatt.request.triton import OPTIONS, is_function
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
 
     from warpwatt.api import Grid
 

@@ -8,21 +8,16 @@ no kernel runs; copies add the energy of device memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from warpwatt.core.application import CopyKind, CopyNode
+from warpwatt.core.application import Application, CopyKind, CopyNode, KernelNode, Node
 from warpwatt.core.estimate import DRAWS, Estimate, Source
-from warpwatt.core.prediction import ApplicationPrediction, Step
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import ApplicationPrediction, Prediction, Step
 from warpwatt.models.overhead import launch_overhead, transfer_time
 from warpwatt.models.specification import MODEL_SPREAD, dram_joules_per_byte, idle_watts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from warpwatt.core.application import Application, KernelNode, Node
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import Prediction
 
 
 class Predictor(Protocol):

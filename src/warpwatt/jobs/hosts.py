@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 FLOPS_PER_SECOND = 1e9
 """Speed of states whose work is known by its duration only."""

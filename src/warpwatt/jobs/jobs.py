@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from warpwatt.core.application import KernelNode
+from warpwatt.core.application import Application, KernelNode
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.gpu import Gpu
 from warpwatt.jobs.application import predict_application
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from warpwatt.core.application import Application
-    from warpwatt.core.gpu import Gpu
     from warpwatt.jobs.application import Predictor
 
 

@@ -14,19 +14,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.core.errors import InputError
+from warpwatt.core.gpu import Gpu
 from warpwatt.gpus import find
 from warpwatt.models.specification import idle_watts
 from warpwatt.request.launch_text import read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from warpwatt.core.gpu import Gpu
 
 MOST_GPUS = 4096
 _KEYS = ("name", "count", "gpus", "host_w", "gpu_idle_w", "off_w")

@@ -30,7 +30,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from warpwatt.core.application import Application
 from warpwatt.core.errors import InputError
@@ -38,10 +40,6 @@ from warpwatt.gpus import find_many
 from warpwatt.jobs.jobs import Fixed, Job
 from warpwatt.request.applications import kernel_node, load_application
 from warpwatt.request.launch_text import read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 MOST_PIECES = 100_000
 """Pieces of work in one simulation."""

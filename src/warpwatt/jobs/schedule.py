@@ -6,11 +6,9 @@ that came before it. Equal choices fall to the device named first, so the result
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 
 class Place(StrEnum):

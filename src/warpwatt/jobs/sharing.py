@@ -11,18 +11,13 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from warpwatt.core.application import CopyKind, CopyNode
+from warpwatt.core.application import Application, CopyKind, CopyNode, Node
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import ApplicationPrediction, Step
 from warpwatt.models.specification import idle_watts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.application import Application, Node
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import ApplicationPrediction, Step
 
 MOST_ROUNDS = 200
 """Kernels of more rounds are simulated with several blocks as one: ends shift by half a percent at most."""

@@ -6,6 +6,7 @@ idle power between pieces and nodes their own all the time, from second 0 to the
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from warpwatt.jobs.jobs import cost
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from warpwatt.jobs.jobs import Cost, Job, Predictors
     from warpwatt.jobs.platform import Platform
     from warpwatt.jobs.schedule import Run

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case, Power, Timing
 from warpwatt.core.prediction import LineCost, LineWait
 from warpwatt.core.program import SourceLine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case, Power, Timing
-    from warpwatt.core.warps import Stall
+from warpwatt.core.warps import Stall
 
 Place = tuple[str, int]
 """File and line."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from warpwatt.core.gpu import Gpu
+from warpwatt.core.gpu import Gpu
 
 OWN_SPREAD, BORROWED_SPREAD = 0.1, 0.3
 """Standard deviation of the logarithm of the rate: V100's is half of H200's."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.gpu import Clocks, Gpu
 
 
 def visit_bytes(gpu: Gpu, clocks: Clocks) -> float:

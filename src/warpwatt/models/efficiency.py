@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from warpwatt.core.execution import AccessPattern, Execution
 from warpwatt.core.program import Space
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.execution import AccessPattern, Execution
 
 
 def coalescing(execution: Execution) -> float | None:

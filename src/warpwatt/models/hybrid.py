@@ -15,19 +15,15 @@ where it has nothing in common with the measured one. :func:`likeness` gives ρ.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case, Profile, TimeModel, Timing
 from warpwatt.core.errors import ArgumentError, InputError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case, Profile, TimeModel, Timing
-    from warpwatt.core.gpu import Clocks
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Level
+from warpwatt.core.gpu import Clocks
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Level
 
 SAME_RESOURCE = 0.92
 """ρ of two launches of a kernel that the same resource binds (docs/validation/hybrid.md)."""

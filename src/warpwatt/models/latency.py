@@ -6,15 +6,10 @@ least its longest dependence chain. Memory latencies are weighted by where the w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from warpwatt.core.program import Access, Flow, Space, Unit
+from warpwatt.core.case import Case
+from warpwatt.core.program import Access, Flow, Instruction, Space, Unit
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.dataflow import block_graph
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Instruction
 
 UNIT_LATENCY_CYCLES = {
     Unit.FP32: 4.0,

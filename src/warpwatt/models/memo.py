@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Workload
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Kernel
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Workload
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.program import Kernel
 
 Result = TypeVar("Result")
 REMEMBERED = 8

@@ -8,19 +8,16 @@ plateau is 1-9 µs, as its Figure 4.1 shows, so kilobytes it is.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.arguments import Buffer
 from warpwatt.core.estimate import Estimate, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Launch
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import Launch
 
 
 def launch_overhead(gpu: Gpu, *, graph: bool = False) -> Estimate:

@@ -9,18 +9,14 @@ FP32 and integer multiplication. Before Volta every unit is a pipe.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from warpwatt.core.gpu import Capability
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Flow, Level, Space, Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Capability
-    from warpwatt.core.program import Instruction
+from warpwatt.core.program import Flow, Instruction, Level, Space, Unit
 
 FMA, ALU, MULTIPLIER = "fp32", "int", "imad"
 NAMES: Mapping[str, str] = {

@@ -7,16 +7,13 @@ without arguments that returns a :class:`TimeModel` or :class:`PowerModel`.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from warpwatt.core.case import PowerModel, TimeModel
 from warpwatt.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import PowerModel, TimeModel
 
 TIME_GROUP = "warpwatt.time_models"
 POWER_GROUP = "warpwatt.power_models"

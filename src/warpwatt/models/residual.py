@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.program import Level
 from warpwatt.core.warps import Stall
 from warpwatt.models.pipeline import Pipeline
 from warpwatt.models.trained.file import read
 
 if TYPE_CHECKING:
-    from warpwatt.core.case import Case, Timing
     from warpwatt.models.trained.file import TrainedModel
 
 UNITS = ("issue", "fp32", "int", "sfu", "fp64", "tensor", "lsu", "l1", "shared", "l2", "dram", "atomics")

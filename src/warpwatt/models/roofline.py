@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Level
 from warpwatt.models.roofs import roofs
 
 if TYPE_CHECKING:
-    from warpwatt.core.case import Case
     from warpwatt.models.roofs import Roof
 
 MODEL_SPREAD = 0.30

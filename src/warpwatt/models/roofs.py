@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case
+from warpwatt.core.execution import AccessPattern
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Access, Flow, Space, Unit
+from warpwatt.core.program import Access, Flow, Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.dispatch import dispatch_cycles, dispatch_rate
 from warpwatt.models.dram import slowdown, visit_bytes
@@ -20,13 +22,6 @@ from warpwatt.models.latency import warp_latency_cycles
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.pipes import NAMES as PIPE_NAMES
 from warpwatt.models.pipes import issue_slots, pipe_cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import AccessPattern
-    from warpwatt.core.program import Instruction
 
 DRAM_EFFICIENCY = 0.87
 """Achievable over theoretical DRAM bandwidth where nobody measured the board: mean of the boards of the

@@ -10,23 +10,18 @@ from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from warpwatt.core.case import Power
+from warpwatt.core.case import Case, Power, Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
-from warpwatt.core.program import Space, Unit
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.program import Instruction, Space, Unit
 from warpwatt.emulate.workload import off_chip_bytes
 from warpwatt.models.memo import at_any_clock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.case import Case, Timing
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Instruction
 
 PICO = 1e-12
 MODEL_SPREAD = 0.35

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.errors import ToolchainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 INT, DOUBLE, ADDRESS = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ import numpy as np
 from warpwatt.native import ADDRESS, function
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     Record = np.dtype[np.void]
 
 

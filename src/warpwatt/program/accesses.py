@@ -6,14 +6,15 @@ depends on data, or on an argument that was not given, is taken to be coalesced,
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.execution import AccessPattern, Assumption
-from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Access, Space
+from warpwatt.core.execution import AccessPattern, Assumption, Footprint, LoopTrips
+from warpwatt.core.launch import WARP_SIZE, Launch
+from warpwatt.core.program import Access, Instruction, Space
 from warpwatt.program import transactions
 from warpwatt.program.arithmetic import as_type
 from warpwatt.program.binding import GLOBAL_BASE, LOCAL_BASE
@@ -26,11 +27,6 @@ from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from warpwatt.core.execution import Footprint, LoopTrips
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
     from warpwatt.program.binding import Region
     from warpwatt.program.controls import ExitTest

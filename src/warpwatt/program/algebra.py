@@ -6,10 +6,11 @@ negation, conversions that change no bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from warpwatt.core.program import Instruction
 from warpwatt.program import arithmetic
 from warpwatt.program.expression import (
     COMMUTATIVE,
@@ -23,11 +24,6 @@ from warpwatt.program.expression import (
     special_traits,
     width,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction
 
 _NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
 

@@ -6,13 +6,11 @@ Results for impossible operands (division by zero) are arbitrary but never raise
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Array = npt.NDArray[Any]
 

@@ -8,19 +8,13 @@ not given: what matters is only how lanes spread around them.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from warpwatt.core.arguments import Buffer, Fill, Scalar
+from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.program import Level, Space
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.arguments import Argument
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Parameter, Program, Variable
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Level, Parameter, Program, Space, Variable
 
 ALIGNMENT = 256
 """Alignment of ``cudaMalloc`` (CUDA C++ Programming Guide, "Device Memory Accesses")."""

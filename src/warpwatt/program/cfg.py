@@ -7,18 +7,13 @@ to every label where the program does not list them. Running off the end leaves 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Flow, Guard
+from warpwatt.core.program import Flow, Guard, Instruction, Program, SourceLine
 from warpwatt.program.graph import children_of, dominators, postorder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction, Program, SourceLine
 
 _ENDS = (Flow.JUMP, Flow.RETURN, Flow.EXIT)
 

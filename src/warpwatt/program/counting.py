@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.execution import Assumption, Execution, LoopTrips
-from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Flow
+from warpwatt.core.execution import AccessPattern, Assumption, Execution, LoopTrips
+from warpwatt.core.launch import WARP_SIZE, Launch
+from warpwatt.core.program import Flow, Instruction, Program
 from warpwatt.program.accesses import SAMPLED_PER_BLOCK, SAMPLED_WARPS, AccessPatterns
 from warpwatt.program.binding import bind
 from warpwatt.program.controls import loop_controls
@@ -25,11 +26,6 @@ from warpwatt.program.trips import TripCounts
 from warpwatt.program.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.execution import AccessPattern
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Instruction, Program
     from warpwatt.program.arithmetic import Array
     from warpwatt.program.binding import BoundLaunch
     from warpwatt.program.controls import ExitTest

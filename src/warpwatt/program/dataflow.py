@@ -7,18 +7,13 @@ machine, so an edge here carries its producer, and whoever knows the machine pas
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Access, Flow, Space
+from warpwatt.core.program import Access, Flow, Instruction, Program, Space
 from warpwatt.program.cfg import control_flow
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from warpwatt.core.program import Instruction, Program
 
 
 class Dependence(StrEnum):

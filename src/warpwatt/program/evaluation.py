@@ -8,6 +8,7 @@ only that it depends on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from warpwatt.program.arithmetic import DTYPES, SCALAR, as_type, calculate
 from warpwatt.program.expression import UNKNOWN, is_float, loop_trait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from warpwatt.program.arithmetic import Array
     from warpwatt.program.binding import Bindings
     from warpwatt.program.expression import Node

@@ -9,10 +9,8 @@ iteration, ``exit`` is a value as the loop leaves it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
+from warpwatt.core.program import Instruction
 
 THREAD, BLOCK, UNKNOWN = 1, 2, 4
 """Traits of a value: differs within a block, between blocks, depends on data. Higher bits: loop_trait."""

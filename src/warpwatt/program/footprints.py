@@ -6,6 +6,7 @@ of what they touch or interleave with it; their footprint is that of one of them
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from warpwatt.core.execution import Footprint
 from warpwatt.program.linear import footprint as covered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from warpwatt.program.linear import Coefficients
 
 SECTOR = 32

@@ -11,9 +11,9 @@ Calls that cannot be expanded stay as they are: recursion, functions without a b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import (
     Access,
@@ -30,9 +30,6 @@ from warpwatt.core.program import (
     Vector,
 )
 from warpwatt.program.semantics import parameter_cells
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_INSTRUCTIONS = 200_000
 """Instructions of an expanded program; calls beyond stay calls."""

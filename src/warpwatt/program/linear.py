@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from warpwatt.program.expression import BLOCK, THREAD, UNKNOWN, is_float
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from warpwatt.program.evaluation import Evaluator
     from warpwatt.program.expression import Node
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from warpwatt.core.program import SourceLine
 
-    from warpwatt.core.program import SourceLine
+if TYPE_CHECKING:
     from warpwatt.program.cfg import ControlFlow
 
 

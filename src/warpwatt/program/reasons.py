@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError
+from warpwatt.core.program import Instruction, Program, SourceLine
 from warpwatt.program.binding import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.program import Instruction, Program, SourceLine
     from warpwatt.program.algebra import Algebra
     from warpwatt.program.binding import Bindings
     from warpwatt.program.expression import Node

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.launch import WARP_SIZE, Dim3, Launch
 from warpwatt.program.arithmetic import SCALAR
 
 if TYPE_CHECKING:
-    from warpwatt.core.launch import Dim3, Launch
     from warpwatt.program.arithmetic import Array
 
 _SEED = 0

@@ -7,17 +7,25 @@ Anything else is an unknown that names its instruction, never a guess.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Register, Space, Symbol, Vector
+from warpwatt.core.program import (
+    Address,
+    Immediate,
+    Instruction,
+    Operand,
+    Register,
+    Space,
+    Symbol,
+    Variable,
+    Vector,
+)
 from warpwatt.program.expression import SPECIAL_REGISTERS, is_float, width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from warpwatt.core.program import Instruction, Operand, Variable
     from warpwatt.program.algebra import Algebra
     from warpwatt.program.expression import Node
 

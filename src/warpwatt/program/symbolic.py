@@ -9,22 +9,17 @@ the loop-carried ones is there before its use, without recursion.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Access, Address, Flow, Register, Space
+from warpwatt.core.program import Access, Address, Flow, Instruction, Program, Register, Space
 from warpwatt.program.algebra import Algebra
 from warpwatt.program.cfg import ControlFlow, control_flow
 from warpwatt.program.expression import Node, loop_trait
 from warpwatt.program.graph import frontiers
 from warpwatt.program.loops import LoopForest, natural_loops
 from warpwatt.program.semantics import Semantics, understood
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from warpwatt.core.program import Instruction, Program
 
 _STRIDE = 8
 """Blocks between those that remember a value which was searched past them."""

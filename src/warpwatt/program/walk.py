@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from warpwatt.core.program import Flow
+from warpwatt.core.program import Flow, Instruction
 from warpwatt.program.arithmetic import SCALAR
 from warpwatt.program.controls import loop_entry
 from warpwatt.program.evaluation import Iteration
 from warpwatt.program.trips import Leaving
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.program.arithmetic import Array
     from warpwatt.program.controls import ExitTest, LoopControl
     from warpwatt.program.evaluation import Environment, Evaluator

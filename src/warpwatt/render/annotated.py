@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.advice import Advice
+from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.units import si
 from warpwatt.render.code import short_names, shown_lines
 from warpwatt.render.console import QUIET, glued, heat, plain
@@ -15,12 +18,8 @@ from warpwatt.render.findings import line_findings
 from warpwatt.render.reasons import stall_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from warpwatt.core.advice import Advice
-    from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.context import Context
 
 AROUND = 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.prediction import ApplicationPrediction, Prediction, Step
 from warpwatt.core.units import si
 from warpwatt.render.console import BAR_WIDTH, QUIET, facts_grid, panel, plain, section, to_text
 from warpwatt.render.document import prediction_document, quantity_document
@@ -14,12 +16,9 @@ from warpwatt.render.figures import interval, percent, plural, quantity
 from warpwatt.render.json import dump, header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.panel import Panel
 
-    from warpwatt.core.prediction import ApplicationPrediction, Prediction, Step
     from warpwatt.render.context import Context
 
 KINDS = ("kernel", "copy", "idle")

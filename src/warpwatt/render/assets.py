@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from warpwatt.render.console import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def environment() -> jinja2.Environment:

@@ -6,9 +6,11 @@ trusted. Colours are the notebook's own (``currentColor``), so that light and da
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import TYPE_CHECKING
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.units import si
 from warpwatt.core.version import __version__
 from warpwatt.core.warps import Stall
@@ -18,12 +20,6 @@ from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, interval, launch_shape, percent, quantity
 from warpwatt.render.method import method_text
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import LineCost, Prediction
 
 SHOWN = 5
 """Units, stalls and source lines on a card."""

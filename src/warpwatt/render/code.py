@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.prediction import LineCost, Prediction
+from warpwatt.core.program import Instruction, Level, Program, SourceLine
 from warpwatt.render.console import plain
 from warpwatt.render.listing import LEVEL_NAMES, instruction_text, labels_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from warpwatt.core.prediction import LineCost, Prediction
-    from warpwatt.core.program import Instruction, Level, Program, SourceLine
     from warpwatt.render.context import Context
 
 AROUND = 5

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.launch import Dim3
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, launch_shape, percent, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.launch import Dim3
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
 BEST = "★"

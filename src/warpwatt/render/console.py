@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,8 +16,6 @@ from rich.text import Text
 from warpwatt.render.figures import bar, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.console import RenderableType
 
     from warpwatt.render.context import Context

@@ -6,6 +6,7 @@ Nothing in it depends on the date or the machine, so that the same input gives t
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from warpwatt.core.estimate import SEED
 from warpwatt.core.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import TextIO
 
 DEFAULT_WIDTH = 100

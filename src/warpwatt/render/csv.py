@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.execution import Workload
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.document import all_warnings
 from warpwatt.render.method import method
 from warpwatt.render.reach import reaches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.execution import Workload
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.reach import Reach
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 from rich.text import Text
 
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.annotated import advice_table, annotated
 from warpwatt.render.console import HEADING, glued, plain, to_text
 from warpwatt.render.document import all_warnings
@@ -16,11 +18,8 @@ from warpwatt.render.reasons import HELP
 from warpwatt.render.text import headline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.reasons import Finding
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.units import si
-
-if TYPE_CHECKING:
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.launch import Dim3, Launch
 
 _FACTORS = {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 _EIGHTHS = " ▏▎▍▌▋▊▉"

@@ -7,8 +7,10 @@ HTML show the same findings.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
@@ -20,9 +22,6 @@ from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flo
 from warpwatt.render.words import STALL_REASONS, feature_name, names_unit, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.reach import Reach
 
 NOTABLE_TRAFFIC = 0.1

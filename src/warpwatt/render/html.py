@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.report.page import page
 from warpwatt.render.report.report import report
 from warpwatt.render.report.values import embedded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.plots.lines import LineChart
     from warpwatt.render.plots.roofline import RooflinePlot

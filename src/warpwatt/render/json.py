@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.document import prediction_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
 SCHEMAS = "https://raw.githubusercontent.com/warpwatt/warpwatt/main/src/warpwatt/render/schema/"

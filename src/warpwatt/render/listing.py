@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from warpwatt.core.program import Address, Immediate, Level, Register, Symbol
-
-if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction, Operand, Program
+from warpwatt.core.program import Address, Immediate, Instruction, Level, Operand, Program, Register, Symbol
 
 LEVEL_NAMES = {Level.PTX: "PTX", Level.SASS: "SASS", Level.C: "C"}
 _PREDICATES = ("%p", "P", "UP")

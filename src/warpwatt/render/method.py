@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from warpwatt.core.execution import Execution
 from warpwatt.core.program import Level
-
-if TYPE_CHECKING:
-    from warpwatt.core.execution import Execution
 
 _CODE = {Level.SASS: "machine code", Level.PTX: "PTX", Level.C: "source"}
 EMULATED, CUT_SHORT, CLOSED_FORM, ANALYSED = "emulated", "cut short", "closed form", "analysed"

@@ -8,18 +8,12 @@ those that take more sectors or wavefronts than would do stand apart, so that an
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from warpwatt.core.execution import Traffic
-from warpwatt.core.program import Access, Flow, Space
+from warpwatt.core.execution import AccessPattern, Execution, LevelHits, Traffic, Workload
+from warpwatt.core.program import Access, Flow, SourceLine, Space
 from warpwatt.render.figures import count, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from warpwatt.core.execution import AccessPattern, Execution, LevelHits, Workload
-    from warpwatt.core.program import SourceLine
 
 WORTH_SAYING = 1.25
 """Ratio to the ideal above which an access pattern is mentioned."""

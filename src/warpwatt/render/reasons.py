@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from warpwatt.core.advice import Advice
+from warpwatt.core.prediction import LineCost, LineWait, Prediction
+from warpwatt.core.program import SourceLine
 from warpwatt.core.units import si
 from warpwatt.core.warps import Stall
 from warpwatt.render.figures import bounds, percent
 from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS, SCHEDULER_UNITS, unit_name
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from warpwatt.core.advice import Advice
-    from warpwatt.core.prediction import LineCost, LineWait, Prediction
-    from warpwatt.core.program import SourceLine
 
 
 @dataclass(frozen=True, slots=True)

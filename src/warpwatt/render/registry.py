@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.budget import CheckResult
+from warpwatt.core.comparison import ComparisonSet
 from warpwatt.core.errors import UsageError
+from warpwatt.core.prediction import ApplicationPrediction, Prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from warpwatt.core.budget import CheckResult
-    from warpwatt.core.comparison import ComparisonSet
-    from warpwatt.core.prediction import ApplicationPrediction, Prediction
     from warpwatt.render.context import Context
 
     Renderer = Callable[[Sequence[Prediction], Context], str]

@@ -8,15 +8,12 @@ without FLOP: Ding, Williams, "An Instruction Roofline Model for GPUs", PMBS 201
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Execution
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unit
 from warpwatt.models.roofs import l2_bandwidth
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.prediction import Prediction
 
 _COMPUTE = {
     Unit.FP32: ("FP32", "fp32_add_mul_fma"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.execution import LoopTrips
+from warpwatt.core.prediction import LineCost, Prediction
+from warpwatt.core.program import SourceLine
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
 from warpwatt.render.annotated import advice_table
@@ -19,13 +23,8 @@ from warpwatt.render.roofline import dram_peak, roofline
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import RenderableType
 
-    from warpwatt.core.execution import LoopTrips
-    from warpwatt.core.prediction import LineCost, Prediction
-    from warpwatt.core.program import SourceLine
     from warpwatt.render.context import Context
     from warpwatt.render.reach import Reach
 

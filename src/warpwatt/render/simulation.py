@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.prediction import ApplicationPrediction
 from warpwatt.core.units import si
 from warpwatt.render.console import BAR_WIDTH, QUIET, facts_grid, panel, plain, section, to_text
 from warpwatt.render.document import quantity_document
@@ -14,11 +16,8 @@ from warpwatt.render.figures import bar, interval, percent, plural, quantity
 from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from warpwatt.core.prediction import ApplicationPrediction
     from warpwatt.jobs.hosts import Outcome
     from warpwatt.jobs.sharing import Shared
     from warpwatt.jobs.simulation import Simulation

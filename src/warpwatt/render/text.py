@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.comparison import comparison
 from warpwatt.render.console import QUIET, panel, plain, to_text
@@ -15,13 +18,9 @@ from warpwatt.render.method import method_text
 from warpwatt.render.sections import sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.panel import Panel
 
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
 INTERVALS = "Brackets hold 80 % of what the assumptions and models leave open."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,6 @@ from warpwatt.render.assets import asset, environment
 from warpwatt.render.plots import training as plots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.lab.learn.evaluate import Evaluation
     from warpwatt.lab.learn.samples import Samples
     from warpwatt.lab.learn.training import Trained

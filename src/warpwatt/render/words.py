@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from warpwatt.core.warps import Stall
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 COMPUTE_UNITS = {
     "fp32": "FP32 pipe",

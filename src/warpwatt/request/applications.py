@@ -30,17 +30,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from warpwatt.core.application import Application, CopyKind, CopyNode, KernelNode
+from warpwatt.core.application import Application, CopyKind, CopyNode, KernelNode, Node
 from warpwatt.core.errors import InputError
 from warpwatt.request.launch_text import from_table, read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from warpwatt.core.application import Node
 
 _COMMON = ("name", "stream", "repeats", "after")
 _COPY = ("copy", "bytes", "pinned", *_COMMON)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import Choice
 from warpwatt.core.errors import InputError, UnsupportedGpuError
-from warpwatt.core.gpu import Clocks
+from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.program import Level
 from warpwatt.core.progress import interrupted
 from warpwatt.gpus import default_clocks, find_many, missing
 from warpwatt.models.registry import split_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from warpwatt.core.gpu import Gpu
     from warpwatt.request.options import ModelOptions
 
 MEGA = 1e6

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from shutil import which
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ToolchainError
 from warpwatt.frontend.compiled import Source
 from warpwatt.storage.paths import cache_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">\n]+)[">]', re.MULTILINE)
 _SHORT = 9

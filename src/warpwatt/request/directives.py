@@ -10,14 +10,12 @@ One line per launch. The command line overrides what a line says.
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from warpwatt.core.errors import InputError
 from warpwatt.request.fields import Group, Kind, fields_of
 from warpwatt.request.launch_text import LaunchText
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MARK = "warpwatt:"
 _KNOWN = {field.name: field for field in fields_of(Group.LAUNCH) if field.key}

@@ -6,18 +6,16 @@ All three give a :class:`LaunchText`; they are laid over one another and then re
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.errors import InputError, UsageError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.request.fields import Group, keys
 from warpwatt.request.values import format_dimensions, format_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import Prediction
+from warpwatt.core.program import Kernel
 from warpwatt.frontend.objects import from_object
 from warpwatt.request import triton
 from warpwatt.request.choices import complete_gpus
@@ -14,11 +18,6 @@ from warpwatt.request.launches import typed_text
 from warpwatt.request.values import format_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import Prediction
-    from warpwatt.core.program import Kernel
     from warpwatt.frontend.objects import ObjectKernel
     from warpwatt.request.launch_text import Request
     from warpwatt.request.session import Session

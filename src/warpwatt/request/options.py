@@ -6,12 +6,9 @@ The launch is :class:`~warpwatt.request.launch_text.LaunchText`; :mod:`.fields` 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.core.program import Unknown
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

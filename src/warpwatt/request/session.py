@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import advised, predict
 from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.case import Profile
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
-from warpwatt.core.program import Level
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import Prediction
+from warpwatt.core.program import Kernel, Level
 from warpwatt.core.progress import counted, step
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
@@ -22,12 +26,6 @@ from warpwatt.request.launch_text import merged
 from warpwatt.request.launches import requests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from warpwatt.core.case import Profile
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import Prediction
-    from warpwatt.core.program import Kernel
     from warpwatt.request.launch_text import LaunchText, Request
     from warpwatt.request.options import CompilationOptions, ModelOptions
 

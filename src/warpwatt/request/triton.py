@@ -7,15 +7,13 @@ be, a 1 is compiled in, and constants (``tl.constexpr``) are part of the kernel.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from warpwatt.core.arguments import Buffer, DType, parse_arguments
 from warpwatt.core.errors import ArgumentError, CompileError, ToolchainError, UnsupportedGpuError, UsageError
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.request.values import format_pairs, is_array
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion")
 """What a launch of Triton may say beside the function's own parameters."""

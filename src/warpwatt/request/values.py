@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from warpwatt.core.arguments import DType
 from warpwatt.core.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _DTYPES = {
     "float16": DType.F16, "bfloat16": DType.BF16, "float32": DType.F32, "float64": DType.F64,

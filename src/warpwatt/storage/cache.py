@@ -9,17 +9,14 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from warpwatt.core.errors import InputError
 from warpwatt.storage.paths import cache_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MAGIC = b"warpwatt-cache-1\n"
 DIGEST_BYTES = 20

@@ -9,23 +9,21 @@ unevenness, because a small change of the clock lets simulated warps meet in ano
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.case import Case, TimeModel, Timing
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.execution import Workload
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.program import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
-
-    from warpwatt.core.case import Case, TimeModel, Timing
-    from warpwatt.core.execution import Workload
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Level
 
     Floats = NDArray[np.float64]
 

@@ -7,20 +7,16 @@ points, so that a sweep costs at most 13 simulations: 0.2 to 0.6 s for the kerne
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from warpwatt.compose import Choice, settle
+from warpwatt.core.case import Case, PowerModel, TimeModel, Timing
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.models.registry import power_model, time_model
 from warpwatt.sweep.clock_curve import ClockCurve
 from warpwatt.sweep.clocks import offered_clocks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.case import Case, PowerModel, TimeModel, Timing
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
 
 POINTS = 33
 """Clocks of a sweep, the predicted one not counted."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from warpwatt.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from warpwatt.core.gpu import Gpu
+from warpwatt.core.gpu import Gpu
 
 MEGA = 1e6
 MOST = 10_000

@@ -8,6 +8,7 @@ rows that say so.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,8 +21,6 @@ from warpwatt.sweep.remote import ClusterError, OtherVersionError, do_unit, held
 from warpwatt.sweep.units import given_up, units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
-
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
     from warpwatt.sweep.units import Unit

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Scalar, parse_arguments
@@ -16,9 +18,6 @@ from warpwatt.core.errors import InputError, LaunchError
 from warpwatt.sweep.sizes import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from warpwatt.request.launch_text import LaunchText, Request
 
 LAUNCH_COLUMNS = ("maxrregcount", "grid", "block", "shared")

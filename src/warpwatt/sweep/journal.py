@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, overload
 
 from warpwatt.core.errors import InputError, OutputExistsError
@@ -19,8 +20,6 @@ from warpwatt.storage.cache import digest
 from warpwatt.sweep.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
     from types import TracebackType
 
     from warpwatt.frontend.compiled import Source

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import POWER_TOLERANCE
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.prediction import ApplicationPrediction
 from warpwatt.sweep.rows import Range
 
 if TYPE_CHECKING:
     from warpwatt.compose import Settled
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.core.prediction import ApplicationPrediction
     from warpwatt.sweep.rows import Row
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -13,7 +13,6 @@ from warpwatt.sweep.units import given_up, units, with_draws, work
 from warpwatt.workers.process import spawning_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
 
     from warpwatt.sweep.rows import Row

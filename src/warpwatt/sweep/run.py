@@ -9,6 +9,7 @@ time is read off a :class:`~warpwatt.sweep.clock_curve.ClockCurve`. A row of an 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING
 from warpwatt.compose import analyse, settle
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
-from warpwatt.core.gpu import Clocks
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import check_launch, default_clocks
@@ -26,10 +28,6 @@ from warpwatt.sweep.tasks import present
 from warpwatt.sweep.whole import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator, Sequence
-
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.request.launch_text import Request

@@ -9,14 +9,13 @@ from __future__ import annotations
 import ast
 import itertools
 import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from warpwatt.request.launch_text import LaunchText
 
 MOST = 100_000

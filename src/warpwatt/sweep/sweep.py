@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warpwatt.compose import Choice
+from warpwatt.core.case import TimeModel
+from warpwatt.core.gpu import Gpu
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.registry import time_model
 from warpwatt.sweep.clock_curve import ClockCurve
@@ -14,10 +17,6 @@ from warpwatt.sweep.configurations import Configuration
 from warpwatt.sweep.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from warpwatt.core.case import TimeModel
-    from warpwatt.core.gpu import Gpu
     from warpwatt.sweep.clocks import Asked
     from warpwatt.sweep.tasks import Task
 

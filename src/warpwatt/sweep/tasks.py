@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.core.application import KernelNode
+from warpwatt.core.application import Application, KernelNode
 from warpwatt.frontend.source import read_source
 from warpwatt.request.applications import load_application
 from warpwatt.request.launch_text import LaunchText
@@ -15,10 +17,6 @@ from warpwatt.storage.paths import cache_directory
 from warpwatt.sweep.sizes import expanded, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from warpwatt.core.application import Application
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.options import CompileOptions
 

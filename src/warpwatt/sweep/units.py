@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from warpwatt.sweep.rows import Row
 from warpwatt.sweep.run import evaluated, run_group
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
     from warpwatt.frontend.compiled import Source
     from warpwatt.sweep.sweep import Group, Sweep
 

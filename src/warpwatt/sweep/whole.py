@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import analyse, finish, settle
-from warpwatt.core.case import Case
+from warpwatt.core.application import KernelNode
+from warpwatt.core.case import Case, TimeModel
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.prediction import ApplicationPrediction, Prediction
+from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.jobs.application import predict_application
 from warpwatt.models.registry import power_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.compose import Choice
-    from warpwatt.core.application import KernelNode
-    from warpwatt.core.case import TimeModel
-    from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.core.prediction import ApplicationPrediction, Prediction
-    from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.sweep.tasks import Task

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Change
-from warpwatt.core.program import Unit
+from warpwatt.core.case import Case
+from warpwatt.core.program import Instruction, Unit
 from warpwatt.what_if.edit import with_execution
 from warpwatt.what_if.removal import without_instructions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Instruction
 
 LATENCY = 4
 """Cycles until an FP32 result can be used: the stall count of what had a scoreboard before."""

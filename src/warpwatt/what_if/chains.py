@@ -6,25 +6,24 @@ unrolled with a result of its own for each of the iterations.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.advice import Change
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Execution
+from warpwatt.core.streams import WarpStreams
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 from warpwatt.what_if.edit import with_execution
 from warpwatt.what_if.recurrence import independent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.streams import WarpStreams
     from warpwatt.program.cfg import ControlFlow
     from warpwatt.program.loops import Loop
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.advice import Change
-from warpwatt.core.program import Access, Space
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Execution
+from warpwatt.core.program import Access, Instruction, SourceLine, Space
+from warpwatt.core.streams import WarpStreams
 from warpwatt.what_if.edit import (
     GAIN,
     MOST_LINES,
@@ -21,14 +25,8 @@ from warpwatt.what_if.edit import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.program import Instruction, SourceLine
-    from warpwatt.core.streams import WarpStreams
 
 _BEYOND = frozenset({Space.GLOBAL, Space.GENERIC, Space.TEXTURE, Space.SURFACE})
 _PLAIN = frozenset({Access.LOAD, Access.STORE, Access.COPY})

@@ -6,14 +6,18 @@ take it together.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.advice import Change
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Execution
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Flow
+from warpwatt.core.program import Flow, SourceLine
+from warpwatt.core.streams import WarpStreams
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 from warpwatt.what_if.edit import (
@@ -27,14 +31,8 @@ from warpwatt.what_if.edit import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.program import SourceLine
-    from warpwatt.core.streams import WarpStreams
     from warpwatt.program.cfg import ControlFlow
 
 TOGETHER = 0.9

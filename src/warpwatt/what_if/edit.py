@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from warpwatt.core.execution import LevelHits, Traffic
-from warpwatt.core.program import Access, Space
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Execution
-    from warpwatt.core.program import Instruction, SourceLine
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Execution, LevelHits, Traffic
+from warpwatt.core.program import Access, Instruction, SourceLine, Space
 
 SECTOR, WAVEFRONT = 32, 128
 """Bytes of a sector, and bytes that all banks of shared memory give at once."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
-from warpwatt.core.program import Access, Flow, Register
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from warpwatt.core.program import Instruction
+from warpwatt.core.program import Access, Flow, Instruction, Register
 
 _FAMILIES = {
     "sum": ("FADD", "DADD", "HADD2", "IADD3", "IADD", "VIADD", "UIADD3", "LEA", "FFMA", "DFMA", "HFMA2",

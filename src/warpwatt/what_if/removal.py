@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.case import Case
 from warpwatt.core.execution import Traffic
+from warpwatt.core.program import Program
+from warpwatt.core.streams import WarpStreams
 from warpwatt.what_if.edit import with_execution, with_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import NDArray
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Program
-    from warpwatt.core.streams import WarpStreams
 
 
 def without_instructions(case: Case, indices: Collection[int], *, passing: bool = False) -> Case:

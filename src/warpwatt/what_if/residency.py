@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Change
-from warpwatt.core.launch import Dim3
+from warpwatt.core.case import Case
+from warpwatt.core.execution import Occupancy
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Resources
 from warpwatt.core.units import binary_bytes
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus.occupancy import occupancy as occupancy_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import Occupancy
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Resources
 
 LEAST_REGISTERS = 16
 

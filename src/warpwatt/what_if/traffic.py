@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Change
+from warpwatt.core.case import Case
 from warpwatt.core.execution import Traffic
-from warpwatt.core.program import Access, Space
+from warpwatt.core.program import Access, Instruction, Space
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 from warpwatt.what_if.edit import by_line, with_execution, with_hits
 from warpwatt.what_if.recurrence import circles
 from warpwatt.what_if.removal import without_instructions
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Instruction
 
 _ATOMICS = (Access.ATOMIC, Access.REDUCTION)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import TOGETHER, Change, WhatIf
+from warpwatt.core.case import Case, TimeModel, Timing
 from warpwatt.core.estimate import Estimate
 from warpwatt.what_if.arithmetic import double_precision, special_functions
 from warpwatt.what_if.chains import chains
@@ -13,11 +14,6 @@ from warpwatt.what_if.coalescing import bank_conflicts, coalescing
 from warpwatt.what_if.divergence import divergence
 from warpwatt.what_if.residency import occupancy, tail
 from warpwatt.what_if.traffic import atomics, dram, reuse, spills
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from warpwatt.core.case import Case, TimeModel, Timing
 
 KINDS = (
     coalescing, bank_conflicts, reuse, divergence, occupancy, chains, spills, dram, atomics, double_precision,

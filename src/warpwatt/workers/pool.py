@@ -12,6 +12,7 @@ import logging
 import shutil
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -25,7 +26,6 @@ from warpwatt.workers.limits import MIB, Limits
 from warpwatt.workers.process import ChildProcess, forking_context
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from multiprocessing.connection import Connection
     from multiprocessing.context import BaseContext
 

@@ -9,23 +9,21 @@ large a set they draw, and the stretch of addresses and the buffer's size bound 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.reuse import Growth
+from warpwatt.core.launch import Dim3
+from warpwatt.core.reuse import Growth, LineStream
 from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
 from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Dim3
-    from warpwatt.core.reuse import LineStream
 
 FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""

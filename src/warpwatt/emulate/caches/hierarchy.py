@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.execution import LevelHits, Traffic
+from warpwatt.core.execution import AccessPattern, Execution, LevelHits, Occupancy, Traffic
+from warpwatt.core.gpu import Gpu
 from warpwatt.core.program import Access
-from warpwatt.core.reuse import BYPASS
+from warpwatt.core.reuse import BYPASS, Growth, Reuse
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
@@ -18,13 +20,8 @@ from warpwatt.emulate.caches.waves import Waves
 from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.execution import AccessPattern, Execution, Occupancy
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.reuse import Growth, Reuse
     from warpwatt.emulate.caches.l1 import ReadShares
     from warpwatt.emulate.caches.policy import Policy
 

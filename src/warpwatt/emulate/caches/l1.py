@@ -10,6 +10,7 @@ many accesses share are always kept.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
 from warpwatt.emulate.caches.distance import sector_distances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 MOST_ROWS = 1 << 15

@@ -7,14 +7,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.arguments import Buffer
-
-if TYPE_CHECKING:
-    from warpwatt.core.execution import Occupancy
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Launch
+from warpwatt.core.execution import Occupancy
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import Launch
 
 LINE = 128
 

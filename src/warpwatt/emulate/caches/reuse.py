@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.program import Program
 from warpwatt.core.reuse import LineStream, Reuse
 from warpwatt.emulate.caches.growth import bases_of, growths
 from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, line_stream, runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.program import Program
     from warpwatt.emulate.caches.growth import SampledBlocks
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Trace

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.reuse import READ, WRITE
+from warpwatt.core.reuse import READ, WRITE, LineStream
 from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.core.reuse import LineStream
 
 SECTOR = 32
 WHOLE = 28

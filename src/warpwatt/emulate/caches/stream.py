@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.program import Access
+from warpwatt.core.program import Access, Instruction, Program
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
 from warpwatt.emulate.ir import End
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.program import Instruction, Program
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Trace
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from warpwatt.core.launch import L2State
+from warpwatt.core.launch import L2State, Launch
+from warpwatt.core.reuse import Growth
 from warpwatt.emulate.caches.curves import l2_miss, l2_store_miss, overlap_miss
 from warpwatt.emulate.caches.growth import footprint
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.reuse import Growth
 
 
 @dataclass(frozen=True, slots=True, eq=False)

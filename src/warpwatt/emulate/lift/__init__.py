@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Level
+from warpwatt.core.program import Level, Program
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Program
     from warpwatt.emulate.ir import Routine
 
 __all__ = ["lift"]

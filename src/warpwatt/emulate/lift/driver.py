@@ -6,18 +6,17 @@ without semantics clears, and which blocks have addresses.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from warpwatt.core.errors import InputError
+from warpwatt.core.program import Guard, Instruction, Program
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Op, Routine
 from warpwatt.emulate.lift.order import arrange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from warpwatt.core.program import Guard, Instruction, Program
     from warpwatt.emulate.ir import Block, Value
 
 B = TypeVar("B", bound=Builder)

@@ -10,13 +10,10 @@ that ``continue`` wait there for the others instead of running ahead.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Block, End, Terminator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 Graph = list[tuple[int, ...]]
 """Successors of each block by number."""

@@ -6,13 +6,12 @@ t = L mod 4) in one register. Row addresses of matrix i come from lanes 8i to 8i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.emulate.builder import Builder
     from warpwatt.emulate.ir import Value
 

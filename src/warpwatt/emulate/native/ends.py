@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import End, Type
@@ -9,8 +10,6 @@ from warpwatt.emulate.native.lanes import wide
 from warpwatt.emulate.native.records import CODES, MACHINE, WARP, offset_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.emulate.ir import Terminator, Value
     from warpwatt.emulate.native.values import Text
 

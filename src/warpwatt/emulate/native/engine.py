@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from warpwatt.emulate.run import Limits
 from warpwatt.native import ADDRESS, INT, address, function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Run

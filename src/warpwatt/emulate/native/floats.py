@@ -11,6 +11,7 @@ innocuous?", SIGNUM 1995); a fused multiply-add in f64, rounded to odd on the wa
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
@@ -18,8 +19,6 @@ from warpwatt.emulate.native.records import MACHINE, offset_of
 from warpwatt.emulate.native.values import suffix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.emulate.ir import Operation
     from warpwatt.emulate.native.values import Text
 

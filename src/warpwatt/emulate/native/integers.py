@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.native.values import literal, scalar_type, suffix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.emulate.ir import Operation
     from warpwatt.emulate.native.values import Text
 

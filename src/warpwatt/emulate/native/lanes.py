@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Op, Type
@@ -11,8 +12,6 @@ from warpwatt.emulate.native.records import MACHINE, SPECIAL_REGISTERS, WARP, of
 from warpwatt.emulate.native.values import literal, suffix, vector_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.emulate.ir import Operation, Value
     from warpwatt.emulate.native.values import Text
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import llvmlite  # type: ignore[import-untyped]  # ships no type information
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
 from warpwatt.storage.cache import default_cache, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 _C_FUNCTIONS = (
     "memcpy",

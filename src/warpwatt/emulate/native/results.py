@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from warpwatt.emulate.run import AccessCounts, Fault, Run, Stop, Trace
 from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from warpwatt.emulate.native.machine import Machine

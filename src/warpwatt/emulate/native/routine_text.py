@@ -6,6 +6,7 @@ next block is written to the warp and ``dispatch`` picks the lowest.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from warpwatt.emulate.native.records import MACHINE, WARP, offset_of
 from warpwatt.emulate.native.values import Text, scalar_type, vector_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.emulate.ir import Block, RegisterKind, Routine, Value
 
 _PURE = {**INTEGERS, **FLOATS, **LANES}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ from warpwatt.core.version import __version__
 from warpwatt.lab.learn.evaluate import Split
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from warpwatt.lab.learn.evaluate import Evaluation
     from warpwatt.lab.learn.regressors import Regressor
     from warpwatt.lab.learn.samples import Samples

@@ -13,6 +13,7 @@ package ``lime`` is distributed as source with heavy needs. Tree ensembles have 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from warpwatt.lab.learn.regressors import SCALINGS, min_max
 from warpwatt.lab.learn.selection import shap_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from warpwatt.lab.learn.evaluate import Fold
     from warpwatt.lab.learn.regressors import Fitted, Regressor
     from warpwatt.lab.learn.samples import Floats, Integers, Samples

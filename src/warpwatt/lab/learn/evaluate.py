@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import product
@@ -21,8 +22,6 @@ from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.regressors import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from warpwatt.lab.learn.regressors import Regressor
     from warpwatt.lab.learn.samples import Floats, Integers, Samples
 

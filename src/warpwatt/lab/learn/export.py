@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from warpwatt.models.trained.file import scaling_section, sections
 from warpwatt.models.trained.packed import pack, pack_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import numpy.typing as npt
 
     from warpwatt.lab.learn.regressors import Fitted

@@ -6,16 +6,14 @@ Both are data, in ``layouts.toml`` and ``programs.toml`` (spellings and variants
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from warpwatt.lab.learn.errors import UnknownLayoutError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ of its clocks were measured.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from warpwatt.lab.learn.export import xgboost_forest
 from warpwatt.models.trained.file import scaling_section, sections
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
     from warpwatt.lab.learn.samples import Floats
 
 SETTINGS: Mapping[str, Any] = {

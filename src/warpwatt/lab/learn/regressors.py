@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
@@ -13,8 +14,6 @@ import numpy as np
 from warpwatt.lab.learn.errors import DataError, import_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from warpwatt.lab.learn.samples import Floats
 
 

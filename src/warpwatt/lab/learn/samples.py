@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +15,6 @@ from warpwatt.lab.learn.layout import program_of
 from warpwatt.lab.learn.table import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     import numpy.typing as npt
 
     from warpwatt.lab.learn.layout import Layout, Target

@@ -8,6 +8,7 @@ with), ``PREFERRED`` holds its choice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.regressors import regressor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.lab.learn.samples import Floats, Samples
 
 THRESHOLD = 0.85

@@ -7,16 +7,15 @@ import hashlib
 import io
 import math
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.lab.learn.errors import DataError
 from warpwatt.lab.learn.layout import recognise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
     from warpwatt.lab.learn.layout import Layout
 
 ERROR_CELLS = frozenset({"#DIV/0!", "#VALUE!", "#REF!", "#N/A", "#NAME?", "#NUM!", "#NULL!"})

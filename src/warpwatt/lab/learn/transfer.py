@@ -8,6 +8,7 @@ Alavani et al.).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from warpwatt.lab.learn.evaluate import Errors
 from warpwatt.lab.learn.regressors import Fitted, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.lab.learn.regressors import Regressor
     from warpwatt.lab.learn.samples import Floats, Samples
 

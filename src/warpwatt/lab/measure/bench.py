@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from warpwatt.lab.measure import columns, timing
 from warpwatt.lab.measure.results import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.device import Device
     from warpwatt.lab.measure.instance import Instance, Job

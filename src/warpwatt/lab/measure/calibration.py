@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, WarpWattError
@@ -26,9 +28,6 @@ from warpwatt.lab.measure.powered import FILE as POWER_FILE
 from warpwatt.lab.measure.results import read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from warpwatt.lab.measure.columns import Row
 
 FILE = f"{PROTOCOL}.csv"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import random
 from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,8 +14,6 @@ from warpwatt.lab.measure.device import DeviceLostError
 from warpwatt.lab.measure.protocol import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from warpwatt.lab.measure.bench import Bench, Point
     from warpwatt.lab.measure.instance import Job
     from warpwatt.lab.measure.results import Group, Store

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.core.arguments import DType
+from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.corpus import buffers, reference
 from warpwatt.lab.measure.inputs import call_checked, from_bf16
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.arguments import Buffer
     from warpwatt.lab.measure.corpus import CorpusProgram
 
 TOLERANCES = {DType.F16: 1e-2, DType.BF16: 3e-2, DType.F32: 1e-4, DType.F64: 1e-10}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.errors import InputError
+from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.lab.measure.nonnegative import nnls
 from warpwatt.models.component.activity import Activity
 from warpwatt.models.component.parameters import (
@@ -34,11 +36,8 @@ from warpwatt.models.component.parameters import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.models.component.parameters import Parameters
 
     Vector = NDArray[np.float64]

@@ -6,6 +6,7 @@ of the ``micro`` protocol whose status is ok.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,8 +18,6 @@ from warpwatt.lab.measure.fits import Fit, Parameter, fit_exponential, fit_linea
 from warpwatt.lab.measure.piecewise import between, find_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from warpwatt.lab.measure.columns import Row
 
 PEAK_THRESHOLD = 0.02

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warpwatt.core.arguments import Argument, Buffer, Scalar, parse_arguments
@@ -19,8 +21,6 @@ from warpwatt.frontend.signatures import blank_comments, parameter_names
 from warpwatt.lab.measure.manifest import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
     from types import ModuleType
 
 DWARFS = (

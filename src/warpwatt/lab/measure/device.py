@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warpwatt.core.errors import DeviceError
+from warpwatt.core.launch import Launch
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Launch
 
 Action = Callable[[], None]
 """Something that enqueues work when called."""

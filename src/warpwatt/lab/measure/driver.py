@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.errors import DeviceError
+from warpwatt.core.launch import Dim3, Launch
 from warpwatt.lab.measure.device import Action, DeviceInfo, DeviceLostError
 from warpwatt.lab.measure.nvml import NvmlSensors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Dim3, Launch
     from warpwatt.lab.measure.device import Sensors
 
 MODULE = "cuda.bindings.driver"

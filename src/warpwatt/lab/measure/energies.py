@@ -7,6 +7,7 @@ from the rows that run one class on parts of the chip. Work is warp instructions
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,6 @@ from warpwatt.lab.measure.constants import Curve, Extraction, Plot
 from warpwatt.lab.measure.nonnegative import NonNegative, fit_nonnegative
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.lab.measure.columns import Row
 
 USABLE = ("ok", "capped")

@@ -8,6 +8,7 @@ those of Alavani 2023, sections 3.3.3 and 4.4.5 (Tables 3.3, 4.4 and 4.5).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ import numpy as np
 from warpwatt.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float64]

@@ -7,23 +7,21 @@ the CRC-32 of the buffer's name. bf16, which NumPy lacks, is held as uint16 bit 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.arguments import Buffer, DType, Fill
-from warpwatt.core.errors import InputError, ParseError
+from warpwatt.core.errors import InputError, ParseError, WarpWattError
 from warpwatt.emulate.fills import NUMPY
 from warpwatt.lab.measure.corpus import buffers as buffers_of
 from warpwatt.lab.measure.corpus import load_module, scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.errors import WarpWattError
     from warpwatt.lab.measure.corpus import CorpusProgram, Size
 
 FLOATS = (DType.F16, DType.BF16, DType.F32, DType.F64)

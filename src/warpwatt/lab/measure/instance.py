@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,13 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer, Scalar
 from warpwatt.core.errors import InputError
+from warpwatt.core.program import Parameter
 from warpwatt.lab.measure.comparison import Mismatch, find_mismatches
 from warpwatt.lab.measure.corpus import buffers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.program import Parameter
     from warpwatt.lab.measure.corpus import CorpusProgram, KernelLaunch
     from warpwatt.lab.measure.device import Action, Device
     from warpwatt.lab.measure.prepared import Code

@@ -6,6 +6,7 @@ The active-set method of Lawson and Hanson (1974, *Solving Least Squares Problem
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from warpwatt.core.errors import InputError
 from warpwatt.lab.measure.fits import Parameter, quality, standard_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from warpwatt.lab.measure.fits import Points, Vector

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from warpwatt.core.errors import DeviceError
 from warpwatt.lab.measure.device import Sample, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.lab.measure.device import Clock
 
 REASONS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from warpwatt.lab.measure.supply import RANDOM, ZEROS, Order, zeroable
 from warpwatt.lab.measure.timing import BATCH, time_warm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from warpwatt.lab.measure.bench import Bench
     from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.corpus import Corpus, CorpusProgram

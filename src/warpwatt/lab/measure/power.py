@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from warpwatt.lab.measure.protocol import POWER_CAP, Conditions, Settings, Statu
 from warpwatt.lab.measure.timing import repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.lab.measure.device import Action, Device, Sample, State
     from warpwatt.lab.measure.instance import Instance
     from warpwatt.lab.measure.timing import Stopwatch

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Fill
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
-from warpwatt.core.gpu import Clocks
+from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
@@ -28,9 +29,6 @@ from warpwatt.models.component.parameters import PREFIX, STATIC, parameters
 from warpwatt.models.registry import time_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from warpwatt.core.gpu import Gpu
     from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.corpus import CorpusProgram, Size
 

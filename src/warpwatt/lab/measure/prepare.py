@@ -7,7 +7,9 @@ compiler, same flags.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import InputError
@@ -22,9 +24,6 @@ from warpwatt.lab.measure.microbench import machine_code
 from warpwatt.lab.measure.prepared import EMPTY, FORMAT, INDEX, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from warpwatt.lab.measure.corpus import Corpus
 
 EMPTY_SOURCE = f'extern "C" __global__ void {EMPTY}() {{}}\n'

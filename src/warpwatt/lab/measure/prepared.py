@@ -7,8 +7,10 @@ parameters are passed, and what was compiled. Reading it needs nothing but the s
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warpwatt.core.arguments import Buffer
@@ -16,9 +18,6 @@ from warpwatt.core.errors import InputError, ParseError
 from warpwatt.core.program import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from warpwatt.lab.measure.corpus import CorpusProgram
 
 INDEX = "prepared.json"

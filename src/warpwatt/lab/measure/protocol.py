@@ -6,6 +6,7 @@ with its status.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -15,8 +16,6 @@ from warpwatt.lab.measure.device import State
 from warpwatt.lab.measure.statistics import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.lab.measure.device import Device
     from warpwatt.lab.measure.instance import Instance
 

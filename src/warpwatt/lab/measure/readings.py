@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ import numpy as np
 from warpwatt.lab.measure.fits import fit_at_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from warpwatt.lab.measure.device import Sample

@@ -11,16 +11,16 @@ import csv
 import io
 import os
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ParseError
 from warpwatt.lab.measure.protocol import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
     from typing import Self
 
     from warpwatt.lab.measure.columns import Column, Row

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
@@ -24,9 +26,6 @@ from warpwatt.lab.measure.supply import Supply
 from warpwatt.lab.measure.timing import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from warpwatt.lab.measure.bench import Point
     from warpwatt.lab.measure.campaign import Watcher
     from warpwatt.lab.measure.columns import Column

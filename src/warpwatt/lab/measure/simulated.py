@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.errors import DeviceError
+from warpwatt.core.launch import Launch
 from warpwatt.lab.measure.device import Action, DeviceInfo, DeviceLostError, Sample, State
 from warpwatt.lab.measure.simulated_power import PowerSensors, PowerTrace, SensorBehaviour
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Launch
     from warpwatt.lab.measure.instance import Instance
 
 LOAD_SECONDS = 5.0

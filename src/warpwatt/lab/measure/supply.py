@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -27,7 +28,6 @@ from warpwatt.lab.measure.instance import Job
 from warpwatt.workers.process import spawning_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future, ProcessPoolExecutor
     from typing import Self
 

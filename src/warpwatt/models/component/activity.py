@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Buffer, Fill
+from warpwatt.core.case import Case
 from warpwatt.core.launch import WARP_SIZE
-from warpwatt.core.program import Space, Unit
+from warpwatt.core.program import Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.pipes import issue_slots, pipe_instructions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Instruction
 
 Loads = dict[int, float]
 """Instruction index to its amount."""

@@ -7,16 +7,15 @@ rate of their unit turns into work.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case, Timing
 from warpwatt.models.component.activity import activity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case, Timing
     from warpwatt.models.component.activity import Activity
 
 _TABLE = tomllib.loads(files(__package__).joinpath("counters.toml").read_text(encoding="utf-8"))

@@ -7,18 +7,17 @@ one launch and a loop of several give features of the same meaning.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case, Timing
+from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.models.component.activity import toggle_factor
 from warpwatt.models.component.counters import RATES, measured_work
 from warpwatt.models.component.parameters import COMPONENTS, loads, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case, Timing
-    from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.models.component.activity import Activity
 
 LEVELS = ("shared", "l1", "l2", "dram")

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.case import Power
+from warpwatt.core.case import Case, Power, Timing
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
 from warpwatt.models.component.activity import fill_assumed, toggle_factor
 from warpwatt.models.component.counters import measured_work
 from warpwatt.models.component.parameters import STATIC, loads, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.case import Case, Timing
     from warpwatt.models.component.activity import Activity
     from warpwatt.models.component.parameters import Parameters
 

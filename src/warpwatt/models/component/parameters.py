@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Fill
+from warpwatt.core.gpu import Calibration, Clocks, Gpu
 from warpwatt.models.specification import power_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Calibration, Clocks, Gpu
     from warpwatt.models.component.activity import Activity
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib.resources import files
@@ -11,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.case import Case, Power, Timing
 from warpwatt.models.component.features import physical_features
 from warpwatt.models.component.model import Component
 from warpwatt.models.trained.file import read
 from warpwatt.models.trained.shapley import shap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case, Power, Timing
     from warpwatt.models.trained.file import TrainedModel
     from warpwatt.models.trained.predictors import Floats
 

@@ -7,6 +7,7 @@ loops) is added by the difference between a smaller and a larger simulation.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from threading import Thread
@@ -14,6 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.execution import AccessPattern
+from warpwatt.core.program import Program
+from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 from warpwatt.models.pipeline.machine import settings
 from warpwatt.models.pipeline.shorten import Runs, runs
@@ -21,13 +25,8 @@ from warpwatt.models.pipeline.simulator import Counters, Inputs, Simulation, sim
 from warpwatt.models.pipeline.streams import access_costs, equalise_warps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.execution import AccessPattern
-    from warpwatt.core.program import Program
-    from warpwatt.core.streams import WarpStreams
     from warpwatt.models.pipeline.machine import Machine
     from warpwatt.models.pipeline.simulator import Records
 

@@ -8,12 +8,8 @@ L1, and nearly all stores in DRAM where the stacks of the chip and the stream pa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from warpwatt.core.case import Case
 from warpwatt.core.launch import WARP_SIZE
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
 
 Misses = tuple[float, float]
 """Share of sectors that miss L1, and of those the share that misses L2."""

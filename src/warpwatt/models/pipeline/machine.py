@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.models.dispatch import dispatch_rate
 from warpwatt.models.pipeline.codes import IssueOrder
 from warpwatt.models.pipeline.simulator import record_type
 
 if TYPE_CHECKING:
-    from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.models.pipeline.simulator import Records
 
 FALLBACK_CYCLES = {"l1": 33.0, "l2": 260.0, "dram": 600.0}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Access, Level, Space
+from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.dram import slowdown, visit_bytes
 from warpwatt.models.memo import at_any_clock
@@ -21,10 +21,6 @@ from warpwatt.models.pipeline.streams import memory_pipe_accesses
 from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
-    from warpwatt.core.streams import WarpStreams
 
 MODEL_SPREAD = 0.15
 """Standard deviation of log(measured / predicted) beyond what rates and assumptions explain. On the textbook

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +11,6 @@ from warpwatt.core.warps import Stall, WarpStates
 from warpwatt.models.pipeline.codes import REASONS, Pipe, SmPipe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
 
 BOUND = 0.75

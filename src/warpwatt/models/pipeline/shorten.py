@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.streams import WarpStreams
 from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.core.streams import WarpStreams
 
 _FEWEST_REPETITIONS = 4
 """What repeats less often is no run."""

@@ -6,6 +6,7 @@ Rules and their sources stand there, a file per unit; ``native/sm/sm.h`` is wher
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +18,6 @@ from warpwatt.native import ADDRESS, addresses, function
 from warpwatt.native.records import record_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.program import Space
+from warpwatt.core.execution import AccessPattern
+from warpwatt.core.program import Program, Space
+from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.codes import Operation, Reason
 from warpwatt.models.pipeline.table import CONSTANTS
 from warpwatt.models.roofs import LINE_CYCLES, atomic_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.execution import AccessPattern
-    from warpwatt.core.program import Program
-    from warpwatt.core.streams import WarpStreams
     from warpwatt.models.pipeline.machine import Machine
     from warpwatt.models.pipeline.simulator import Records
 

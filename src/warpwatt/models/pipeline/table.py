@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.program import Access, Flow, Immediate, Register, Space, Unit
+from warpwatt.core.program import (
+    Access,
+    Flow,
+    Immediate,
+    Instruction,
+    MemoryAccess,
+    Program,
+    Register,
+    Space,
+    Unit,
+)
 from warpwatt.models.pipeline.codes import (
     NO_SCOREBOARD,
     WARPGROUP_BOARD,
@@ -22,9 +33,6 @@ from warpwatt.models.pipeline.codes import (
 from warpwatt.models.pipeline.simulator import record_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.program import Instruction, MemoryAccess, Program
     from warpwatt.models.pipeline.machine import Machine
     from warpwatt.models.pipeline.simulator import Records
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +15,6 @@ from warpwatt.models.trained.packed import ModelFileError, pack, unpack
 from warpwatt.models.trained.predictors import predictor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from warpwatt.models.trained.predictors import Floats, Predictor
 
 FORMAT = "warpwatt trained model"

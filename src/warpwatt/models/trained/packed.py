@@ -6,6 +6,7 @@ import base64
 import binascii
 import math
 import zlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,6 @@ import numpy as np
 from warpwatt.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
 MOST_BYTES = 1 << 30

@@ -7,6 +7,7 @@ NumPy: ensembles of regression trees are binary ones in flat arrays, and CatBoos
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,6 @@ from warpwatt.core.errors import ToolchainError
 from warpwatt.models.trained.packed import ModelFileError, unpack, unpack_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]

@@ -9,6 +9,7 @@ about ten of them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ import numpy as np
 from warpwatt.models.trained.packed import ModelFileError, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]

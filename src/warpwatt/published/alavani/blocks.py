@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.dataflow import block_graph
 from warpwatt.published.alavani.opclass import InstructionType, OpClass, classify
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
 
 
 @dataclass(frozen=True, slots=True)

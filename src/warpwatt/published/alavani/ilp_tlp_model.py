@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import LaunchError
+from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Level
 from warpwatt.published.alavani import equations, outcome
 from warpwatt.published.alavani.blocks import Code, code
 from warpwatt.published.alavani.machine import AbstractGpu, abstract_gpu, at_ilp
 from warpwatt.published.alavani.opclass import InstructionType, Resource
 from warpwatt.published.alavani.waves import rounds_of_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.execution import AccessPattern
 
 _PARTS = {
     InstructionType.COMPUTE: "compute delay",

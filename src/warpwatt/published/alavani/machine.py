@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.gpu import Capability, Clocks, Gpu
 from warpwatt.published.alavani.opclass import Resource
 from warpwatt.published.alavani.parameters import parameters
 from warpwatt.published.alavani.waves import SmLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Capability, Clocks, Gpu
     from warpwatt.published.alavani.parameters import AlavaniParameters
 
 _HERE = Path(__file__).parent

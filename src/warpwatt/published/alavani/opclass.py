@@ -8,20 +8,15 @@ opcode counts as. SASS opcodes are classified too, so that a kernel without PTX 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from warpwatt.core.program import Access, Flow, Space, Unit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Instruction, MemoryAccess
-
+from warpwatt.core.case import Case
+from warpwatt.core.program import Access, Flow, Instruction, MemoryAccess, Space, Unit
 
 _TABLE = Path(__file__).with_name("opclass.toml")
 _FLOAT_TYPES = frozenset({"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64", "tf32"})

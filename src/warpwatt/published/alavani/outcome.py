@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.published.alavani.machine import (
     published_error,
@@ -13,9 +15,6 @@ from warpwatt.published.alavani.machine import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from warpwatt.core.case import Case
     from warpwatt.published.alavani.blocks import Code
     from warpwatt.published.alavani.machine import AbstractGpu
 

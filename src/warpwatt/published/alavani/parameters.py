@@ -14,20 +14,16 @@ latency and launch overhead on the Tesla K20 alone. Elsewhere a documented stand
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import UnsupportedGpuError
-from warpwatt.core.gpu import MEASURED_ON
+from warpwatt.core.gpu import MEASURED_ON, Gpu
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile
 from warpwatt.gpus.load import find
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Gpu
 
 _REFERENCE = "tesla-k20"  # the only GPU with Table 3.3 and section 3.4
 

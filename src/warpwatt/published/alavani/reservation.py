@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from warpwatt.published.alavani.opclass import Resource
 
 PIPELINE_LATENCY = 1

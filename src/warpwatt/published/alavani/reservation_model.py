@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.program import Level
 from warpwatt.published.alavani import equations, outcome
 from warpwatt.published.alavani.blocks import Code, code
@@ -26,9 +25,6 @@ from warpwatt.published.alavani.reservation import (
     schedule_cfg,
 )
 from warpwatt.published.alavani.waves import Waves, waves
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
 
 _UNITS = {
     Resource.SP: "FP32 and integer pipe",

@@ -8,18 +8,13 @@ in instructions per second. π is one instruction per FP32 lane and cycle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
 from warpwatt.core.units import si
 from warpwatt.published.alavani.opclass import InstructionType, classify, executed, rates
 from warpwatt.published.alavani.parameters import parameters
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
 
 MODEL_SPREAD = 1.37
 """As that of :mod:`warpwatt.published.volkov.model`: two roofs without caches are far from most kernels."""

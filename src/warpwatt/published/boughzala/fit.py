@@ -15,16 +15,13 @@ by the measured power, drawn straight from size to size: one E_b cannot follow s
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from warpwatt.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 LEAST_LAUNCHES = 3
 """Different grids that a fit needs (section V.B)."""

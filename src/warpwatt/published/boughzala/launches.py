@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case, Profile
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Source, weakest
 from warpwatt.models.specification import idle_watts
 from warpwatt.published.boughzala.fit import LEAST_LAUNCHES, BlockModel, Form, Sample, fit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.case import Case, Profile
 
 FIX = (
     "measure three launches with this block and different grids, and give --profile FILE.csv with columns "

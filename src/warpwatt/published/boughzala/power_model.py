@@ -6,14 +6,9 @@ with ``boughzala-resident`` the power is drawn straight from one measured size t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from warpwatt.core.case import Power
+from warpwatt.core.case import Case, Power, Timing
 from warpwatt.core.estimate import Estimate
 from warpwatt.published.boughzala import Form, fit_case
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case, Timing
 
 MODEL_SPREADS = {Form.LINEAR: 0.20, Form.ROUNDS: 0.20, Form.RESIDENT: 0.06}
 """Standard deviation of log(measured / predicted) of the power of sizes that nothing was fitted to, of runs

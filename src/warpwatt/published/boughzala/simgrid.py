@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from warpwatt.core.errors import ToolchainError
 from warpwatt.jobs.hosts import Host, Outcome, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from warpwatt.jobs.hosts import Host
 
     Task = tuple[float, int, float, int]

@@ -6,18 +6,13 @@ An adapter: beyond a case it needs three measured launches of the kernel (``--pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.program import Level
 from warpwatt.published.boughzala import Form, fit_case
 from warpwatt.published.boughzala.fit import LEAST_LAUNCHES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.case import Case
 
 MODEL_SPREAD = 0.05
 """Standard deviation of log(measured / predicted) of sizes that the line was not fitted to: between the 0.01

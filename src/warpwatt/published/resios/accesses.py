@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.launch import WARP_SIZE
+from warpwatt.core.launch import WARP_SIZE, Dim3
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from warpwatt.core.launch import Dim3
     from warpwatt.published.resios.c_loops.bound import Access, BoundFunction
     from warpwatt.published.resios.c_loops.integers import Affine
     from warpwatt.published.resios.c_loops.mapping import Mapping

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.graph import LOAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from warpwatt.published.resios.graph import Block, Value
 
 

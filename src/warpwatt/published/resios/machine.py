@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from warpwatt.core.gpu import Gpu
 from warpwatt.models.latency import FALLBACK_CYCLES, OLD_FACTOR
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Gpu
 
 _UNKNOWN_LATENCY_CYCLES = 4.5
 """Distance of dependent instructions since Volta where nobody measured it; older ones by OLD_FACTOR."""

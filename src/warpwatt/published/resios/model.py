@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError
-
-if TYPE_CHECKING:
-    from warpwatt.core.case import Case
-    from warpwatt.core.program import Level
+from warpwatt.core.program import Level
 
 
 class Resios:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import WARP_SIZE, Dim3
 from warpwatt.published.resios.accesses import (
     executions,
@@ -21,10 +24,6 @@ from warpwatt.published.resios.machine import Rate, machine
 from warpwatt.published.resios.simulation import Hardware, Step, Unit, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping as Table
-    from collections.abc import Sequence
-
-    from warpwatt.core.gpu import Gpu
     from warpwatt.published.resios.accesses import Opportunity
     from warpwatt.published.resios.c_loops.bound import Access, BoundFunction
     from warpwatt.published.resios.c_loops.mapping import Mapping

@@ -8,6 +8,7 @@ make the simulation of a single kind of instruction equal to (4.4).
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING
 from warpwatt.published.resios.equations import compute_delay, memory_delay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from warpwatt.published.resios.machine import Rate
 
 _DONE = 1e-9

@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import LaunchError
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
@@ -27,7 +27,6 @@ from warpwatt.models.roofs import imbalance, roofs
 from warpwatt.published.alavani.opclass import rates
 
 if TYPE_CHECKING:
-    from warpwatt.core.case import Case
     from warpwatt.models.roofs import Roof
 
 MODEL_SPREAD = 0.46

@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warpwatt.core.gpu import Clocks
 from warpwatt.published.wang_chu.rounds import KNEE, answer
 
 if TYPE_CHECKING:
-    from warpwatt.core.gpu import Clocks
     from warpwatt.published.wang_chu.counts import Counts
     from warpwatt.published.wang_chu.memory import MemoryParameters
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from warpwatt.core.program import Access, Space
+from warpwatt.core.execution import Workload
+from warpwatt.core.program import Access, Instruction, Space
 from warpwatt.emulate.workload import OFF_CHIP
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.execution import Workload
-    from warpwatt.core.program import Instruction
 
 COMPUTE, SHARED, L2, DRAM, OTHER = "computation", "shared memory", "L2", "DRAM", "other memory"
 KINDS = (COMPUTE, SHARED, L2, DRAM, OTHER)

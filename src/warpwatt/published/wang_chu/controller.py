@@ -9,17 +9,12 @@ controller that only knows what is launched now (:func:`controlled`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from warpwatt.core.application import KernelNode
+from warpwatt.core.application import Application, KernelNode
 from warpwatt.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from warpwatt.core.application import Application
-    from warpwatt.core.gpu import Clocks
+from warpwatt.core.gpu import Clocks
 
 Pair = tuple[float, float]
 """SM and memory clock in hertz."""

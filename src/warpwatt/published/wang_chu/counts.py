@@ -7,18 +7,14 @@ measured launch. Counters that a profile lacks are the workload's.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from warpwatt.core.case import Case
+from warpwatt.core.gpu import Gpu
 from warpwatt.core.program import Flow
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.roofs import SECTOR_BYTES, imbalance, roofs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.case import Case
-    from warpwatt.core.gpu import Gpu
 
 NOT_ON_THE_SM = ("dram", "l2", "atomics", "latency", "dispatch")
 """Roofs that are not the compute server's; the paper knows nothing of block dispatch."""

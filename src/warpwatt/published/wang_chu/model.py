@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Timing
+from warpwatt.core.case import Case, Profile, Timing
 from warpwatt.core.errors import LaunchError
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
@@ -18,7 +18,6 @@ from warpwatt.published.wang_chu.parameters import parameters
 from warpwatt.published.wang_chu.rounds import answer
 
 if TYPE_CHECKING:
-    from warpwatt.core.case import Case, Profile
     from warpwatt.published.wang_chu.counts import Counts
     from warpwatt.published.wang_chu.memory import MemoryParameters
     from warpwatt.published.wang_chu.rounds import Answer

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from warpwatt.core.gpu import Gpu
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile
 from warpwatt.models.latency import FALLBACK_CYCLES
 from warpwatt.models.roofs import DRAM_EFFICIENCY, L2_BYTES_PER_SM_CLOCK, SECTOR_BYTES
 from warpwatt.published.wang_chu.memory import MemoryParameters
-
-if TYPE_CHECKING:
-    from warpwatt.core.gpu import Gpu
 
 FOLDER = DATA / "wangchu"
 ON_CHIP = 277.32 / 222.0

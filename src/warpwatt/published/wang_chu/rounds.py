@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warpwatt.core.gpu import Clocks
 from warpwatt.published.wang_chu.regimes import (
     Round,
     SharedUse,
@@ -22,7 +23,6 @@ from warpwatt.published.wang_chu.regimes import (
 )
 
 if TYPE_CHECKING:
-    from warpwatt.core.gpu import Clocks
     from warpwatt.published.wang_chu.counts import Counts
     from warpwatt.published.wang_chu.memory import MemoryParameters
 

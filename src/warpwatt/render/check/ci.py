@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from warpwatt.core.budget import CheckResult, Failure, Verdict
 from warpwatt.render.check.words import hottest_text, sentence, summary
 from warpwatt.render.github import annotation, repository_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.budget import CheckResult, Failure, Verdict
     from warpwatt.render.context import Context
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.budget import CheckResult, Failure, Verdict
+from warpwatt.core.prediction import LineCost
 from warpwatt.render.document.values import launch_document, quantity_document
 from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:
-    from warpwatt.core.budget import CheckResult, Failure, Verdict
-    from warpwatt.core.prediction import LineCost
     from warpwatt.render.context import Context
 
 SCHEMA = Schema("check", "1.0.0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.budget import CheckResult, Verdict
 from warpwatt.render.check.words import (
     allowed_text,
     found_text,
@@ -20,11 +22,8 @@ from warpwatt.render.check.words import (
 from warpwatt.render.console import QUIET, glued, plain, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from warpwatt.core.budget import CheckResult, Verdict
     from warpwatt.render.context import Context
 
 GOOD, BAD = "✓", "✗"

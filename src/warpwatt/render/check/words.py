@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from warpwatt.budget.quantities import BYTES, QUANTITIES, SHARE
-from warpwatt.core.budget import Bound
+from warpwatt.core.budget import Bound, CheckResult, Verdict
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import bounds, count, percent
 from warpwatt.render.github import repository_path
-
-if TYPE_CHECKING:
-    from warpwatt.core.budget import CheckResult, Verdict
 
 TRAFFIC = ("l2_traffic", "dram_traffic")
 """Quantities in bytes that are told in powers of 1000."""

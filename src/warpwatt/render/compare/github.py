@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, QuantityChange
+from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
 from warpwatt.render.compare.words import (
     figure_text,
@@ -15,10 +18,6 @@ from warpwatt.render.compare.words import (
 from warpwatt.render.github import annotation, repository_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, QuantityChange
-    from warpwatt.core.estimate import Estimate
     from warpwatt.render.context import Context
 
 WORST_LINES = 3

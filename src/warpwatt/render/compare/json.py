@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
+from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.render.compare.words import verdict
 from warpwatt.render.document.values import launch_document, quantity_document
 from warpwatt.render.json import Schema, dump, header
 
 if TYPE_CHECKING:
-    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
-    from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.context import Context
 
 SCHEMA = Schema("comparison", "1.0.0")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, QuantityChange
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.compare.text import note
@@ -30,11 +34,6 @@ from warpwatt.render.compare.words import (
 from warpwatt.render.console import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, QuantityChange
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
 STYLES = ("base.css", "compare.css", "print.css")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.compare.words import (
     LEGEND,
@@ -31,13 +35,8 @@ from warpwatt.render.console import HEADING, QUIET, glued, plain, section, to_te
 from warpwatt.render.figures import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
-    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
 MOST_FIGURES = 6

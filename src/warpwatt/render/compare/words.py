@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from warpwatt.core.comparison import LineStatus, Measure, Topic
+from warpwatt.core.comparison import (
+    Comparison,
+    ComparisonSet,
+    Figure,
+    LineChange,
+    LineStatus,
+    Measure,
+    QuantityChange,
+    Topic,
+)
+from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import bounds, count, percent
 from warpwatt.render.words import unit_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from warpwatt.core.comparison import Comparison, ComparisonSet, Figure, LineChange, QuantityChange
-    from warpwatt.core.estimate import Estimate
 
 MINUS = "−"
 MANY_TIMES = 3.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from warpwatt.core.advice import Advice
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.document.values import (
     device_document,
     launch_document,
@@ -26,8 +28,6 @@ from warpwatt.render.findings import findings
 from warpwatt.render.roofline import roofline
 
 if TYPE_CHECKING:
-    from warpwatt.core.advice import Advice
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.document.values import Json
     from warpwatt.render.reasons import Finding
 

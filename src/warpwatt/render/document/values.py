@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from warpwatt.core.arguments import Scalar
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.arguments import Argument
-    from warpwatt.core.case import Profile
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.execution import Traffic
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Dim3, Launch
-    from warpwatt.core.program import SourceLine
-
+from warpwatt.core.arguments import Argument, Scalar
+from warpwatt.core.case import Profile
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.execution import Traffic
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import SourceLine
 
 Json = dict[str, Any]
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from warpwatt.core.execution import AccessPattern, Assumption, LoopTrips, Occupancy, Workload
+from warpwatt.core.prediction import LineCost, LineWait, Prediction
+from warpwatt.core.warps import WarpStates
 from warpwatt.render.document.values import place_document, traffic_document
 from warpwatt.render.listing import instruction_text
 from warpwatt.render.method import method, method_text
 from warpwatt.render.reach import active_lanes, reaches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.execution import AccessPattern, Assumption, LoopTrips, Occupancy, Workload
-    from warpwatt.core.prediction import LineCost, LineWait, Prediction
-    from warpwatt.core.warps import WarpStates
     from warpwatt.render.document.values import Json
     from warpwatt.render.reach import Reach
 

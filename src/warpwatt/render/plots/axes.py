@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TICKS = 6
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from warpwatt.render.plots.axes import LinearAxis, Tick
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WIDTH, HEIGHT = 420, 270
 LEFT, RIGHT, TOP, BOTTOM = 62, 30, 16, 44

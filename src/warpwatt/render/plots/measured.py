@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.render.plots.axes import LinearAxis, LogAxis, Tick, round_step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.lab.measure.constants import Plot
 
 WIDTH, HEIGHT = 420, 260

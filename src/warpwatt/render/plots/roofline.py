@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from warpwatt.render.figures import percent
 from warpwatt.render.plots.axes import LogAxis, Tick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from warpwatt.render.roofline import Level, Roof, Roofline
 
 WIDTH, HEIGHT = 720, 400

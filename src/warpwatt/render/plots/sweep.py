@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from warpwatt.sweep.points import name, varying
 from warpwatt.sweep.rows import objective, pareto
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.sweep.rows import Range, Row
 
 WIDTH, HEIGHT = 560, 300

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,6 @@ import numpy as np
 from warpwatt.lab.learn.errors import import_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from warpwatt.lab.learn.diagnostics import Response
     from warpwatt.lab.learn.evaluate import Errors
     from warpwatt.lab.learn.samples import Floats, Samples

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.advice import Advice
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
@@ -29,10 +32,6 @@ from warpwatt.render.report.values import Bar, Figure, figure, kernel_name, shap
 from warpwatt.render.roofline import instruction_roofline, roofline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.advice import Advice
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.plots.lines import LineChart
     from warpwatt.render.plots.memory import MemoryChart

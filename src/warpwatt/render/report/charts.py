@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
+from warpwatt.core.warps import Stall
 from warpwatt.models.component.parameters import STATIC
 from warpwatt.render.figures import percent, plural
 from warpwatt.render.report.lines import SMALL
 from warpwatt.render.report.values import Bar, bar, parts
 from warpwatt.render.words import STALL_REASONS, speed_of_light_order
-
-if TYPE_CHECKING:
-    from warpwatt.core.prediction import Prediction
-    from warpwatt.core.warps import Stall
 
 
 def bar_charts(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:

@@ -6,16 +6,15 @@ keeps its hottest rows and those around them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.code import AROUND, CodeRow, listings
 from warpwatt.render.listing import LEVEL_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.code import Listing
     from warpwatt.render.context import Context
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import interval, percent, plural
 from warpwatt.render.plots.axes import binary_ticks
@@ -12,9 +14,6 @@ from warpwatt.render.plots.lines import LineChart, Mark, outline, path_data, ste
 from warpwatt.render.report.values import Dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from warpwatt.core.estimate import Estimate
     from warpwatt.gpus.occupancy_curves import OccupancyCurve, OccupancyPoint
     from warpwatt.render.plots.axes import LinearAxis
     from warpwatt.sweep.clock_sweep import ClockPoint, ClockSweep

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from warpwatt.core.execution import LoopTrips
+from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.units import si
 from warpwatt.render.code import short_names
 from warpwatt.render.console import plain
@@ -15,8 +17,6 @@ from warpwatt.render.reasons import stall_text
 from warpwatt.render.report.values import Cell, Dataset
 
 if TYPE_CHECKING:
-    from warpwatt.core.execution import LoopTrips
-    from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.reach import Reach
 
 SMALL = 0.005

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from warpwatt.core.execution import Traffic, Workload
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Access, Space
 from warpwatt.core.units import si
 from warpwatt.render.figures import count, percent
@@ -12,12 +14,6 @@ from warpwatt.render.plots.memory import HEIGHT, LOW, PLACES, Arrow, Box, Memory
 from warpwatt.render.report.values import Dataset
 from warpwatt.render.roofline import dram_peak, l1_peak, l2_peak
 from warpwatt.render.words import unit_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.execution import Traffic, Workload
-    from warpwatt.core.prediction import Prediction
 
 _OFF_CHIP = frozenset({Space.GLOBAL, Space.LOCAL, Space.GENERIC})
 

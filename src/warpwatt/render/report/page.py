@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
@@ -17,9 +19,6 @@ from warpwatt.render.report.values import figures, kernel_name, shape
 from warpwatt.render.roofline import roofline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
     from warpwatt.render.plots.roofline import RooflinePlot
     from warpwatt.render.report.account import Account

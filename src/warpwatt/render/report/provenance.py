@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.gpus import default_clocks
 from warpwatt.render.console import plain
@@ -13,10 +16,6 @@ from warpwatt.render.method import method_text
 from warpwatt.render.roofline import memory_roofs, roof_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
     from warpwatt.render.context import Context
 
 

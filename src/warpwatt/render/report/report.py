@@ -6,19 +6,18 @@ the first :data:`MOST_SWEPT` predictions get one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.progress import step
 from warpwatt.gpus.occupancy_curves import OccupancyCurve, occupancy_curves
 from warpwatt.sweep.clock_sweep import ClockSweep, clock_sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from warpwatt.compose import Choice
-    from warpwatt.core.prediction import Prediction
 
 MOST_SWEPT = 12
 NOT_ASKED = "No clock sweep was asked for."

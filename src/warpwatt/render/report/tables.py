@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from warpwatt.core.advice import Advice
 from warpwatt.render.console import plain
 from warpwatt.render.report.curves import clock_data, occupancy_data
 from warpwatt.render.report.lines import lines_data
@@ -11,9 +13,6 @@ from warpwatt.render.report.memory import memory_data
 from warpwatt.render.report.values import Dataset, bars_data, kernel_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.advice import Advice
     from warpwatt.render.report.report import Report
     from warpwatt.render.report.values import Bar
     from warpwatt.render.roofline import Roofline

@@ -8,22 +8,19 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.console import plain
 from warpwatt.render.figures import bounds, launch_shape, percent, quantity
 from warpwatt.render.json import finite
 from warpwatt.render.words import unit_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.prediction import Prediction
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.render.registry import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
     from warpwatt.render.context import Context

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.json import dump, header
@@ -16,12 +18,9 @@ from warpwatt.render.sweep.tables import csv_of, records
 from warpwatt.sweep.points import name, varying
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
     from warpwatt.choose.recommend import Recommendation
-    from warpwatt.core.estimate import Estimate
     from warpwatt.render.context import Context
     from warpwatt.sweep.rows import Range
 

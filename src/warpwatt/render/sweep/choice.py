@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.figures import bounds, percent, plural
@@ -15,12 +17,9 @@ from warpwatt.render.sweep.columns import SCHEMA, interval_columns
 from warpwatt.render.sweep.tables import csv_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
 
     from warpwatt.choose.gpu_choice import Candidate, GpuChoice, LeftOut
-    from warpwatt.core.estimate import Estimate
     from warpwatt.render.context import Context
 
 STYLES = ("base.css", "print.css")

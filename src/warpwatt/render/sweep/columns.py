@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.estimate import Estimate
 from warpwatt.render.json import Schema
 from warpwatt.sweep.rows import Row, pareto
 from warpwatt.sweep.sizes import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from warpwatt.core.estimate import Estimate
     from warpwatt.sweep.rows import Range
 
 SCHEMA = Schema("sweep", "1.1.0")

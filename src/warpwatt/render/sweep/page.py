@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from warpwatt.sweep.points import name, title, varying
 from warpwatt.sweep.rows import OBJECTIVES, least, pareto
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from warpwatt.render.context import Context
     from warpwatt.sweep.rows import Range, Row
 

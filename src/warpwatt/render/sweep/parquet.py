@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from warpwatt.render.sweep.columns import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import BinaryIO
 
     from warpwatt.render.context import Context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.render.csv import cell
@@ -11,7 +12,6 @@ from warpwatt.render.json import dump, header
 from warpwatt.render.sweep.columns import SCHEMA, Survey, names, record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from typing import BinaryIO
 
     from warpwatt.render.context import Context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -15,8 +16,6 @@ from warpwatt.sweep.points import varying
 from warpwatt.sweep.rows import OBJECTIVES, least, objective, pareto
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rich.console import RenderableType
 
     from warpwatt.render.context import Context

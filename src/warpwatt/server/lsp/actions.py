@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -13,8 +14,6 @@ from warpwatt.server.lsp.document import bare
 from warpwatt.server.lsp.source import ignored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from warpwatt.server.lsp.document import Document
     from warpwatt.server.lsp.source import KernelPlace
 

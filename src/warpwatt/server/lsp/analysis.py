@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +23,8 @@ from warpwatt.core.errors import (
     UnsupportedGpuError,
     WarpWattError,
 )
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.messages import errors
 from warpwatt.request.choices import complete_gpus, model_choice
 from warpwatt.server.lsp.extract import advice_facts, facts_of
@@ -32,10 +34,6 @@ from warpwatt.server.lsp.module import compile_all, is_own, session_of
 from warpwatt.server.lsp.source import kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import Prediction
     from warpwatt.request.launch_text import Request
     from warpwatt.request.session import Session
     from warpwatt.server.lsp.facts import Facts, Job, Message, PlacedLaunch

@@ -9,8 +9,9 @@ import shutil
 import tempfile
 import threading
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.io_ import run_async
@@ -27,9 +28,6 @@ from warpwatt.server.lsp.progress import Reporter
 from warpwatt.server.lsp.scheduler import Request, Scheduler
 from warpwatt.server.lsp.settings import NAME, settings_for
 from warpwatt.server.lsp.text import PlainWorkspace, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 logger = logging.getLogger(__name__)
 

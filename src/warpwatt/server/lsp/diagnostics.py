@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -16,8 +17,6 @@ from warpwatt.server.lsp.lenses import gpu_name
 from warpwatt.server.lsp.source import ignored
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from warpwatt.server.lsp.document import Document
     from warpwatt.server.lsp.facts import Facts, Remark
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from warpwatt.server.lsp import worker
 from warpwatt.workers.process import ChildProcess, forking_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.server.lsp.facts import Job, Message
 
 logger = logging.getLogger(__name__)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from warpwatt.core.advice import Advice
+from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.units import si
 from warpwatt.core.warps import Stall
 from warpwatt.frontend.select import plain_name
@@ -17,10 +20,6 @@ from warpwatt.render.reasons import producer_text, stall_text
 from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact, Related, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.advice import Advice
-    from warpwatt.core.prediction import LineCost, Prediction
     from warpwatt.render.reach import Reach
 
 LOW_OCCUPANCY = 0.5

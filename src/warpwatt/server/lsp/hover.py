@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -11,8 +12,6 @@ from warpwatt.render.figures import percent
 from warpwatt.server.lsp.lenses import gpu_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.server.lsp.document import Document
     from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -11,8 +12,6 @@ from warpwatt.render.figures import percent
 from warpwatt.server.lsp.document import bare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from warpwatt.server.lsp.document import Document
     from warpwatt.server.lsp.facts import Facts
     from warpwatt.server.lsp.source import KernelPlace

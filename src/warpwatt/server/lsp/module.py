@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Kernel
 from warpwatt.frontend.compilation import compile_cuda
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.demangle import demangle
@@ -19,9 +21,6 @@ from warpwatt.server.lsp.moved import entry_codes
 from warpwatt.server.lsp.source import without_comments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Compiled
     from warpwatt.frontend.toolkits import ToolkitChoice
     from warpwatt.server.lsp.facts import Query

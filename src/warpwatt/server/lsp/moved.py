@@ -8,14 +8,11 @@ the file, a comment or an empty line changes only those.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact, Related, Remark
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _ENTRY = re.compile(r"^[ \t]*(?:\.(?:visible|weak|extern)[ \t]+)*\.entry[ \t]+([\w$]+)", re.MULTILINE)
 _FILE = re.compile(r'^[ \t]*\.file[ \t]+(\d+)[ \t]+"((?:[^"\\\n]|\\.)*)".*$', re.MULTILINE)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UsageError, WarpWattError
+from warpwatt.core.prediction import Prediction
 from warpwatt.render.context import Context
 from warpwatt.render.html import render
 from warpwatt.server.lsp.analysis import CancelledError, in_folder_of
@@ -14,9 +16,6 @@ from warpwatt.server.lsp.facts import Page, Progress
 from warpwatt.server.lsp.module import session_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from warpwatt.core.prediction import Prediction
     from warpwatt.server.lsp.analysis import Notify
     from warpwatt.server.lsp.facts import Job
 

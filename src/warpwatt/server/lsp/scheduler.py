@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from warpwatt.server.lsp.engine import Engine
 from warpwatt.server.lsp.facts import Answer, Done, Page, Problem, Progress, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.server.lsp.facts import Job, Message
 
 logger = logging.getLogger(__name__)

@@ -24,19 +24,17 @@ The editor sends the keys of the first part under ``warpwatt``; what it sets win
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import InputError
 from warpwatt.request.fields import FIELDS, Group, Kind
 from warpwatt.request.launch_text import from_table, read_toml
 from warpwatt.request.values import format_pairs
 from warpwatt.server.lsp.facts import PlacedLaunch, Problem, Query
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "warpwatt.toml"
 _FIELDS = {field.key: field for field in FIELDS if field.group is not Group.LAUNCH and field.key}

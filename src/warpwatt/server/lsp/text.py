@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
 from warpwatt.server.lsp.source import plain_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Kernel, Program, SourceLine
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.toolkits import toolkits_directory
 from warpwatt.gpus.catalog import user_directories
 from warpwatt.workers.confinement import SYSTEM
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Kernel, Program, SourceLine
     from warpwatt.frontend.compiled import Source
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import DType
+from warpwatt.core.program import Kernel, Parameter
 from warpwatt.frontend.select import plain_name
 from warpwatt.frontend.signatures import signature
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Kernel, Parameter
     from warpwatt.request.launch_text import LaunchText
 
 _ELEMENTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import truediv
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Buffer, Fill
 from warpwatt.core.errors import ArgumentError, InputError, UsageError, WarpWattError
-from warpwatt.core.program import Unknown
+from warpwatt.core.estimate import Estimate
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import Prediction
+from warpwatt.core.program import Kernel, Unknown
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
 from warpwatt.frontend.source import Kind, kind_of
@@ -28,12 +32,6 @@ from warpwatt.workers.child import SideError
 from warpwatt.workers.limits import GIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from warpwatt.core.estimate import Estimate
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import Prediction
-    from warpwatt.core.program import Kernel
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.request.launch_text import Request
     from warpwatt.workers.limits import Limits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib import resources
@@ -26,8 +27,6 @@ from warpwatt.workers.child import described
 from warpwatt.workers.pool import BusyError, CrashError, LimitError, Pool, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
     from starlette.requests import Request
 
     from warpwatt.server.web.settings import Settings

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import JSONResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MEDIA_TYPE = "application/problem+json"
 _STATUS = {"ToolchainError": 503, "DeviceError": 503}

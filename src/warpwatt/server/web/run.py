@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,6 @@ from warpwatt.server.web.settings import bracketed
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
 
     from warpwatt.server.web.settings import Settings
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jsonschema import Draft202012Validator, ValidationError, validators
@@ -15,8 +16,6 @@ from warpwatt.server.web.openapi import schemas
 from warpwatt.server.web.problems import UNPROCESSABLE, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from starlette.requests import Request
 
     from warpwatt.server.web.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Flow
+from warpwatt.core.program import Flow, Guard, Instruction, Program
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.driver import Language, UncoveredError, drive
 from warpwatt.emulate.lift.ptx import (
@@ -26,7 +26,6 @@ from warpwatt.emulate.lift.ptx.operands import PtxBuilder
 from warpwatt.program.inlining import expand_calls
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Guard, Instruction, Program
     from warpwatt.emulate.ir import Routine, Value
 
 _REAL = ("f16", "f32", "f64", "bf16", "f16x2", "bf16x2", "f32x2")

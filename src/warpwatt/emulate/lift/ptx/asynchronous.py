@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction, Operand
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift import barriers
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -14,7 +15,6 @@ from warpwatt.emulate.lift.ptx.memory import SPACES, space_of
 from warpwatt.emulate.lift.ptx.patterns import immediate, nothing
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction, Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -11,7 +12,6 @@ from warpwatt.emulate.lift.ptx.memory import space_of
 from warpwatt.emulate.lift.ptx.opcode import bits_of, signed, type_of
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

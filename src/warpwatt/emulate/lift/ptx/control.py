@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Flow, Immediate
+from warpwatt.core.program import Flow, Immediate, Instruction
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.patterns import nothing
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

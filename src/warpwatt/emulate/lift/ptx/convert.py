@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift import floats
 from warpwatt.emulate.lift.bits import join_halves
@@ -11,7 +12,6 @@ from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import is_float, signed, type_of
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

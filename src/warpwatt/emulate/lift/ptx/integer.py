@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.bits import (
     add_with_carry,
@@ -19,7 +20,6 @@ from warpwatt.emulate.lift.ptx.operands import CARRY
 from warpwatt.emulate.lift.ptx.patterns import plain
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Vector
+from warpwatt.core.program import Instruction, Operand, Vector
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS, WINDOWS
 from warpwatt.emulate.lift.bits import funnel, lookup, permute
@@ -13,9 +14,6 @@ from warpwatt.emulate.lift.ptx.opcode import signed, type_of
 from warpwatt.emulate.lift.ptx.patterns import immediate, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction, Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

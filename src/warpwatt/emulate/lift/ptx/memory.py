@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Space, Symbol
+from warpwatt.core.program import Address, Instruction, Operand, Program, Space, Symbol
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.layout import CONSTANT_BANK, PARAMETER_BANK
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -16,9 +17,6 @@ from warpwatt.emulate.lift.ptx.patterns import nothing
 from warpwatt.program.semantics import parameter_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction, Operand, Program
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Register, Space, Symbol, Vector
+from warpwatt.core.program import (
+    Address,
+    Immediate,
+    Instruction,
+    Operand,
+    Program,
+    Register,
+    Space,
+    Symbol,
+    Vector,
+)
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.layout import SLOT_BITS, WINDOWS, layout
@@ -15,9 +26,6 @@ from warpwatt.emulate.lift.ptx import specials
 from warpwatt.emulate.lift.ptx.opcode import bits_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction, Operand, Program
     from warpwatt.emulate.ir import Value
 
 _INTEGERS = {1: Type.I1, 8: Type.I8, 16: Type.I16, 32: Type.I32, 64: Type.I64}

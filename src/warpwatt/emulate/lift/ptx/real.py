@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift import floats
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -15,7 +16,6 @@ from warpwatt.emulate.lift.ptx.opcode import type_of
 from warpwatt.emulate.lift.ptx.patterns import plain
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

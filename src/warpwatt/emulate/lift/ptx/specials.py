@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import SPECIALS, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.emulate.builder import Builder
     from warpwatt.emulate.ir import Value
 

@@ -7,10 +7,11 @@ rule of :mod:`warpwatt.emulate.fragments`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Immediate
+from warpwatt.core.program import Immediate, Instruction
 from warpwatt.emulate.formats import BITS
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -19,9 +20,6 @@ from warpwatt.emulate.lift.ptx.patterns import immediate
 from warpwatt.emulate.lift.warp import load_matrices, store_matrices, transpose
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

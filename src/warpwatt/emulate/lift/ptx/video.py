@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.bits import clamp, field
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import signed
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

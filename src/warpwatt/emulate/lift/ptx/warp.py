@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Immediate
+from warpwatt.core.program import Immediate, Instruction, Operand
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import signed, type_of
@@ -15,7 +15,6 @@ from warpwatt.emulate.lift.ptx.patterns import immediate
 from warpwatt.emulate.lift.warp import source_lane
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Instruction, Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.ptx.opcode import Opcode
     from warpwatt.emulate.lift.ptx.operands import PtxBuilder

@@ -9,6 +9,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Guard, Instruction, Program
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.driver import Language, drive
@@ -16,7 +17,6 @@ from warpwatt.emulate.lift.sass.code import WORD, addressed, flat
 from warpwatt.emulate.lift.sass.table import lift_instruction
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Guard, Instruction, Program
     from warpwatt.emulate.ir import Routine, Value
 
 __all__ = ["lift_sass"]

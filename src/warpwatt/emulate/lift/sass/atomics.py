@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Register
+from warpwatt.core.program import Operand, Register
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.sass.memory import ACCESS, SPACES, address
@@ -12,7 +12,6 @@ from warpwatt.emulate.lift.sass.operands import is_predicate, is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
 

@@ -6,14 +6,11 @@ tables. Padding between functions is filled with NOP.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow, Immediate, Instruction, Program, Register
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WORD = 16
 """Bytes of an instruction."""

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import struct
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.launch import Launch
 from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.launch import Launch
 
 _WINDOWS = {"shared": SHARED_SLOT << SLOT_BITS, "local": LOCAL_SLOT << SLOT_BITS}
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Immediate
+from warpwatt.core.program import Immediate, Operand
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.floats import flush, least, saturate
 from warpwatt.emulate.lift.sass.operands import is_zero, next_register, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.builder import Builder
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step

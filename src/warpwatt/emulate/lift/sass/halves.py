@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Register
+from warpwatt.core.program import Address, Immediate, Operand, Register
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.bits import join_halves, split_halves
 from warpwatt.emulate.lift.floats import (
@@ -23,9 +24,6 @@ from warpwatt.emulate.lift.sass.operands import Unsupported, is_zero, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
 

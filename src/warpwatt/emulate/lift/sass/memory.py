@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Register
+from warpwatt.core.program import Address, Immediate, Operand, Register
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.sass.operands import is_uniform, is_zero, next_register, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.core.program import Address, Immediate, Operand, Register, Symbol
+from warpwatt.core.program import Address, Immediate, Instruction, Operand, Program, Register, Symbol
 from warpwatt.emulate.ir import Op, Type, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from warpwatt.core.program import Instruction, Program
     from warpwatt.emulate.builder import Builder
 
 _ZERO = frozenset({"RZ", "URZ", "SRZ"})

@@ -7,15 +7,14 @@ become zero and the builder notes it. Nothing is ignored in silence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Instruction, Program
 from warpwatt.emulate.lift.sass.operands import Step, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from warpwatt.core.program import Instruction, Program
     from warpwatt.emulate.builder import Builder
     from warpwatt.emulate.ir import Value
 

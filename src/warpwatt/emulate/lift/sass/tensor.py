@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from warpwatt.core.program import Operand
 from warpwatt.emulate.formats import BITS
 from warpwatt.emulate.fragments import fragment
 from warpwatt.emulate.ir import Type
@@ -16,7 +17,6 @@ from warpwatt.emulate.lift.sass.operands import Unsupported, is_zero, next_regis
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
-    from warpwatt.core.program import Operand
     from warpwatt.emulate.ir import Value
     from warpwatt.emulate.lift.sass.operands import Step
 

@@ -7,6 +7,7 @@ What a device offers beyond :class:`~warpwatt.lab.measure.device.Device` is aske
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from warpwatt.lab.measure.results import Group
 from warpwatt.lab.measure.statistics import median_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from warpwatt.lab.measure.bench import Bench
     from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.instance import Job

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ToolchainError
-from warpwatt.core.program import Flow, Level
+from warpwatt.core.program import Flow, Instruction, Level, Program
 from warpwatt.frontend.compilation import assemble_ptx
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.disassembly import Disassembly
@@ -24,10 +26,6 @@ from warpwatt.lab.measure.microbench import ptx, suite
 from warpwatt.lab.measure.microbench.placing import CUBIN, TOOLKIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from warpwatt.core.program import Instruction, Program
     from warpwatt.frontend.compiled import Compiled
     from warpwatt.lab.measure.microbench.model import Expected, Probe
 

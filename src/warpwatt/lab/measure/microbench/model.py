@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from warpwatt.core.launch import Launch
 from warpwatt.lab.measure.microbench import ptx
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.launch import Launch
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +16,6 @@ from warpwatt.lab.measure.microbench.model import Chain, Data, Microbenchmark
 from warpwatt.lab.measure.prepared import Code, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from warpwatt.lab.measure.device import Action, Device

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
@@ -21,9 +23,6 @@ from warpwatt.lab.measure.protocol import Status
 from warpwatt.lab.measure.results import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from warpwatt.lab.measure.bench import Bench
     from warpwatt.lab.measure.columns import Row
     from warpwatt.lab.measure.device import DeviceInfo

@@ -7,11 +7,8 @@ of its SM, and whatever the loop computed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 VERSION = "8.7"
 """The oldest PTX version that knows every target up to sm_120."""

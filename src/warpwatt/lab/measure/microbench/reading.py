@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from warpwatt.lab.measure.protocol import Conditions, Settings, Status, retry_re
 from warpwatt.lab.measure.statistics import median_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.lab.measure.bench import Bench
     from warpwatt.lab.measure.microbench.placing import Placed
 

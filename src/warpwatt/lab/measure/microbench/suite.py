@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from warpwatt.lab.measure.microbench import instructions, latencies, streams
 from warpwatt.lab.measure.microbench.model import Chain, Data, Microbenchmark, Probe, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.lab.measure.device import DeviceInfo
 
 WARPS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.gpu import Gpu
 from warpwatt.published.alavani.features.equations import WARP_SIZE, ThroughputFit
 from warpwatt.published.alavani.parameters import parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from warpwatt.core.gpu import Gpu
 
 _TABLE = Path(__file__).with_name("published.toml")
 _MISC_LATENCY = 10.0

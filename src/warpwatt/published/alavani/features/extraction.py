@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import InputError
-from warpwatt.core.program import Access, Flow, Space
+from warpwatt.core.execution import Execution, Occupancy
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import Launch
+from warpwatt.core.program import Access, Flow, Instruction, Program, Resources, Space
 from warpwatt.program.inlining import expand_calls
 from warpwatt.published.alavani.features import equations as eq
 from warpwatt.published.alavani.features.constants import (
@@ -17,15 +20,6 @@ from warpwatt.published.alavani.features.constants import (
 )
 from warpwatt.published.alavani.features.values import Convention, Features
 from warpwatt.published.alavani.opclass import InstructionType, classify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from warpwatt.core.execution import Execution, Occupancy
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Instruction, Program, Resources
-
 
 _COMPUTE, _GLOBAL = InstructionType.COMPUTE, InstructionType.GLOBAL
 _SHARED, _MISC = InstructionType.SHARED, InstructionType.MISC

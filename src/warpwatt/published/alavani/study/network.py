@@ -10,6 +10,7 @@ decay are said to be used, without values: both are arguments.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ import numpy as np
 from warpwatt.lab.learn.errors import import_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy.typing as npt
 
     from warpwatt.lab.learn.samples import Floats

@@ -9,6 +9,7 @@ features.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -22,8 +23,6 @@ from warpwatt.lab.learn.regressors import min_max
 from warpwatt.published.alavani.study.network import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.lab.learn.evaluate import Fold, Progress
     from warpwatt.lab.learn.samples import Floats, Samples
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator as operators
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from warpwatt.published.resios.c_loops.integers import Affine
 from warpwatt.published.resios.c_loops.nest import Binary, Cast, Name, Number, Select, Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from warpwatt.published.resios.c_loops.nest import Expression
 
 _COMPARING = {

@@ -5,6 +5,7 @@ Affine forms are over loop counters, which count from zero; a counter is named `
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,6 @@ from warpwatt.published.resios.c_loops.refuse import Place
 from warpwatt.published.resios.c_loops.statements import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from warpwatt.published.resios.c_loops.integers import Box
     from warpwatt.published.resios.c_loops.nest import Statement
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.arguments import Buffer, Fill, Scalar
-from warpwatt.core.launch import Launch
+from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar
+from warpwatt.core.launch import Dim3, Launch
 from warpwatt.published.resios.c_loops.dependence import written_scalars
 from warpwatt.published.resios.c_loops.nest import Array, Declare, walk
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from warpwatt.core.arguments import Argument
-    from warpwatt.core.launch import Dim3
     from warpwatt.published.resios.c_loops.bound import BoundFunction, BoundLoop
     from warpwatt.published.resios.c_loops.mapping import Mapping
     from warpwatt.published.resios.c_loops.nest import Scalar as ScalarParameter

@@ -8,6 +8,7 @@ reads them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,6 @@ from warpwatt.published.resios.c_loops.nest import (
 from warpwatt.published.resios.c_loops.refuse import UnportableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.published.resios.c_loops.bound import Access, BoundFunction, BoundNest
     from warpwatt.published.resios.c_loops.nest import Array, Function, Statement
 

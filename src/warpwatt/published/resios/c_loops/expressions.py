@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,6 @@ from warpwatt.published.resios.c_loops.refuse import line_of
 from warpwatt.published.resios.c_loops.scope import View
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.published.resios.c_loops.nest import Expression
     from warpwatt.published.resios.c_loops.scope import Scope
     from warpwatt.published.resios.c_loops.types import CType

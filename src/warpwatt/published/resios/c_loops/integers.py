@@ -8,12 +8,9 @@ unless a budget of steps is spent first.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 BUDGET = 3000
 """Boxes looked at before giving up."""

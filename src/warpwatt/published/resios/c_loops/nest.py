@@ -6,14 +6,13 @@ its variable is ``start + step · t`` for ``t`` in ``[0, trips)``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops import types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.published.resios.c_loops.types import CType
 
 

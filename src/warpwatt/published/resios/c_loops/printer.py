@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from warpwatt.published.resios.c_loops.nest import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from warpwatt.published.resios.c_loops.nest import Array, Expression, Statement
 
 _LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")

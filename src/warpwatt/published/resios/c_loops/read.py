@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,6 @@ from warpwatt.published.resios.c_loops.scope import Scope, View, declared
 from warpwatt.published.resios.c_loops.statements import Body, names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from warpwatt.frontend.compiled import Source
     from warpwatt.published.resios.c_loops.nest import Expression, Statement
 

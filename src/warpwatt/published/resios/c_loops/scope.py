@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from warpwatt.published.resios.c_loops.refuse import Place, line_of
 from warpwatt.published.resios.c_loops.types import TYPEDEFS, CType, of_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warpwatt.published.resios.c_loops.nest import Expression
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from warpwatt.frontend.process import run
 from warpwatt.published.resios.c_loops.preprocess import compiler
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.options import CompileOptions
     from warpwatt.published.resios.c_loops.bound import BoundFunction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ from warpwatt.published.resios.c_loops.refuse import line_of
 from warpwatt.published.resios.c_loops.scope import View, declared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warpwatt.published.resios.c_loops.nest import Expression, Statement
     from warpwatt.published.resios.c_loops.scope import Scope
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from warpwatt.published.resios.c_loops.printer import safe
 from warpwatt.published.resios.c_loops.sequential import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from numpy.typing import NDArray
 
     from warpwatt.emulate.run import Run

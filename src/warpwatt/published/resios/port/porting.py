@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 from warpwatt.compose import Choice, predict
 from warpwatt.core.errors import LaunchError, ToolchainError, UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.compiled import Source as Text
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -25,10 +28,6 @@ from warpwatt.published.resios.port.result import Costs, Port, PortedNest
 from warpwatt.published.resios.prognosis import prognose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.core.prediction import Prediction
     from warpwatt.published.resios.c_loops.bound import BoundFunction
     from warpwatt.published.resios.c_loops.cuda import Generated
 

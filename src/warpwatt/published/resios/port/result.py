@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.gpu import Gpu
+from warpwatt.core.prediction import Prediction
 
 if TYPE_CHECKING:
-    from warpwatt.core.gpu import Gpu
-    from warpwatt.core.prediction import Prediction
     from warpwatt.published.resios.c_loops.bound import BoundFunction
     from warpwatt.published.resios.c_loops.cuda import Generated
     from warpwatt.published.resios.c_loops.mapping import Mapping

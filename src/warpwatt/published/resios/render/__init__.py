@@ -5,12 +5,11 @@ Public name: :func:`renderer`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from warpwatt.published.resios.port import Agreement, Port
     from warpwatt.render.context import Context
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.estimate import Estimate
 from warpwatt.render.document import prediction_document
 from warpwatt.render.json import Schema, dump
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from warpwatt.core.estimate import Estimate
     from warpwatt.published.resios.port import Agreement, Port, PortedNest
     from warpwatt.published.resios.port.result import Costs
     from warpwatt.render.context import Context

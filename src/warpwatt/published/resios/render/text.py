@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from warpwatt.render.console import QUIET, panel, plain, section, to_text
 from warpwatt.render.figures import count, dimensions, interval, percent, plural, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.panel import Panel
 
