@@ -38,10 +38,18 @@ __global__ void slow(float *x) {{
 """
 
 
+def command_of(process: psutil.Process) -> list[str]:
+    """Return the words a process was started with; none of one that has just ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
 def workers(editor: Editor) -> list[psutil.Process]:
     """Return the processes that analyse: the fork server's children."""
     family = psutil.Process(editor.process.pid).children(recursive=True)
-    servers = [p for p in family if "forkserver" in " ".join(p.cmdline())]
+    servers = [p for p in family if "forkserver" in " ".join(command_of(p))]
     parents = {p.pid for p in servers} - {p.ppid() for p in servers}
     return [p for p in servers if p.pid in parents]
 
