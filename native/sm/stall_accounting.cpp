@@ -52,7 +52,6 @@ void StallAccounting::on_barrier_release(int warp, std::int32_t barrier_pc, Cycl
     count(cycles, Stall::wait) += pass(waiting.since, waiting.stall_end, time);
     count(cycles, Stall::barrier) += pass(waiting.since, time, time);
     warp_cycles_ += waiting.since - before;
-    waiting.stall_end = std::max(waiting.stall_end, time);
 }
 
 void StallAccounting::attribute_to_producer(std::int32_t pc, std::int32_t producer, Cycle cycles) {

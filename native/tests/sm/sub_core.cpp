@@ -51,7 +51,9 @@ void a_second_pipe_is_taken_when_it_is_free() {
 
 void what_needs_no_pipe_does_not_wait_for_what_needed_none() {
     Core core;
-    core.take(on(Pipe::none, Pipe::none, 9), 10);
+    Instruction none = on(Pipe::none, Pipe::none, 9);
+    none.sm_pipe_cycles = 9;
+    core.take(none, 10);
     CHECK(core.free(test::plain()).time <= 10);
 }
 
@@ -75,6 +77,8 @@ void a_wait_for_register_banks_is_told_from_one_for_a_pipe() {
     CHECK(core.free(fma).time == 13 && core.free(fma).register_banks);
     fma.even_bank_reads = 1;
     CHECK(core.free(fma).time == 12 && !core.free(fma).register_banks);
+    fma.even_bank_reads = 2;
+    CHECK(core.free(fma).time == 12 && !core.free(fma).register_banks);  // both: the pipe's
 }
 
 void sub_cores_share_a_pipe_of_the_sm() {

@@ -56,7 +56,7 @@ void the_last_warp_goes_on_while_it_can() {
     CHECK(units.choose(scheduler, 9).warp == 1);
     CHECK(units.blocked == std::vector<int>{2});
     scheduler.remove(2);
-    CHECK(units.choose(scheduler, 9).warp == 1);
+    CHECK(Units{}.choose(scheduler, 9).warp == 1);
 }
 
 void it_looks_again_when_the_first_can_issue() {
