@@ -1,7 +1,6 @@
 """Compile ``native/``: ``make native``, ``make native-test``, ``make sanitize``.
 
-The compiler is ``CXX``, else the machine's own, else that of the ``ziglang`` wheel
-(https://pypi.org/project/ziglang).
+The compiler is ``CXX``, else the machine's own, else that of the ``ziglang`` wheel.
 """
 
 from __future__ import annotations
