@@ -110,6 +110,7 @@ def test_a_prediction_tells_what_it_does_and_on_which_gpu() -> None:
     with listening(heard.append):
         warpwatt.predict_all(EXAMPLE, gpu="h200,t4")
     told = {": ".join(steps) for steps in heard}
-    assert {"compiling for sm_90", "compiling for sm_75"} <= told
+    begun = {text for steps in heard for text in steps}  # both targets may compile at one time
+    assert {"compiling for sm_90", "compiling for sm_75"} <= begun
     assert {"saxpy on NVIDIA H200 (1 of 2)", "saxpy on Tesla T4 (2 of 2): simulating"} <= told
     assert heard[-1] == ()
