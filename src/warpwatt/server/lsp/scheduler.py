@@ -193,14 +193,15 @@ class Scheduler:
         request, self._running = self._running, None
         self._clear_timers()
         self._stopping = False
-        if request is not None:
-            request.attempts += 1
-            if request.attempts < ATTEMPTS:
-                self._waiting.append(request)
-            else:
-                self._fail(request, "the analysing process ended unexpectedly, twice")
         if not self._closed:
             self._spawn()
+        if request is None:
+            return
+        request.attempts += 1
+        if request.attempts < ATTEMPTS:
+            self._waiting.append(request)
+        else:
+            self._fail(request, "the analysing process ended unexpectedly, twice")
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
         self._timers.append(asyncio.get_running_loop().call_later(seconds, call))
