@@ -17,6 +17,7 @@ VERBS = {
     "sweep": "sweep -o FILE.json",
     "comparison": "compare --format json",
     "check": "check --format json",
+    "features": "features --format json",
     "port": "port --format json",
     "simulation": "simulate --format json",
 }

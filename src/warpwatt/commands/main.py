@@ -28,6 +28,7 @@ VERBS: Mapping[str, str] = {
     "explain": "warpwatt.commands.explain:explain",
     "compare": "warpwatt.commands.compare:compare",
     "check": "warpwatt.commands.check:check",
+    "features": "warpwatt.commands.features:features",
     "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
     "models": "warpwatt.commands.models:models",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from warpwatt.compose import advised, predict
 from warpwatt.core.arguments import parse_arguments
@@ -28,6 +28,8 @@ from warpwatt.request.launches import requests
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import LaunchText, Request
     from warpwatt.request.options import CompilationOptions, ModelOptions
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,19 @@ class Session:
         A source that describes no launch has those of the one ``beside`` it. A GPU that cannot run a launch
         is an error when it was named, and told under ``all``.
         """
+        return self.map(self.predict_request, launch, beside)
+
+    def map(
+        self,
+        answer: Callable[[Request, Kernel, Gpu], Answer],
+        launch: LaunchText,
+        beside: Source | None = None,
+    ) -> tuple[Answer, ...]:
+        """Return what ``answer`` says of every launch and GPU, as :meth:`run`."""
         source = self.opened()
         wanted = requests(source, launch, beside)
         gpus = complete_gpus(self.gpus, self.notify)
-        predictions = []
+        answers = []
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)
             for number, gpu in enumerate(gpus, 1):
@@ -64,12 +75,12 @@ class Session:
                 title = f"{kernel.demangled.partition('(')[0]} on {gpu.name}"
                 try:
                     with step(counted(title, number, len(gpus))):
-                        predictions.append(self.predict_request(request, kernel, gpu))
+                        answers.append(answer(request, kernel, gpu))
                 except (LaunchError, UnsupportedGpuError) as error:
                     if self.gpus != "all":
                         raise
                     self.notify(f"{gpu.name} left out: {error}")
-        return tuple(predictions)
+        return tuple(answers)
 
     @property
     def file(self) -> Path:

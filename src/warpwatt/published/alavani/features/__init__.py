@@ -9,7 +9,12 @@ must be fed. ``validation/alavani/features.py`` measures how well each conventio
 
 from __future__ import annotations
 
-from warpwatt.published.alavani.features.constants import Constants, published_constants, thesis_constants
+from warpwatt.published.alavani.features.constants import (
+    Constants,
+    has_released_table,
+    published_constants,
+    thesis_constants,
+)
 from warpwatt.published.alavani.features.extraction import extract
 from warpwatt.published.alavani.features.values import NAMES, Convention, Features
 
@@ -19,6 +24,7 @@ __all__ = [
     "Convention",
     "Features",
     "extract",
+    "has_released_table",
     "published_constants",
     "thesis_constants",
 ]

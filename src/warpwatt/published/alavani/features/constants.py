@@ -116,6 +116,15 @@ def published_rules() -> Rules:
     return Rules(**_load()["rules"])
 
 
+def has_released_table(name: str) -> bool:
+    """Return whether a table of features was released for a GPU.
+
+    >>> has_released_table("Tesla K20"), has_released_table("NVIDIA H200")
+    (True, False)
+    """
+    return any(name in row["boards"] for row in _load()["gpus"].values())
+
+
 def published_constants(name: str) -> Constants:
     """Return the constants behind the released table of a GPU.
 
