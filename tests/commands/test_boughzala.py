@@ -12,23 +12,18 @@ RUNS = "grid,block,duration_us,power_w,idle_w\n1024,256,110,60,10\n4096,256,410,
 ASKED = ("--gpu", "t4", "--grid", "8192", "--arg", "n=2097152")
 
 
-def test_time_and_power_from_three_runs(run, file):
+@pytest.mark.parametrize("model", ["boughzala", "boughzala-rounds", "boughzala-resident"])
+def test_time_and_power_from_three_runs(run, file, model):
+    runs = file("runs.csv", RUNS)
     code, out, err = run(
-        "predict",
-        SAXPY,
-        *ASKED,
-        "--model",
-        "boughzala",
-        "--profile",
-        file("runs.csv", RUNS),
-        "--format",
-        "json",
-    )
+        "predict", SAXPY, *ASKED, "--model", model, "--profile", runs, "--format", "json"
+    )  # fmt: skip
     assert code == 0, err
     found = json.loads(out)["predictions"][0]
-    assert found["models"] == {"time": "boughzala", "power": "boughzala"}
-    assert found["time"]["value"] == pytest.approx(0.8196e-3, rel=5e-3)
-    assert found["power"]["value"] == pytest.approx(60.0, rel=0.02)
+    assert found["models"] == {"time": model, "power": model}
+    assert found["time"]["value"] == pytest.approx(0.8196e-3, rel=0.02)
+    assert found["power"]["value"] == pytest.approx(60.0, rel=0.02)  # component says 46 W
+    assert found["energy"]["value"] == pytest.approx(0.8196e-3 * 60.0, rel=0.02)
     assert any("3 measured launches of 1024 to 65536 blocks" in warning for warning in found["warnings"])
 
 

@@ -39,6 +39,8 @@ _TIME: Mapping[str, str] = {
 }
 _POWER: Mapping[str, str] = {
     "boughzala": "warpwatt.published.boughzala.power_model:Boughzala",
+    "boughzala-resident": "warpwatt.published.boughzala.power_model:BoughzalaResident",
+    "boughzala-rounds": "warpwatt.published.boughzala.power_model:BoughzalaRounds",
     "component": "warpwatt.models.component:Component",
     "component+learned": "warpwatt.models.learned:ComponentLearned",
     "specification": "warpwatt.models.specification:Specification",

@@ -9,7 +9,7 @@ from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Source
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.models.registry import time_model
+from warpwatt.models.registry import power_model, time_model
 from warpwatt.published.boughzala.power_model import Boughzala as BoughzalaPower
 
 NAMES = ("boughzala", "boughzala-rounds", "boughzala-resident")
@@ -45,7 +45,7 @@ def test_every_form_predicts_time_and_power(measured, name):
     assert sum(timing.breakdown.values()) == pytest.approx(timing.time.value)
     assert sum(timing.shares) == pytest.approx(1.0)
     assert "5280 to 105600 blocks" in timing.warnings[0]
-    power = BoughzalaPower().predict(case, timing)
+    power = power_model(name).predict(case, timing)
     assert power.power.value == pytest.approx(140.0, rel=0.01)
     assert sum(power.components.values()) == pytest.approx(power.power.value)
     assert isinstance(time_model(name), FittedModel)

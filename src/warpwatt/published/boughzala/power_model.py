@@ -1,7 +1,8 @@
 """``boughzala``: power from the dynamic energy of a block, E(N) = E_b·N + P_s·T (Boughzala et al. 2020, (3)).
 
-Works beside any time model: T is what that says. With ``boughzala-rounds`` N is rounded up as there, (6);
-with ``boughzala-resident`` the power is drawn straight from one measured size to the next.
+Works beside any time model: T is what that says. ``boughzala-rounds`` rounds N up as the time model of that
+name does, (6); ``boughzala-resident`` draws the power straight from one measured size to the next. Beside one
+of these time models ``boughzala`` counts blocks as they do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ class Boughzala:
 
     name = "boughzala"
     summary = "idle power and energy per block of three or more measured grid sizes; needs --profile"
+    form: Form | None = None
+    """How blocks count; None: as in the time model."""
 
     def predict(self, case: Case, timing: Timing) -> Power:
         """Return the mean power while the kernel runs.
@@ -30,7 +33,7 @@ class Boughzala:
         InputError
             If fewer than three different grids were measured, without power, or no line goes through them.
         """
-        form = _FORMS.get(timing.model, Form.LINEAR)
+        form = self.form or _FORMS.get(timing.model, Form.LINEAR)
         fitted = fit_case(case, form)
         model, seconds = fitted.model, timing.time.value
         watts = model.energy(case.launch.grid.count, seconds) / seconds
@@ -40,3 +43,19 @@ class Boughzala:
             {"idle": model.static_watts, "blocks": watts - model.static_watts},
             warnings=fitted.notes,
         )
+
+
+class BoughzalaRounds(Boughzala):
+    """Rounds of one block per SM, equation (6)."""
+
+    name = "boughzala-rounds"
+    summary = "the same in rounds of one block per SM; needs --profile"
+    form = Form.ROUNDS
+
+
+class BoughzalaResident(Boughzala):
+    """The measured power itself, between measured sizes."""
+
+    name = "boughzala-resident"
+    summary = "power of the measured sizes next to the one asked for; needs --profile"
+    form = Form.RESIDENT

@@ -1,12 +1,12 @@
 """SimGrid: its platform files, and the simulation of ``warpwatt simulate`` in it where it is installed.
 
-``apt-get install python3-simgrid`` puts it into the system's Python, so a worker script runs there as a
-process of its own. Platform files follow Figure 3 of Boughzala et al. (2020): GPUs are hosts of one core. A
-GPU's speed depends on what it runs, so every kind of work has a state (SimGrid's *pstate*) of its own, with
-its speed and power; other clocks of the same work are further states. One flop stands for one thread: then
-the platform of the paper's Figure 3 comes out for its kernel, 14 blocks of 1024 threads in a round, and other
-sizes of the kernel are other amounts on the same state. Work known by its seconds alone counts them in
-:data:`~warpwatt.jobs.hosts.FLOPS_PER_SECOND`.
+It may be in the Python that runs WarpWatt, or, by ``apt-get install python3-simgrid``, in the system's: a
+worker script runs in a process of its own, in the first Python that finds it. Platform files follow Figure 3
+of Boughzala et al. (2020): GPUs are hosts of one core. A GPU's speed depends on what it runs, so every kind
+of work has a state (SimGrid's *pstate*) of its own, with its speed and power; other clocks of the same work
+are further states. One flop stands for one thread: then the platform of the paper's Figure 3 comes out for
+its kernel, 14 blocks of 1024 threads in a round, and other sizes of the kernel are other amounts on the same
+state. Work known by its seconds alone counts them in :data:`~warpwatt.jobs.hosts.FLOPS_PER_SECOND`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -42,9 +43,12 @@ _WORKER = Path(__file__).with_name("simgrid_worker.py")
 
 @lru_cache(maxsize=1)
 def interpreter() -> str | None:
-    """Return the Python that has SimGrid, None where none is found."""
+    """Return the first Python that has SimGrid: our own, the path's, the system's; None where none has.
+
+    PYTHONPATH and the user's own packages count, as in any Python.
+    """
     named = os.environ.get(VARIABLE)
-    candidates = [named] if named else ["/usr/bin/python3", shutil.which("python3")]
+    candidates = [named] if named else [sys.executable, shutil.which("python3"), "/usr/bin/python3"]
     return next((path for path in dict.fromkeys(candidates) if path and _has_simgrid(path)), None)
 
 
@@ -63,7 +67,7 @@ def run(hosts: Sequence[Host], tasks: Mapping[str, Sequence[Task]]) -> Outcome:
         platform = Path(folder) / "platform.xml"
         platform.write_text(platform_xml(hosts), encoding="utf-8")
         asked = json.dumps({"platform": str(platform), "hosts": tasks})
-        answer = _call([python, "-I", str(_WORKER)], asked, RUN_SECONDS)
+        answer = _run_code(python, _WORKER.read_text(encoding="utf-8"), asked, RUN_SECONDS)
     if answer is None or answer.returncode:
         details = answer.stderr[-2000:] if answer else ""
         raise ToolchainError("SimGrid failed", hint="--engine own does without", details=details)
@@ -72,16 +76,22 @@ def run(hosts: Sequence[Host], tasks: Mapping[str, Sequence[Task]]) -> Outcome:
 
 
 def _has_simgrid(python: str) -> bool:
-    answer = _call([python, "-I", "-c", "import simgrid"], "", PROBE_SECONDS)
+    answer = _run_code(python, "import simgrid", "", PROBE_SECONDS)
     return answer is not None and answer.returncode == 0
 
 
-def _call(command: list[str], text: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
-    """Return the ended process, None if it could not be started or did not end."""
+def _run_code(python: str, code: str, text: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
+    """Return the ended process, None if it could not be started or did not end.
+
+    It runs in an empty folder: code finds neither this module, which is called like SimGrid's, nor files of
+    the folder that the user is in.
+    """
     try:
-        return subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=seconds, check=False
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            return subprocess.run(
+                [python, "-c", code], input=text, capture_output=True, text=True, timeout=seconds,
+                check=False, cwd=folder,
+            )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return None
 
