@@ -81,12 +81,9 @@ def predict(
         If a chosen model does not cover the GPU.
     """
     choice = choice or Choice()
-    models = time_model(choice.time), power_model(choice.power)
     case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile, measured=measured)
-    if profile is not None and not isinstance(models[0], FittedModel):
-        models = _calibrated(models, case, profile, choice, fixed=clocks is not None), models[1]
-    # a model fitted to launches has the clocks in it that the board chose for them
-    return finish(settle(case, *models, fixed=clocks is not None or isinstance(models[0], FittedModel)))
+    models = LaunchModels((time_model(choice.time), power_model(choice.power)), case, choice)
+    return finish(models.settle(case.clocks, fixed=clocks is not None))
 
 
 def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choice: Choice) -> Case:
@@ -95,6 +92,29 @@ def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choic
     execution = analyse(kernel, launch, choice)
     work = workload(execution, gpu, kernel.resources, choice.unknown)
     return Case(kernel, work, launch, gpu, clocks or default_clocks(gpu))
+
+
+class LaunchModels:
+    """The models of one launch on one GPU, the time corrected by the case's profile: once for all clocks."""
+
+    def __init__(self, models: tuple[TimeModel, PowerModel], case: Case, choice: Choice) -> None:
+        self._models, self._case, self._choice = models, case, choice
+        self._corrected: dict[bool, TimeModel] = {}
+
+    def settle(self, clocks: Clocks, *, fixed: bool) -> Settled:
+        """Return what the models say at these clocks, or, unless ``fixed``, at what the board sustains.
+
+        Raises as :func:`predict`.
+        """
+        (time, power), case = self._models, self._case
+        # a model fitted to launches has the clocks in it that the board chose for them
+        held = fixed or isinstance(time, FittedModel)
+        if case.profile is not None and not isinstance(time, FittedModel):
+            if fixed not in self._corrected:
+                corrected = _calibrated(self._models, case, case.profile, self._choice, fixed=fixed)
+                self._corrected[fixed] = corrected
+            time = self._corrected[fixed]
+        return settle(replace(case, clocks=clocks), time, power, fixed=held)
 
 
 def _calibrated(

@@ -60,6 +60,16 @@ def test_a_larger_launch_of_the_same_kind_takes_most_of_the_ratio(toy):
     assert after == pytest.approx(before * math.sqrt(1 - rho * rho), rel=0.1)
 
 
+def test_a_model_that_starts_from_the_launch_keeps_its_own_interval_at_other_clocks(toy):
+    """It was corrected once: what its validation says of other clocks holds, and no less."""
+    measured = run(toy)
+    measured = replace(measured, measured=measured.timing.time.value * (1 + 1e-8))
+    slower = replace(measured, clocks=Clocks(measured.clocks.sm / 2, measured.clocks.memory), measured=None)
+    assert corrected(slower, measured).time is slower.timing.time
+    off = replace(measured, measured=measured.timing.time.value * 1.01)
+    assert corrected(slower, off).time.high < slower.timing.time.high
+
+
 def test_what_another_resource_binds_takes_less(toy):
     memory, arithmetic = run(toy, fmas=1), run(toy, fmas=2000)
     taught = replace(memory, measured=2 * memory.timing.time.value)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.render import samples
 from warpwatt.compose import Choice
-from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.gpus.occupancy_curves import occupancy_curves
 from warpwatt.render.report import report as reporting
 from warpwatt.render.report.report import reports
@@ -99,3 +99,9 @@ def test_occupancy_curves_are_steps_with_the_launch_on_them(prediction):
     for curve in (registers, shared):
         warps = [point.warps for point in curve.points]
         assert warps == sorted(warps, reverse=True)
+
+
+def test_a_model_without_clocks_is_not_swept(prediction):
+    for choice in (Choice(time="boughzala"), Choice(power="boughzala-rounds")):
+        with pytest.raises(InputError, match=f"{choice.time}|{choice.power} knows no clocks"):
+            clock_sweep(prediction, choice)

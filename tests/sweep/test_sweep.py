@@ -82,7 +82,7 @@ def test_a_model_that_breaks_is_an_internal_error_of_its_rows(monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("warpwatt.sweep.run.settle", broken)
+    monkeypatch.setattr("warpwatt.sweep.run.LaunchModels.settle", broken)
     rows = list(run(small_sweep()))
     assert {row.error for row in rows} == {"internal error: ZeroDivisionError('oops')"}
 

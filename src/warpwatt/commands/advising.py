@@ -17,6 +17,7 @@ from warpwatt.commands.workers import progress, run_all
 from warpwatt.core.errors import InputError, UsageError
 from warpwatt.render.sweep import advice as pages
 from warpwatt.render.sweep import choice as ranking
+from warpwatt.sweep.clockless import check_clocks
 from warpwatt.sweep.pool import outcomes
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def settings(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOu
         hint = "write --format " + " or ".join(pages.FORMATS)
         raise UsageError("a page is made only where the question is which GPU", hint=hint)
     sweep = advice.choices(sweep_of(gpu, axes))
+    check_clocks(sweep)
     rows = _rows(sweep, workers)
     found = advice.recommend(sweep, rows, aim.objective, aim.max_slowdown, workers.processes)
     if not found:

@@ -61,6 +61,8 @@ class Axes:
     model: tuple[str, ...] = ()
     level: str | None = None
     unknown: Unknown = Unknown.ESTIMATE
+    profile: Path | None = None
+    profile_arg: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
 
 
@@ -80,8 +82,8 @@ _DEFINE_FILE = click.option(
     help="One configuration per line: a column per macro, and maxrregcount, grid, block, shared.",
 )
 _INPUTS = click.argument("sources", nargs=-1, required=True, metavar="INPUT...")
-_SWEPT = tuple(_axis(field) for field in FIELDS if field.swept and field.kind is not Kind.REST)
-axes_options = group("axes", Axes, *_SWEPT, _DEFINE_FILE, _INPUTS)
+_FIELDS = tuple(_axis(field) for field in FIELDS if field.kind is not Kind.REST)
+axes_options = group("axes", Axes, *_FIELDS, _DEFINE_FILE, _INPUTS)
 
 
 def sweep_of(
@@ -95,21 +97,30 @@ def sweep_of(
         If something cannot be read or is not known.
     """
     from warpwatt.request.choices import complete_gpus, model_choice, note
+    from warpwatt.request.measured import MeasuredLaunches, not_used
     from warpwatt.request.session import Session
+    from warpwatt.sweep.clockless import check_clocks
     from warpwatt.sweep.sweep import Sweep
 
+    gpus = complete_gpus(gpu, notify or note)
+    measured = MeasuredLaunches.read(axes.profile, axes.profile_arg, gpus[0] if len(gpus) == 1 else None)
+    for remark in filter(None, (not_used(measured.profiles, one) for one in gpus)):
+        note(remark)
     include = tuple(str(Path(folder).resolve()) for folder in axes.include)  # workers are elsewhere
     compilation = CompilationOptions(include=include, toolkit=axes.toolkit, flags=axes.flags)
     modelling = ModelOptions(axes.model, level=axes.level, unknown=axes.unknown)
-    return Sweep(
+    described = Sweep(
         tasks_of(axes),
-        complete_gpus(gpu, notify or note),
+        gpus,
         configurations_of(axes),
         clocks_of(axes.clock),
         Session("", gpu, compilation, modelling).compile_options(),
         model_choice(modelling),
         curve,
+        measured,
     )
+    check_clocks(described)
+    return described
 
 
 def tasks_of(axes: Axes) -> tuple[Task, ...]:

@@ -134,7 +134,10 @@ class PowerModel(Protocol):
 
 @runtime_checkable
 class FittedModel(Protocol):
-    """A time model that is fitted to ``Case.measured`` itself: no profile corrects it from outside."""
+    """A model that is fitted to ``Case.measured`` itself: no profile corrects it from outside.
+
+    It knows no clocks but those of the launches it was fitted to.
+    """
 
     least_launches: int
     """Measured launches of different grids that it needs."""

@@ -61,8 +61,6 @@ class Field:
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] | None = None
     axis: Axis | None = None
-    swept: bool = True
-    """Whether sweeps take it."""
     paired: bool = False
     """Whether a comparison takes ``OLD/NEW``."""
 
@@ -151,11 +149,10 @@ FIELDS = (
     Field(
         "profile", Group.MODELS, Kind.FILE,
         "A measured launch of the kernel (nsys, ncu, nvprof or own CSV) that corrects the time.", "FILE.csv",
-        swept=False,
     ),
     Field(
         "profile_arg", Group.MODELS, Kind.PAIRS, "An argument the measured launch had, where it differs.",
-        _NAMES, swept=False,
+        _NAMES,
     ),
 )  # fmt: skip
 """In the order in which help shows them."""

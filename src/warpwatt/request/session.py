@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from warpwatt.compose import advised, predict
-from warpwatt.core.arguments import parse_arguments
-from warpwatt.core.case import Profile
-from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
+from warpwatt.core.errors import LaunchError, UnsupportedGpuError
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Kernel, Level
@@ -19,11 +17,10 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
 from warpwatt.request.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
-from warpwatt.request.launch_text import merged
 from warpwatt.request.launches import requests
+from warpwatt.request.measured import MeasuredLaunches, not_used
 
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import LaunchText, Request
@@ -107,36 +104,15 @@ class Session:
         """Return the prediction of one launch on one GPU, as the options say."""
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
-        measured = self._measured(kernel, gpu)
-        profile = self._profile(measured, request, kernel, gpu)
+        only = gpu if "," not in self.gpus and self.gpus != "all" else None
+        launches = MeasuredLaunches.read(self.modelling.profile, self.modelling.profile_arg, only)
+        profile, measured = launches.of(kernel, request, gpu)
+        if profile is not None and (remark := not_used((profile,), gpu)):
+            self.notify(remark)
         prediction = predict(
             kernel, request.launch, gpu, clocks=clocks, choice=choice, profile=profile, measured=measured
         )
         return advised(prediction, choice) if self.advice else prediction
-
-    def _measured(self, kernel: Kernel, gpu: Gpu) -> tuple[Profile, ...]:
-        """Return the measured launches of the kernel in the file of ``--profile``, none without it."""
-        if self.modelling.profile is None:
-            if self.modelling.profile_arg:
-                raise UsageError("--profile-arg without --profile", hint="add --profile FILE.csv")
-            return ()
-        from warpwatt.frontend.profiles import of_kernel, read_profiles
-
-        only = gpu if "," not in self.gpus and self.gpus != "all" else None
-        return of_kernel(read_profiles(self.modelling.profile, only), kernel)
-
-    def _profile(
-        self, measured: tuple[Profile, ...], request: Request, kernel: Kernel, gpu: Gpu
-    ) -> Profile | None:
-        """Return the measured launch that helps most with this one, None where there is none."""
-        if not measured:
-            return None
-        from warpwatt.frontend.profiles import choose
-
-        profile = choose(measured, kernel, request.launch, gpu)
-        if find(profile.gpu).target != gpu.target:
-            self.notify(f"profile not used for {gpu.name}: {profile.gpu} runs other machine code")
-        return with_arguments(profile, request.arguments, self.modelling.profile_arg)
 
     def compile_options(self) -> CompileOptions:
         """Return the front end's options."""
@@ -152,15 +128,3 @@ class Session:
             toolkit=said.toolkit,
             levels=frozenset(levels),
         )
-
-
-def with_arguments(profile: Profile, asked: tuple[str, ...], typed: tuple[str, ...]) -> Profile:
-    """Return a profile whose launch has the arguments asked for, but for the file's own and those typed.
-
-    Texts are laid over one another, so that a buffer ``x=f32[n]`` follows the measured launch's ``n``.
-    """
-    differing = merged(profile.arguments, typed)
-    if profile.launch is None or not differing:
-        return profile
-    arguments = parse_arguments(merged(asked, differing))
-    return replace(profile, launch=replace(profile.launch, arguments=arguments))

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 
 from warpwatt.compose import Choice, settle
 from warpwatt.core.case import Case, PowerModel, TimeModel, Timing
+from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import Prediction
 from warpwatt.models.registry import power_model, time_model
 from warpwatt.sweep.clock_curve import ClockCurve
+from warpwatt.sweep.clockless import clockless
 from warpwatt.sweep.clocks import offered_clocks
 
 POINTS = 33
@@ -68,9 +70,13 @@ def clock_sweep(prediction: Prediction, choice: Choice | None = None) -> ClockSw
     ------
     UnsupportedGpuError
         As the models of ``choice``, which are those that predicted.
+    InputError
+        If one of them knows no clocks.
     """
     choice = choice or Choice()
     case, power = prediction.case, power_model(choice.power)
+    if (fitted := clockless(choice)) is not None:
+        raise InputError(f"model {fitted} knows no clocks")
     clocks = swept_clocks(prediction)
     counted = _Counted(time_model(choice.time))
     curve = ClockCurve(counted, clocks[0], clocks[-1])

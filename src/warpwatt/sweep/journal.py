@@ -54,6 +54,7 @@ def fingerprint(sweep: Sweep) -> str:
         "options": {**asdict(sweep.options), "levels": sorted(map(str, sweep.options.levels))},
         "choice": asdict(sweep.choice),
         "curve": sweep.curve,
+        "measured": repr(sweep.measured),
     }
     return digest(json.dumps(facts, sort_keys=True, default=str).encode())
 

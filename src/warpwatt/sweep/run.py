@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.compose import analyse, settle
+from warpwatt.compose import LaunchModels, analyse
 from warpwatt.core.case import Case
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.gpu import Clocks, Gpu
@@ -74,15 +74,15 @@ def _on_gpu(sweep: Sweep, request: Request, kernel: Kernel, gpu: Gpu, rows: Sequ
     try:
         check_launch(gpu, kernel.resources, launch)
         work = workload(analyse(kernel, launch, choice), gpu, kernel.resources, choice.unknown)
-        case = Case(kernel, work, launch, gpu, default_clocks(gpu))
-        models = sweep.time_model(gpu), power_model(choice.power)
+        profile, measured = sweep.measured.of(kernel, request, gpu)
+        case = Case(kernel, work, launch, gpu, default_clocks(gpu), profile, measured)
+        models = LaunchModels((sweep.time_model(gpu), power_model(choice.power)), case, choice)
     except Exception as error:  # noqa: BLE001 - as above
         yield from failed(rows, error)
         return
     for row in rows:
-        own = replace(case, clocks=clocks_of(row, case.clocks))
         try:
-            outcome = of_kernel(settle(own, *models, fixed=row.clocks_fixed))
+            outcome = of_kernel(models.settle(clocks_of(row, case.clocks), fixed=row.clocks_fixed))
         except Exception as error:  # noqa: BLE001 - as above
             yield from failed([row], error)
         else:
@@ -94,7 +94,7 @@ def _application(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
     task, options = sweep.tasks[group.launch], _options(sweep, group)
     for gpu in sweep.gpus:
         own = [row for row in rows if row.gpu == gpu.name]
-        whole = Whole(task, gpu, sweep.choice, options, partial(sweep.time_model, gpu), _compiled)
+        whole = Whole(task, gpu, sweep, options, _compiled)
         for row in own:
             clocks = clocks_of(row, default_clocks(gpu)) if row.clocks_fixed else None
             try:

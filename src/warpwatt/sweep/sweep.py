@@ -12,6 +12,7 @@ from warpwatt.core.case import TimeModel
 from warpwatt.core.gpu import Gpu
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.registry import time_model
+from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.sweep.clock_curve import ClockCurve
 from warpwatt.sweep.configurations import Configuration
 from warpwatt.sweep.rows import Row
@@ -36,6 +37,8 @@ class Sweep:
         Models and level; loop counts come from the launches.
     curve
         Whether times between clocks are read off a curve: faster and smoother than asking the model at each.
+    measured
+        Measured launches: they correct the times, and some models are fitted to them.
     """
 
     tasks: tuple[Task, ...]
@@ -45,6 +48,7 @@ class Sweep:
     options: CompileOptions = field(default_factory=CompileOptions)
     choice: Choice = field(default_factory=Choice)
     curve: bool = False
+    measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
 
     def __len__(self) -> int:
         points = sum(len(self.clocks_of(gpu)) for gpu in self.gpus)

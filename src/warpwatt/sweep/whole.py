@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.compose import analyse, finish, settle
+from warpwatt.compose import LaunchModels, analyse, finish
 from warpwatt.core.application import KernelNode
-from warpwatt.core.case import Case, TimeModel
+from warpwatt.core.case import Case
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.prediction import ApplicationPrediction, Prediction
 from warpwatt.core.program import Kernel
@@ -16,11 +16,12 @@ from warpwatt.emulate.workload import workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.jobs.application import predict_application
 from warpwatt.models.registry import power_model
+from warpwatt.request.launch_text import Request
 
 if TYPE_CHECKING:
-    from warpwatt.compose import Choice
     from warpwatt.frontend.compiled import Source
     from warpwatt.frontend.options import CompileOptions
+    from warpwatt.sweep.sweep import Sweep
     from warpwatt.sweep.tasks import Task
 
     Compiler = Callable[[Source, str, CompileOptions, str], Kernel]
@@ -31,8 +32,8 @@ class Whole:
 
     Parameters
     ----------
-    model
-        Makes a time model for one step.
+    sweep
+        Says the models, and what was measured.
     compiled
         Compiles a kernel: (source, target, options, name).
     """
@@ -41,15 +42,14 @@ class Whole:
         self,
         task: Task,
         gpu: Gpu,
-        choice: Choice,
+        sweep: Sweep,
         options: CompileOptions,
-        model: Callable[[], TimeModel],
         compiled: Compiler,
     ) -> None:
-        self._task, self._gpu, self._choice, self._options = task, gpu, choice, options
-        self._model, self._compiled = model, compiled
+        self._task, self._gpu, self._sweep, self._options = task, gpu, sweep, options
+        self._compiled = compiled
         self._files = dict(task.files)
-        self._cases: dict[KernelNode, tuple[Case, TimeModel]] = {}
+        self._models: dict[KernelNode, LaunchModels] = {}
 
     def predict(self, clocks: Clocks | None) -> ApplicationPrediction:
         """Return time and energy at these clocks, None for the board's own choice in every step.
@@ -63,19 +63,22 @@ class Whole:
 
         def step(node: KernelNode, gpu: Gpu) -> Prediction:
             assert gpu is self._gpu
-            case, model = self._case(node)
-            own = case if clocks is None else replace(case, clocks=clocks)
-            return finish(settle(own, model, power_model(self._choice.power), fixed=clocks is not None))
+            own = clocks or default_clocks(gpu)
+            return finish(self._models_of(node).settle(own, fixed=clocks is not None))
 
         return predict_application(self._task.application, self._gpu, step)
 
-    def _case(self, node: KernelNode) -> tuple[Case, TimeModel]:
-        """Return a step before its clocks are known, and the model that is asked about it."""
-        if node not in self._cases:
-            source, gpu = self._files[str(node.source)], self._gpu
+    def _models_of(self, node: KernelNode) -> LaunchModels:
+        """Return the models that are asked about a step."""
+        if node not in self._models:
+            source, gpu, sweep = self._files[str(node.source)], self._gpu, self._sweep
             kernel = self._compiled(source, gpu.target, self._options, node.kernel or "")
-            choice = replace(self._choice, loop_counts=node.loop_counts)
+            choice = replace(sweep.choice, loop_counts=node.loop_counts)
             check_launch(gpu, kernel.resources, node.launch)
             work = workload(analyse(kernel, node.launch, choice), gpu, kernel.resources, choice.unknown)
-            self._cases[node] = Case(kernel, work, node.launch, gpu, default_clocks(gpu)), self._model()
-        return self._cases[node]
+            request = Request(node.kernel, node.launch, node.loop_counts)
+            profile, measured = sweep.measured.of(kernel, request, gpu)
+            case = Case(kernel, work, node.launch, gpu, default_clocks(gpu), profile, measured)
+            models = sweep.time_model(gpu), power_model(choice.power)
+            self._models[node] = LaunchModels(models, case, choice)
+        return self._models[node]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from warpwatt.core.case import Case, Power, Timing
 from warpwatt.core.estimate import Estimate
 from warpwatt.published.boughzala import Form, fit_case
+from warpwatt.published.boughzala.fit import LEAST_LAUNCHES
 
 MODEL_SPREADS = {Form.LINEAR: 0.20, Form.ROUNDS: 0.20, Form.RESIDENT: 0.06}
 """Standard deviation of log(measured / predicted) of the power of sizes that nothing was fitted to, of runs
@@ -22,6 +23,7 @@ class Boughzala:
 
     name = "boughzala"
     summary = "idle power and energy per block of three or more measured grid sizes; needs --profile"
+    least_launches = LEAST_LAUNCHES
     form: Form | None = None
     """How blocks count; None: as in the time model."""
 

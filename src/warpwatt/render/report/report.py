@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.progress import step
 from warpwatt.gpus.occupancy_curves import OccupancyCurve, occupancy_curves
@@ -59,7 +59,7 @@ def reports(
 def _swept(prediction: Prediction, choice: Choice | None) -> Report:
     try:
         clocks = clock_sweep(prediction, choice)
-    except UnsupportedGpuError as error:
+    except (InputError, UnsupportedGpuError) as error:
         return _unswept(prediction, f"No clock sweep: {error}")
     return Report(prediction, occupancy_curves(prediction.case), clocks, "")
 

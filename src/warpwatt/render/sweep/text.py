@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
     from warpwatt.sweep.rows import Row
 
-MOST = 40
+MOST = 50
 """Rows shown unless everything is asked for."""
 _RIGHT = ("max regs", "regs", "SM clock", "memory clock")
 BEST, FRONT = "★", "◆"
