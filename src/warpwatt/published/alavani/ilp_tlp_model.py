@@ -201,9 +201,13 @@ def _timing(
     seconds = {part: equations.thread_time(n, machine.clock) for part, n in cycles.items()}
     overhead = outcome.launch_overhead(case, machine)
     by_instruction = [d + waits.get(i, 0.0) for i, d in enumerate(delays)]
-    warnings = outcome.warnings_for(case, machine, program, "ilp_tlp")
+    whole = sum(seconds.values())
+    warnings = (
+        *outcome.warnings_for(case, machine, program, "ilp_tlp"),
+        *outcome.roof_warnings(case, whole, name),
+    )
     time = outcome.interval(
-        sum(seconds.values()),
+        whole,
         case,
         "ilp_tlp",
         outcome.loaned_share(by_instruction, program, machine),

@@ -170,9 +170,13 @@ def _timing(name: str, case: Case, machine: AbstractGpu, program: Code, result: 
     seconds = {part: n / machine.clock for part, n in cycles.items()}
     overhead = outcome.launch_overhead(case, machine)
     on_path = _critical_cycles(program, result)
-    warnings = outcome.warnings_for(case, machine, program, "reservation")
+    whole = sum(seconds.values())
+    warnings = (
+        *outcome.warnings_for(case, machine, program, "reservation"),
+        *outcome.roof_warnings(case, whole, name),
+    )
     time = outcome.interval(
-        sum(seconds.values()),
+        whole,
         case,
         "reservation",
         outcome.loaned_share(on_path, program, machine),
