@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--target-column", metavar="NAME", help="In a table of your own: the measured value, in W, s or J."
 )
+@click.option("--gpu", metavar="NAME", help="GPU that the rows were measured on, where no column says so.")
 @click.option("-o", "--output", type=_FILE, required=True, help="Model file; the card goes beside it (.md).")
 @click.option("--report", type=_FILE, help="HTML page of the study's plots.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
@@ -59,7 +61,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     for file in (output, shown, *([report] if report else [])):
         _check(file, force=force)
     features, layout = _described(options)
-    samples = load(data, str(options["target"]), features, layout)
+    samples = _on_gpu(load(data, str(options["target"]), features, layout), options["gpu"])
     training = _training(options)
     _report_defects(samples)
     with _progress(training.steps) as progress:
@@ -90,6 +92,23 @@ def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | N
     target = str(options["target"])
     targets = {target: Target(str(column), 1.0, UNITS[target])}
     return features, user_layout(str(program), targets, features)
+
+
+def _on_gpu(samples: Samples, name: object) -> Samples:
+    """Return the samples with their GPU: the one named, else what the table says, by its full name."""
+    from warpwatt.core.errors import UnknownGpuError
+    from warpwatt.gpus import find
+
+    def canonical(text: str) -> str:
+        try:
+            return find(text).name
+        except UnknownGpuError:
+            return text
+
+    if name is not None:
+        return replace(samples, gpus=(find(str(name)).name,) * len(samples))
+    names = {text: canonical(text) for text in set(samples.gpus)}
+    return replace(samples, gpus=tuple(names[text] for text in samples.gpus))
 
 
 def _training(options: dict[str, object]) -> Training:

@@ -50,6 +50,37 @@ class Case:
     measured: tuple[Profile, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FeatureEffect:
+    """What one feature does to a learned model's prediction of one launch.
+
+    ``low`` and ``high`` are its range in training. ``shap`` is its mean contribution over all orders of
+    learning the features, None where the model is no ensemble of trees; ``lime`` what its distance from the
+    mean of training adds in a linear model fitted around the launch. Both in the prediction's unit.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    shap: float | None
+    lime: float
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedReasons:
+    """Why a learned model predicts what it predicts, in ``unit``.
+
+    ``usual`` is the mean over training rows, from which the SHAP values lead to the prediction; None without
+    them. ``lime_fit`` is R² of the linear model around the launch: below about 0.5 it explains little.
+    """
+
+    unit: str
+    usual: float | None
+    lime_fit: float
+    effects: tuple[FeatureEffect, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Timing:
     """Result of a time model.
@@ -83,6 +114,8 @@ class Timing:
     warps: WarpStates | None = None
     instructions_per_cycle: Mapping[str, float] = field(default_factory=dict)
     """Instruction class to warp instructions per cycle and SM, where the model is one that reports it."""
+    learned: Callable[[], LearnedReasons] | None = None
+    """Computes why a learned model predicts this; None for other models."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +125,7 @@ class Power:
     ``shares`` is the share of the energy attributed to each instruction, as in :class:`Timing`; empty where
     the model does not resolve it. ``reasons`` computes what a learned part adds to (+) or takes from (-) the
     physical model's power, by feature, in watts, largest first; None where the components are the whole
-    reason.
+    reason. ``learned`` computes why a model that is learned altogether predicts this; None for others.
     """
 
     model: str
@@ -101,6 +134,7 @@ class Power:
     shares: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
     reasons: Callable[[], Mapping[str, float]] | None = None
+    learned: Callable[[], LearnedReasons] | None = None
 
 
 @runtime_checkable

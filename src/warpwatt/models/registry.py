@@ -7,9 +7,11 @@ without arguments that returns a :class:`TimeModel` or :class:`PowerModel`.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 from warpwatt.core.case import PowerModel, TimeModel
@@ -38,6 +40,7 @@ _TIME: Mapping[str, str] = {
     "wang-chu": "warpwatt.published.wang_chu:WangChu",
 }
 _POWER: Mapping[str, str] = {
+    "alavani": "warpwatt.published.alavani.power:AlavaniPower",
     "boughzala": "warpwatt.published.boughzala.power_model:Boughzala",
     "boughzala-resident": "warpwatt.published.boughzala.power_model:BoughzalaResident",
     "boughzala-rounds": "warpwatt.published.boughzala.power_model:BoughzalaRounds",
@@ -47,15 +50,57 @@ _POWER: Mapping[str, str] = {
 }
 
 
-@lru_cache
 def time_model(name: str = DEFAULT_TIME) -> TimeModel:
-    """Return the time model of that name, or raise :class:`UsageError` with the nearest names."""
+    """Return the time model of that name, or in that file of ``warpwatt train``.
+
+    Raises
+    ------
+    UsageError
+        If there is none, with the nearest names.
+    ModelFileError
+        If the file cannot be read or is no model of time.
+    """
+    if is_model_file(name):
+        from warpwatt.models.trained.model import TrainedTime
+
+        return TrainedTime(Path(name))
+    return _time_model(name)
+
+
+def power_model(name: str = DEFAULT_POWER) -> PowerModel:
+    """Return the power model of that name or file; raise as :func:`time_model`."""
+    if is_model_file(name):
+        from warpwatt.models.trained.model import TrainedPower
+
+        return TrainedPower(Path(name))
+    return _power_model(name)
+
+
+def names_model_file(choice: str) -> bool:
+    """Return whether a text of :func:`split_choice` names a file.
+
+    >>> names_model_file("power=../model.json"), names_model_file("power=component")
+    (True, False)
+    """
+    return is_model_file(choice.partition("=")[2] or choice)
+
+
+def is_model_file(name: str) -> bool:
+    """Return whether a model is named by its file.
+
+    >>> is_model_file("model.json"), is_model_file("./mine"), is_model_file("roofline")
+    (True, True, False)
+    """
+    return name.endswith(".json") or os.sep in name
+
+
+@lru_cache
+def _time_model(name: str) -> TimeModel:
     return cast("TimeModel", _make(name, _TIME, TIME_GROUP, "time"))
 
 
 @lru_cache
-def power_model(name: str = DEFAULT_POWER) -> PowerModel:
-    """Return the power model of that name, or raise :class:`UsageError` with the nearest names."""
+def _power_model(name: str) -> PowerModel:
     return cast("PowerModel", _make(name, _POWER, POWER_GROUP, "power"))
 
 
@@ -72,18 +117,23 @@ def power_models() -> tuple[str, ...]:
 def split_choice(text: str) -> tuple[str | None, str | None]:
     """Read ``[time=|power=]NAME`` and return (time model, power model), None where not named.
 
-    A name without its kind means both where there are both.
+    A name without its kind means both where there are both, a file what it was trained for. A model of energy
+    stands in for one of power.
 
     >>> split_choice("roofline"), split_choice("power=specification"), split_choice("boughzala")
     (('roofline', None), (None, 'specification'), ('boughzala', 'boughzala'))
     """
     kind, equals, name = text.partition("=")
+    if not equals and is_model_file(text):
+        from warpwatt.models.trained.model import opened
+
+        return (text, None) if opened(Path(text)).target == "time" else (None, text)
     if not equals:
         power = text if text in _POWER else None
         return None if power and text not in _TIME else text, power
     if kind == "time":
         return name, None
-    if kind == "power":
+    if kind == "power" or (kind == "energy" and is_model_file(name)):
         return None, name
     raise UsageError(f"not a model choice: {text!r}", hint="write --model NAME, time=NAME or power=NAME")
 

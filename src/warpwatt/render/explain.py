@@ -13,7 +13,9 @@ from warpwatt.core.prediction import Prediction
 from warpwatt.render.annotated import advice_table, annotated
 from warpwatt.render.console import HEADING, glued, plain, to_text
 from warpwatt.render.document import all_warnings
+from warpwatt.render.effects import learned_table
 from warpwatt.render.findings import findings
+from warpwatt.render.learned import learned_parts
 from warpwatt.render.reasons import HELP
 from warpwatt.render.text import headline
 
@@ -37,6 +39,8 @@ def _account(prediction: Prediction, context: Context) -> Iterator[RenderableTyp
             yield Padding(advice_table(prediction.advice), (0, 0, 0, 2))
         else:
             yield from _topic(topic, group)
+    for what, value, reasons in learned_parts(prediction):
+        yield from learned_table(what, value, reasons)
     if prediction.timing.warps is not None:
         yield Text("Line by line (shares of warp time)", style=HEADING)
         yield from (Padding(part, (0, 0, 0, 2)) for part in annotated(prediction, context))

@@ -15,6 +15,7 @@ from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
 from warpwatt.render.figures import count, interval, percent, plural
+from warpwatt.render.learned import effect_sentence, learned_parts
 from warpwatt.render.method import method_text
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.reasons import Finding, advice, limits, scheduler, waits
@@ -39,7 +40,7 @@ def findings(prediction: Prediction) -> list[Finding]:
     """Return everything worth saying in the order of Nsight Compute's sections, what would help early."""
     light, memory = (bottleneck, limits, advice), (accesses, traffic, sources, spills)
     state = (scheduler, warps, waits, divergence)
-    parts = (*light, roof, *memory, *state, occupancy, energy, watts, loops, counted, assumed)
+    parts = (*light, roof, *memory, *state, occupancy, energy, watts, learned, loops, counted, assumed)
     return [finding for part in parts for finding in part(prediction)]
 
 
@@ -282,6 +283,8 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
 def watts(prediction: Prediction) -> Iterator[Finding]:
     """Yield what raises or lowers the power, in watts: components, and what a learned part makes of them."""
     result = prediction.power_result
+    if result.learned is not None:
+        return
     effects = result.reasons() if result.reasons is not None else {}
     change = math.fsum(effects.values())
     physical = math.fsum(result.components.values()) - change
@@ -294,6 +297,12 @@ def watts(prediction: Prediction) -> Iterator[Finding]:
         named = {feature_name(name): effect for name, effect in effects.items()}
         text += f"; what was learned from measurements changes that by {change:+.3g} W: {_largest(named)}"
     yield Finding("Energy", f"{text}.")
+
+
+def learned(prediction: Prediction) -> Iterator[Finding]:
+    """Yield what moves a time or power that was learned altogether."""
+    for what, _, reasons in learned_parts(prediction):
+        yield Finding("Energy", effect_sentence(what, reasons))
 
 
 def _largest(parts: Mapping[str, float]) -> str:

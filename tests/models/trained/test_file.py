@@ -60,9 +60,10 @@ def test_a_model_read_back_predicts_the_same(name, samples, trained, saved):
     assert model.features == ("a", "b", "c")
     assert (model.target, model.unit) == ("power", "W")
     assert model.card == {"note": "ω"}
-    assert model.predict(samples.x) == pytest.approx(trained(name).predict(samples.x), rel=1e-9)
+    exact = 1e-6 if name == "xgboost" else 1e-9  # XGBoost adds its leaves in single precision
+    assert model.predict(samples.x) == pytest.approx(trained(name).predict(samples.x), rel=exact)
     beyond = np.array([[-50.0, 500.0, 3.0]])
-    assert model.predict(beyond) == pytest.approx(trained(name).predict(beyond), rel=1e-9)
+    assert model.predict(beyond) == pytest.approx(trained(name).predict(beyond), rel=exact)
     assert model.outside(beyond) == ("a", "b")
     assert model.outside(samples.x) == ()
 
@@ -126,8 +127,8 @@ def _changed(file, change):
         ("mean", lambda m: m["features"].pop(), "does not fit its features"),
         ("linear_regression", lambda m: m["estimator"].update(weights=pack(np.zeros(2))), "array of shape"),
         (
-            "xgboost",
-            lambda m: m["estimator"].update(ubj={"bytes": 3, "zlib": "?"}),
+            "catboost",
+            lambda m: m["estimator"].update(json={"bytes": 3, "zlib": "?"}),
             "packed bytes are damaged",
         ),
         (
@@ -161,7 +162,8 @@ def test_trees_that_point_back_are_refused(saved):
 
 
 def test_a_missing_booster_is_named(saved, monkeypatch):
-    file = saved("xgboost")
+    file = saved("mean")
+    _changed(file, lambda model: model["estimator"].update(kind="xgboost", ubj=pack_bytes(b"")))
     monkeypatch.setitem(__import__("sys").modules, "xgboost", None)
     with pytest.raises(ToolchainError, match="needs xgboost"):
         read(file)

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.version import __version__
-from warpwatt.lab.learn.evaluate import Split
+from warpwatt.lab.learn.evaluate import Split, by_group
 
 if TYPE_CHECKING:
     from warpwatt.lab.learn.evaluate import Evaluation
@@ -48,7 +48,9 @@ def make_card(
             "folds": len(kept.runs[0].per_fold),
             "seeds": [run.seed for run in kept.runs],
         },
-        "figures": {each.regressor.name: _figures(each) for each in evaluations},
+        "figures": {each.regressor.name: figures(each) for each in evaluations},
+        "spread": rounded(kept.spread(samples.y)),
+        "held out by program": _by_program(samples, kept),
         "features": _features(samples),
         "limits": limits(samples, kept, evaluations),
         "versions": _versions(regressor),
@@ -58,7 +60,7 @@ def make_card(
 def limits(samples: Samples, kept: Evaluation, evaluations: Sequence[Evaluation]) -> list[str]:
     """Return in sentences where the model does not hold."""
     gpus = sorted(set(samples.gpus))
-    where = f"{len(gpus)} GPUs ({', '.join(gpus)})" if gpus else "the GPU of the data"
+    where = ", ".join(gpus) if gpus else "the GPU of the data"
     found = [f"It predicts {samples.target} on {where} only, at the clocks of the measurements."]
     if kept.split is Split.ROWS:
         found.append(
@@ -70,8 +72,11 @@ def limits(samples: Samples, kept: Evaluation, evaluations: Sequence[Evaluation]
             "Its figures hold for programs it has not seen: no launch of a test program was in training."
         )
     baseline = evaluations[0].pooled
-    if kept.pooled.mae >= baseline.mae:
-        found.append("It is no better than the constant mean of its training data: do not use it.")
+    if kept.pooled.mae >= baseline.mae or kept.pooled.r2 <= baseline.r2:
+        found.append(
+            f"It is no better than the constant mean of its training data (R² {kept.pooled.r2:.2f} against "
+            f"{baseline.r2:.2f}): do not use it."
+        )
     elif kept.pooled.r2 < 0.5:
         found.append(f"R² {kept.pooled.r2:.2f}: little better than the constant mean ({baseline.r2:.2f}).")
     found.append(
@@ -93,6 +98,7 @@ def render_markdown(card: Mapping[str, Any]) -> str:
         *(f"- Defect: {text}." for text in data["defects"]),
         f"- Hyper-parameters{' (tuned)' if model['tuned'] else ''}: {settings}. Source: {model['source']}.",
         *(f"- `{name}`: {text}." for name, text in model["renamed"].items()),
+        f"- GPU: {', '.join(data.get('gpus', ())) or 'not stated'}.",
         f"- Split by {split['by']}, {split['folds']} folds, seeds {', '.join(map(str, split['seeds']))}.",
         f"- Scaling ({model['scaling']}) learned inside the folds.",
         "",
@@ -106,6 +112,18 @@ def render_markdown(card: Mapping[str, Any]) -> str:
         "",
         *(f"- {text}" for text in card["limits"]),
         "",
+        *_other_split(card, unit),
+        "## Programs, each predicted by a model that has not seen it"
+        if split["by"] == "program"
+        else "## Programs",
+        "",
+        f"| program | rows | MAE, {unit} | MAPE, % |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {name} | {e['rows']} | {e['mae']:.4g} | {e['mape']:.3g} |"
+            for name, e in card["held out by program"].items()
+        ),
+        "",
         "## Features",
         "",
         "| feature | lowest | mean | highest |",
@@ -115,6 +133,18 @@ def render_markdown(card: Mapping[str, Any]) -> str:
         "Made with " + ", ".join(f"{name} {text}" for name, text in card["versions"].items()) + ".",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _other_split(card: Mapping[str, Any], unit: str) -> list[str]:
+    """Return the same model's figures in a split that was measured beside the card's own."""
+    other = card.get("other split")
+    if other is None:
+        return []
+    mean = other["mean"]
+    return [
+        f"R² {mean['r2']:.3f}, MAE {mean['mae']:.3g} {unit}, MAPE {mean['mape']:.3g} % by {other['by']}.",
+        "",
+    ]
 
 
 def _line(name: str, figures: Mapping[str, Any]) -> str:
@@ -131,6 +161,8 @@ def _data(samples: Samples) -> dict[str, Any]:
         "target": samples.target,
         "unit": samples.unit,
         "rows": len(samples),
+        "gpus": sorted(set(samples.gpus)),
+        "convention": samples.convention,
         "programs": len(programs),
         "rows by program": dict(sorted(programs.items())),
         "left out": dict(samples.left_out),
@@ -140,18 +172,41 @@ def _data(samples: Samples) -> dict[str, Any]:
     }
 
 
-def _figures(evaluation: Evaluation) -> dict[str, Any]:
+def figures(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as JSON: mean over folds and seeds, deviation, pooled."""
     parts = {"mean": evaluation.mean, "deviation": evaluation.deviation, "pooled": evaluation.pooled}
-    rounded = {name: asdict(part) for name, part in parts.items()}
+    return {name: {key: rounded(x) for key, x in asdict(part).items()} for name, part in parts.items()}
+
+
+def rounded(x: float) -> float:
+    """Return a figure with as many digits as cards hold.
+
+    >>> rounded(1 / 3)
+    0.333333
+    """
+    return float(f"{x:.{_DIGITS}g}")
+
+
+def _by_program(samples: Samples, kept: Evaluation) -> dict[str, Any]:
+    """Return each program's rows and errors, predicted without them or without the whole program."""
+    found = by_group(samples, kept.runs[0].predicted, samples.programs)
+    counts = Counter(samples.programs)
     return {
-        name: {key: float(f"{x:.{_DIGITS}g}") for key, x in part.items()} for name, part in rounded.items()
+        name: {"rows": counts[name], "mae": rounded(e.mae), "mape": rounded(e.mape)}
+        for name, e in found.items()
     }
 
 
 def _features(samples: Samples) -> list[dict[str, Any]]:
     columns = zip(samples.features, samples.x.T, strict=True)
     return [
-        {"name": name, "low": float(x.min()), "mean": float(x.mean()), "high": float(x.max())}
+        {
+            "name": name,
+            "low": float(x.min()),
+            "mean": float(x.mean()),
+            "deviation": float(x.std()),
+            "high": float(x.max()),
+        }
         for name, x in columns
     ]
 

@@ -4,11 +4,8 @@ A response is averaged over all rows (partial dependence) or of one typical row.
 fall with trees or epochs, on the rows trained on and held out. Outliers are found by density (thesis 5.8.2):
 GLOSH, the score of how far a row is out of HDBSCAN's clusters.
 
-Why a model predicts what it predicts for one row is explained by a weighted linear surrogate around it,
-LIME's method (Ribeiro et al. 2016; thesis 6.1.4): draw rows around the one to explain,
-weight them by nearness, fit a linear model to the predictions. Written out here, since it is short and the
-package ``lime`` is distributed as source with heavy needs. Tree ensembles have exact SHAP values:
-``selection.shap_values``.
+Why a model predicts what it predicts for one row is explained by a linear surrogate around it, LIME's method
+(``models.trained.surrogate``); tree ensembles have exact SHAP values (``models.trained.shapley``).
 """
 
 from __future__ import annotations
@@ -22,6 +19,7 @@ import numpy as np
 from warpwatt.lab.learn.errors import MissingPackageError, import_optional
 from warpwatt.lab.learn.regressors import SCALINGS, min_max
 from warpwatt.lab.learn.selection import shap_values
+from warpwatt.models.trained.surrogate import Explanation, explain_locally
 
 if TYPE_CHECKING:
     from warpwatt.lab.learn.evaluate import Fold
@@ -144,7 +142,7 @@ def feature_weights(samples: Samples, fitted: Fitted, kind: str) -> tuple[str, F
     ``kind`` is that of the estimator in a model file.
     """
     few = some_rows(samples)
-    if kind in ("forest", "xgboost", "catboost"):
+    if kind in ("forest", "catboost"):
         try:
             values = shap_values(fitted.estimator, fitted.scaling(few.x))
             unit = "log" if fitted.logarithmic else samples.unit
@@ -171,61 +169,10 @@ def some_rows(samples: Samples) -> Samples:
     return samples.take(np.unique(np.linspace(0, len(samples) - 1, MOST_EXPLAINED).astype(np.int64)))
 
 
-DRAWS = 5000
-"""Rows drawn around the explained one: LIME's default."""
-KERNEL_WIDTH = 0.75
-"""Width of the exponential kernel, times the square root of the number of features: LIME's default."""
-RIDGE = 1.0
-"""Penalty of the linear fit: LIME's default."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What moves one prediction.
-
-    Attributes
-    ----------
-    predicted
-        The model's prediction, in the target's unit.
-    effects
-        By feature, falling in size: what the row's value adds to the prediction, against an average value.
-    fit
-        R² of the surrogate, weighted by nearness: below about 0.5 it is no explanation of the model.
-    """
-
-    predicted: float
-    effects: Mapping[str, float]
-    fit: float
-
-
 def explain(predict: Callable[[Floats], Floats], samples: Samples, row: Floats, seed: int = 0) -> Explanation:
     """Return the effects of each feature on the prediction of one row of shape (features,).
 
     ``samples`` are the training rows: they give each feature's mean and spread.
     """
     middle, spread = samples.x.mean(axis=0), samples.x.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    drawn = np.random.default_rng(seed).normal(size=(DRAWS, len(row)))
-    drawn[0] = 0.0
-    places = (row - middle) / spread + drawn
-    answers = predict(places * spread + middle)
-    width = KERNEL_WIDTH * np.sqrt(len(row))
-    weights = np.sqrt(np.exp(-np.sum(drawn**2, axis=1) / width**2))
-    slopes, fitted = _ridge(places, answers, weights)
-    effects = dict(zip(samples.features, slopes * (row - middle) / spread, strict=True))
-    ordered = sorted(effects, key=lambda name: -abs(effects[name]))
-    return Explanation(float(answers[0]), {name: float(effects[name]) for name in ordered}, fitted)
-
-
-def _ridge(x: Floats, y: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Return the slopes of a weighted ridge regression, and its weighted R²."""
-    if np.ptp(y) == 0:
-        return np.zeros(x.shape[1]), 1.0
-    total = weights.sum()
-    centred = x - (weights @ x) / total
-    target = y - (weights @ y) / total
-    gram = centred.T @ (weights[:, None] * centred) + RIDGE * np.eye(x.shape[1])
-    slopes = np.linalg.solve(gram, centred.T @ (weights * target))
-    rest = target - centred @ slopes
-    explained = 1.0 - float(weights @ rest**2) / float(weights @ target**2)
-    return np.asarray(slopes, dtype=np.float64), explained
+    return explain_locally(predict, samples.features, middle, spread, row, seed)

@@ -33,6 +33,9 @@ FOLDS = 5
 SEEDS = (0, 1, 2, 3, 4)
 """Five fixed seeds: the published study reports five runs and no seeds."""
 
+SHARE_INSIDE, DEVIATIONS_INSIDE = 0.8, 1.2816
+"""An interval of so many standard deviations either way holds that share of a normal distribution."""
+
 
 class Split(StrEnum):
     """How rows are held out: ``ROWS`` leaves other launches of the same program in training."""
@@ -171,6 +174,15 @@ class Evaluation:
     def pooled(self) -> Errors:
         """Return the mean over seeds of the errors over all held-out predictions."""
         return Errors.mean([run.pooled for run in self.runs])
+
+    def spread(self, measured: Floats) -> float:
+        """Return the spread of log(measured / predicted) whose 80 % interval holds 80 % of the rows.
+
+        Predictions that are not positive count as a hundredth of the least measurement.
+        """
+        predicted = np.concatenate([run.predicted for run in self.runs])
+        ratio = np.tile(measured, len(self.runs)) / np.maximum(predicted, measured.min() / 100)
+        return float(np.quantile(np.abs(np.log(ratio)), SHARE_INSIDE)) / DEVIATIONS_INSIDE
 
     @property
     def train_s(self) -> float:

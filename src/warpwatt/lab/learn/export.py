@@ -1,6 +1,6 @@
 """A fitted regressor as JSON that ``models.trained`` reads back: no pickles, no code.
 
-Trees become flat arrays, XGBoost's where SHAP values are wanted too: a shipped model needs NumPy only.
+Trees become flat arrays, XGBoost's too, so that predicting and explaining need NumPy only.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ def _forest(trees: Sequence[Any], *, intercept: float, factor: float) -> dict[st
             "left": tree.children_left,
             "right": tree.children_right,
             "value": tree.value[:, 0, 0],
+            "cover": tree.weighted_n_node_samples,
         }
         for tree in trees
     ]
@@ -103,10 +104,6 @@ def _flat(parts: Sequence[dict[str, Array]], *, intercept: float, factor: float)
         "roots": pack(roots.astype(np.int32)),
         **{name: pack(np.concatenate([part[name] for part in parts])) for name in parts[0]},
     }
-
-
-def _xgboost(estimator: Any) -> dict[str, Any]:
-    return {"kind": "xgboost", "ubj": pack_bytes(bytes(estimator.get_booster().save_raw("ubj")))}
 
 
 def _catboost(estimator: Any) -> dict[str, Any]:
@@ -145,11 +142,11 @@ def _xgboost_tree(tree: Mapping[str, Any]) -> dict[str, Array]:
     below = np.nextafter(conditions, np.float32(-np.inf))
     return {
         "feature": np.where(inner, np.array(tree["split_indices"], dtype=np.int32), np.int32(-1)),
-        "threshold": np.where(inner, below, np.float32(0)).astype(np.float64),
+        "threshold": np.where(inner, below, np.float32(0)),
         "left": left,
         "right": np.array(tree["right_children"], dtype=np.int32),
-        "value": np.where(inner, np.float32(0), conditions).astype(np.float64),
-        "cover": np.array(tree["sum_hessian"], dtype=np.float64),
+        "value": np.where(inner, np.float32(0), conditions),
+        "cover": np.array(tree["sum_hessian"], dtype=np.float32),
     }
 
 
@@ -161,7 +158,7 @@ _EXPORTS: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "RandomForestRegressor": _averaged,
     "ExtraTreesRegressor": _averaged,
     "GradientBoostingRegressor": _boosted,
-    "XGBRegressor": _xgboost,
+    "XGBRegressor": xgboost_forest,
     "CatBoostRegressor": _catboost,
     "Network": _network,
 }

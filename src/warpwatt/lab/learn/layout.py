@@ -51,7 +51,8 @@ class Layout:
     ``program`` is the column by which to split, ``kernel`` the one to name rows by. ``features`` are those
     of the published study. ``zero_where_absent`` are columns in which a missing number means that there was
     nothing to average over. ``never_negative`` columns hold counts: a negative one is an overflow, no
-    number. ``mislabelled`` are rows whose labels are known to be wrong.
+    number. ``mislabelled`` are rows whose labels are known to be wrong. ``gpu`` is the column of the GPU;
+    ``convention`` that of the program features, ``thesis`` or ``published``, or the column that says which.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Layout:
     mislabelled: tuple[Mislabelled, ...] = ()
     aliases: str = ""
     gpu: str = ""
+    convention: str = ""
 
     def canonical(self, column: str) -> str:
         """Return a column's canonical name: lower case, underscores, the set's own spellings replaced.

@@ -42,6 +42,10 @@ class Samples:
         Program and name of every row, and its line in the file.
     target, unit
         ``power``, ``time`` or ``energy``, and W, s or J.
+    gpus
+        GPU of every row, empty where the file does not say.
+    convention
+        Of the program features: ``thesis`` or ``published``; empty for other features.
     left_out
         How many rows were left out, by reason. ``defects`` are the file's, as sentences.
     """
@@ -58,6 +62,7 @@ class Samples:
     sha256: str
     aliases: str = ""
     gpus: tuple[str, ...] = ()
+    convention: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     defects: tuple[str, ...] = ()
 
@@ -185,9 +190,22 @@ def _samples(
         sha256=table.sha256,
         aliases=layout.aliases,
         gpus=tuple(row.texts[layout.gpu] for row, _, _ in kept) if layout.gpu else (),
+        convention=_convention(table, [row for row, _, _ in kept]),
         left_out=left_out,
         defects=table.report({*features, *(t.column for t in _targets(table, target))}),
     )
+
+
+def _convention(table: Table, rows: Sequence[Row]) -> str:
+    """Return the convention of the program features; several in one table cannot be learned together."""
+    column = table.layout.convention
+    if column not in table.layout.texts:
+        return column
+    found = sorted({row.texts[column] for row in rows})
+    if len(found) > 1:
+        message = f"features in {len(found)} conventions ({', '.join(found)}) mean different things"
+        raise DataError(message, file=table.path, hint="warpwatt features --convention thesis")
+    return found[0]
 
 
 def _targets(table: Table, target: str) -> tuple[Target, ...]:

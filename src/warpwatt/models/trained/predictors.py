@@ -117,7 +117,7 @@ def forest(model: Mapping[str, Any], features: int) -> Callable[[Floats], Floats
     """
     names = ("feature", "threshold", "left", "right", "value")
     feature, threshold, left, right, value = (unpack(model[name]) for name in names)
-    roots = unpack(model["roots"])
+    roots, value = unpack(model["roots"]), value.astype(np.float64)
     _check(feature, threshold, left, right, value, roots=roots, features=features)
     intercept, factor = float(model["intercept"]), float(model["factor"])
 

@@ -18,6 +18,7 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
 from warpwatt.frontend.source import Kind, kind_of
 from warpwatt.gpus import find
+from warpwatt.models.registry import names_model_file
 from warpwatt.render import html
 from warpwatt.render import json as json_format
 from warpwatt.render.context import Context
@@ -151,6 +152,8 @@ def _session(
     levels: tuple[str, ...] = (),
     notify: Callable[[str], None] = print,
 ) -> UntrustedSession:
+    if any(names_model_file(text) for text in request.get("model", ())):
+        raise UsageError("no model files are read here", hint="the command line reads them: warpwatt predict")
     compilation = request.get("compilation", {})
     flags = ["--use_fast_math"] if compilation.get("fast_math") else []
     flags += [f"-std={compilation['standard']}"] if "standard" in compilation else []

@@ -122,7 +122,21 @@ def has_released_table(name: str) -> bool:
     >>> has_released_table("Tesla K20"), has_released_table("NVIDIA H200")
     (True, False)
     """
-    return any(name in row["boards"] for row in _load()["gpus"].values())
+    return released_table(name) is not None
+
+
+def released_table(name: str) -> str | None:
+    """Return the GPU whose released table holds for one of that name, None without any.
+
+    >>> released_table("Tesla V100 SXM2 16GB")
+    'Tesla V100'
+    """
+    return next((key for key, row in _load()["gpus"].items() if name in row["boards"]), None)
+
+
+def released_boards(table: str) -> tuple[str, ...]:
+    """Return the names of the GPUs that a released table holds for."""
+    return tuple(_load()["gpus"][table]["boards"])
 
 
 def published_constants(name: str) -> Constants:
@@ -136,8 +150,7 @@ def published_constants(name: str) -> Constants:
     >>> published_constants("Tesla V100").dispatch_units
     4
     """
-    tables = _load()["gpus"]
-    match = next((key for key, row in tables.items() if name in row["boards"]), None)
+    tables, match = _load()["gpus"], released_table(name)
     if match is None:
         hint = f"released tables: {', '.join(tables)}; use the thesis convention for other GPUs"
         raise UnsupportedGpuError(f"no released features for {name}", hint=hint)

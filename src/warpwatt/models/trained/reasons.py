@@ -1,0 +1,69 @@
+"""Why a trained model predicts what it predicts for one launch: SHAP and LIME by feature."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.case import FeatureEffect, LearnedReasons
+from warpwatt.models.trained.packed import ModelFileError
+from warpwatt.models.trained.shapley import can_explain, shap
+from warpwatt.models.trained.surrogate import explain_locally
+
+if TYPE_CHECKING:
+    from warpwatt.models.trained.file import TrainedModel
+    from warpwatt.models.trained.predictors import Floats
+
+
+def learned_reasons(model: TrainedModel, row: Floats) -> LearnedReasons:
+    """Return the effects of every feature of one row of shape (features,), the largest first.
+
+    Raises
+    ------
+    ModelFileError
+        If the model's card does not say what the features' means and spreads were in training.
+    """
+    usual, contributions = _shap(model, row)
+    local = explain_locally(model.predict, model.features, *_moments(model), row)
+    effects = [
+        FeatureEffect(
+            name,
+            float(row[i]),
+            float(model.low[i]),
+            float(model.high[i]),
+            None if contributions is None else float(contributions[i]),
+            local.effects[name],
+        )
+        for i, name in enumerate(model.features)
+    ]
+    effects.sort(key=lambda one: -abs(one.lime if one.shap is None else one.shap))
+    return LearnedReasons(model.unit, usual, local.fit, tuple(effects))
+
+
+def _shap(model: TrainedModel, row: Floats) -> tuple[float | None, Floats | None]:
+    """Return the mean over training and contributions in the model's unit; None for what is no forest.
+
+    Of a model of logarithms, contributions are factors: each factor's logarithm is turned into the unit by
+    the logarithmic mean of the values without and with all of them, so that they add up.
+    """
+    if not can_explain(model.estimator):
+        return None, None
+    mean, effects = shap(model.estimator, (row - model.offset) / model.width)
+    if not model.logarithmic:
+        return mean, effects
+    total = math.fsum(effects)
+    scale = math.exp(mean) * (math.expm1(total) / total if total else 1.0)
+    return math.exp(mean), effects * scale
+
+
+def _moments(model: TrainedModel) -> tuple[Floats, Floats]:
+    """Return each feature's mean and standard deviation in training."""
+    known = {str(one["name"]): one for one in model.card.get("features", ())}
+    try:
+        both = [(float(known[name]["mean"]), float(known[name]["deviation"])) for name in model.features]
+    except KeyError as error:
+        message = "its card does not say how its features were spread in training"
+        raise ModelFileError(message, hint="train it again") from error
+    return np.array([mean for mean, _ in both]), np.array([deviation for _, deviation in both])
