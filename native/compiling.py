@@ -43,8 +43,8 @@ def choose_compiler() -> None:
 
 
 def build_in_place() -> None:
-    """Compile the library into the source tree, where Python finds it."""
-    _build(BUILD, "warpwatt")
+    """Compile the libraries into the source tree, where Python finds them."""
+    _build(BUILD, "libraries")
 
 
 def run_tests(sanitizers: str = "") -> None:
