@@ -12,6 +12,7 @@ from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.units import si
 from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.figures import bounds, percent, plural
+from warpwatt.render.plots import heat
 from warpwatt.render.plots import sweep as plots
 from warpwatt.render.sweep.text import failures
 from warpwatt.sweep.points import name, title, varying
@@ -42,6 +43,7 @@ class Part:
     heads: tuple[str, ...]
     rows: tuple[Line, ...]
     plots: tuple[plots.Plot, ...]
+    maps: tuple[heat.HeatMap, ...] = ()
 
 
 def render(rows: Sequence[Row], context: Context) -> str:
@@ -57,6 +59,7 @@ def render(rows: Sequence[Row], context: Context) -> str:
             failures=[(reason, plural(number, "point")) for reason, number in failures(rows).items()],
             warnings=list(dict.fromkeys(warning for row in results for warning in row.warnings)),
             plots=plots,
+            heat=heat,
             context=context,
             style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
         )
@@ -74,6 +77,7 @@ def _part(rows: Sequence[Row], everything: Sequence[Row]) -> Part:
             Line((*(read(row) for read in heads.values()), *_cells(row)), row.number in front) for row in rows
         ),
         plots=plots.plots(rows),
+        maps=heat.heat_maps(rows),
     )
 
 

@@ -12,6 +12,8 @@ from rich.text import Text
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain, to_text
 from warpwatt.render.figures import percent, plural
+from warpwatt.render.plots.heat import heat_maps
+from warpwatt.render.plots.sweep import ENERGY, TIME
 from warpwatt.sweep.points import varying
 from warpwatt.sweep.rows import OBJECTIVES, least, objective, pareto
 
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from warpwatt.render.context import Context
+    from warpwatt.render.plots.heat import Cell, HeatMap
     from warpwatt.sweep.rows import Row
 
 MOST = 50
 """Rows shown unless everything is asked for."""
 _RIGHT = ("max regs", "regs", "SM clock", "memory clock")
 BEST, FRONT = "★", "◆"
+SHADES = " ░▒▓█"
+"""Of a heat map, from least to most."""
 
 
 def render(rows: Sequence[Row], context: Context) -> str:
@@ -40,11 +45,30 @@ def _parts(rows: Sequence[Row], context: Context) -> Iterator[RenderableType]:
         yield Text(plain(file + own[0].kernel), style="bold cyan")
         yield _table(own, shown(own, everything=context.verbosity > 0))
         yield Text("")
+        for one in heat_maps(own, (TIME, ENERGY)):
+            yield from _heat(one)
     yield Text(_legend(results, rows, everything=context.verbosity > 0), style=QUIET)
     for reason, number in failures(rows).items():
         yield Text(f"! {plural(number, 'point')}: {plain(reason)}", style="red")
     for warning in dict.fromkeys(w for row in results for w in row.warnings):
         yield Text(f"! {plain(warning)}", style="yellow")
+
+
+def _heat(one: HeatMap) -> Iterator[RenderableType]:
+    """Yield a heat map: the darker, the more."""
+    yield Text(f"{one.title}, {one.unit} (rows: memory clock, columns: SM clock, MHz)", style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style=QUIET)
+    for head in ("", *one.columns):
+        table.add_column(head, justify="right", no_wrap=True)
+    for clock, cells in zip(one.lines, one.rows, strict=True):
+        table.add_row(Text(clock, style=QUIET), *(_shaded(cell) for cell in cells))
+    yield table
+    yield Text("")
+
+
+def _shaded(cell: Cell) -> Text:
+    shade = SHADES[min(len(SHADES) - 1, int(cell.shade * len(SHADES)))]
+    return Text(f"{BEST if cell.best else shade} {cell.label}", style="bold green" if cell.best else "")
 
 
 def by_kernel(rows: Sequence[Row]) -> list[list[Row]]:
