@@ -114,6 +114,8 @@ class Timing:
     warps: WarpStates | None = None
     instructions_per_cycle: Mapping[str, float] = field(default_factory=dict)
     """Instruction class to warp instructions per cycle and SM, where the model is one that reports it."""
+    remarks: tuple[str, ...] = ()
+    """What the model sees that has no field of its own, in sentences for ``explain``."""
     learned: Callable[[], LearnedReasons] | None = None
     """Computes why a learned model predicts this; None for other models."""
 

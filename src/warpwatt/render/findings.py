@@ -58,6 +58,7 @@ def bottleneck(prediction: Prediction) -> Iterator[Finding]:
         rates = prediction.timing.instructions_per_cycle.items()
         listed = ", ".join(f"{name} {rate:.3g}" for name, rate in rates)
         yield Finding("Speed of Light", f"Warp instructions per cycle and SM: {listed}.")
+    yield from (Finding("Speed of Light", remark) for remark in prediction.timing.remarks)
 
 
 def _attained(prediction: Prediction, name: str) -> str:

@@ -1,5 +1,6 @@
 """Closed forms: the paper's tables, the exact simulation, and what must hold of any round."""
 
+import heapq
 import math
 import random
 import statistics
@@ -22,6 +23,7 @@ from warpwatt.published.wang_chu.regimes import (
     printed_cycles,
     regime,
     simulated_cycles,
+    waiting_warps,
 )
 
 GTX980 = find("GeForce GTX 980")
@@ -119,3 +121,29 @@ def test_other_gpus_reach_their_measured_bandwidth_and_latency(name):
     measured_at = gpu.memory.dram_latency_clock
     assert memory.dram_latency(measured_at, gpu.memory_clock) == pytest.approx(gpu.memory.dram_latency)
     assert memory.dram_latency(core, gpu.memory_clock / 2) > memory.dram_latency(core, gpu.memory_clock)
+
+
+def simulated_waits(r: Round) -> tuple[float, float]:
+    """Return how many warps wait on average for either server, from every wait of the exact simulation."""
+    ready = [(0.0, warp, int(r.iterations)) for warp in range(int(r.warps))]
+    heapq.heapify(ready)
+    computed = served = waited_sm = waited_memory = 0.0
+    while ready:
+        now, warp, left = heapq.heappop(ready)
+        waited_sm += max(0.0, computed - now)
+        computed = max(now, computed) + r.compute
+        waited_memory += max(0.0, served - computed)
+        taken = max(computed, served)
+        served = taken + r.delay
+        if left > 1:
+            heapq.heappush(ready, (taken + r.latency, warp, left - 1))
+    return waited_sm / served, waited_memory / served
+
+
+@pytest.mark.parametrize(
+    ("compute", "delay", "warps"),
+    [(2.0, 9.0, 64), (20.0, 9.0, 64), (5.0, 100.0, 32), (2.0, 9.0, 8), (30.0, 9.0, 4), (12.0, 13.0, 64)],
+)
+def test_queues_are_those_of_the_exact_simulation(compute, delay, warps):
+    r = Round(compute, delay, latency=450.0, warps=warps, iterations=2000)
+    assert waiting_warps(r) == pytest.approx(simulated_waits(r), rel=0.02, abs=0.1)

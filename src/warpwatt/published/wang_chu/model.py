@@ -15,6 +15,7 @@ from warpwatt.published.wang_chu.baseline import FittedCounts, fit_counts
 from warpwatt.published.wang_chu.breakdown import breakdown, breakdown_of_counters
 from warpwatt.published.wang_chu.counts import from_counters, from_workload
 from warpwatt.published.wang_chu.parameters import parameters
+from warpwatt.published.wang_chu.remarks import remarks
 from warpwatt.published.wang_chu.rounds import answer
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class WangChu:
             shares=_shares(case, found),
             warnings=notes,
             instructions_per_cycle=_rates(case, profile, seconds),
+            remarks=remarks(start.counts, memory, case.clocks, found.regime),
         )
 
 

@@ -104,6 +104,23 @@ def printed_cycles(r: Round, warps_per_block: float) -> float:
     return cycles_in(Regime.MEMORY if full else Regime.FEW_SHORT, r, warps_per_block)
 
 
+def waiting_warps(r: Round) -> tuple[float, float]:
+    """Return how many warps wait on average for the SM and in the memory queue, without those being served.
+
+    Little's law for a round of many iterations. Each warp takes part in ``1 / (compute + latency)`` periods a
+    cycle at most, all of them in no more than the slower server serves; who is beyond that waits there. The
+    paper draws the queues (figures 5 to 9) and gives no lengths.
+
+    >>> waiting_warps(Round(compute=2, delay=9, latency=448, warps=64, iterations=100))
+    (0.0, 14.0)
+    >>> waiting_warps(Round(compute=20, delay=9, latency=400, warps=64, iterations=100))
+    (43.0, 0.0)
+    """
+    period, service = r.compute + r.latency, max(r.compute, r.delay)
+    waiting = max(0.0, r.warps - period / service) if service > 0 else 0.0
+    return (waiting, 0.0) if r.compute >= r.delay else (0.0, waiting)
+
+
 @dataclass(frozen=True, slots=True)
 class SharedUse:
     """Shared memory in a round.

@@ -33,6 +33,11 @@ real requests come in bunches, and both servers idle at times where they are abo
 paper."""
 
 
+HIDDEN = "memory queue, shared memory hidden"
+PHASES = "phases between barriers"
+"""The cases of kernels that use shared memory between barriers: equations (16), (17) and (18) to (21)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Seconds of a launch: in all, in which either server is busy, and the case that holds."""
@@ -76,6 +81,6 @@ def _active(counts: Counts, memory: MemoryParameters, r: Round) -> tuple[float, 
         return active_cycles(r), regime(r).value
     use = SharedUse(memory.shared_latency, counts.shared, counts.warps_per_block)
     if infrequent(r, use):
-        return hidden_cycles(r), "memory queue, shared memory hidden"
+        return hidden_cycles(r), HIDDEN
     split = replace(r, compute=r.compute / (1.0 + counts.shared))
-    return max(phased_cycles(split, use), r.computing), "phases between barriers"
+    return max(phased_cycles(split, use), r.computing), PHASES
