@@ -61,8 +61,8 @@ def _queues(r: Round, counts: Counts, case: str) -> str:
     if case == PHASES:
         return (
             f"Requests of the first phase queue with those of all {_figure(r.warps)} active warps, later "
-            f"ones with those of their block's {_figure(counts.warps_per_block)}; {_figure(counts.shared)} shared "
-            "transactions lie between two requests."
+            f"ones with those of their block's {_figure(counts.warps_per_block)}; {_figure(counts.shared)} "
+            "shared transactions lie between two requests."
         )
     computing, queueing = waiting_warps(r)
     return (
