@@ -163,3 +163,40 @@ def test_the_shipped_model_predicts_its_three_gpus_and_refuses_others(run):
     code, _, err = run("predict", NN, "--gpu", "h200", "--grid", 168, *K20[2:], "--model", "power=alavani")
     assert code == 3
     assert "was not trained for NVIDIA H200" in err
+
+
+def test_a_model_is_carried_over_to_another_gpu(run, train, table, tmp_path):
+    rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    there = tmp_path / "there.csv"
+    with there.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "gpu": "NVIDIA H200", "power": 10 * float(row["power"])} for row in rows)
+    new = tmp_path / "h200.json"
+    code, out, err = run("train", there, "--transfer", train(), "-o", new)
+    assert code == 0, err
+    assert "(kept)" in out
+    words = ["--gpu", "h200", "--grid", 100, "--block", 256, "--arg", "euclid_param_2=43008"]
+    code, out, err = run("predict", NN, *words, "--model", f"power={new}", "--format", "json")
+    assert code == 0, err
+    (found,) = json.loads(out)["predictions"]
+    assert found["power"]["value"] == pytest.approx(10 * watts(100))
+    code, _, err = run("train", there, "--transfer", new, "--select", "-o", tmp_path / "x.json")
+    assert code == 2
+
+
+def test_features_are_selected_and_dwarfs_shown(run, table, tmp_path):
+    text = table.read_text(encoding="utf-8").splitlines()
+    lines = [f"{text[0]},class", *(f"{line},{'even' if i % 2 else 'odd'}" for i, line in enumerate(text[1:]))]
+    table.write_text("\n".join(lines), encoding="utf-8")
+    model = tmp_path / "m.json"
+    own = ["--program-column", "program", "--target-column", "power", "--dwarf-column", "class", "--seeds", 1]
+    code, out, err = run("train", table, *own, "--select", "--model", "extra_trees", "-o", model)
+    assert code == 0, err
+    assert "not learned from: comp_lat_sm" in err
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("even", "odd"))] == [
+        "even",
+        "odd",
+    ]
+    assert "power" not in read(model).features
+    assert json.loads(model.read_text(encoding="utf-8"))["card"]["not learned from"]

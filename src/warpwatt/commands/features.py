@@ -74,7 +74,8 @@ output_options = o.group(
 
 
 @click.command(
-    epilog="Released tables exist for Tesla K20, Tesla M60 and Tesla V100: elsewhere `both` means `thesis`."
+    epilog="Released tables exist for Tesla K20, Tesla M60 and Tesla V100. Elsewhere `both` means `thesis`, "
+    "and `published` the tables' formulas with the thesis' constants."
 )
 @o.input_argument
 @o.gpu_option

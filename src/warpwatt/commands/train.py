@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +17,11 @@ from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 
 if TYPE_CHECKING:
     from warpwatt.lab.learn.layout import Layout
-    from warpwatt.lab.learn.samples import Samples
+    from warpwatt.lab.learn.samples import Floats, Samples
     from warpwatt.lab.learn.training import Trained, Training
 
+MOST_NUMBERS = 0.95
+"""Share of a column's cells that must be numbers for it to be a feature that --select may choose."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -32,7 +36,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="What is held out: whole programs, or rows whatever their program (as published).",
 )
 @click.option(
-    "--model", "models", multiple=True, metavar="NAME", help="Regressor; of several the best is kept."
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME|all",
+    help="Regressor; of several the best is kept; all: the study's eight.",
 )
 @click.option("--tune", is_flag=True, help="Choose hyper-parameters inside the training rows.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True)
@@ -41,6 +49,23 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--program-column", metavar="NAME", help="In a table of your own: the program of each row.")
 @click.option(
     "--target-column", metavar="NAME", help="In a table of your own: the measured value, in W, s or J."
+)
+@click.option(
+    "--dwarf-column", metavar="NAME", help="Class of each row's program: errors are shown by class."
+)
+@click.option("--select", is_flag=True, help="Choose among the features first: correlated and weak ones go.")
+@click.option(
+    "--outliers",
+    type=click.Choice(["keep", "drop"]),
+    default="keep",
+    show_default=True,
+    help="Rows far out of HDBSCAN's clusters.",
+)
+@click.option(
+    "--transfer",
+    metavar="MODEL",
+    help="Carry this model over to the GPU of DATA, about thirty measurements: a model file, alavani-k20, "
+    "alavani-m60 or alavani-v100.",
 )
 @click.option("--gpu", metavar="NAME", help="GPU that the rows were measured on, where no column says so.")
 @click.option("-o", "--output", type=_FILE, required=True, help="Model file; the card goes beside it (.md).")
@@ -53,19 +78,22 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     --features. Every regressor is cross-validated beside the constant mean.
     """
     from warpwatt.lab.learn.card import render_markdown
-    from warpwatt.lab.learn.samples import load
     from warpwatt.lab.learn.training import train as run
     from warpwatt.models.trained.file import write
 
     shown = output.with_suffix(".md")
     for file in (output, shown, *([report] if report else [])):
         _check(file, force=force)
-    features, layout = _described(options)
-    samples = _on_gpu(load(data, str(options["target"]), features, layout), options["gpu"])
+    if options["transfer"] is not None:
+        from warpwatt.commands.transfer import transfer
+
+        transfer(str(options["transfer"]), data, output, options)
+        return
     training = _training(options)
-    _report_defects(samples)
+    samples, removed = _prepared(read_samples(data, options), options)
     with _progress(training.steps) as progress:
         trained = run(samples, training, progress)
+    trained.card["not learned from"] = removed
     write(output, trained.card, trained.model)
     shown.write_text(render_markdown(trained.card), encoding="utf-8")
     if report:
@@ -76,22 +104,72 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     click.echo(", ".join(str(file) for file in (output, shown, report) if file))
 
 
-def _described(options: dict[str, object]) -> tuple[list[str] | None, Layout | None]:
+def read_samples(data: Path, options: dict[str, object], features: list[str] | None = None) -> Samples:
+    """Return a table's samples as the options describe it, and write to stderr what was wrong with it.
+
+    ``features`` stand in for ``--features``.
+    """
+    from warpwatt.lab.learn.samples import load
+
+    said, layout = described(options, features)
+    wanted = said or (numeric_columns(data, layout) if options["select"] else None)
+    samples = _on_gpu(load(data, str(options["target"]), wanted, layout), options["gpu"])
+    _report_defects(samples)
+    return samples
+
+
+def numeric_columns(data: Path, layout: Layout | None) -> list[str]:
+    """Return the columns of a table that may be features: nearly all cells are numbers, none is a target."""
+    from warpwatt.lab.learn.table import read_table
+
+    table = read_table(data, layout)
+    targets = {target.column for target in table.layout.targets.values()}
+    least = MOST_NUMBERS * len(table.rows)
+    known = Counter(name for row in table.rows for name in row.numbers)
+    return [name for name in dict.fromkeys(table.columns) if known[name] >= least and name not in targets]
+
+
+def _prepared(samples: Samples, options: dict[str, object]) -> tuple[Samples, dict[str, str]]:
+    """Return the samples without outliers and with selected features, where asked, and which features went.
+
+    What went is written to stderr too.
+    """
+    if options["outliers"] == "drop":
+        from warpwatt.lab.learn.diagnostics import inliers, outlier_scores
+
+        kept = inliers(outlier_scores(samples))
+        click.echo(f"outliers: {len(samples) - len(kept)} of {len(samples)} rows left out", err=True)
+        samples = samples.take(kept)
+    removed: dict[str, str] = {}
+    if options["select"]:
+        from warpwatt.lab.learn.selection import select
+
+        selection = select(samples)
+        removed = dict(selection.removed)
+        for name, reason in removed.items():
+            click.echo(f"not learned from: {name}, {reason}", err=True)
+        samples = samples.only(selection.kept)
+    return samples, removed
+
+
+def described(
+    options: dict[str, object], wanted: list[str] | None = None
+) -> tuple[list[str] | None, Layout | None]:
     """Return the features asked for, and the layout of a table of one's own."""
     from warpwatt.lab.learn.layout import Target, snake_case, user_layout
     from warpwatt.lab.learn.samples import UNITS
 
     text = str(options["features"] or "")
-    features = [snake_case(name) for name in text.split(",") if name.strip()] or None
+    features = wanted or [snake_case(name) for name in text.split(",") if name.strip()] or None
     program, column = options["program_column"], options["target_column"]
     if program is None and column is None:
         return features, None
-    if program is None or column is None or features is None:
-        message = "a table of one's own needs --program-column, --target-column and --features"
+    if program is None or column is None or (features is None and not options["select"]):
+        message = "a table of one's own needs --program-column, --target-column and --features or --select"
         raise UsageError(message)
     target = str(options["target"])
     targets = {target: Target(str(column), 1.0, UNITS[target])}
-    return features, user_layout(str(program), targets, features)
+    return features, user_layout(str(program), targets, features or (), str(options["dwarf_column"] or ""))
 
 
 def _on_gpu(samples: Samples, name: object) -> Samples:
@@ -120,10 +198,28 @@ def _training(options: dict[str, object]) -> Training:
     assert isinstance(models, tuple)
     assert isinstance(folds, int)
     assert isinstance(seeds, int)
-    names = models or (BEST_PUBLISHED,)
+    names = tuple(dict.fromkeys(one for name in models or (BEST_PUBLISHED,) for one in _regressors(name)))
     for name in names:
         regressor(name)
     return Training(names, Split(str(options["split"])), tuple(range(seeds)), folds, bool(options["tune"]))
+
+
+def _regressors(name: str) -> tuple[str, ...]:
+    """Return the regressors of a name: of ``all`` the study's eight whose packages are installed."""
+    if name != "all":
+        return (name,)
+    from warpwatt.lab.learn.errors import MissingPackageError
+    from warpwatt.lab.learn.regressors import STUDY, regressor
+
+    found = []
+    for one in STUDY:
+        try:
+            regressor(one).build(0)
+        except MissingPackageError as error:
+            click.echo(f"{one} left out: {error}; {error.hint}", err=True)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _check(file: Path, *, force: bool) -> None:
@@ -163,5 +259,25 @@ def _show(samples: Samples, trained: Trained) -> None:
         found = each.mean if kept.split == "rows" else each.pooled
         figures = f"{found.r2:9.3f}{found.rmse:11.4g}{found.mae:11.4g}{found.mape:9.2f}"
         click.echo(f"{each.regressor.title:24}{figures}{each.train_s:9.2f}")
+    _show_dwarfs(samples, kept.runs[0].predicted)
     for text in trained.card["limits"]:
         click.echo(f"limit: {text}", err=True)
+
+
+def _show_dwarfs(samples: Samples, predicted: Floats) -> None:
+    """Write each class's rows, measured range and error, where the table or the study classes programs."""
+    from warpwatt.lab.learn.evaluate import by_group
+
+    found = by_group(samples, predicted, samples.dwarfs) if any(samples.dwarfs) else {}
+    if found:
+        click.echo(f"{'dwarf':34}{'rows':>6}{'lowest':>10}{'median':>10}{'highest':>10}{'MAPE %':>9}")
+    for name, errors in found.items():
+        low, middle, high = quantiles_of(samples, name)
+        rows = samples.dwarfs.count(name)
+        click.echo(f"{name:34}{rows:6}{low:10.4g}{middle:10.4g}{high:10.4g}{errors.mape:9.2f}")
+
+
+def quantiles_of(samples: Samples, dwarf: str) -> tuple[float, float, float]:
+    """Return the least, middle and largest measurement of a class of programs."""
+    measured = sorted(y for y, name in zip(samples.y.tolist(), samples.dwarfs, strict=True) if name == dwarf)
+    return measured[0], median(measured), measured[-1]

@@ -20,7 +20,6 @@ from warpwatt.lab.learn.diagnostics import (
 )
 from warpwatt.lab.learn.errors import import_optional
 from warpwatt.lab.learn.evaluate import by_group, make_folds
-from warpwatt.lab.learn.layout import dwarf_of
 from warpwatt.lab.learn.selection import kendall, pearson
 from warpwatt.render.assets import asset, environment
 from warpwatt.render.plots import training as plots
@@ -87,10 +86,12 @@ def _sections(samples: Samples, trained: Trained) -> Iterator[tuple[str, str, An
         plots.measured_against_predicted(samples, predicted),
     )
     yield "Error by program", "Rows in brackets.", plots.errors_by_group(found, counts, samples.unit)
-    dwarfs = [dwarf_of(program, samples.aliases) for program in samples.programs]
-    if any(dwarfs):
-        by_dwarf = plots.errors_by_group(by_group(samples, predicted, dwarfs), Counter(dwarfs), samples.unit)
-        yield "Error by dwarf", "Programs whose dwarf thesis Table 4.7 gives.", by_dwarf
+    if any(samples.dwarfs):
+        found = by_group(samples, predicted, samples.dwarfs)
+        by_dwarf = plots.errors_by_group(found, Counter(samples.dwarfs), samples.unit)
+        yield "Error by dwarf", "Programs whose class the table or thesis Table 4.7 gives.", by_dwarf
+        title = f"{samples.target} by dwarf"
+        yield title, "Every row; boxes hold the middle half.", plots.distributions(samples)
     yield from _model_sections(samples, trained)
     yield from _data_sections(samples)
 

@@ -52,7 +52,8 @@ class Layout:
     of the published study. ``zero_where_absent`` are columns in which a missing number means that there was
     nothing to average over. ``never_negative`` columns hold counts: a negative one is an overflow, no
     number. ``mislabelled`` are rows whose labels are known to be wrong. ``gpu`` is the column of the GPU;
-    ``convention`` that of the program features, ``thesis`` or ``published``, or the column that says which.
+    ``convention`` that of the program features, ``thesis`` or ``published``, or the column that says which;
+    ``dwarf`` that of the class of each row's program.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Layout:
     aliases: str = ""
     gpu: str = ""
     convention: str = ""
+    dwarf: str = ""
 
     def canonical(self, column: str) -> str:
         """Return a column's canonical name: lower case, underscores, the set's own spellings replaced.
@@ -129,7 +131,9 @@ def recognise(header: Sequence[str], path: Path) -> Layout:
     raise UnknownLayoutError("no known layout has these columns", file=path, line=1, hint=hint)
 
 
-def user_layout(program: str, targets: Mapping[str, Target], features: Sequence[str]) -> Layout:
+def user_layout(
+    program: str, targets: Mapping[str, Target], features: Sequence[str], dwarf: str = ""
+) -> Layout:
     """Return the layout of a table of one's own, from what the user named."""
     return Layout(
         name="own",
@@ -138,7 +142,8 @@ def user_layout(program: str, targets: Mapping[str, Target], features: Sequence[
         recognised_by=frozenset(),
         program=snake_case(program),
         kernel=snake_case(program),
-        texts=frozenset({snake_case(program)}),
+        texts=frozenset(snake_case(name) for name in (program, dwarf) if name),
+        dwarf=snake_case(dwarf),
         targets={name: Target(snake_case(t.column), t.scale, t.unit) for name, t in targets.items()},
         features=tuple(map(snake_case, features)),
     )

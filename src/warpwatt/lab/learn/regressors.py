@@ -49,6 +49,10 @@ SCALINGS = {"min-max": min_max, "standard": standard}
 """Scalings by the name that ``regressors.toml`` and model files use."""
 
 
+STUDY = (
+    "random_forest", "extra_trees", "gradient_boosting", "xgboost", "catboost", "decision_tree", "svr", "ann"
+)  # fmt: skip
+"""The eight regressors of thesis Table 5.8."""
 BASELINE = "mean"
 """The regressor that stands beside every other: the mean of its training rows."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.lab.learn.errors import DataError, MissingColumnError, SingleProgramError, TooFewRowsError
-from warpwatt.lab.learn.layout import program_of
+from warpwatt.lab.learn.layout import dwarf_of, program_of
 from warpwatt.lab.learn.table import read_table
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Samples:
         GPU of every row, empty where the file does not say.
     convention
         Of the program features: ``thesis`` or ``published``; empty for other features.
+    dwarfs
+        Class of every row's program, "" where it is not known; empty where no row's is.
     left_out
         How many rows were left out, by reason. ``defects`` are the file's, as sentences.
     """
@@ -63,6 +65,7 @@ class Samples:
     aliases: str = ""
     gpus: tuple[str, ...] = ()
     convention: str = ""
+    dwarfs: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     defects: tuple[str, ...] = ()
 
@@ -80,6 +83,7 @@ class Samples:
             kernels=tuple(self.kernels[i] for i in chosen),
             lines=tuple(self.lines[i] for i in chosen),
             gpus=tuple(self.gpus[i] for i in chosen) if self.gpus else (),
+            dwarfs=tuple(self.dwarfs[i] for i in chosen) if self.dwarfs else (),
         )
 
     def only(self, features: Sequence[str]) -> Samples:
@@ -177,11 +181,13 @@ def _samples(
 ) -> Samples:
     layout = table.layout
     source = layout.program if layout.program in layout.texts else layout.kernel
+    programs = tuple(program_of(row.texts[source], layout.aliases) for row, _, _ in kept)
     return Samples(
         x=np.array([values for _, values, _ in kept], dtype=np.float64).reshape(len(kept), len(features)),
         y=np.array([y for _, _, y in kept], dtype=np.float64),
         features=features,
-        programs=tuple(program_of(row.texts[source], layout.aliases) for row, _, _ in kept),
+        programs=programs,
+        dwarfs=_dwarfs(layout, programs, [row for row, _, _ in kept]),
         kernels=tuple(row.texts[layout.kernel] for row, _, _ in kept),
         lines=tuple(row.line for row, _, _ in kept),
         target=target,
@@ -194,6 +200,13 @@ def _samples(
         left_out=left_out,
         defects=table.report({*features, *(t.column for t in _targets(table, target))}),
     )
+
+
+def _dwarfs(layout: Layout, programs: Sequence[str], rows: Sequence[Row]) -> tuple[str, ...]:
+    if layout.dwarf:
+        return tuple(row.texts.get(layout.dwarf, "") for row in rows)
+    found = tuple(dwarf_of(program, layout.aliases) for program in programs)
+    return found if any(found) else ()
 
 
 def _convention(table: Table, rows: Sequence[Row]) -> str:

@@ -97,6 +97,18 @@ def _xgboost(model: Mapping[str, Any], features: int) -> Predictor:
     return lambda x: np.asarray(booster.inplace_predict(x), dtype=np.float64)
 
 
+def _carried_over(model: Mapping[str, Any], features: int) -> Predictor:
+    """Another model's answers, each replaced by the value that belongs to it: linear between known pairs."""
+    if model["of"]["kind"] == "carried over":
+        raise ModelFileError("a model carried over twice", hint="carry over the original")
+    inner = predictor(model["of"], features)
+    known, wanted = unpack(model["from"]), unpack(model["to"])
+    _shaped(wanted, known.shape)
+    if known.ndim != 1 or not len(known) or np.any(np.diff(known) <= 0):
+        raise ModelFileError("the pairs of a model carried over are not in order")
+    return lambda x: np.asarray(np.interp(inner(x), known, wanted), dtype=np.float64)
+
+
 def _shaped(array: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
     if array.shape != shape:
         raise ModelFileError(f"an array of shape {array.shape} where {shape} is needed")
@@ -197,4 +209,5 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any], int], Predictor]] = {
     "forest": forest,
     "xgboost": _xgboost,
     "catboost": oblivious,
+    "carried over": _carried_over,
 }

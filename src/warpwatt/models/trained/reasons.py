@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.case import FeatureEffect, LearnedReasons
-from warpwatt.models.trained.packed import ModelFileError
+from warpwatt.models.trained.packed import ModelFileError, unpack
 from warpwatt.models.trained.shapley import can_explain, shap
 from warpwatt.models.trained.surrogate import explain_locally
 
@@ -45,17 +46,30 @@ def learned_reasons(model: TrainedModel, row: Floats) -> LearnedReasons:
 def _shap(model: TrainedModel, row: Floats) -> tuple[float | None, Floats | None]:
     """Return the mean over training and contributions in the model's unit; None for what is no forest.
 
-    Of a model of logarithms, contributions are factors: each factor's logarithm is turned into the unit by
-    the logarithmic mean of the values without and with all of them, so that they add up.
+    Trees may answer in another quantity than the model: logarithms, or another GPU's watts. Contributions are
+    then scaled so that they lead from the model's value at the trees' mean to its value at their answer.
     """
-    if not can_explain(model.estimator):
+    links, estimator = _links(model)
+    if not can_explain(estimator):
         return None, None
-    mean, effects = shap(model.estimator, (row - model.offset) / model.width)
-    if not model.logarithmic:
-        return mean, effects
+    mean, effects = shap(estimator, (row - model.offset) / model.width)
     total = math.fsum(effects)
-    scale = math.exp(mean) * (math.expm1(total) / total if total else 1.0)
-    return math.exp(mean), effects * scale
+    start, end = mean, mean + total
+    for link in links:
+        start, end = link(start), link(end)
+    return start, effects * ((end - start) / total if total else 1.0)
+
+
+def _links(model: TrainedModel) -> tuple[list[Callable[[float], float]], Mapping[str, Any]]:
+    """Return what turns the trees' answer into the model's, in order, and the trees."""
+    estimator, links = model.estimator, []
+    if estimator["kind"] == "carried over":
+        known, wanted = unpack(estimator["from"]), unpack(estimator["to"])
+        links.append(lambda x: float(np.interp(x, known, wanted)))
+        estimator = estimator["of"]
+    if model.logarithmic:
+        links.append(math.exp)
+    return links, estimator
 
 
 def _moments(model: TrainedModel) -> tuple[Floats, Floats]:

@@ -67,6 +67,20 @@ def errors_by_group(found: Mapping[str, Errors], counts: Mapping[str, int], unit
     return _styled(figure, 160 + 18 * len(names))
 
 
+def distributions(samples: Samples) -> Any:
+    """Return how the target is spread within each class of programs, as boxes and single rows."""
+    go = import_optional("plotly.graph_objects")
+    figure = go.Figure()
+    labels = np.array(samples.dwarfs)
+    names = sorted({name for name in samples.dwarfs if name})
+    for name in names:
+        measured = samples.y[labels == name]
+        marker = {"color": BLUE, "size": 3}
+        figure.add_box(x=measured, name=f"{name} ({len(measured)})", boxpoints="all", marker=marker)
+    figure.update_xaxes(title=f"measured {samples.target}, {samples.unit}")
+    return _styled(figure, 160 + 50 * len(names), legend=False)
+
+
 def weights(names: Sequence[str], values: Floats, title: str) -> Any:
     """Return features by falling weight (5.8)."""
     go = import_optional("plotly.graph_objects")

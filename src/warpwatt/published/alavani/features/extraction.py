@@ -33,6 +33,7 @@ def extract(
     gpu: Gpu,
     occupancy: Occupancy,
     convention: Convention = Convention.PUBLISHED,
+    constants: Constants | None = None,
 ) -> Features:
     """Return the features of one launch.
 
@@ -46,6 +47,8 @@ def extract(
         Registers, shared memory, geometry and theoretical occupancy.
     convention
         ``PUBLISHED`` for models trained on the released data, ``THESIS`` for the printed equations.
+    constants
+        Of the GPU; default: the convention's own.
 
     Raises
     ------
@@ -60,8 +63,9 @@ def extract(
             f"the execution is of {other.level} {other.name}, not of {program.level} {program.name}",
             hint="run the features' program, for example with --level ptx",
         )
-    published = convention is Convention.PUBLISHED
-    constants = published_constants(gpu.name) if published else thesis_constants(gpu)
+    if constants is None:
+        is_published = convention is Convention.PUBLISHED
+        constants = published_constants(gpu.name) if is_published else thesis_constants(gpu)
     counts = count(execution, constants.latency)
     return combine(counts, resources, launch, occupancy, constants, convention)
 

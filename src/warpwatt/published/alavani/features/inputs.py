@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SYNONYMS = {"gridsize": "grid_size", "blocksize": "block_size", "regs": "reg_thread", "n_blocks": "grid_size"}
 """Names that other public tables have for the same columns."""
+_KNOWN = frozenset({*NAMES, "total_inst"})
 
 
 def inputs(
@@ -33,11 +34,11 @@ def inputs(
         As :func:`~warpwatt.published.alavani.features.launches.launch_features`.
     """
     wanted = {name: SYNONYMS.get(name, name) for name in names}
-    if not any(feature in NAMES for feature in wanted.values()):
+    if not any(feature in _KNOWN for feature in wanted.values()):
         return {}
     convention = Convention(card.get("data", {}).get("convention") or Convention.THESIS)
     found = case_features(convention)(case).features
-    return {name: getattr(found, feature) for name, feature in wanted.items() if feature in NAMES}
+    return {name: getattr(found, feature) for name, feature in wanted.items() if feature in _KNOWN}
 
 
 @lru_cache(maxsize=2)

@@ -11,10 +11,12 @@ from warpwatt.core.launch import Launch
 from warpwatt.core.program import Kernel, Level
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.gpus import check_launch, occupancy
+from warpwatt.published.alavani.features.constants import has_released_table, thesis_constants
 from warpwatt.published.alavani.features.extraction import extract
+from warpwatt.published.alavani.features.values import Convention
 
 if TYPE_CHECKING:
-    from warpwatt.published.alavani.features.values import Convention, Features
+    from warpwatt.published.alavani.features.values import Features
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ def launch_features(
 ) -> LaunchFeatures:
     """Return the features of a launch.
 
+    On a GPU without a released table the published convention is its formulas with the thesis' constants.
     ``loop_counts`` (source line, iterations) say how often loops run that depend on data. What was assumed
     stands in ``features.assumptions``.
 
@@ -49,7 +52,7 @@ def launch_features(
     ArgumentError
         If a loop or branch depends on an argument that was not given.
     UnsupportedGpuError
-        If the convention has no constants for the GPU.
+        If nobody measured the latency of the GPU's memory.
     """
     program = kernel.ptx
     if program is None:
@@ -58,8 +61,16 @@ def launch_features(
     check_launch(gpu, kernel.resources, launch)
     execution = analyse_launch(kernel, launch, (Level.PTX,), loop_counts)
     resident = occupancy(gpu, kernel.resources, launch)
-    found = extract(program, execution, kernel.resources, launch, gpu, resident, convention)
+    is_borrowed = convention is Convention.PUBLISHED and not has_released_table(gpu.name)
+    constants = thesis_constants(gpu) if is_borrowed else None
+    found = extract(program, execution, kernel.resources, launch, gpu, resident, convention, constants)
     text = f"{kernel.resources.registers} registers per thread: no compiler for {gpu.target} reported them"
     registers = (text,) if kernel.resources.assumed else ()
-    assumed = (*found.assumptions, *registers, *(one.message for one in execution.assumptions))
+    borrowed = (f"no table was released for {gpu.name}: its formulas, the thesis' constants",)
+    assumed = (
+        *(borrowed if is_borrowed else ()),
+        *found.assumptions,
+        *registers,
+        *(one.message for one in execution.assumptions),
+    )
     return LaunchFeatures(kernel, gpu, launch, convention, replace(found, assumptions=assumed))
