@@ -12,6 +12,7 @@ import math
 import operator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from warpwatt.core.advice import Advice, WhatIf
 from warpwatt.core.case import Case, FittedModel, Power, PowerModel, Profile, TimeModel, Timing
@@ -30,6 +31,9 @@ from warpwatt.models.attribution import line_costs
 from warpwatt.models.hybrid import hybrid, profiled_launch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
+
+if TYPE_CHECKING:
+    from warpwatt.emulate.emulation import Load
 
 CLOCK_TOLERANCE = 0.002
 """The sustained clock is found to this relative accuracy."""
@@ -62,12 +66,14 @@ def predict(
     choice: Choice | None = None,
     profile: Profile | None = None,
     measured: tuple[Profile, ...] = (),
+    execution: Execution | None = None,
 ) -> Prediction:
     """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
 
     Without ``clocks``, the GPU's default clocks are used, the SM's lowered to what the power limit sustains.
     A ``profile`` of any launch of this kernel corrects the time (:mod:`warpwatt.models.hybrid`); models that
-    are fitted to several take all that were ``measured``.
+    are fitted to several take all that were ``measured``. ``execution`` is what the launch does, where that
+    is known already.
 
     Raises
     ------
@@ -81,15 +87,23 @@ def predict(
         If a chosen model does not cover the GPU.
     """
     choice = choice or Choice()
-    case = replace(_case(kernel, launch, gpu, clocks, choice), profile=profile, measured=measured)
+    case = _case(kernel, launch, gpu, clocks, choice, execution)
+    case = replace(case, profile=profile, measured=measured)
     models = LaunchModels((time_model(choice.time), power_model(choice.power)), case, choice)
     return finish(models.settle(case.clocks, fixed=clocks is not None))
 
 
-def _case(kernel: Kernel, launch: Launch, gpu: Gpu, clocks: Clocks | None, choice: Choice) -> Case:
-    """Analyse one launch on a GPU."""
+def _case(
+    kernel: Kernel,
+    launch: Launch,
+    gpu: Gpu,
+    clocks: Clocks | None,
+    choice: Choice,
+    execution: Execution | None = None,
+) -> Case:
+    """Analyse one launch on a GPU, unless what it does is known."""
     check_launch(gpu, kernel.resources, launch)
-    execution = analyse(kernel, launch, choice)
+    execution = execution or analyse(kernel, launch, choice)
     work = workload(execution, gpu, kernel.resources, choice.unknown)
     return Case(kernel, work, launch, gpu, clocks or default_clocks(gpu))
 
@@ -132,10 +146,13 @@ def _calibrated(
     return hybrid(models[0], seen, profile, free_clocks=profile.clocks.sustained and not fixed)
 
 
-def analyse(kernel: Kernel, launch: Launch, choice: Choice) -> Execution:
-    """Return what a launch does on every GPU of the kernel's target; raise as :func:`predict`."""
+def analyse(kernel: Kernel, launch: Launch, choice: Choice, load: Load | None = None) -> Execution:
+    """Return what a launch does on every GPU of the kernel's target; raise as :func:`predict`.
+
+    ``load`` puts the launch on a device that holds its data (:mod:`warpwatt.emulate.context`).
+    """
     levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
-    execution = analyse_launch(kernel, launch, levels, choice.loop_counts)
+    execution = analyse_launch(kernel, launch, levels, choice.loop_counts, load)
     check_known(execution.program, choice.unknown)
     return execution
 

@@ -91,7 +91,7 @@ def test_addresses_and_slots():
     second = memory.place("y", np.zeros((0, 2), np.int8))
     assert (first >> 40, second >> 40, first & OFFSET_MASK) == (2, 3, 0)
     assert memory.address("y") == second
-    assert memory.names == {2: "x", 3: "y"}
+    assert {slot: name for slot, (name, _) in memory.buffers.items()} == {2: "x", 3: "y"}
     assert memory.sizes[1:5].tolist() == [0, 24, 0, 0]
     assert memory.array("y").shape == (0, 2)
 

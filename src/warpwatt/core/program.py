@@ -288,7 +288,7 @@ class Variable:
     ``initial`` are the bytes it starts with, as far as they are numbers (addresses in them are zero); what
     lies behind them starts as zero. Empty where the program says nothing. ``offset`` is where a linker put
     it: bytes from the start of its constant bank or of the module's global variables; None where that is
-    still open (PTX).
+    still open (PTX). ``address`` is where its bytes lie on the device, None where no loader has placed it.
     """
 
     name: str
@@ -299,6 +299,7 @@ class Variable:
     external: bool = False
     initial: bytes = b""
     offset: int | None = None
+    address: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from warpwatt.core.errors import ArgumentError, InputError
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Kernel, Level, Program
+from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.missing import complete
 from warpwatt.emulate.strategies import (
     EMULATION,
@@ -26,6 +27,7 @@ from warpwatt.emulate.strategies import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.emulate.emulation import Load
     from warpwatt.emulate.run import Limits
     from warpwatt.emulate.units import Engine
 
@@ -42,11 +44,13 @@ def analyse_launch(
     launch: Launch,
     levels: Sequence[Level] = LEVELS,
     loop_counts: tuple[tuple[int, float], ...] = (),
+    load: Load | None = None,
 ) -> Execution:
     """Return what a launch does, at the first of ``levels`` that the kernel has and a strategy can follow.
 
     ``loop_counts`` (source line, iterations) say how often loops run that depend on data: then the last of
-    the levels is counted with them.
+    the levels is counted with them. ``load`` puts the launch on a device that holds its data; without it
+    buffers hold what the launch describes.
 
     Raises
     ------
@@ -57,7 +61,11 @@ def analyse_launch(
     """
     programs = {Level.SASS: kernel.sass, Level.PTX: kernel.ptx}
     wanted = [program for level in levels if (program := programs[level]) is not None]
-    found = _analyse(tuple(wanted or [kernel.program()]), launch, loop_counts)
+    candidates = tuple(wanted or [kernel.program()])
+    if load is None:
+        found = _analyse(candidates, launch, loop_counts)
+    else:
+        found = _first_execution([LaunchAnalysis(each, launch, load=load) for each in candidates])
     program = found.program
     if program.level is Level.PTX or program.target.rstrip("af") == kernel.target.rstrip("af"):
         return found
@@ -107,14 +115,16 @@ def execute(
 ) -> Execution:
     """Return what a launch of one program does by emulation, as far as it goes.
 
-    The parameters are those of :class:`~warpwatt.emulate.strategies.LaunchAnalysis`.
+    The parameters are those of :class:`~warpwatt.emulate.strategies.LaunchAnalysis`; ``arrays`` are contents
+    of buffers by the launch's names, in place of their fills.
 
     Raises
     ------
     InputError
         If a thread touches memory out of bounds or waits for ever, or the emulator cannot follow the program.
     """
-    analysis = LaunchAnalysis(program, launch, loop_counts or {}, limits, engine, arrays)
+    load = None if arrays is None else partial(load_launch, arrays=arrays)
+    analysis = LaunchAnalysis(program, launch, loop_counts or {}, limits, engine, load)
     found = attempt((analysis, strategy) for strategy in EMULATION)
     if isinstance(found, Execution):
         return found

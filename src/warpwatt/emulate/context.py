@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,15 @@ from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Level, Parameter, Program, Space, Variable
 from warpwatt.emulate import parameters
-from warpwatt.emulate.layout import CONSTANT_BANK, GLOBALS_SLOT, PARAMETER_BANK, SLOT_BITS, layout, linked
+from warpwatt.emulate.layout import (
+    CONSTANT_BANK,
+    GLOBALS_SLOT,
+    PARAMETER_BANK,
+    SLOT_BITS,
+    is_placed,
+    layout,
+    linked,
+)
 from warpwatt.emulate.lift.sass.constants import launch_constants
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context
@@ -66,19 +75,57 @@ def load_launch(
     >>> load_launch(bind(k, L(Dim3(), Dim3(), arguments=given)))[0].banks[0].hex()
     '07000000000000000000000000000000'
     """
-    program, launch = bound.program, bound.launch
-    banks, image, shared, local = _memory_of(program, launch)
     memory = DeviceMemory() if memory is None else memory
-    memory.set_variables(image, _places(program))
+    loaded = _load_module(bound.program, bound.launch, memory)
     place = _placer(memory, bound.names, arrays or {}, addresses or {}, folder)
-    _set_symbols(bound, banks, memory, place)
-    block = parameters.block(bound, place)
-    if program.level is Level.PTX:
-        banks[PARAMETER_BANK] = bytearray(block)
-    else:
-        banks[PARAMETER_BANK] = _machine_bank(program, launch, local, block)
-    frozen = {number: bytes(bank) for number, bank in banks.items()}
-    return Context(launch, frozen, shared, local), memory
+    _set_symbols(bound, loaded.banks, memory, place)
+    return loaded.context(parameters.block(bound, place)), memory
+
+
+def load_parameters(program: Program, launch: Launch, block: bytes, memory: DeviceMemory) -> Context:
+    """Return what a launch gives an engine where its parameters are bytes, as the driver gets them.
+
+    Variables that a loader has placed (``Variable.address``) are read in ``memory``: constant ones fill
+    their bank.
+    """
+    loaded = _load_module(program, launch, memory)
+    for variable in program.variables:
+        if variable.space is Space.CONST and variable.address is not None:
+            start = loaded.offsets[variable.name]
+            loaded.banks[CONSTANT_BANK][start : start + variable.size] = memory.read(
+                variable.address, variable.size
+            )
+    return loaded.context(block)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Loaded:
+    """A module's memory before the parameters of a launch are known; see :class:`Context`."""
+
+    program: Program
+    launch: Launch
+    banks: dict[int, bytearray]
+    offsets: Mapping[str, int]
+    shared: int
+    local: int
+
+    def context(self, block: bytes) -> Context:
+        """Return the context with the parameters' bytes."""
+        banks, program = dict(self.banks), self.program
+        if program.level is Level.PTX:
+            banks[PARAMETER_BANK] = bytearray(block)
+        else:
+            banks[PARAMETER_BANK] = _machine_bank(program, self.launch, self.local, block)
+        frozen = {number: bytes(bank) for number, bank in banks.items()}
+        return Context(self.launch, frozen, self.shared, self.local)
+
+
+def _load_module(program: Program, launch: Launch, memory: DeviceMemory) -> _Loaded:
+    """Put a module's global variables on the device."""
+    banks, image, shared, local = _memory_of(program, launch)
+    memory.set_variables(image, _places(program))
+    found = layout(program) if program.level is Level.PTX else linked(program)
+    return _Loaded(program, launch, banks, found.offsets, shared, local)
 
 
 def _memory_of(program: Program, launch: Launch) -> tuple[dict[int, bytearray], bytes, int, int]:
@@ -98,10 +145,11 @@ def _places(program: Program) -> dict[str, tuple[int, int]]:
     """Return offset and size of each global variable in slot 1."""
     found = layout(program) if program.level is Level.PTX else linked(program)
     sizes = {v.name: v.size for v in program.variables}
+    placed = {v.name for v in program.variables if is_placed(v)}
     return {
         name: (offset, sizes.get(name, 0))
         for name, offset in found.offsets.items()
-        if found.spaces[name] is Space.GLOBAL
+        if found.spaces[name] is Space.GLOBAL and name not in placed
     }
 
 

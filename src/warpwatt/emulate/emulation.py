@@ -6,7 +6,7 @@ whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -43,10 +43,12 @@ if TYPE_CHECKING:
 
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
-    from warpwatt.emulate.run import Limits, Trace
+    from warpwatt.emulate.run import Context, Limits, Trace
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.units import Engine, Sampled
     from warpwatt.program.binding import BoundLaunch
+
+    Load = Callable[[BoundLaunch], tuple[Context, DeviceMemory]]
 
 _FAILED = frozenset({Stop.FAULT, Stop.DEADLOCK})
 
@@ -96,7 +98,7 @@ def run_sample(
     bound: BoundLaunch,
     limits: Limits,
     engine: Engine | None = None,
-    arrays: Mapping[str, NDArray[Any]] | None = None,
+    load: Load | None = None,
 ) -> Emulation:
     """Run sampled blocks of a launch of a PTX or SASS program.
 
@@ -106,8 +108,8 @@ def run_sample(
         Bounds of all sampled blocks together.
     engine
         Who runs the micro-operations; the native engine where there is one.
-    arrays
-        Contents of buffers by the launch's names, in place of their fills.
+    load
+        What puts the launch on a device; None: its buffers as they are described.
 
     Raises
     ------
@@ -118,14 +120,13 @@ def run_sample(
     bound = replace(bound, program=routine.program)
 
     def run(taken: Sample) -> tuple[Sampled, DeviceMemory]:
-        context, memory = load_launch(bound, arrays=arrays)
-        return run_units(starter(engine, control, context, memory), taken, limits), memory
+        context, memory = (load or load_launch)(bound)
+        return run_units(starter(engine, control, context, memory), taken, limits).localised(memory), memory
 
     sampled, memory = run(sample(bound.launch.grid, bound.launch.cluster))
     if sampled.cheap:
         sampled, memory = run(whole(bound.launch.grid))
-    buffers = {s: (name, float(memory.sizes[s])) for s, name in memory.names.items()}
-    return Emulation(bound, routine, dependence, buffers, sampled)
+    return Emulation(bound, routine, dependence, memory.buffers, sampled)
 
 
 @lru_cache(maxsize=64)

@@ -22,6 +22,8 @@ GLOBALS_SLOT = 1
 """Slot of the module's global variables."""
 FIRST_BUFFER_SLOT = 2
 """Slot of the first buffer."""
+ARENA_SLOT = 0x20
+"""Slot of memory that a running program shares with us (:mod:`warpwatt.emulate.arena`)."""
 SHARED_SLOT, LOCAL_SLOT = 0xF0, 0xF1
 """Windows of generic addresses for shared and local memory."""
 PARAMETER_SLOT, CONSTANT_SLOT = 0xF2, 0xF3
@@ -37,6 +39,8 @@ WINDOWS = {
     Space.CONST: CONSTANT_SLOT,
 }
 """Slot that turns an offset in a space into a generic address; global addresses are generic already."""
+_BANKED = (Space.CONST, Space.SHARED, Space.LOCAL, Space.PARAM)
+"""Spaces of variables whose bytes lie where kernels look for them, wherever the host sees them."""
 _DYNAMIC_ALIGN = 16
 _POINTER_BYTES = 8
 
@@ -48,7 +52,8 @@ class Layout:
     Attributes
     ----------
     offsets
-        Offset of every variable within its space. Of a global variable, within slot 1.
+        Offset of every variable within its space. Of a global variable, within slot 1, or beyond it where a
+        loader has placed it.
     spaces
         Space of every variable.
     parameters
@@ -98,7 +103,9 @@ def layout(program: Program) -> Layout:
     spaces = {v.name: _space(v) for v in program.variables}
     sizes = dict.fromkeys(WINDOWS, 0)
     for variable in program.variables:
-        if not _dynamic(variable):
+        if is_placed(variable):
+            offsets[variable.name] = _placed_offset(variable)
+        elif not _dynamic(variable):
             space = spaces[variable.name]
             if space is Space.PARAM:
                 space = spaces[variable.name] = Space.LOCAL  # what a call passes lies on the stack
@@ -112,11 +119,23 @@ def layout(program: Program) -> Layout:
         sizes[Space.SHARED] = base
     parameters = parameter_offsets(program)
     sizes[Space.PARAM] = max((parameters[p.name] + p.size for p in program.parameters), default=0)
+    here = [v for v in program.variables if not is_placed(v)]
     images = {
-        space: _image([v for v in program.variables if spaces[v.name] is space], offsets, sizes[space])
+        space: _image([v for v in here if spaces[v.name] is space], offsets, sizes[space])
         for space in (Space.GLOBAL, Space.CONST)
     }
     return Layout(offsets, spaces, parameters, sizes, base, images)
+
+
+def is_placed(variable: Variable) -> bool:
+    """Whether a loader has placed a global variable, so that its bytes are not slot 1's."""
+    return variable.address is not None and variable.space not in _BANKED
+
+
+def _placed_offset(variable: Variable) -> int:
+    """Return a placed variable's offset, counted from slot 1 as the others'."""
+    assert variable.address is not None
+    return variable.address - (GLOBALS_SLOT << SLOT_BITS)
 
 
 def _space(variable: Variable) -> Space:
@@ -172,9 +191,9 @@ class Linked:
     banks
         Contents of the constant banks but 0, addresses filled in.
     globals
-        Contents of the module's global variables, from the start of slot 1.
+        Contents of the module's global variables, from the start of slot 1; also of those placed elsewhere.
     offsets
-        Where each variable lies in slot 1 (global) or bank 3 (constant), by name.
+        Where each variable lies, counted from slot 1 (global) or in bank 3 (constant), by name.
     spaces
         Space of each variable.
     """
@@ -210,6 +229,7 @@ def linked(program: Program) -> Linked:
     module = [v for v in variables if v.space is Space.GLOBAL]
     size = max((offsets[v.name] + v.size for v in module), default=0)
     contents[-1] = bytearray(_image(module, offsets, size))
+    offsets |= {v.name: _placed_offset(v) for v in variables if is_placed(v)}
     found = Linked({}, b"", offsets, spaces)
     for pointer in program.pointers:
         place = contents[-1 if pointer.bank is None else pointer.bank]

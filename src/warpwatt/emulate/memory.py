@@ -28,6 +28,8 @@ from warpwatt.emulate.layout import FIRST_BUFFER_SLOT, GLOBALS_SLOT, SHARED_SLOT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.emulate.run import Run
+
 SLOTS = 256
 PAGE_BITS = 12
 PAGE = 1 << PAGE_BITS
@@ -140,9 +142,13 @@ class DeviceMemory:
         return self._arrays[name][0] << SLOT_BITS
 
     @property
-    def names(self) -> dict[int, str]:
-        """Names of the buffers by slot."""
-        return {slot: name for name, (slot, _, _) in self._arrays.items()}
+    def buffers(self) -> Mapping[int, tuple[str, float | None]]:
+        """Name and bytes of each buffer by slot."""
+        return {slot: (name, float(self.sizes[slot])) for name, (slot, _, _) in self._arrays.items()}
+
+    def localised(self, run: Run) -> Run:
+        """Return a run whose addresses tell by their slots which buffer they lie in: here as it is."""
+        return run
 
     def array(self, name: str) -> NDArray[Any]:
         """Return a buffer as an array that shares the device's memory, all its pages made."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Routine
-from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.layout import ARENA_SLOT, GLOBALS_SLOT, SLOT_BITS, parameter_offsets
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation
@@ -16,6 +16,8 @@ ANYWHERE = "*"
 """Memory that no parameter points to alone: it may be any global memory."""
 GLOBALS = "global variables"
 _POINTER_BYTES = 8
+_GLOBALS_SLOTS = (GLOBALS_SLOT, ARENA_SLOT)
+"""Slots of constant addresses: variables lie where the module is, or where a loader has placed them."""
 _FRESH = frozenset({Op.LOAD, Op.ATOMIC, Op.CONST, Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE, Op.BALLOT})
 
 Places = dict[int, frozenset[str]]
@@ -77,7 +79,7 @@ def _of(
     if operation.op is Op.LOAD and isinstance(operation.data, Memory):
         return _parameter(operation, operation.data, constants, pointers)
     if operation.op is Op.CONST:
-        in_globals = isinstance(operation.data, int) and operation.data >> 40 == 1
+        in_globals = isinstance(operation.data, int) and operation.data >> SLOT_BITS in _GLOBALS_SLOTS
         return frozenset({GLOBALS}) if in_globals else frozenset()
     if operation.op in _FRESH:
         return frozenset()

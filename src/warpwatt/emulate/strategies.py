@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError, EndlessLoopError, InputError
 from warpwatt.core.execution import Assumption, Execution
@@ -20,9 +20,7 @@ from warpwatt.emulate.run import Limits
 from warpwatt.program.binding import BoundLaunch, bind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from warpwatt.emulate.emulation import Emulation
+    from warpwatt.emulate.emulation import Emulation, Load
     from warpwatt.emulate.units import Engine
 
 LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
@@ -45,8 +43,8 @@ class LaunchAnalysis:
         Budget of warp instructions and bytes of trace of all sampled blocks together.
     engine
         Who runs the micro-operations; the native engine where there is one.
-    arrays
-        Contents of buffers by the launch's names, in place of their fills.
+    load
+        What puts the launch on a device; None: its buffers as they are described.
     """
 
     program: Program
@@ -54,7 +52,7 @@ class LaunchAnalysis:
     loop_counts: Mapping[int, float] = field(default_factory=dict)
     limits: Limits = LIMITS
     engine: Engine | None = None
-    arrays: Mapping[str, NDArray[Any]] | None = None
+    load: Load | None = None
 
     @cached_property
     def bound(self) -> BoundLaunch:
@@ -113,7 +111,7 @@ def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
     from warpwatt.emulate.emulation import run_sample, scale_to_grid
 
     try:
-        emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.arrays)
+        emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.load)
     except ArgumentError as error:
         return Refusal(error.message)
     if emulation.stopped is not None:

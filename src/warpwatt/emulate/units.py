@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from warpwatt.emulate.run import Limits, Run, Stop
@@ -50,6 +50,11 @@ class Sampled:
     units: tuple[int, ...]
     runs: tuple[Run, ...]
     cut: Run | None = None
+
+    def localised(self, memory: DeviceMemory) -> Sampled:
+        """Return the same with addresses that tell which buffer of the memory they lie in."""
+        runs = tuple(map(memory.localised, self.runs))
+        return replace(self, runs=runs, cut=None if self.cut is None else memory.localised(self.cut))
 
     @property
     def cheap(self) -> bool:
