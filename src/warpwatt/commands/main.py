@@ -31,6 +31,8 @@ VERBS: Mapping[str, str] = {
     "features": "warpwatt.commands.features:features",
     "port": "warpwatt.commands.port:port",
     "gpus": "warpwatt.commands.gpus:gpus",
+    "run": "warpwatt.commands.run:run",
+    "nvcc": "warpwatt.commands.nvcc:nvcc",
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",
     "lsp": "warpwatt.commands.lsp:lsp",

@@ -60,6 +60,8 @@ class Fill(StrEnum):
     ONES = "ones"
     ARANGE = "arange"
     FILE = "file"
+    PROGRAM = "program"
+    """What a running program has put there (``warpwatt run``); no text asks for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ OFFSET_MASK = (1 << SLOT_BITS) - 1
 FILL_KINDS = {Fill.RANDOM: 1, Fill.ONES: 2, Fill.ARANGE: 3}
 """Codes of ``fill_kinds``, in the upper byte; the element type's place in ``DTYPES`` is in the lower."""
 DTYPES = tuple(DType)
-_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0x40
+NO_RESERVE = 0x4000 if sys.platform == "linux" else 0x40
+"""``MAP_NORESERVE``: address space that costs nothing until it is touched."""
 
 
 class DeviceMemory:
@@ -222,7 +223,7 @@ def _reserve(size: int) -> NDArray[np.uint8]:
         if sys.platform == "win32":
             area = mmap.mmap(-1, max(size, 1))
         else:
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
             area = mmap.mmap(-1, max(size, 1), flags=flags)
     except (OSError, OverflowError) as error:
         raise LaunchError(f"no address space for a buffer of {size} bytes: {error}") from None

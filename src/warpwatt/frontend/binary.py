@@ -33,7 +33,7 @@ from warpwatt.isa.sass.elf import MACHINE_CUDA, read_elf
 DEFAULT_OPTIONS = CompileOptions()
 _FATBIN_MAGIC = b"\x50\xed\x55\xba"
 _ELF_MAGIC = b"\x7fELF"
-_EXTRACTED = re.compile(r"\.(\d+)\.sm_\w+\.(?:cubin|ptx)$")
+_EXTRACTED = re.compile(r"(?:\.(\d+))?\.sm_\w+\.(?:cubin|ptx)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,9 @@ def _damaged(source: Source, reason: str) -> ParseError:
 
 
 def _extracted(folder: Path, suffix: str) -> list[Path]:
-    """Return the files that cuobjdump wrote, by the number it gave them."""
-    found = [(int(m[1]), f) for f in folder.glob(f"*.{suffix}") if (m := _EXTRACTED.search(f.name))]
-    return [file for _, file in sorted(found)]
+    """Return the files that cuobjdump wrote, by their numbers; of a fatbin that names its source: none."""
+    found = [(m[1], f) for f in folder.glob(f"*.{suffix}") if (m := _EXTRACTED.search(f.name))]
+    return [file for _, file in sorted((int(number or 0), file) for number, file in found)]
 
 
 def _target_of(text: str) -> str:

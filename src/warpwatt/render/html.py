@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 STYLES = ("base.css", "plots.css", "report.css", "print.css")
 SCRIPTS = ("theme.js", "save.js", "plots.js", "code.js", "page.js")
 """Put into the page in this order, as one style and one script."""
+NOTHING = Markup()
 
 
 def render(predictions: Sequence[Prediction], context: Context) -> str:
@@ -36,13 +37,20 @@ def render(predictions: Sequence[Prediction], context: Context) -> str:
     return render_reports([report(prediction) for prediction in predictions], context)
 
 
-def render_reports(reports: Sequence[Report], context: Context) -> str:
-    """Return the page of full reports as one HTML document."""
+def render_reports(
+    reports: Sequence[Report],
+    context: Context,
+    *,
+    lead: Markup = NOTHING,
+    styles: Sequence[str] = STYLES,
+) -> str:
+    """Return the page of full reports as one HTML document; ``lead`` stands in front of them."""
     script = concatenate(SCRIPTS)
     shown = page(reports, context)
     return environment().get_template("page.html").render(
         page=shown,
-        style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
+        lead=lead,
+        style=Markup(concatenate(styles)),  # noqa: S704 - our own files
         script=Markup(script),  # noqa: S704 - our own files
         data=embedded(_data(shown)),
         policy=content_policy(script),

@@ -13,11 +13,13 @@ from warpwatt.core.prediction import ApplicationPrediction, Prediction
 
 if TYPE_CHECKING:
     from warpwatt.render.context import Context
+    from warpwatt.run.result import RunResult
 
     Renderer = Callable[[Sequence[Prediction], Context], str]
     ApplicationRenderer = Callable[[Sequence[ApplicationPrediction], Context], str]
     CheckRenderer = Callable[[CheckResult, Context], str]
     ComparisonRenderer = Callable[[ComparisonSet, Context], str]
+    RunRenderer = Callable[[RunResult, Context], str]
 
 FORMATS: Mapping[str, str] = {
     "text": "warpwatt.render.text:render",
@@ -47,6 +49,14 @@ COMPARISON_FORMATS: Mapping[str, str] = {
 }
 """Format to ``module:function`` for the result of ``warpwatt compare``."""
 
+RUN_FORMATS: Mapping[str, str] = {
+    "text": "warpwatt.render.run.text:render",
+    "json": "warpwatt.render.run.json:render",
+    "html": "warpwatt.render.run.page:render",
+    "trace": "warpwatt.render.run.trace:render",
+}
+"""Format to ``module:function`` for the result of ``warpwatt run``."""
+
 
 def renderer(name: str) -> Renderer:
     """Return the renderer of a format.
@@ -75,6 +85,11 @@ def check_renderer(name: str) -> CheckRenderer:
 def comparison_renderer(name: str) -> ComparisonRenderer:
     """Return the renderer of a format for comparisons."""
     return load(COMPARISON_FORMATS, name)
+
+
+def run_renderer(name: str) -> RunRenderer:
+    """Return the renderer of a format for a program's run."""
+    return load(RUN_FORMATS, name)
 
 
 def load(formats: Mapping[str, str], name: str) -> Callable[..., Any]:

@@ -1,0 +1,35 @@
+"""``warpwatt nvcc``: NVIDIA's compiler, with our CUDA runtime in what it links."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--warpwatt-help"]},
+    add_help_option=True,
+)
+@click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="NVCC_FLAGS...")
+def nvcc(flags: tuple[str, ...]) -> None:
+    """Compile as nvcc does; programs that it links run with `warpwatt run`.
+
+    All flags are nvcc's own. Its -cudart is ours, and architectures that it no longer knows are left out.
+    For make: NVCC="warpwatt nvcc". For CMake: -DCMAKE_CUDA_COMPILER=$(command -v warpwatt-nvcc).
+    """
+    from warpwatt.run.build import nvcc_command
+
+    command = nvcc_command(flags)
+    if command.left_out:
+        click.echo(f"note: left out, nvcc no longer knows it: {' '.join(command.left_out)}", err=True)
+    sys.exit(subprocess.run(command.words, check=False).returncode)
+
+
+def main() -> None:
+    """Be the compiler that ``warpwatt-nvcc`` names."""
+    sys.argv[1:1] = ["nvcc"]
+    from warpwatt.commands.main import main as warpwatt
+
+    warpwatt()

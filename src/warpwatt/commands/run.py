@@ -1,0 +1,122 @@
+"""``warpwatt run``: a whole program, its launches predicted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands import options as o
+from warpwatt.core.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.commands.output import Writer
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.request.options import ModelOptions
+    from warpwatt.run.result import RunResult
+
+
+@click.command(
+    context_settings={"allow_interspersed_args": False},
+    epilog="The program runs on this machine with your rights: do not run what you do not trust.",
+)
+@o.gpu_option
+@o.model_options
+@o.output_options
+@click.option(
+    "--budget",
+    type=click.FloatRange(0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="CPU time for computing kernels; past it what memory holds is not known.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(0), metavar="SECONDS", help="End the program after this time."
+)
+@click.option(
+    "--memory", type=click.IntRange(1), metavar="MIB", help="End the program beyond this memory of its own."
+)
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a timeline for Perfetto or chrome://tracing.",
+)
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGS]...")
+def run(
+    gpu: str,
+    modelling: ModelOptions,
+    writing: o.OutputOptions,
+    budget: float,
+    timeout: float | None,
+    memory: int | None,
+    trace: Path | None,
+    words: tuple[str, ...],
+) -> None:
+    r"""Run a CUDA program without a GPU and predict what its kernels and copies cost.
+
+    \b
+    warpwatt run app.cu [nvcc flags] -- ARGS    compile a program and run it
+    warpwatt run ./app ARGS                     run one that `warpwatt nvcc` made, or nvcc -cudart shared
+
+    Host code runs here; a stand-in for the CUDA runtime sees every launch with its arguments and data.
+    Kernels are computed when the host, or a later launch, needs what they wrote. Host time is this machine's.
+    """
+    from tempfile import TemporaryDirectory
+
+    from warpwatt.commands.output import Writer
+    from warpwatt.request.choices import complete_gpus, model_choice, note, parse_clocks
+    from warpwatt.run.client import Bounds
+    from warpwatt.run.session import run as run_program
+
+    writer = Writer.prepare(writing)
+    if writer.format == o.Format.CSV:
+        raise UsageError("a run is not written as CSV", hint="--format json")
+    if trace is not None:
+        Writer.check(trace, force=writing.force)
+    gpus = complete_gpus(gpu)
+    bounds = Bounds(timeout, None if memory is None else memory << 20)
+    with TemporaryDirectory(prefix="warpwatt-run-") as folder:
+        result = run_program(
+            _command(words, gpus, Path(folder)),
+            gpus,
+            choice=model_choice(modelling),
+            clocks=[parse_clocks(modelling.clock, each) for each in gpus],
+            budget=budget,
+            bounds=bounds,
+            notify=note,
+        )
+        _write(writer, result, trace)
+    if result.reason or result.status:
+        raise InputError(result.ended)
+
+
+def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path) -> list[str]:
+    """Return the command to run; a source is compiled first, with the flags in front of ``--``."""
+    from warpwatt.run.build import SOURCES, check_runtime, compile_program
+
+    program, rest = Path(words[0]), list(words[1:])
+    if program.suffix in SOURCES:
+        split = rest.index("--") if "--" in rest else len(rest)
+        made = compile_program(program, rest[:split], [gpu.target for gpu in gpus], folder)
+        return [str(made.resolve()), *rest[split + 1 :]]
+    if program.is_file():
+        check_runtime(program)
+        return [str(program.resolve()), *rest]
+    return list(words)
+
+
+def _write(writer: Writer, result: RunResult, trace: Path | None) -> None:
+    """Write the account of the run, and its timeline."""
+    from warpwatt.commands.output import prediction_context
+    from warpwatt.render.registry import run_renderer
+
+    predictions = [p for run in result.runs for p in run.predictions]
+    context = prediction_context(predictions, verbose=writer.verbose, colour=writer.output is None)
+    writer.write_text(run_renderer(writer.format)(result, context))
+    if trace is not None:
+        trace.write_text(run_renderer("trace")(result, context), encoding="utf-8")

@@ -1,0 +1,108 @@
+"""A run as text: a table of kernels as ``nsys stats`` prints it, copies, totals, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from warpwatt.core.units import si
+from warpwatt.render.console import QUIET, facts_grid, panel, plain, section, to_text
+from warpwatt.render.figures import interval, percent, plural, quantity
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.panel import Panel
+
+    from warpwatt.render.context import Context
+    from warpwatt.run.result import GpuRun, RunResult
+
+NAME_WIDTH = 40
+"""Columns of a kernel's name."""
+ASSUMPTIONS_SHOWN = 5
+"""Assumptions that are written out."""
+
+
+def render(result: RunResult, context: Context) -> str:
+    """Return the account of a run, one GPU after another."""
+    return to_text(_account(result, context), context)
+
+
+def _account(result: RunResult, context: Context) -> Iterator[RenderableType]:
+    for run in result.runs:
+        yield _headline(result, run)
+        yield from section("Kernels", _kernels(run, context))
+        if run.copies:
+            yield from section("Copies", _copies(run))
+        yield from _assumptions(run)
+    yield from section("Not known", *(Text(f"! {plain(line)}", style="yellow") for line in not_known(result)))
+    yield Text("")
+
+
+def _headline(result: RunResult, run: GpuRun) -> Panel:
+    kernels = sum(row.time.value for row in run.kernels)
+    facts = facts_grid()
+    facts.add_row("Time", Text(f"{si(run.end, 's')}, GPU busy {si(run.busy, 's')}", style="bold green"))
+    facts.add_row(
+        "Energy", Text(f"{si(run.energy, 'J')} from first to last work of the GPU", style="bold green")
+    )
+    facts.add_row("Kernels", f"{si(kernels, 's')} in {plural(result.launches, 'launch')}")
+    facts.add_row("Idle", f"{si(run.idle, 's')} between them, {si(run.idle_energy, 'J')}")
+    facts.add_row("Host", f"{si(run.host, 's')}, measured on this machine")
+    return panel(facts, plain(result.program.rpartition("/")[2]), run.gpu)
+
+
+def _kernels(run: GpuRun, context: Context) -> Table:
+    """Return a row per kernel."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style=QUIET)
+    table.add_column("kernel", overflow="fold", max_width=max(NAME_WIDTH, context.width - 70))
+    for head in ("calls", "total", "mean", "share", "power", "energy"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("limited by", overflow="fold")
+    whole = sum(row.time.value for row in run.kernels)
+    for row in run.kernels:
+        share = percent(row.time.value / whole) if whole else ""
+        limiter = "" if row.prediction is None else plain(row.prediction.timing.bottleneck)
+        name = plain(row.name.partition("(")[0])
+        cells = (
+            str(row.calls), interval(row.time), si(row.mean, "s"), share, si(row.power, "W"),
+            quantity(row.energy),
+        )  # fmt: skip
+        shown = cells if row.times else (str(row.calls), "?", "?", "", "?", "?")
+        table.add_row(Text(name), *map(Text, shown), Text(limiter))
+    return table
+
+
+def _copies(run: GpuRun) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style=QUIET)
+    table.add_column("copies")
+    for head in ("calls", "total", "bytes", "rate", "energy"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in run.copies:
+        rate = si(row.bytes / row.seconds, "B/s") if row.seconds else ""
+        cells = (str(row.calls), si(row.seconds, "s"), si(row.bytes, "B"), rate, si(row.energy, "J"))
+        table.add_row(Text(str(row.kind)), *map(Text, cells))
+    return table
+
+
+def _assumptions(run: GpuRun) -> Iterator[RenderableType]:
+    """Yield what the predictions assume, each assumption once."""
+    found: dict[str, None] = {}
+    for prediction in run.predictions:
+        name = plain(prediction.case.kernel.display_name.partition("(")[0])
+        found |= dict.fromkeys(f"{name}: {a.message}" for a in prediction.assumptions)
+    lines = [Text(f"· {plain(line)}") for line in list(found)[:ASSUMPTIONS_SHOWN]]
+    if len(found) > ASSUMPTIONS_SHOWN:
+        lines.append(Text(f"· and {len(found) - ASSUMPTIONS_SHOWN} more: --format json", style=QUIET))
+    yield from section("Assumptions", *lines)
+
+
+def not_known(result: RunResult) -> Sequence[str]:
+    """Return what went wrong and what is missing."""
+    lines = [result.ended] if result.ended else []
+    if result.unknown_from:
+        lines.append(f"what memory holds is not known from {result.unknown_from}")
+    lines += [f"{name} is not there" + (f", called at {at}" if at else "") for name, at in result.unsupported]
+    return [*lines, *result.failures]

@@ -1,0 +1,151 @@
+"""The timeline of a run as a picture: a lane per stream, time from the GPU's first work to its last.
+
+Where the GPU waits for the host for long, the axis is cut: kernels take microseconds, host code seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.units import si
+from warpwatt.render.console import plain
+from warpwatt.run.timeline import Kind
+
+if TYPE_CHECKING:
+    from warpwatt.run.timeline import Span
+
+WIDTH, LEFT, RIGHT, LANE, TOP = 1100, 110, 20, 34, 8
+"""Pixels: the whole, margins, a lane, above the first one."""
+CUT = 0.02
+"""Share of the width that a cut takes; longer waits are cut."""
+MOST_BARS = 4000
+"""Bars of one GPU beyond which neighbours of one colour are drawn as one."""
+_COLOURS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A span, or several side by side: pixels, colour, and what a pointer reads."""
+
+    x: float
+    y: float
+    width: float
+    colour: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A wait that is cut: where, and how long it is."""
+
+    x: float
+    width: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePicture:
+    """All of it; ``lanes`` are pixel and name of each stream, ``legend`` colour and name of each kernel."""
+
+    width: int
+    height: int
+    lanes: tuple[tuple[float, str], ...]
+    bars: tuple[Bar, ...]
+    gaps: tuple[Gap, ...]
+    legend: tuple[tuple[int, str], ...]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Piecewise linear: (time, pixel) of each corner."""
+
+    corners: tuple[tuple[float, float], ...]
+
+    def __call__(self, time: float) -> float:
+        for (t0, x0), (t1, x1) in zip(self.corners, self.corners[1:], strict=False):
+            if time <= t1:
+                return x0 + (x1 - x0) * (time - t0) / (t1 - t0) if t1 > t0 else x0
+        return self.corners[-1][1]
+
+
+def timeline_picture(spans: Sequence[Span]) -> TimelinePicture | None:
+    """Return the picture of some spans, None where there are none."""
+    if not spans:
+        return None
+    streams = sorted({span.stream for span in spans})
+    colours = {name: k % _COLOURS for k, name in enumerate(dict.fromkeys(_series(s) for s in spans))}
+    waits = list(_waits(spans))
+    axis, gaps = _axis(spans, waits)
+    bars = _merged(spans, streams, axis, colours)
+    height = TOP + LANE * len(streams) + 26
+    return TimelinePicture(
+        width=WIDTH,
+        height=height,
+        lanes=tuple((TOP + LANE * k, f"stream {stream}") for k, stream in enumerate(streams)),
+        bars=bars,
+        gaps=gaps,
+        legend=tuple((colour, name) for name, colour in colours.items()),
+        description=f"Timeline of {len(spans)} kernels and copies in {len(streams)} streams",
+    )
+
+
+def _series(span: Span) -> str:
+    return plain(span.name.partition("(")[0]) if span.kind is Kind.KERNEL else str(span.kind)
+
+
+def _waits(spans: Sequence[Span]) -> Iterator[tuple[float, float]]:
+    """Yield start and end of the times in which nothing runs."""
+    until: float | None = None
+    for span in sorted(spans, key=lambda s: s.start):
+        if until is not None and span.start > until:
+            yield until, span.start
+        until = max(until or 0.0, span.end)
+
+
+def _axis(spans: Sequence[Span], waits: Sequence[tuple[float, float]]) -> tuple[_Axis, tuple[Gap, ...]]:
+    """Return the axis, and what it leaves out: waits longer than what cuts take, the longest first."""
+    first, last = min(s.start for s in spans), max(s.end for s in spans)
+    shown = max(last - first, 1e-12)
+    cut: list[tuple[float, float]] = []
+    for wait in sorted(waits, key=lambda w: w[0] - w[1]):
+        length = wait[1] - wait[0]
+        if len(cut) * CUT >= 0.4 or length <= 2 * CUT * shown:
+            break
+        cut.append(wait)
+        shown -= length
+    room = WIDTH - LEFT - RIGHT
+    narrow = CUT * room
+    scale = (room - narrow * len(cut)) / max(shown, 1e-12)
+    corners, gaps, x, time = [(first, float(LEFT))], [], float(LEFT), first
+    for start, end in sorted(cut):
+        x += (start - time) * scale
+        corners += [(start, x), (end, x + narrow)]
+        gaps.append(Gap(round(x, 1), round(narrow, 1), si(end - start, "s")))
+        x, time = x + narrow, end
+    corners.append((last, x + (last - time) * scale))
+    return _Axis(tuple(corners)), tuple(gaps)
+
+
+def _merged(
+    spans: Sequence[Span], streams: Sequence[int], axis: _Axis, colours: dict[str, int]
+) -> tuple[Bar, ...]:
+    """Return the bars; beyond :data:`MOST_BARS` those that touch on the screen become one."""
+    few = len(spans) <= MOST_BARS
+    bars: list[Bar] = []
+    last: dict[int, Bar] = {}
+    for span in spans:
+        x, end = axis(span.start), axis(span.end)
+        y, colour = TOP + LANE * streams.index(span.stream) + 4, colours[_series(span)]
+        before = last.get(span.stream)
+        if not few and before and before.colour == colour and x - before.x - before.width < 0.5:
+            bars.remove(before)
+            x = before.x
+        size = si(span.bytes, "B") + ", " if span.bytes else f"launch {span.launch}, "
+        title = f"{_series(span)}: {size}{si(span.seconds, 's')} from {si(span.start, 's')}"
+        bar = Bar(round(x, 1), y, round(max(1.0, end - x), 1), colour, title)
+        last[span.stream] = bar
+        bars.append(bar)
+    return tuple(bars)

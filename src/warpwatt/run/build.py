@@ -1,0 +1,176 @@
+"""Compiling programs so that they run with our CUDA runtime: NVIDIA's own nvcc, our library in the link."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpwatt.core.errors import CompileError, InputError, ToolchainError
+from warpwatt.frontend import toolchain
+from warpwatt.frontend.toolkits import target_number
+from warpwatt.run.client import RUNTIME
+
+SOURCES = frozenset({".cu"})
+"""Suffixes of what ``warpwatt run`` compiles itself."""
+OLDEST_TARGET = 75
+"""The oldest architecture that nvcc 13 compiles for."""
+_NO_LINK = frozenset({
+    "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
+    "-fatbin", "--fatbin", "-E", "--preprocess", "-M", "-MM", "--generate-dependencies", "-lib", "--lib",
+    "-dlink", "--device-link", "--version", "-V", "-h", "--help", "-optix-ir", "--list-gpu-arch",
+    "--list-gpu-code", "-code-ls", "-arch-ls", "-cuda", "--cuda",
+})  # fmt: skip
+_CUDART = re.compile(r"^--?cudart(=.*)?$")
+_ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
+_ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
+_OURS = ("-lcudart", "-lcudart_static", "cudart", "cudart_static")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the compiler, and what of the user's flags it leaves out."""
+
+    words: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def nvcc_command(flags: Sequence[str]) -> Command:
+    """Return nvcc's command for a user's flags: with our runtime, and with a host compiler that is there.
+
+    Architectures that nvcc no longer knows are left out; without any it compiles PTX that all GPUs can run.
+
+    Raises
+    ------
+    ToolchainError
+        If nvcc, the host compiler or our runtime is missing.
+
+    >>> _architectures(["-gencode", "arch=compute_35,code=sm_35", "-O3", "-arch=sm_80", "a.cu"])
+    (['-O3', '-arch=sm_80', 'a.cu'], ['-gencode', 'arch=compute_35,code=sm_35'])
+    """
+    nvcc = toolchain.installed().require("nvcc")
+    kept, left_out = _architectures(flags)
+    kept = _without_cudart(kept)
+    added: list[str] = ["-allow-unsupported-compiler"]
+    if not any(flag.startswith(("-ccbin", "--compiler-bindir")) for flag in kept):
+        host = toolchain.host_compiler()
+        if host is None:
+            hint = "install g++ or clang++, or set CXX"
+            raise ToolchainError("nvcc needs a host C++ compiler and there is none on PATH", hint=hint)
+        added += ["-ccbin", str(host)]
+    if _links(kept):
+        added += ["-cudart", "none", *_library()]
+    return Command((str(nvcc), *kept, *added), tuple(left_out))
+
+
+def compile_program(source: Path, flags: Sequence[str], targets: Sequence[str], folder: Path) -> Path:
+    """Compile a program's source for some targets and return the program, made in a folder.
+
+    Raises
+    ------
+    CompileError
+        If the compiler refuses it.
+    InputError, ToolchainError
+        If it cannot be read; as :func:`nvcc_command`.
+    """
+    if not source.is_file():
+        raise InputError("no such file", file=source)
+    program = folder / source.stem
+    own: list[str] = []
+    if not any(flag.startswith(_ARCH_FLAGS) for flag in flags):
+        numbers = dict.fromkeys(map(target_number, targets))
+        own = [f"-gencode=arch=compute_{n},code=[sm_{n},compute_{n}]" for n in numbers]
+    command = nvcc_command([*own, "-lineinfo", *flags, str(source), "-o", str(program)])
+    done = subprocess.run(command.words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CompileError(f"{source.name} does not compile", details=done.stderr + done.stdout)
+    return program
+
+
+def check_runtime(program: Path) -> None:
+    """Refuse a program that has NVIDIA's runtime linked into it: it would look for a driver.
+
+    Raises
+    ------
+    InputError
+        If it has.
+    """
+    data = program.read_bytes()
+    sections = elf_sections(data)
+    if ".nv_fatbin" in sections and b"libcudart.so" not in sections.get(".dynstr", b""):
+        raise InputError(
+            "the CUDA runtime is linked into the program",
+            file=program,
+            hint="link it again with nvcc -cudart shared, or compile it with: warpwatt nvcc",
+        )
+
+
+def elf_sections(data: bytes) -> dict[str, bytes]:
+    """Return the contents of an ELF file's sections by name; none for other files.
+
+    >>> elf_sections(b"#!/bin/sh")
+    {}
+    """
+    if data[:5] != b"\x7fELF\x02" or len(data) < 64:
+        return {}
+    (start,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    heads = [struct.unpack_from("<IIQQQQ", data, start + size * k) for k in range(count)]
+    if names >= len(heads):
+        return {}
+    at, length = heads[names][4:6]
+    table = data[at : at + length]
+    return {
+        table[name:].partition(b"\0")[0].decode("ascii", "replace"): data[begin : begin + extent]
+        for name, _, _, _, begin, extent in heads
+    }
+
+
+def _library() -> list[str]:
+    """Return what links our runtime, and lets the program find it."""
+    library = RUNTIME / "libcudart.so"
+    if not library.exists():
+        raise ToolchainError(f"our CUDA runtime is missing: {library}", hint="in a clone: make native")
+    return [f"-L{RUNTIME}", "-lcudart", "-Xlinker", f"-rpath={RUNTIME}"]
+
+
+def _links(flags: Sequence[str]) -> bool:
+    return bool(flags) and not _NO_LINK.intersection(flags) and any(not f.startswith("-") for f in flags)
+
+
+def _without_cudart(flags: Sequence[str]) -> list[str]:
+    """Leave out which of NVIDIA's runtimes is asked for.
+
+    >>> _without_cudart(["-cudart", "static", "a.cu", "--cudart=shared", "-lcudart"])
+    ['a.cu']
+    """
+    kept: list[str] = []
+    skip = False
+    for flag in flags:
+        if skip:
+            skip = False
+        elif match := _CUDART.match(flag):
+            skip = match[1] is None
+        elif flag not in _OURS:
+            kept.append(flag)
+    return kept
+
+
+def _architectures(flags: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split flags into those to keep, and those of architectures that nvcc no longer compiles for."""
+    kept: list[str] = []
+    left_out: list[str] = []
+    words = list(flags)
+    while words:
+        flag = words.pop(0)
+        whole = [flag]
+        if flag in _ARCH_FLAGS and words:
+            whole.append(words.pop(0))
+        old = flag.startswith(_ARCH_FLAGS) and any(
+            int(number) < OLDEST_TARGET for number in _ARCHITECTURE.findall(whole[-1])
+        )
+        (left_out if old else kept).extend(whole)
+    return kept, left_out

@@ -1,0 +1,199 @@
+"""The program's process: started with our runtime in reach, answered, bounded, and gone in the end."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import InputError, ToolchainError
+from warpwatt.run.protocol import RECORDS, SOCKET_VARIABLE, Header, HeaderFlag, Reply, ReplyFlag
+from warpwatt.workers.family import kill_family, resident
+
+if TYPE_CHECKING:
+    from warpwatt.run.device import Answer, Device
+
+RUNTIME = Path(__file__).parents[1] / "native" / "runtime"
+"""Folder of our ``libcudart`` and the names that programs look for."""
+LARGEST_MESSAGE = 1 << 30
+"""Bytes beyond which a message is a mistake."""
+GRACE = 10.0
+"""Seconds that a program has to end once it has closed its end of the socket."""
+_POLL = 0.5
+_DEATH_SIGNAL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the program may take: seconds of wall time, bytes of its own memory; None: as much as it likes."""
+
+    seconds: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the program ended: its exit status (negative: the signal), and what ended it if we did."""
+
+    status: int
+    reason: str = ""
+
+
+class StoppedError(Exception):
+    """The program must end, for this reason."""
+
+
+def run_program(
+    command: Sequence[str], device: Device, bounds: Bounds, environment: Mapping[str, str] | None = None
+) -> Ending:
+    """Run a program to its end, its device being ours.
+
+    Its output passes through. Launches that were seen are predicted however it ends.
+
+    Raises
+    ------
+    InputError
+        If it cannot be started.
+    ToolchainError
+        If our runtime library was not built.
+    """
+    if not RUNTIME.is_dir():
+        raise ToolchainError(f"our CUDA runtime is missing: {RUNTIME}", hint="in a clone: make native")
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with ours:
+        try:
+            process = _start(command, theirs, environment or os.environ)
+        finally:
+            theirs.close()
+        try:
+            _serve(process, _Messages(ours), device, bounds)
+            return Ending(process.wait(GRACE))
+        except StoppedError as stopped:
+            return Ending(-signal.SIGKILL, str(stopped))
+        except KeyboardInterrupt:
+            return Ending(-signal.SIGINT, "interrupted")
+        except subprocess.TimeoutExpired:
+            return Ending(-signal.SIGKILL, f"it went on for {GRACE:g} s after it had left its device")
+        finally:
+            _end(process)
+
+
+def _start(
+    command: Sequence[str], end: socket.socket, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start the program in a session of its own: what the terminal sends reaches us alone."""
+    known = environment.get("LD_LIBRARY_PATH", "")
+    added = {
+        SOCKET_VARIABLE: str(end.fileno()),
+        "LD_LIBRARY_PATH": f"{RUNTIME}:{known}" if known else str(RUNTIME),
+    }
+    try:
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
+            env={**environment, **added},
+            pass_fds=(end.fileno(),),
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - nothing but a system call
+        )
+    except OSError as error:
+        raise InputError(f"{command[0]} cannot be run: {error.strerror or error}", file=command[0]) from None
+
+
+_LIBC = ctypes.CDLL(None)
+
+
+def _die_with_parent() -> None:
+    """Let the kernel end the program if we are killed."""
+    _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _serve(process: subprocess.Popen[bytes], messages: _Messages, device: Device, bounds: Bounds) -> None:
+    """Answer messages until the program closes its end; raise :class:`StoppedError` beyond its bounds."""
+    deadline = None if bounds.seconds is None else time.monotonic() + bounds.seconds
+    while True:
+        if deadline is not None and time.monotonic() > deadline:
+            raise StoppedError(f"{bounds.seconds:g} s of wall time are over (--timeout)")
+        if bounds.memory is not None and resident(process.pid) > bounds.memory:
+            raise StoppedError(f"it holds more than {bounds.memory >> 20} MiB of memory (--memory)")
+        if not messages.wait(_POLL):
+            if process.poll() is not None:
+                return
+            continue
+        found = messages.receive()
+        if found is None:
+            return
+        header, data = found
+        record = RECORDS.get(header.type)
+        if record is None:
+            continue
+        answer = device.handle(header, record.unpack(data))
+        if header.flags & HeaderFlag.WANTS_REPLY:
+            messages.reply(answer, pending=device.pending)
+
+
+class _Messages:
+    """Our end of the socket."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a message at most so long; whether there is one, or the end."""
+        return bool(select.select([self._end], [], [], seconds)[0])
+
+    def receive(self) -> tuple[Header, bytes] | None:
+        """Return the next message, None behind the last one."""
+        head = self._read(Header.fixed_bytes())
+        if head is None:
+            return None
+        header = Header.unpack(head)
+        if header.bytes > LARGEST_MESSAGE:
+            raise StoppedError("its messages make no sense")
+        data = self._read(header.bytes)
+        return None if data is None else (header, data)
+
+    def reply(self, answer: Answer, *, pending: bool) -> None:
+        """Send an answer; a program that is gone needs none."""
+        flags = ReplyFlag.LAUNCHES_PENDING if pending else ReplyFlag(0)
+        waited = round(answer.waited * 1e9)
+        head = Reply(answer.error, flags, waited, len(answer.data)).pack()
+        extra = []
+        if answer.descriptor is not None:
+            extra = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [answer.descriptor]))]
+        with suppress(OSError):
+            sent = self._end.sendmsg([head], extra)
+            self._end.sendall(head[sent:] + answer.data)
+
+    def _read(self, size: int) -> bytes | None:
+        parts, left = [], size
+        while left:
+            try:
+                part = self._end.recv(min(left, 1 << 20))
+            except OSError:
+                return None
+            if not part:
+                return None
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program and all that it has started."""
+    if process.poll() is None:
+        kill_family(process.pid)
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

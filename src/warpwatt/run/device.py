@@ -1,0 +1,460 @@
+"""The device: answers what the program's runtime asks, remembers every launch, computes as late as it may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpwatt.core.errors import LaunchError, WarpWattError
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.gpus import check_launch, occupancy
+from warpwatt.run import protocol as p
+from warpwatt.run.execution import Executor, Failure
+from warpwatt.run.launches import Request, launch_of, pointers
+from warpwatt.run.memory import Allocations, Arena, Block
+from warpwatt.run.modules import Module
+from warpwatt.run.predictions import Predicted, Predictor
+from warpwatt.run.properties import properties_text
+from warpwatt.run.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.compose import Choice
+    from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.core.program import Kernel
+    from warpwatt.run.records import Record
+
+NANO = 1e-9
+INVALID_VALUE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION = 1, 9, 98
+NO_KERNEL_IMAGE, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED = 209, 400, 600, 801
+"""Codes of ``cudaError_t``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a reply says."""
+
+    error: int = 0
+    waited: float = 0.0
+    """Seconds that the call takes on the machine that is predicted."""
+    data: bytes = b""
+    descriptor: int | None = None
+
+
+@dataclass(slots=True)
+class Function:
+    """A kernel that the program has registered, and what it set of it."""
+
+    module: Module
+    name: str
+    max_dynamic_shared: int | None = None
+    carveout: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Work that the program asked for; ``host`` is when, in s. Launches have a request."""
+
+    host: float
+    record: Record
+    request: Request | None = None
+    graph: bool = False
+
+
+@dataclass(slots=True)
+class Device:
+    """One device, predicted as each of ``gpus``; the first one's properties are what the program reads."""
+
+    gpus: Sequence[Gpu]
+    choice: Choice
+    clocks: Sequence[Clocks | None]
+    budget: float
+    notify: Callable[[str], None]
+    arena: Arena = field(default_factory=Arena)
+    allocations: Allocations = field(default_factory=Allocations)
+    program: str = ""
+    predicted: list[Predicted] = field(default_factory=list)
+    """Of each launch, in order."""
+    unsupported: dict[str, str] = field(default_factory=dict)
+    """Functions that are not there, and where the program called them."""
+    error: Failure | None = None
+    ended: bool = False
+    timelines: list[Timeline] = field(init=False)
+    executor: Executor = field(init=False)
+    predictor: Predictor = field(init=False)
+    _modules: dict[int, Module] = field(default_factory=dict)
+    _functions: dict[int, Function] = field(default_factory=dict)
+    _timed: list[Pending] = field(default_factory=list)
+    """Work without a place on the timelines, in order."""
+    _unexecuted: list[Pending] = field(default_factory=list)
+    """Work that memory does not show, in order."""
+    _launches: int = 0
+
+    def __post_init__(self) -> None:
+        self.timelines = [Timeline(gpu) for gpu in self.gpus]
+        self.executor = Executor(self.arena, self.allocations, self.budget)
+        self.predictor = Predictor(self.gpus, self.choice, self.clocks, self.arena, self.allocations)
+
+    def handle(self, header: p.Header, record: Record) -> Answer:
+        """Answer a message; whoever did not ask for a reply is not told."""
+        host = header.host_time_ns * NANO
+        action = _HANDLERS.get(header.type)
+        if action is None:
+            return Answer(NOT_SUPPORTED)
+        try:
+            return action(self, record, host, header)
+        except WarpWattError as error:
+            self.notify(str(error))
+            return Answer(NO_KERNEL_IMAGE)
+
+    @property
+    def pending(self) -> bool:
+        """Whether memory does not show all that was asked for."""
+        return bool(self._unexecuted) and not self.executor.given_up
+
+    # -- beginning and modules ------------------------------------------------------------------------
+
+    def _hello(self, record: p.Hello, *_: Any) -> Answer:
+        self.program = record.data.decode(errors="replace")
+        if record.version != p.VERSION:
+            return Answer(NOT_SUPPORTED)
+        text = properties_text(self.gpus[0]) + "\n"
+        reply = p.HelloReply(self.arena.size, 1, data=text.encode())
+        return Answer(data=reply.pack(), descriptor=self.arena.file)
+
+    def _module(self, record: p.Module, *_: Any) -> Answer:
+        self._modules[record.module] = Module(record.data, f"device code {record.module} of {self.program}")
+        return Answer()
+
+    def _module_symbols(self, record: p.ModuleSymbols, *_: Any) -> Answer:
+        module = self._modules[record.module]
+        lines = [f"function {name}" for name in module.entries(self.gpus[0].target)]
+        for name, variable in module.variables().items():
+            flags = p.VariableFlag.CONSTANT if variable.space == "const" else p.VariableFlag(0)
+            lines.append(f"variable {name} {variable.size} {variable.align} {int(flags)}")
+        return Answer(data="".join(f"{line}\n" for line in lines).encode())
+
+    def _function(self, record: p.Function, *_: Any) -> Answer:
+        self._functions[record.function] = Function(self._modules[record.module], record.data.decode())
+        return Answer()
+
+    def _variable(self, record: p.Variable, *_: Any) -> Answer:
+        name = record.data.decode()
+        self.allocations.add(Block(record.address, record.size, p.Memory.VARIABLE, name))
+        initial = self._modules[record.module].place(name, record.address)
+        self.arena.bytes_at(record.address, len(initial))[:] = np.frombuffer(initial, np.uint8)
+        return Answer()
+
+    def _function_attributes(self, record: p.FunctionAttributes, *_: Any) -> Answer:
+        kernel = self._kernel(record.function)
+        if kernel is None:
+            return Answer(INVALID_DEVICE_FUNCTION)
+        needs, program = kernel.resources, kernel.program()
+        at = parameter_offsets(program)
+        parameters = [p.Parameter(at[one.name], one.size) for one in program.parameters]
+        version = int("".join(c for c in kernel.target if c.isdigit()))
+        reply = p.FunctionAttributesReply(
+            static_shared_bytes=needs.static_shared,
+            constant_bytes=needs.constant,
+            local_bytes=needs.local,
+            registers=needs.registers,
+            max_threads_per_block=min(needs.max_threads or 1024, self._thread_limit(kernel)),
+            ptx_version=version,
+            binary_version=version,
+            parameters=len(parameters),
+            data=b"".join(one.pack() for one in parameters),
+        )
+        return Answer(data=reply.pack())
+
+    def _thread_limit(self, kernel: Kernel) -> int:
+        """Return the threads of a block that the registers allow."""
+        cap, each = self.gpus[0].capability, max(1, kernel.resources.registers)
+        warps = cap.max_registers_per_block // (each * cap.warp_size)
+        return min(cap.max_threads_per_block, max(1, warps) * cap.warp_size)
+
+    def _function_setting(self, record: p.FunctionSetting, *_: Any) -> Answer:
+        function = self._functions.get(record.function)
+        if function is None:
+            return Answer(INVALID_DEVICE_FUNCTION)
+        if record.setting is p.Setting.MAX_DYNAMIC_SHARED:
+            function.max_dynamic_shared = record.value
+        elif record.setting is p.Setting.CARVEOUT:
+            function.carveout = record.value if 0 <= record.value <= 100 else None
+        return Answer()
+
+    def _occupancy(self, record: p.Occupancy, *_: Any) -> Answer:
+        kernel = self._kernel(record.function)
+        if kernel is None:
+            return Answer(INVALID_DEVICE_FUNCTION)
+        launch = Launch(Dim3(1 << 20), Dim3(record.threads_per_block), int(record.dynamic_shared_bytes))
+        blocks = occupancy(self.gpus[0], kernel.resources, launch).blocks_per_sm
+        clusters = blocks * self.gpus[0].sm_count // max(1, record.blocks_per_cluster)
+        return Answer(data=p.OccupancyReply(blocks, clusters).pack())
+
+    def _kernel(self, number: int) -> Kernel | None:
+        """Return a registered function's kernel for the GPU that the program sees."""
+        function = self._functions.get(number)
+        return None if function is None else function.module.kernel(function.name, self.gpus[0].target)
+
+    # -- memory ---------------------------------------------------------------------------------------
+
+    def _allocate(self, record: p.Allocate, *_: Any) -> Answer:
+        self.allocations.add(Block(record.address, record.size, record.kind))
+        return Answer()
+
+    def _free(self, record: p.Free, host: float, *_: Any) -> Answer:
+        answer = self._settled(host)
+        self.allocations.remove(record.address)
+        return answer
+
+    def _access(self, _: p.Access, host: float, *__: Any) -> Answer:
+        return self._settled(host)
+
+    def _copy(self, record: p.CopyRecord, host: float, header: p.Header) -> Answer:
+        work = Pending(host, record, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
+        if record.flags & p.CopyFlag.BY_DEVICE:
+            self._unexecuted.append(work)
+        if record.flags & p.CopyFlag.ASYNCHRONOUS:
+            self._timed.append(work)
+            return Answer()
+        self._place()
+        here = [line.host(host) for line in self.timelines]
+        ends = [line.copy(at, record) for line, at in zip(self.timelines, here, strict=True)]
+        return self._waits(here, ends)
+
+    # -- launches -------------------------------------------------------------------------------------
+
+    def _launch(self, record: p.Launch, host: float, header: p.Header) -> Answer:
+        function = self._functions.get(record.function)
+        kernel = self._kernel(record.function)
+        if function is None or kernel is None:
+            return Answer(INVALID_DEVICE_FUNCTION)
+        try:
+            launch = launch_of(record, function.carveout)
+            check_launch(self.gpus[0], kernel.resources, launch)
+        except LaunchError as error:
+            self.notify(f"{kernel.display_name.partition('(')[0]}: {error}")
+            return Answer(INVALID_CONFIGURATION)
+        self._launches += 1
+        request = Request(self._launches, record.function, function.name, launch, record.data, record.stream)
+        for program in filter(None, (kernel.ptx or kernel.sass,)):
+            for name, address in pointers(program, record.data, self.allocations):
+                self.allocations.named(address, name)
+        work = Pending(host, record, request, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
+        self._timed.append(work)
+        self._unexecuted.append(work)
+        return Answer()
+
+    def _settled(self, host: float) -> Answer:
+        """Bring memory up to date, after predicting what was not predicted from memory as it was before."""
+        self._place()
+        self._execute()
+        for line in self.timelines:
+            line.host(host)
+        return self._with_output(Answer(self.error.code if self.error else 0))
+
+    def _place(self) -> None:
+        """Put all work on the timelines."""
+        waiting, self._timed = self._timed, []
+        for work in waiting:
+            self._place_one(work)
+
+    def _place_one(self, work: Pending) -> None:
+        record, request = work.record, work.request
+        if request is not None:
+            found = self._predict(request)
+            for line, prediction in zip(self.timelines, found.predictions, strict=True):
+                time, energy = (0.0, 0.0) if prediction is None else _cost(prediction)
+                name = request.kernel if prediction is None else prediction.case.kernel.display_name
+                line.launch(
+                    line.host(work.host), name, request.stream, time, energy, request.number, graph=work.graph
+                )
+            return
+        for line in self.timelines:
+            host = line.host(work.host)
+            match record:
+                case p.CopyRecord():
+                    line.copy(host, record)
+                case p.EventRecord():
+                    line.record(record.event, record.stream, host)
+                case p.StreamWait():
+                    line.wait(record.stream, record.event)
+
+    def _predict(self, request: Request) -> Predicted:
+        """Return the prediction of a launch from memory as it is before it."""
+        module = self._functions[request.function].module
+        found = self.predictor.known(request)
+        if found is None:
+            if self.predictor.is_steered(module, request):
+                self._execute(before=request)
+            found = self.predictor.predict(module, request)
+            for reason in found.failures:
+                self.notify(f"launch {request.number} is not predicted: {reason}")
+        self.predicted.append(found)
+        return found
+
+    def _execute(self, before: Request | None = None) -> None:
+        """Compute what was not computed, all or what comes before a launch."""
+        while self._unexecuted:
+            work = self._unexecuted[0]
+            if before is not None and work.request is before:
+                return
+            self._unexecuted.pop(0)
+            if work.request is not None:
+                self._execute_launch(work.request)
+            elif isinstance(work.record, p.CopyRecord) and not self.executor.given_up:
+                self._move(work.record)
+
+    def _execute_launch(self, request: Request) -> None:
+        if self.error is not None:
+            return
+        kernel = self._kernel(request.function)
+        assert kernel is not None
+        known = self.executor.given_up
+        self.error = self.executor.execute(kernel, request)
+        if self.error is not None:
+            self.notify(self.error.message)
+        if self.executor.given_up != known:
+            self.notify(f"not computed any more from {self.executor.given_up}")
+
+    def _move(self, record: p.CopyRecord) -> None:
+        """Move or fill bytes of the arena."""
+        to = self.arena.bytes_at(record.destination, record.size)
+        if record.kind is p.CopyKind.FILL:
+            width = max(1, record.value_bytes)
+            to.view(f"<u{width}")[:] = record.value & ((1 << 8 * width) - 1)
+        else:
+            to[:] = self.arena.bytes_at(record.source, record.size).copy()
+
+    # -- streams and events ---------------------------------------------------------------------------
+
+    def _stream_create(self, record: p.StreamCreate, *_: Any) -> Answer:
+        for line in self.timelines:
+            line.create_stream(record.stream, blocking=not record.nonblocking)
+        return Answer()
+
+    def _later(self, record: Record, host: float, header: p.Header) -> Answer:
+        self._timed.append(Pending(host, record, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH)))
+        return Answer()
+
+    def _stream_query(self, record: p.Stream, host: float, *_: Any) -> Answer:
+        self._place()
+        first = self.timelines[0]
+        return Answer(NOT_READY if first.done(record.stream) > first.host(host) else 0)
+
+    def _event_query(self, record: p.Event, host: float, *_: Any) -> Answer:
+        self._place()
+        first = self.timelines[0]
+        return Answer(NOT_READY if (first.event(record.event) or 0.0) > first.host(host) else 0)
+
+    def _event_synchronize(self, record: p.Event, host: float, *_: Any) -> Answer:
+        self._place()
+        self._execute()
+        here = [line.host(host) for line in self.timelines]
+        ends = [line.event(record.event) or 0.0 for line in self.timelines]
+        return self._with_output(self._waits(here, ends))
+
+    def _event_elapsed(self, record: p.EventElapsed, *_: Any) -> Answer:
+        self._place()
+        start, end = (self.timelines[0].event(event) for event in (record.start, record.end))
+        if start is None or end is None:
+            return Answer(INVALID_HANDLE)
+        return Answer(data=p.EventElapsedReply((end - start) * 1e3).pack())
+
+    def _synchronize(self, record: p.Synchronize, host: float, *_: Any) -> Answer:
+        self._place()
+        self._execute()
+        here = [line.host(host) for line in self.timelines]
+        ends = [line.idle_at if record.whole_device else line.done(record.stream) for line in self.timelines]
+        return self._with_output(self._waits(here, ends))
+
+    def _waits(self, here: Sequence[float], ends: Sequence[float]) -> Answer:
+        """Let each host wait for its GPU; return how long the program does."""
+        waited = [max(0.0, end - at) for at, end in zip(here, ends, strict=True)]
+        for line, seconds in zip(self.timelines, waited, strict=True):
+            line.waited(waited[0], seconds)
+        return Answer(self.error.code if self.error else 0, waited[0])
+
+    def _with_output(self, answer: Answer) -> Answer:
+        """Return an answer with what kernels have printed."""
+        text = b"".join(self.executor.output)
+        self.executor.output.clear()
+        return Answer(answer.error, answer.waited, text)
+
+    # -- the rest -------------------------------------------------------------------------------------
+
+    def _unsupported(self, record: p.Unsupported, *_: Any) -> Answer:
+        name, where = ([*record.data.decode(errors="replace").split("\x00"), ""])[:2]
+        if name not in self.unsupported:
+            self.unsupported[name] = where
+            self.notify(f"the program calls {name}, which is not there" + (f" ({where})" if where else ""))
+        return Answer(NOT_SUPPORTED)
+
+    def _nothing(self, *_: Any) -> Answer:
+        return Answer()
+
+    def _host_function(self, *_: Any) -> Answer:
+        self._place()
+        self._execute()
+        return self._with_output(Answer(self.error.code if self.error else 0))
+
+    def _reset(self, _: p.Reset, host: float, *__: Any) -> Answer:
+        return self._settled(host)
+
+    def _bye(self, _: p.Bye, host: float, *__: Any) -> Answer:
+        self.finish()
+        for line in self.timelines:
+            line.host(host)
+        return self._with_output(Answer())
+
+    def finish(self) -> None:
+        """Predict what was asked for and not predicted yet."""
+        self._place()
+        self.ended = True
+
+
+def _cost(prediction: Any) -> tuple[float, float]:
+    return prediction.time.value, prediction.energy.value
+
+
+Handler = Callable[[Device, Any, float, p.Header], Answer]
+_HANDLERS: dict[p.Type, Handler] = {
+    p.Type.HELLO: Device._hello,
+    p.Type.MODULE: Device._module,
+    p.Type.MODULE_SYMBOLS: Device._module_symbols,
+    p.Type.FUNCTION: Device._function,
+    p.Type.VARIABLE: Device._variable,
+    p.Type.FUNCTION_ATTRIBUTES: Device._function_attributes,
+    p.Type.FUNCTION_SETTING: Device._function_setting,
+    p.Type.OCCUPANCY: Device._occupancy,
+    p.Type.ALLOCATE: Device._allocate,
+    p.Type.FREE: Device._free,
+    p.Type.LAUNCH: Device._launch,
+    p.Type.ACCESS: Device._access,
+    p.Type.COPY: Device._copy,
+    p.Type.STREAM_CREATE: Device._stream_create,
+    p.Type.STREAM_DESTROY: Device._nothing,
+    p.Type.STREAM_WAIT: Device._later,
+    p.Type.STREAM_QUERY: Device._stream_query,
+    p.Type.EVENT_CREATE: Device._nothing,
+    p.Type.EVENT_DESTROY: Device._nothing,
+    p.Type.EVENT_RECORD: Device._later,
+    p.Type.EVENT_QUERY: Device._event_query,
+    p.Type.EVENT_SYNCHRONIZE: Device._event_synchronize,
+    p.Type.EVENT_ELAPSED: Device._event_elapsed,
+    p.Type.SYNCHRONIZE: Device._synchronize,
+    p.Type.HOST_FUNCTION: Device._host_function,
+    p.Type.GRAPH_LAUNCH: Device._nothing,
+    p.Type.TEXTURE: Device._nothing,
+    p.Type.TEXTURE_DESTROY: Device._nothing,
+    p.Type.PROFILER: Device._nothing,
+    p.Type.LIBRARY_CALL: Device._nothing,
+    p.Type.UNSUPPORTED: Device._unsupported,
+    p.Type.RESET: Device._reset,
+    p.Type.BYE: Device._bye,
+}

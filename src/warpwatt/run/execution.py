@@ -1,0 +1,110 @@
+"""Kernels really computed: whole grids, in the memory that the program sees, within a budget."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import WarpWattError
+from warpwatt.core.program import Level
+from warpwatt.emulate.failures import failure
+from warpwatt.emulate.lift import lift
+from warpwatt.emulate.native import Session
+from warpwatt.emulate.run import Limits, Run, Stop
+from warpwatt.program.binding import bind
+from warpwatt.run.launches import loader
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Kernel, Program
+    from warpwatt.run.launches import Request
+    from warpwatt.run.memory import Allocations, Arena
+
+SLICE = 200_000_000
+"""Warp instructions after which the budget of time is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a launch did not end well: the runtime's error code, and what to tell the user."""
+
+    code: int
+    message: str
+
+
+@dataclass(slots=True)
+class Executor:
+    """Runs launches in the arena.
+
+    Attributes
+    ----------
+    budget
+        Seconds of CPU time for all launches together; past it nothing is executed.
+    spent
+        Seconds so far.
+    instructions
+        Warp instructions executed so far.
+    """
+
+    arena: Arena
+    allocations: Allocations
+    budget: float
+    spent: float = 0.0
+    instructions: int = 0
+    given_up: str = ""
+    """The first launch that was not executed and why; what memory holds behind it is unknown."""
+    output: list[bytes] = field(default_factory=list)
+
+    def execute(self, kernel: Kernel, request: Request) -> Failure | None:
+        """Compute a launch; return what went wrong, None if nothing did or the budget is spent."""
+        if self.given_up:
+            return None
+        if self.spent >= self.budget:
+            self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
+            return None
+        begun = time.process_time()
+        try:
+            return self._run(kernel, request)
+        except WarpWattError as error:
+            self._give_up(request, str(error))
+            return None
+        finally:
+            self.spent += time.process_time() - begun
+
+    def _give_up(self, request: Request, reason: str) -> None:
+        self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
+
+    def _run(self, kernel: Kernel, request: Request) -> Failure | None:
+        program = _program(kernel)
+        bound = bind(program, replace(request.launch, arguments={}))
+        routine = lift(program)
+        bound = replace(bound, program=routine.program)
+        context, memory = loader(request.parameters, self.arena.shared, self.allocations)(bound)
+        blocks = range(request.launch.grid.count)
+        run = Session(routine, context, memory)(blocks, Limits(SLICE * 100, 0))
+        self.instructions += int(run.executions.sum())
+        if run.unknown:
+            names = ", ".join(sorted(set(run.unknown.values())))
+            self._give_up(request, f"instructions that are not emulated: {names}")
+        if run.stop is Stop.DONE:
+            return None
+        run = memory.localised(run)
+        error = failure(run, bound, memory.buffers)
+        return Failure(_code(run), f"{kernel.display_name.partition('(')[0]}: {error}")
+
+
+def _program(kernel: Kernel) -> Program:
+    """Return the program to execute: PTX has fewer instructions than machine code."""
+    program = kernel.ptx or kernel.sass
+    assert program is not None
+    assert program.level is not Level.C
+    return program
+
+
+def _code(run: Run) -> int:
+    """Return the error that the runtime has for a run that failed (``cudaError_t``)."""
+    if run.stop is not Stop.FAULT or run.fault is None:
+        return 702  # cudaErrorLaunchTimeout
+    if not run.fault.bytes:
+        return 719  # cudaErrorLaunchFailure, of a trap
+    return 716 if run.fault.reason == "misaligned" else 700  # MisalignedAddress, IllegalAddress

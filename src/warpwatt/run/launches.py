@@ -1,0 +1,122 @@
+"""A launch as the runtime is asked for it: its parameters are bytes, its buffers lie in the arena."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.emulate.context import load_parameters
+from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.run.memory import Allocations, device_memory
+from warpwatt.run.protocol import LaunchFlag
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from warpwatt.core.program import Kernel, Parameter, Program
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Context
+    from warpwatt.program.binding import BoundLaunch
+    from warpwatt.run import protocol
+
+_POINTER_BYTES = 8
+_FLOATS = {"f32": "<f", "f64": "<d", "f16": "<e"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One launch that the program asked for.
+
+    ``parameters`` are the bytes of the kernel's parameter block; ``number`` counts launches from 1.
+    """
+
+    number: int
+    function: int
+    kernel: str
+    launch: Launch
+    parameters: bytes
+    stream: int
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What identical launches have in common."""
+        one = self.launch
+        shape = (one.grid, one.block, one.cluster, one.dynamic_shared, one.cooperative, one.carveout)
+        return (self.function, shape, self.parameters)
+
+
+def launch_of(record: protocol.Launch, carveout: int | None = None) -> Launch:
+    """Return the launch of a message, without arguments.
+
+    Raises
+    ------
+    LaunchError
+        If an extent is 0.
+    """
+    cluster = tuple(max(1, extent) for extent in record.cluster)
+    return Launch(
+        grid=Dim3(*record.grid),
+        block=Dim3(*record.block),
+        dynamic_shared=record.dynamic_shared_bytes,
+        cluster=Dim3(*cluster),
+        carveout=carveout,
+        cooperative=bool(record.flags & LaunchFlag.COOPERATIVE),
+    )
+
+
+def arguments(kernel: Kernel, parameters: bytes, allocations: Allocations) -> dict[str, Argument]:
+    """Return what the parameters are, by position: numbers, and buffers from where pointers lead on.
+
+    Structures are left out: what their bytes mean is the kernel's to say.
+    """
+    program = kernel.program()
+    at = parameter_offsets(program)
+    found: dict[str, Argument] = {}
+    for index, parameter in enumerate(program.parameters):
+        start = at[parameter.name]
+        data = parameters[start : start + parameter.size]
+        if len(data) == parameter.size <= _POINTER_BYTES:
+            found[str(index)] = _argument(parameter, data, allocations)
+    return found
+
+
+def pointers(program: Program, parameters: bytes, allocations: Allocations) -> Iterator[tuple[str, int]]:
+    """Yield the name and value of every parameter that points into an allocation."""
+    at = parameter_offsets(program)
+    for index, parameter in enumerate(program.parameters):
+        start = at[parameter.name]
+        value = int.from_bytes(parameters[start : start + _POINTER_BYTES], "little")
+        if parameter.size == _POINTER_BYTES and allocations.at(value) is not None:
+            yield parameter.source_name or str(index), value
+
+
+def _argument(parameter: Parameter, data: bytes, allocations: Allocations) -> Argument:
+    value = int.from_bytes(data, "little")
+    block = allocations.at(value) if parameter.size == _POINTER_BYTES else None
+    if block is not None:
+        return Buffer(DType.U8, (block.address + block.bytes - value,), Fill.PROGRAM)
+    if parameter.type in _FLOATS and len(data) == struct.calcsize(_FLOATS[parameter.type]):
+        return Scalar(struct.unpack(_FLOATS[parameter.type], data)[0])
+    signed = parameter.type.startswith("s")
+    return Scalar(0 if parameter.pointer else int.from_bytes(data, "little", signed=signed))
+
+
+Load = Callable[["BoundLaunch"], "tuple[Context, DeviceMemory]"]
+
+
+def loader(parameters: bytes, area: NDArray[np.uint8], allocations: Allocations) -> Load:
+    """Return what puts a launch with these parameters on the device whose memory is an area."""
+    return partial(_load, parameters, area, allocations)
+
+
+def _load(
+    parameters: bytes, area: NDArray[np.uint8], allocations: Allocations, bound: BoundLaunch
+) -> tuple[Context, DeviceMemory]:
+    memory = device_memory(area, allocations)
+    return load_parameters(bound.program, bound.launch, parameters, memory), memory

@@ -1,0 +1,119 @@
+"""The arena: one shared file that is the device's memory, in the program's process and in ours."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.emulate.arena import ARENA, Allocation, AllocationTable, ArenaMemory
+from warpwatt.emulate.memory import NO_RESERVE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.run.protocol import Memory
+
+ARENA_BYTES = 1 << 40
+"""Address space of the arena: more than any GPU's memory; only what is touched costs anything."""
+PAGE = 2 << 20
+"""Devices map memory in pages of 2 MiB: beside an allocation, but within its page, nothing faults."""
+
+
+class Arena:
+    """The shared file and our two mappings of it.
+
+    ``shared`` is what the program sees. ``private`` sees the same until it is written to; writes stay ours,
+    until :meth:`forget`.
+    """
+
+    def __init__(self, size: int = ARENA_BYTES) -> None:
+        self.file = os.memfd_create("warpwatt-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.file, size)
+        fcntl.fcntl(self.file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        self.size = size
+        self._shared = mmap.mmap(self.file, size, flags=mmap.MAP_SHARED | NO_RESERVE)
+        self._private = mmap.mmap(self.file, size, flags=mmap.MAP_PRIVATE | NO_RESERVE)
+        self.shared: NDArray[np.uint8] = np.frombuffer(self._shared, np.uint8)
+        self.private: NDArray[np.uint8] = np.frombuffer(self._private, np.uint8)
+
+    def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
+        """Return what lies at a device address; a view that can be written."""
+        return self.shared[address - ARENA : address - ARENA + size]
+
+    def forget(self) -> None:
+        """Drop what was written to the private mapping."""
+        self._private.madvise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """Give the file up: the last process that maps it frees the memory."""
+        os.close(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An allocation of the program, of whatever kind."""
+
+    address: int
+    bytes: int
+    kind: Memory
+    name: str = ""
+
+
+class Allocations:
+    """What the program has allocated, by address."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Block] = {}
+        self._sorted: list[int] | None = None
+        self._highest = ARENA
+
+    def add(self, block: Block) -> None:
+        """Know an allocation."""
+        self._blocks[block.address] = block
+        self._sorted = None
+        self._highest = max(self._highest, block.address + block.bytes)
+
+    def remove(self, address: int) -> None:
+        """Forget an allocation; unknown addresses are ignored, as the client has said so to the program."""
+        if self._blocks.pop(address, None) is not None:
+            self._sorted = None
+
+    def at(self, address: int) -> Block | None:
+        """Return the allocation that an address lies in, or None."""
+        if self._sorted is None:
+            self._sorted = sorted(self._blocks)
+        place = bisect_right(self._sorted, address) - 1
+        if place < 0:
+            return None
+        block = self._blocks[self._sorted[place]]
+        return block if address < block.address + max(1, block.bytes) else None
+
+    def named(self, address: int, name: str) -> None:
+        """Call an allocation by the name that a kernel's parameter has for it; the first one stays."""
+        block = self.at(address)
+        if block is not None and not block.name:
+            self._blocks[block.address] = replace(block, name=name)
+
+    def table(self) -> AllocationTable:
+        """Return what the emulator tells buffers apart by."""
+        return AllocationTable.of(
+            Allocation(b.address, b.bytes, b.name or f"{b.address:#x}")
+            for b in self._blocks.values()
+            if b.bytes
+        )
+
+    @property
+    def end(self) -> int:
+        """Bytes of the arena that may be touched without a fault."""
+        return -(-(self._highest - ARENA) // PAGE) * PAGE
+
+
+def device_memory(area: NDArray[np.uint8], allocations: Allocations) -> ArenaMemory:
+    """Return a mapping of the arena as the emulator's device memory."""
+    return ArenaMemory(area[: max(PAGE, allocations.end)], allocations.table())

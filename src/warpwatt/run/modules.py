@@ -1,0 +1,173 @@
+"""The program's device code: modules as the runtime registers them, their kernels and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warpwatt.core.errors import UnsupportedGpuError
+from warpwatt.core.program import Kernel, Level, Program, Space, Variable
+from warpwatt.emulate.layout import linked
+from warpwatt.frontend.binary import Contents, binary_entries, extract
+from warpwatt.frontend.compiled import Source
+from warpwatt.frontend.entries import Entry, with_names
+from warpwatt.frontend.load import DEFAULT_OPTIONS
+from warpwatt.frontend.select import plain_name
+from warpwatt.frontend.signatures import parameter_names
+
+if TYPE_CHECKING:
+    from warpwatt.frontend.options import CompileOptions
+
+
+class Module:
+    """Fat binaries, a cubin or PTX, and where the program wants its variables.
+
+    Parameters
+    ----------
+    image
+        The bytes that were registered.
+    name
+        What messages call it.
+    """
+
+    def __init__(self, image: bytes, name: str, options: CompileOptions = DEFAULT_OPTIONS) -> None:
+        self._source = Source(name, image)
+        self._options = options
+        self._addresses: dict[str, int] = {}
+        self._entries: dict[str, Mapping[str, Entry]] = {}
+        self._kernels: dict[tuple[str, str], Kernel] = {}
+
+    @cached_property
+    def contents(self) -> Contents:
+        """Its machine code and PTX."""
+        if self._is_ptx:
+            from warpwatt.frontend.source import ptx_target
+
+            return Contents(ptx=((ptx_target(self._source.data), self._source.text),))
+        return extract(self._source, self._options)
+
+    @property
+    def _is_ptx(self) -> bool:
+        return b".target" in self._source.data[:4096] and b"\0" not in self._source.data.rstrip(b"\0")[:4096]
+
+    def kernel(self, name: str, target: str) -> Kernel:
+        """Return a kernel for a target, its variables placed.
+
+        Raises
+        ------
+        UnsupportedGpuError
+            If nothing in the module runs on the target, or there is no such kernel.
+        CompileError, ParseError, ToolchainError
+            As loading a binary does.
+        """
+        key = name, target
+        if key not in self._kernels:
+            entry = self.entries(target).get(name)
+            if entry is None:
+                raise UnsupportedGpuError(f"no kernel {name} for {target} in the program")
+            self._kernels[key] = _placed_kernel(_named(entry.make()), self._addresses)
+        return self._kernels[key]
+
+    def entries(self, target: str) -> Mapping[str, Entry]:
+        """Return the kernels that run on a target by name."""
+        if target not in self._entries:
+            if self._is_ptx:
+                from warpwatt.frontend.load import entries
+
+                found = entries(self._source, target, self._options)
+            else:
+                found = binary_entries(self._source, target, self._options)
+            self._entries[target] = {entry.name: entry for entry in found}
+        return self._entries[target]
+
+    def variables(self) -> Mapping[str, Variable]:
+        """Return the variables of the module with what they hold at the start, as far as it can be told."""
+        return _variables(self)
+
+    def place(self, name: str, address: int) -> bytes:
+        """Give a variable its address and return what it holds at the start; empty if that is all zeros."""
+        self._addresses[name] = address
+        self._kernels.clear()
+        variable = self.variables().get(name)
+        return b"" if variable is None else variable.initial
+
+
+@lru_cache(maxsize=64)
+def _variables(module: Module) -> Mapping[str, Variable]:
+    found: dict[str, Variable] = {}
+    for _, text in module.contents.ptx:
+        from warpwatt.isa.ptx import parse
+        from warpwatt.isa.ptx.storage import core_variable, module_variables
+
+        for name, variable in module_variables(parse(text)).items():
+            found.setdefault(name, core_variable(variable))
+    if not module.contents.ptx:
+        for cubin in module.contents.cubins:
+            for entry in module.entries(cubin.target).values():
+                found |= _linked_variables(entry.make())
+                break
+    return found
+
+
+def _linked_variables(kernel: Kernel) -> dict[str, Variable]:
+    """Return the global and constant variables of machine code with what the linker has written to them."""
+    program = kernel.sass
+    if program is None:
+        return {}
+    image = linked(program).globals
+    found = {}
+    for variable in program.variables:
+        if variable.space is Space.GLOBAL and variable.offset is not None:
+            own = image[variable.offset : variable.offset + variable.size]
+            found[variable.name] = replace(variable, initial=own)
+        elif variable.space is Space.CONST:
+            found[variable.name] = variable
+    return found
+
+
+def _placed_kernel(kernel: Kernel, addresses: Mapping[str, int]) -> Kernel:
+    """Return a kernel whose variables know their addresses."""
+    if not addresses:
+        return kernel
+    ptx = None if kernel.ptx is None else _placed(kernel.ptx, addresses)
+    return replace(kernel, ptx=ptx, sass=None if kernel.sass is None else _placed(kernel.sass, addresses))
+
+
+def _placed(program: Program, addresses: Mapping[str, int]) -> Program:
+    """Return a program and the functions that it calls with variables at their addresses."""
+    functions: dict[str, Program] = {}
+    for name, function in program.functions.items():
+        own = _with_addresses(function.variables, addresses)
+        functions[name] = replace(function, variables=own, functions=functions)
+    return replace(program, variables=_with_addresses(program.variables, addresses), functions=functions)
+
+
+def _with_addresses(variables: tuple[Variable, ...], addresses: Mapping[str, int]) -> tuple[Variable, ...]:
+    return tuple(replace(v, address=addresses.get(v.name)) for v in variables)
+
+
+def _named(kernel: Kernel) -> Kernel:
+    """Return a kernel whose parameters have the names of its source, where that is still at hand."""
+    for file in dict.fromkeys(_files(kernel)):
+        names = _names_in(file).get(plain_name(kernel.display_name))
+        if names is not None:
+            return with_names(kernel, names)
+    return kernel
+
+
+def _files(kernel: Kernel) -> Iterator[str]:
+    programs = [p for p in (kernel.ptx, kernel.sass) if p is not None and p.level is not Level.C]
+    for program in programs:
+        yield from (i.line.outermost.file for i in program.instructions if i.line is not None)
+
+
+@lru_cache(maxsize=256)
+def _names_in(file: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the parameter names of the kernels that a source file defines; none if it cannot be read."""
+    try:
+        return parameter_names(Path(file).read_text(errors="replace"))
+    except OSError:
+        return {}

@@ -1,0 +1,193 @@
+"""What a run came to on each GPU: rows by kernel and by kind of copy, totals, and what went wrong."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.core.estimate import Estimate
+from warpwatt.run.timeline import Kind, Span
+
+if TYPE_CHECKING:
+    from warpwatt.core.prediction import Prediction
+    from warpwatt.run.client import Ending
+    from warpwatt.run.device import Device
+    from warpwatt.run.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelRow:
+    """All launches of one kernel.
+
+    ``times`` are the seconds of each launch that is predicted; ``prediction`` is that of the longest one,
+    None where none could be predicted. ``time`` (s) and ``energy`` (J) are those of all calls together.
+    """
+
+    name: str
+    calls: int
+    times: tuple[float, ...]
+    time: Estimate
+    energy: Estimate
+    prediction: Prediction | None
+
+    @property
+    def mean(self) -> float:
+        """Seconds per launch."""
+        return sum(self.times) / len(self.times) if self.times else 0.0
+
+    @property
+    def power(self) -> float:
+        """Mean watts of the board while it runs."""
+        return self.energy.value / self.time.value if self.time.value else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRow:
+    """All copies of one kind: how many, seconds, bytes, joules."""
+
+    kind: Kind
+    calls: int
+    seconds: float
+    bytes: int
+    energy: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuRun:
+    """The run on one GPU; see :class:`~warpwatt.run.timeline.Timeline` for the totals."""
+
+    gpu: str
+    kernels: tuple[KernelRow, ...]
+    copies: tuple[CopyRow, ...]
+    spans: tuple[Span, ...]
+    predictions: tuple[Prediction, ...]
+    """Every prediction once, in the order of the launches."""
+    of_launch: tuple[Prediction | None, ...]
+    """That of each launch, in order."""
+    end: float
+    busy: float
+    idle: float
+    idle_energy: float
+
+    @property
+    def host(self) -> float:
+        """Seconds in which the host works and the GPU has nothing to do."""
+        return max(0.0, self.end - self.busy)
+
+    @property
+    def energy(self) -> float:
+        """Joules of the GPU from its first work to its last."""
+        return sum(s.energy for s in self.spans) + self.idle_energy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResult:
+    """A program's run, predicted for some GPUs."""
+
+    program: str
+    status: int
+    reason: str
+    """Why we ended it, empty where it ended by itself."""
+    runs: tuple[GpuRun, ...]
+    launches: int
+    executed_instructions: int
+    executed_seconds: float
+    unknown_from: str
+    """The launch from which what memory holds is not known, and why; empty if it always was."""
+    unsupported: tuple[tuple[str, str], ...]
+    """Functions of the runtime that are not there, and where the program called them."""
+    failures: tuple[str, ...]
+    """Launches that are not predicted, and why."""
+
+    @property
+    def ended(self) -> str:
+        """How the program ended, empty where it ended well."""
+        if self.reason:
+            return f"the program was ended: {self.reason}"
+        if self.status < 0:
+            return f"the program was killed by {_signal(-self.status)}"
+        return f"the program ended with status {self.status}" if self.status else ""
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def result(device: Device, ending: Ending) -> RunResult:
+    """Return what a run that has ended came to."""
+    return RunResult(
+        program=device.program,
+        status=ending.status,
+        reason=ending.reason,
+        runs=tuple(_gpu_run(device, number) for number in range(len(device.gpus))),
+        launches=len(device.predicted),
+        executed_instructions=device.executor.instructions,
+        executed_seconds=device.executor.spent,
+        unknown_from=device.executor.given_up,
+        unsupported=tuple(device.unsupported.items()),
+        failures=tuple(f"launch {p.request.number}, {why}" for p in device.predicted for why in p.failures),
+    )
+
+
+def _gpu_run(device: Device, number: int) -> GpuRun:
+    line = device.timelines[number]
+    found = tuple(predicted.predictions[number] for predicted in device.predicted)
+    return GpuRun(
+        gpu=device.gpus[number].name,
+        kernels=_kernel_rows(line, found),
+        copies=_copy_rows(line.spans),
+        spans=tuple(sorted(line.spans, key=lambda span: span.start)),
+        predictions=tuple({id(p): p for p in found if p is not None}.values()),
+        of_launch=found,
+        end=line.end,
+        busy=line.busy,
+        idle=line.idle,
+        idle_energy=line.idle_energy,
+    )
+
+
+def _kernel_rows(line: Timeline, found: Sequence[Prediction | None]) -> tuple[KernelRow, ...]:
+    """Return a row for each kernel, the one that takes most first."""
+    by_name: dict[str, list[int]] = {}
+    for span in line.spans:
+        if span.kind is Kind.KERNEL:
+            by_name.setdefault(span.name, []).append(span.launch - 1)
+    rows = [_kernel_row(name, [found[k] for k in launches]) for name, launches in by_name.items()]
+    return tuple(sorted(rows, key=lambda row: -row.time.value))
+
+
+def _kernel_row(name: str, found: Sequence[Prediction | None]) -> KernelRow:
+    known = [p for p in found if p is not None]
+    unique = {id(p): p for p in known}
+    times = Counter(map(id, known))
+    return KernelRow(
+        name=name,
+        calls=len(found),
+        times=tuple(p.time.value for p in known),
+        time=_total([p.time.scaled(times[key]) for key, p in unique.items()], "s"),
+        energy=_total([p.energy.scaled(times[key]) for key, p in unique.items()], "J"),
+        prediction=max(known, key=lambda p: p.time.value, default=None),
+    )
+
+
+def _total(parts: Sequence[Estimate], unit: str) -> Estimate:
+    total = Estimate.exact(0.0, unit)
+    for part in parts:
+        total = total.combine(part, lambda a, b: a + b, unit)
+    return total
+
+
+def _copy_rows(spans: Sequence[Span]) -> tuple[CopyRow, ...]:
+    found = []
+    for kind in Kind:
+        own = [span for span in spans if span.kind is kind and kind is not Kind.KERNEL]
+        if own:
+            seconds, joules = sum(s.seconds for s in own), sum(s.energy for s in own)
+            found.append(CopyRow(kind, len(own), seconds, sum(s.bytes for s in own), joules))
+    return tuple(found)

@@ -1,0 +1,202 @@
+"""When what the program asked for happens on one GPU: streams, events, copies, and the host that waits.
+
+The host's time between its calls is measured, on the machine that runs the program; what the GPU does takes
+predicted time. Work of a stream runs in order. The legacy default stream (0) waits for all others but those
+that do not block, and they wait for it (CUDA C++ Programming Guide, "Default Stream"). Kernels run one at a
+time; copies to and from the host have an engine each (as :mod:`warpwatt.jobs.application`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from warpwatt.models.overhead import launch_overhead, transfer_time
+from warpwatt.models.specification import dram_joules_per_byte, idle_watts
+from warpwatt.run.protocol import CopyFlag, CopyKind
+
+if TYPE_CHECKING:
+    from warpwatt.core.gpu import Gpu
+    from warpwatt.run.protocol import CopyRecord
+
+LEGACY = 0
+"""The legacy default stream."""
+COPY_EFFICIENCY = 0.85
+"""Share of the peak bandwidth that copies within the device reach."""
+
+
+class Kind(StrEnum):
+    """What happens in a span of time."""
+
+    KERNEL = "kernel"
+    TO_DEVICE = "copy to device"
+    TO_HOST = "copy to host"
+    WITHIN = "copy within device"
+    FILL = "fill"
+
+
+ENGINES = {
+    Kind.KERNEL: "compute", Kind.TO_DEVICE: "to device", Kind.TO_HOST: "to host", Kind.WITHIN: "compute",
+    Kind.FILL: "compute",
+}  # fmt: skip
+_KINDS = {
+    CopyKind.HOST_TO_DEVICE: Kind.TO_DEVICE,
+    CopyKind.DEVICE_TO_HOST: Kind.TO_HOST,
+    CopyKind.DEVICE_TO_DEVICE: Kind.WITHIN,
+    CopyKind.PEER_TO_PEER: Kind.WITHIN,
+    CopyKind.FILL: Kind.FILL,
+    CopyKind.PREFETCH: Kind.TO_DEVICE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something the GPU does from ``start`` to ``end`` (s since the program started).
+
+    ``launch`` is the number of a kernel's launch, 0 for copies; ``bytes`` those of a copy; ``energy`` in J.
+    """
+
+    kind: Kind
+    name: str
+    stream: int
+    start: float
+    end: float
+    energy: float
+    launch: int = 0
+    bytes: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return self.end - self.start
+
+
+@dataclass(slots=True)
+class Timeline:
+    """One GPU's spans, and the host's clock there.
+
+    ``shift`` is how much later than on the GPU that answers the program its host is: the program waits there
+    for other times.
+    """
+
+    gpu: Gpu
+    spans: list[Span] = field(default_factory=list)
+    shift: float = 0.0
+    now: float = 0.0
+    """The latest time the host has reached."""
+    _streams: dict[int, float] = field(default_factory=dict)
+    _blocking: set[int] = field(default_factory=set)
+    _engines: dict[str, float] = field(default_factory=dict)
+    _events: dict[int, float] = field(default_factory=dict)
+    _last_launch: float = -1.0
+
+    def host(self, time: float) -> float:
+        """Return this GPU's host time of a moment that the program's clock gives, in s."""
+        self.now = max(self.now, time + self.shift)
+        return self.now
+
+    def waited(self, seconds: float, here: float) -> None:
+        """Know that the host waited some seconds here where the program's clock goes on by others."""
+        self.now += here
+        self.shift += here - seconds
+
+    # -- streams and events ---------------------------------------------------------------------------
+
+    def create_stream(self, stream: int, *, blocking: bool) -> None:
+        """Begin a stream; one that blocks waits for the legacy default stream, and that for it."""
+        if blocking:
+            self._blocking.add(stream)
+
+    def record(self, event: int, stream: int, host: float) -> None:
+        """Let an event happen when a stream gets there."""
+        self._events[event] = max(host, self._ready(stream))
+
+    def wait(self, stream: int, event: int) -> None:
+        """Let a stream wait for an event."""
+        self._streams[stream] = max(self._streams.get(stream, 0.0), self._events.get(event, 0.0))
+
+    def event(self, event: int) -> float | None:
+        """Return when an event happens, None if it was not recorded."""
+        return self._events.get(event)
+
+    def done(self, stream: int) -> float:
+        """Return when all that stands in a stream is done."""
+        return self._ready(stream)
+
+    @property
+    def idle_at(self) -> float:
+        """When all streams are done."""
+        return max(self._streams.values(), default=0.0)
+
+    # -- work -----------------------------------------------------------------------------------------
+
+    def launch(
+        self, host: float, name: str, stream: int, seconds: float, joules: float, number: int, *, graph: bool
+    ) -> None:
+        """Run a kernel."""
+        interval = launch_overhead(self.gpu, graph=graph).value
+        earliest = max(host, self._last_launch + interval)
+        span = self._run(Kind.KERNEL, name, stream, earliest, seconds, joules, launch=number)
+        self._last_launch = span.start
+
+    def copy(self, host: float, record: CopyRecord) -> float:
+        """Move bytes; return when that is done."""
+        kind = _KINDS.get(record.kind)
+        if kind is None or not record.size:
+            return host
+        seconds = self._copy_seconds(kind, record)
+        passes = 2 if kind is Kind.WITHIN else 1
+        joules = passes * record.size * dram_joules_per_byte(self.gpu)
+        return self._run(kind, str(kind), record.stream, host, seconds, joules, size=record.size).end
+
+    def _copy_seconds(self, kind: Kind, record: CopyRecord) -> float:
+        if kind in (Kind.WITHIN, Kind.FILL):
+            passes = 2 if kind is Kind.WITHIN else 1
+            return passes * record.size / (COPY_EFFICIENCY * self.gpu.memory_bandwidth)
+        pinned = not record.flags & CopyFlag.PAGEABLE
+        return transfer_time(self.gpu, record.size, pinned=pinned).value
+
+    def _run(
+        self, kind: Kind, name: str, stream: int, host: float, seconds: float, joules: float,
+        *, launch: int = 0, size: int = 0,
+    ) -> Span:  # fmt: skip
+        engine = ENGINES[kind]
+        start = max(host, self._ready(stream), self._engines.get(engine, 0.0))
+        span = Span(kind, name, stream, start, start + seconds, joules, launch, size)
+        self._streams[stream] = self._engines[engine] = span.end
+        self.spans.append(span)
+        return span
+
+    def _ready(self, stream: int) -> float:
+        """Return when a stream's next work may start."""
+        others = self._blocking if stream == LEGACY else {LEGACY} if stream in self._blocking else set()
+        return max([self._streams.get(stream, 0.0), *(self._streams.get(o, 0.0) for o in others)])
+
+    # -- totals ---------------------------------------------------------------------------------------
+
+    @property
+    def end(self) -> float:
+        """When the program and the GPU are done."""
+        return max(self.now, self.idle_at)
+
+    @property
+    def busy(self) -> float:
+        """Seconds in which the GPU computes or copies."""
+        total, until = 0.0, 0.0
+        for span in sorted(self.spans, key=lambda s: s.start):
+            total += max(0.0, span.end - max(span.start, until))
+            until = max(until, span.end)
+        return total
+
+    @property
+    def idle(self) -> float:
+        """Seconds from the first work to the last in which the GPU waits for the host."""
+        if not self.spans:
+            return 0.0
+        return max(s.end for s in self.spans) - min(s.start for s in self.spans) - self.busy
+
+    @property
+    def idle_energy(self) -> float:
+        """Joules that the GPU draws while it waits, from its first work to its last."""
+        return self.idle * idle_watts(self.gpu)
