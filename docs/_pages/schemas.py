@@ -20,6 +20,7 @@ VERBS = {
     "features": "features --format json",
     "port": "port --format json",
     "simulation": "simulate --format json",
+    "run": "run --format json",
 }
 
 

@@ -9,14 +9,16 @@ import click
 
 
 @click.command(
-    context_settings={"ignore_unknown_options": True, "help_option_names": ["--warpwatt-help"]},
-    add_help_option=True,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="NVCC_FLAGS...")
 def nvcc(flags: tuple[str, ...]) -> None:
-    """Compile as nvcc does; programs that it links run with `warpwatt run`.
+    r"""Compile as nvcc does; programs that it links run with `warpwatt run`.
 
-    All flags are nvcc's own. Its -cudart is ours, and architectures that it no longer knows are left out.
+    All flags are nvcc's own (-h lists them). Its runtime is ours, and architectures that it no longer knows
+    are left out.
+
+    \b
     For make: NVCC="warpwatt nvcc". For CMake: -DCMAKE_CUDA_COMPILER=$(command -v warpwatt-nvcc).
     """
     from warpwatt.run.build import nvcc_command

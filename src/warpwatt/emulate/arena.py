@@ -63,11 +63,11 @@ class AllocationTable:
         starts = np.array([a.address for a in rows], np.int64)
         return cls(rows, starts, starts + np.array([a.bytes for a in rows], np.int64))
 
-    def find(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which row each address lies in, -1 where in none."""
+    def find(self, addresses: NDArray[np.int64], bytes_: int = 1) -> NDArray[np.int64]:
+        """Return the last row that some bytes from each address on reach, -1 where they reach none."""
         if not self.rows:
             return np.full(len(addresses), -1)
-        row = np.searchsorted(self.starts, addresses, side="right") - 1
+        row = np.searchsorted(self.starts, addresses + bytes_ - 1, side="right") - 1
         return np.where((row >= 0) & (addresses < self.ends[row]), row, -1)
 
     def at(self, address: int) -> Allocation | None:
@@ -126,12 +126,11 @@ class ArenaMemory(DeviceMemory):
         return replace(fault, address=int(self._moved(np.array([fault.address], np.int64), 1)[0]))
 
     def _moved(self, addresses: NDArray[np.int64], bytes_: int) -> NDArray[np.int64]:
-        """Return addresses in slots of the allocations that lie in some bytes from them on, the first's.
+        """Return addresses in slots of the allocations that some bytes from them on reach.
 
         Those in none keep their offset in the arena; a start is rounded down to as many bytes.
         """
-        rows = self.table.find(addresses)
-        rows = np.where(rows < 0, self.table.find(addresses + bytes_ - 1), rows)
+        rows = self.table.find(addresses, bytes_)
         present = np.unique(rows)
         slots = np.array([self._slot(int(row)) for row in present], np.int64)
         starts = np.array([self.table.rows[row].address if row >= 0 else ARENA for row in present], np.int64)

@@ -94,6 +94,8 @@ class Device:
     _unexecuted: list[Pending] = field(default_factory=list)
     """Work that memory does not show, in order."""
     _launches: int = 0
+    _begun: int | None = None
+    """The program's clock at its first message, in ns."""
 
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
@@ -102,7 +104,9 @@ class Device:
 
     def handle(self, header: p.Header, record: Record) -> Answer:
         """Answer a message; whoever did not ask for a reply is not told."""
-        host = header.host_time_ns * NANO
+        if self._begun is None:
+            self._begun = header.host_time_ns
+        host = (header.host_time_ns - self._begun) * NANO
         action = _HANDLERS.get(header.type)
         if action is None:
             return Answer(NOT_SUPPORTED)

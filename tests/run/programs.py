@@ -1,0 +1,60 @@
+"""Programs to run: CUDA sources that check their own results."""
+
+SAXPY = r"""
+#include <cstdio>
+#include <cstdlib>
+__device__ int counter = 3;
+__constant__ float scale[2] = {1.0f, 2.0f};
+__global__ void saxpy(int n, float a, const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += a * x[i] * scale[1];
+    if (i == 0) counter += 1;
+}
+int main(int argc, char **argv) {
+    int n = atoi(argv[1]), launches = atoi(argv[2]), wrong = 0, count = 0;
+    size_t bytes = n * sizeof(float);
+    float *x = (float *)malloc(bytes), *y = (float *)malloc(bytes), *dx, *dy, one[2] = {1.0f, 1.0f}, ms;
+    for (int i = 0; i < n; ++i) { x[i] = i % 100; y[i] = 1; }
+    cudaMalloc(&dx, bytes); cudaMalloc(&dy, bytes);
+    cudaMemcpy(dx, x, bytes, cudaMemcpyHostToDevice);
+    cudaMemcpy(dy, y, bytes, cudaMemcpyHostToDevice);
+    cudaMemcpyToSymbol(scale, one, sizeof one);
+    cudaEvent_t begin, end;
+    cudaEventCreate(&begin); cudaEventCreate(&end);
+    cudaEventRecord(begin);
+    for (int k = 0; k < launches; ++k) saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, dx, dy);
+    cudaEventRecord(end);
+    cudaEventSynchronize(end);
+    cudaEventElapsedTime(&ms, begin, end);
+    cudaMemcpy(y, dy, bytes, cudaMemcpyDeviceToHost);
+    cudaMemcpyFromSymbol(&count, counter, sizeof count);
+    for (int i = 0; i < n; ++i) wrong += y[i] != 1 + launches * 2.0f * x[i];
+    printf("ms %.6f wrong %d count %d error %d\n", ms, wrong, count, cudaGetLastError());
+    return wrong != 0;
+}
+"""
+"""``saxpy N LAUNCHES``: prints the predicted time, wrong results and how often it was launched."""
+
+ENDINGS = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+__global__ void fill(int n, int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = i; }
+__global__ void far(int *x) { x[threadIdx.x + (1 << 30)] = 1; }
+int main(int, char **argv) {
+    int *x;
+    cudaMalloc(&x, 4096);
+    fill<<<4, 256>>>(1024, x);
+    if (!strcmp(argv[1], "crash")) abort();
+    if (!strcmp(argv[1], "endless")) for (;;) pause();
+    if (!strcmp(argv[1], "child")) { if (!fork()) for (;;) pause(); return 3; }
+    if (!strcmp(argv[1], "fault")) {
+        far<<<1, 32>>>(x);
+        printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    }
+    if (!strcmp(argv[1], "host")) *x = 1;
+    return 0;
+}
+"""
+"""``endings HOW``: launches a kernel, then ends as said."""

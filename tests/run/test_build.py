@@ -1,0 +1,66 @@
+"""What the compiler is asked for, and which programs cannot be run."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from warpwatt.core.errors import CompileError, InputError
+from warpwatt.run.build import check_runtime, compile_program, elf_sections, nvcc_command
+
+
+def test_linking_takes_our_runtime_and_compiling_does_not():
+    words = nvcc_command(["a.cu", "-o", "a", "-cudart", "static", "-lcudart", "-lm"]).words
+    assert words.count("-lcudart") == 1
+    assert words[words.index("-cudart") + 1] == "none"
+    assert "-lm" in words
+    assert not any("cudart" in word for word in nvcc_command(["-c", "a.cu"]).words)
+    assert not any("cudart" in word for word in nvcc_command(["--version"]).words)
+
+
+def test_architectures_that_nvcc_forgot_are_left_out_and_said():
+    command = nvcc_command(
+        ["-arch=sm_35", "-gencode", "arch=compute_30,code=sm_30", "-arch", "sm_80", "-c", "a.cu"]
+    )
+    assert command.left_out == ("-arch=sm_35", "-gencode", "arch=compute_30,code=sm_30")
+    assert command.words[1:5] == ("-arch", "sm_80", "-c", "a.cu")
+
+
+def elf(**sections: bytes) -> bytes:
+    """Return a 64-bit ELF file with sections, names with dots for underscores."""
+    names = b"\0" + b"".join(f"{n.replace('_', '.', 1)}\0".encode() for n in [*sections, "_names"])
+    contents = [b"", *sections.values(), names]
+    data, heads, name = bytearray(64), [], 0
+    for k, content in enumerate(contents):
+        heads.append(struct.pack("<IIQQQQ", name, 0, 0, 0, len(data), len(content)).ljust(64, b"\0"))
+        data += content
+        name = names.index(b"\0", name) + 1 if k < len(contents) - 1 else name
+    data[:5] = b"\x7fELF\x02"
+    struct.pack_into("<Q", data, 0x28, len(data))
+    struct.pack_into("<HHH", data, 0x3A, 64, len(heads), len(heads) - 1)
+    return bytes(data) + b"".join(heads)
+
+
+def test_a_runtime_that_is_linked_in_is_refused(tmp_path):
+    program = tmp_path / "program"
+    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libc.so.6\0"))
+    assert elf_sections(program.read_bytes())[".nv_fatbin"] == b"code"
+    with pytest.raises(InputError, match="linked into") as refused:
+        check_runtime(program)
+    assert "-cudart shared" in refused.value.hint
+    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libcudart.so.13\0"))
+    check_runtime(program)
+    program.write_bytes(elf(_text=b"code"))
+    check_runtime(program)
+
+
+@pytest.mark.toolchain
+def test_what_does_not_compile_is_an_error_with_the_compilers_words(tmp_path):
+    source = tmp_path / "bad.cu"
+    source.write_text("int main() { return x; }\n")
+    with pytest.raises(CompileError) as refused:
+        compile_program(source, [], ["sm_90"], tmp_path)
+    assert '"x" is undefined' in refused.value.details
+    with pytest.raises(InputError, match="no such file"):
+        compile_program(tmp_path / "none.cu", [], ["sm_90"], tmp_path)

@@ -1,0 +1,110 @@
+"""Whole programs: what they print, what is predicted of them, and how they end."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.run.programs import ENDINGS, SAXPY
+from warpwatt.run.build import compile_program
+
+pytestmark = pytest.mark.toolchain
+TARGETS = ["sm_90", "sm_80"]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("programs")
+    for name, text in (("saxpy", SAXPY), ("endings", ENDINGS)):
+        (folder / f"{name}.cu").write_text(text)
+        compile_program(folder / f"{name}.cu", ["-O1"], TARGETS, folder)
+    return folder
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "warpwatt", "run", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_program_computes_and_every_launch_is_predicted(programs, tmp_path):
+    out, trace = tmp_path / "out.json", tmp_path / "trace.json"
+    done = run("--gpu", "h200,a100", "-o", out, "--trace", trace, programs / "saxpy", 100_000, 3)
+    assert done.returncode == 0, done.stderr
+    said = re.fullmatch(r"ms ([\d.]+) wrong 0 count 6 error 0\n", done.stdout)
+    assert said, done.stdout
+    found = json.loads(out.read_text())
+    schema = resources.files("warpwatt.render").joinpath("schema", "run-1.0.json").read_text(encoding="utf-8")
+    jsonschema.validate(found, json.loads(schema))
+    first, second = found["runs"]
+    (kernel,) = first["kernels"]
+    assert (kernel["calls"], first["gpu"], second["gpu"]) == (3, "NVIDIA H200", "NVIDIA A100-SXM4-40GB")
+    assert first["launches"] == [0, 0, 0]  # identical launches are predicted once
+    assert kernel["time"]["value"] == pytest.approx(3 * found["predictions"][0]["time"]["value"])
+    assert float(said[1]) * 1e-3 >= kernel["time"]["value"]
+    assert not [a for p in found["predictions"] for a in p["assumptions"] if "contents" in a["parameter"]]
+    assert [row["bytes"] for row in first["copies"]] == [800_008, 400_004]
+    spans = json.loads(trace.read_text())["traceEvents"]
+    assert sum(event["ph"] == "X" for event in spans) == 2 * len(first["spans"])
+
+
+def test_the_page_shows_timeline_and_accounts(programs, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("-o", page, programs / "saxpy", 1000, 1).returncode == 0
+    text = page.read_text()
+    assert 'class="timeline"' in text
+    assert '<a href="#prediction-1"><code>saxpy</code></a>' in text
+    assert 'id="prediction-1"' in text
+
+
+def test_beyond_the_budget_nothing_is_computed_and_that_is_said(programs):
+    done = run("--budget", 0, programs / "saxpy", 1000, 1)
+    assert "wrong 990" in done.stdout  # those whose x is 0 are right
+    assert "not computed any more from launch 1, " in done.stderr
+    assert "the program ended with status 1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("how", "options", "expected"),
+    [
+        ("crash", [], "killed by SIGABRT"),
+        ("endless", ["--timeout", 2], "2 s of wall time are over"),
+        ("child", [], "ended with status 3"),
+        ("host", [], "killed by SIGSEGV"),
+        ("fault", [], ""),
+    ],
+)
+def test_however_a_program_ends_its_launches_are_predicted(programs, how, options, expected):
+    done = run(*options, programs / "endings", how)
+    assert "fill" in done.stdout
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (1 if expected else 0)
+    if how == "fault":
+        assert "cudaErrorIllegalAddress" in done.stdout
+        assert "write of 4 bytes at" in done.stderr or "store of 4 bytes at" in done.stderr
+    assert not _left(programs / "endings")
+
+
+def _left(program: Path) -> list[str]:
+    """Return the processes that still run a program."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/exe"):
+        try:
+            found += [entry.parent.name] if entry.readlink() == program else []
+        except OSError:
+            continue
+    return found
+
+
+def test_a_program_that_is_not_there_is_an_error():
+    done = run("./nothing-of-this-name")
+    assert done.returncode == 1
+    assert "cannot be run" in done.stderr
+    assert run("--format", "csv", "x.cu").returncode == 2
