@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -13,15 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands.progress import is_shown, show_bar
-from warpwatt.core.errors import InputError, OutputExistsError, UsageError
+from warpwatt.core.errors import InputError, OutputExistsError
 
 if TYPE_CHECKING:
-    from warpwatt.lab.learn.layout import Layout
     from warpwatt.lab.learn.samples import Floats, Samples
     from warpwatt.lab.learn.training import Trained, Training
 
-MOST_NUMBERS = 0.95
-"""Share of a column's cells that must be numbers for it to be a feature that --select may choose."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -77,6 +72,7 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     Known layouts are recognised; a table of your own is described with --program-column, --target-column and
     --features. Every regressor is cross-validated beside the constant mean.
     """
+    from warpwatt.commands.tables import read_samples
     from warpwatt.lab.learn.card import render_markdown
     from warpwatt.lab.learn.training import train as run
     from warpwatt.models.trained.file import write
@@ -104,31 +100,6 @@ def train(data: Path, output: Path, report: Path | None, *, force: bool, **optio
     click.echo(", ".join(str(file) for file in (output, shown, report) if file))
 
 
-def read_samples(data: Path, options: dict[str, object], features: list[str] | None = None) -> Samples:
-    """Return a table's samples as the options describe it, and write to stderr what was wrong with it.
-
-    ``features`` stand in for ``--features``.
-    """
-    from warpwatt.lab.learn.samples import load
-
-    said, layout = described(options, features)
-    wanted = said or (numeric_columns(data, layout) if options["select"] else None)
-    samples = _on_gpu(load(data, str(options["target"]), wanted, layout), options["gpu"])
-    _report_defects(samples)
-    return samples
-
-
-def numeric_columns(data: Path, layout: Layout | None) -> list[str]:
-    """Return the columns of a table that may be features: nearly all cells are numbers, none is a target."""
-    from warpwatt.lab.learn.table import read_table
-
-    table = read_table(data, layout)
-    targets = {target.column for target in table.layout.targets.values()}
-    least = MOST_NUMBERS * len(table.rows)
-    known = Counter(name for row in table.rows for name in row.numbers)
-    return [name for name in dict.fromkeys(table.columns) if known[name] >= least and name not in targets]
-
-
 def _prepared(samples: Samples, options: dict[str, object]) -> tuple[Samples, dict[str, str]]:
     """Return the samples without outliers and with selected features, where asked, and which features went.
 
@@ -150,43 +121,6 @@ def _prepared(samples: Samples, options: dict[str, object]) -> tuple[Samples, di
             click.echo(f"not learned from: {name}, {reason}", err=True)
         samples = samples.only(selection.kept)
     return samples, removed
-
-
-def described(
-    options: dict[str, object], wanted: list[str] | None = None
-) -> tuple[list[str] | None, Layout | None]:
-    """Return the features asked for, and the layout of a table of one's own."""
-    from warpwatt.lab.learn.layout import Target, snake_case, user_layout
-    from warpwatt.lab.learn.samples import UNITS
-
-    text = str(options["features"] or "")
-    features = wanted or [snake_case(name) for name in text.split(",") if name.strip()] or None
-    program, column = options["program_column"], options["target_column"]
-    if program is None and column is None:
-        return features, None
-    if program is None or column is None or (features is None and not options["select"]):
-        message = "a table of one's own needs --program-column, --target-column and --features or --select"
-        raise UsageError(message)
-    target = str(options["target"])
-    targets = {target: Target(str(column), 1.0, UNITS[target])}
-    return features, user_layout(str(program), targets, features or (), str(options["dwarf_column"] or ""))
-
-
-def _on_gpu(samples: Samples, name: object) -> Samples:
-    """Return the samples with their GPU: the one named, else what the table says, by its full name."""
-    from warpwatt.core.errors import UnknownGpuError
-    from warpwatt.gpus import find
-
-    def canonical(text: str) -> str:
-        try:
-            return find(text).name
-        except UnknownGpuError:
-            return text
-
-    if name is not None:
-        return replace(samples, gpus=(find(str(name)).name,) * len(samples))
-    names = {text: canonical(text) for text in set(samples.gpus)}
-    return replace(samples, gpus=tuple(names[text] for text in samples.gpus))
 
 
 def _training(options: dict[str, object]) -> Training:
@@ -228,14 +162,6 @@ def _check(file: Path, *, force: bool) -> None:
         raise OutputExistsError("the output file exists", file=file, hint="--force overwrites it")
     if not file.parent.is_dir():
         raise InputError("no such folder", file=file.parent)
-
-
-def _report_defects(samples: Samples) -> None:
-    """Write to stderr what was wrong with the data."""
-    for text in samples.defects:
-        click.echo(f"{samples.name}: {text}", err=True)
-    for reason, count in samples.left_out.items():
-        click.echo(f"{samples.name}: {count} rows left out: {reason}", err=True)
 
 
 @contextmanager

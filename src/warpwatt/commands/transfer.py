@@ -25,7 +25,7 @@ TITLES = {
 
 def transfer(name: str, data: Path, output: Path, options: dict[str, object]) -> None:
     """Write the model for the GPU of the measurements and its card, and show what it gains."""
-    from warpwatt.commands.train import read_samples
+    from warpwatt.commands.tables import read_samples
     from warpwatt.lab.learn.card import render_markdown
     from warpwatt.lab.learn.carry_over import carry_over
     from warpwatt.models.trained.file import read, write
