@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.integers import Affine
-from warpwatt.published.resios.c_loops.nest import Binary, Cast, Name, Number, Select, Unary
+from warpwatt.published.resios.c_loops.nest import Binary, Call, Cast, Name, Number, Select, Unary
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.nest import Expression
@@ -21,6 +21,10 @@ _COMPARING = {
     "==": operators.eq,
     "!=": operators.ne,
 }
+_EXACT = _COMPARING | {
+    "+": operators.add, "-": operators.sub, "*": operators.mul,
+    "&": operators.and_, "|": operators.or_, "^": operators.xor,
+}  # fmt: skip
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -66,7 +70,18 @@ class Environment:
                 if decided is None or decided.terms:
                     return None
                 return self.affine(then if decided.constant else other)
+            case Call(function="max" | "min", arguments=arguments):
+                return self._extreme([self.affine(a) for a in arguments], expression.function == "max")
         return None
+
+    def _extreme(self, forms: list[Affine | None], largest: bool) -> Affine | None:
+        """Return the larger or smaller of two constants; of forms, the one that varies (kernels of ours)."""
+        if None in forms:
+            return None
+        known = [form for form in forms if form is not None]
+        varying = [form for form in known if form.terms]
+        constants = [form.constant for form in known]
+        return varying[0] if varying else Affine(max(constants) if largest else min(constants))
 
     def _binary(self, expression: Binary) -> Affine | None:  # noqa: PLR0911 - one per kind of operator
         left, right = self.affine(expression.left), self.affine(expression.right)
@@ -82,22 +97,26 @@ class Environment:
             return left.scaled(right.constant)
         if left.terms or right.terms:
             return None
-        return _of_numbers(expression.operator, left.constant, right.constant)
+        number = number_of(expression.operator, left.constant, right.constant)
+        return None if number is None else Affine(number)
 
 
-def _of_numbers(operator: str, left: int, right: int) -> Affine | None:
-    """Return what C computes of two integers, None where it is undefined or not an integer's business."""
+def number_of(operator: str, left: int, right: int) -> int | None:
+    """Return what C computes of two integers, None where it is undefined or not an integer's business.
+
+    >>> number_of("/", -7, 2), number_of("%", -7, 2), number_of("/", 1, 0)
+    (-3, -1, None)
+    """
+    if operator in _EXACT:
+        return int(_EXACT[operator](left, right))
     if operator in ("/", "%"):
         if right == 0:
             return None
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return Affine(quotient if operator == "/" else left - quotient * right)
+        return quotient if operator == "/" else left - quotient * right
     if operator in ("<<", ">>") and 0 <= right < 64:
-        return Affine(left << right if operator == "<<" else left >> right)
-    if operator in ("&", "|", "^"):
-        return Affine({"&": left & right, "|": left | right, "^": left ^ right}[operator])
-    compare = _COMPARING.get(operator)
-    return None if compare is None else Affine(int(compare(left, right)))
+        return left << right if operator == "<<" else left >> right
+    return None
 
 
 Comparison = tuple[str, Affine] | None

@@ -68,6 +68,8 @@ class Access:
     constraints: tuple[Affine, ...]
     guarded: bool
     line: int
+    statement: Statement
+    """Whose expression it is: an assignment, or the condition of an if."""
 
     @property
     def affine(self) -> bool:
@@ -96,13 +98,30 @@ class BoundNest:
 
 @dataclass(frozen=True, slots=True)
 class BoundFunction:
-    """A function and everything its sizes decide; ``shapes`` are the extents of arrays in elements."""
+    """A function and everything its sizes decide; ``shapes`` are the extents of arrays in elements.
+
+    ``by_statement`` has the accesses of each statement of its body, in the order of the source.
+    """
 
     function: Function
     values: Mapping[str, int | float]
     assumed: tuple[str, ...]
     nests: tuple[BoundNest, ...]
     shapes: Mapping[str, tuple[int, ...]]
+    by_statement: tuple[tuple[Access, ...], ...] = ()
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """All accesses in the order of the source."""
+        return tuple(access for found in self.by_statement for access in found)
+
+    def accesses_of(self, statement: int) -> tuple[Access, ...]:
+        """Return the accesses of one statement of the function's body, by its number."""
+        return self.by_statement[statement]
+
+    def of(self, loop: Loop) -> BoundLoop:
+        """Return what is known of a loop."""
+        return next(nest.loops[id(loop)] for nest in self.nests if id(loop) in nest.loops)
 
     def nbytes(self, name: str) -> int:
         """Return the size of an array."""
@@ -124,6 +143,8 @@ def bound(
     function: Function,
     values: Mapping[str, int | float],
     shapes: Mapping[str, tuple[int, ...]] | None = None,
+    *,
+    strict: bool = True,
 ) -> BoundFunction:
     """Return the function with its sizes.
 
@@ -133,6 +154,8 @@ def bound(
         Scalars by name. Integers are needed; a floating-point scalar left out is assumed to be 1.
     shapes
         Extents of arrays where the source and its subscripts do not tell.
+    strict
+        Whether a loop that never runs is refused; else it counts as one that runs once.
 
     Raises
     ------
@@ -141,7 +164,7 @@ def bound(
     UnportableError
         If a bound is not affine, a loop never runs, or a subscript is below zero.
     """
-    return _Binder(function, dict(values), dict(shapes or {})).bound()
+    return _Binder(function, dict(values), dict(shapes or {}), strict).bound()
 
 
 @dataclass(slots=True)
@@ -151,8 +174,10 @@ class _Binder:
     function: Function
     values: dict[str, int | float]
     given: dict[str, tuple[int, ...]]
+    strict: bool = True
     place: Place = field(init=False)
     loops: dict[int, BoundLoop] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.place = Place(self.function.file)
@@ -160,14 +185,18 @@ class _Binder:
     def bound(self) -> BoundFunction:
         assumed = self._complete()
         start = Environment({name: Affine(int(v)) for name, v in self.values.items() if isinstance(v, int)})
-        for statement in self.function.prologue:
-            start.assign(statement.name, statement.value)
-        nests = []
-        for nest in self.function.nests:
-            accesses = tuple(self._statements((nest,), start.copy(), (), ()))
-            nests.append(BoundNest(nest, dict(self.loops), accesses))
-        shapes = self._shapes([a for nest in nests for a in nest.accesses], start)
-        return BoundFunction(self.function, self.values, assumed, tuple(nests), shapes)
+        for declared in self.function.prologue:
+            start.assign(declared.name, declared.value)
+        known = start.copy()
+        nests: list[BoundNest] = []
+        accesses: list[tuple[Access, ...]] = []
+        for statement in self.function.body:
+            found = tuple(self._statements((statement,), known, (), ()))
+            accesses.append(found)
+            if isinstance(statement, Loop):
+                nests.append(BoundNest(statement, dict(self.loops), found))
+        shapes = self._shapes([a for found in accesses for a in found], start)
+        return BoundFunction(self.function, self.values, assumed, tuple(nests), shapes, tuple(accesses))
 
     def _complete(self) -> tuple[str, ...]:
         """Check the values given and fill in floating-point ones; return what was assumed."""
@@ -216,7 +245,9 @@ class _Binder:
                 known_here = tuple(c for c in constraints if c is not None)
                 updated = part is target and isinstance(statement, Assign) and bool(statement.operator)
                 for write in (False, True) if updated else (part is target,):
-                    yield Access(part, write, forms, loops, known_here, bool(constraints), part.line)
+                    yield Access(
+                        part, write, forms, loops, known_here, bool(constraints), part.line, statement
+                    )
 
     def _loop(
         self, loop: Loop, known: Environment,
@@ -241,7 +272,7 @@ class _Binder:
             raise self.place.refused(
                 f"a bound of the loop over {name!r} is not affine in {names}", loop.line, hint
             )
-        counter = f"{loop.variable.name}@{loop.line}"
+        counter = self._counter(loop)
         last = stop if "=" in loop.relation else stop + Affine(-1 if loop.step > 0 else 1)
         span = last - start if loop.step > 0 else start - last  # distance to the last value still inside
         step = abs(loop.step)
@@ -249,11 +280,20 @@ class _Binder:
         most = max(0, span.range(box)[1] // step + 1)
         middle = {outer.counter: (outer.mean - 1) / 2 for outer in loops}
         mean = max(0.0, span.at(middle) / step + 1) if span.terms else float(most)
+        if not self.strict:
+            most, mean = max(1, most), max(1.0, mean)
         if most < 1:
             raise self.place.refused(
                 f"the loop over {loop.variable.name!r} never runs at these sizes", loop.line
             )
         return BoundLoop(loop, counter, start, span + Affine(0, {counter: -step}), most, mean)
+
+    def _counter(self, loop: Loop) -> str:
+        """Return a name of its own for a loop's counter."""
+        name = f"{loop.variable.name}@{loop.line}"
+        while self.counters.setdefault(name, id(loop)) != id(loop):
+            name += "+"
+        return name
 
     def _if(
         self, statement: If, known: Environment,

@@ -88,14 +88,15 @@ def _parameter(parameter: Array | ScalarParameter, written: set[str]) -> str:
 
 def _thread(printer: Printer, loop: BoundLoop, mapping: Mapping) -> Iterator[str]:
     """Yield the lines that make a loop variable of a thread's position, and end threads outside."""
-    axis = "x" if loop is mapping.lane else "y"
+    axis = "xyz"[len(mapping.loops) - 1 - mapping.loops.index(loop)]
     it, name = loop.loop, safe(loop.loop.variable.name)
     kind, start = it.variable.type.spelling, printer.expression(it.start, 11)
     position = f"({kind})(blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis})"
     scaled = position if it.step == 1 else f"{it.step} * {position}"
     value = scaled if start == "0" else f"{start} + {scaled}"
     yield f"{INDENT}const {kind} {name} = {value};"
-    yield f"{INDENT}if (!({name} {it.relation} {printer.expression(it.stop, 10)})) return;"
+    opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[it.relation]
+    yield f"{INDENT}if ({name} {opposite} {printer.expression(it.stop, 10)}) return;"
 
 
 def _before(printer: Printer, bound: BoundFunction, mapping: Mapping) -> Iterator[str]:

@@ -8,9 +8,14 @@ unless a budget of steps is spent first.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
+
+from warpwatt.published.resios.c_loops.affine_form import Affine, Box
+from warpwatt.published.resios.c_loops.projection import empty
+
+__all__ = ["Affine", "Box", "System", "Unknown"]
 
 BUDGET = 3000
 """Boxes looked at before giving up."""
@@ -22,63 +27,6 @@ class Unknown(Enum):
     """The budget was spent before the answer was found."""
 
     BUDGET = "budget"
-
-
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """``constant + Σ coefficient · variable``.
-
-    >>> a = Affine(1, {"i": 2}) + Affine(3, {"i": -2, "j": 1})
-    >>> a, a.at({"j": 5})
-    (Affine(constant=4, terms={'j': 1}), 9)
-    """
-
-    constant: int
-    terms: Mapping[str, int] = field(default_factory=dict)
-
-    def __add__(self, other: Affine) -> Affine:
-        terms = dict(self.terms)
-        for name, factor in other.terms.items():
-            terms[name] = terms.get(name, 0) + factor
-        return Affine(self.constant + other.constant, {n: f for n, f in terms.items() if f})
-
-    def __sub__(self, other: Affine) -> Affine:
-        return self + other.scaled(-1)
-
-    def scaled(self, factor: int) -> Affine:
-        """Return the product with a number."""
-        terms = {name: f * factor for name, f in self.terms.items()} if factor else {}
-        return Affine(self.constant * factor, terms)
-
-    def replaced(self, name: str, by: Affine) -> Affine:
-        """Return the form with a variable replaced by a form.
-
-        >>> Affine(1, {"i": 2}).replaced("i", Affine(3, {"j": 1}))
-        Affine(constant=7, terms={'j': 2})
-        """
-        if name not in self.terms:
-            return self
-        rest = Affine(self.constant, {n: f for n, f in self.terms.items() if n != name})
-        return rest + by.scaled(self.terms[name])
-
-    def renamed(self, suffix: str) -> Affine:
-        """Return the same form over variables of other names."""
-        return Affine(self.constant, {name + suffix: f for name, f in self.terms.items()})
-
-    def at(self, values: Mapping[str, float]) -> float:
-        """Return the value at a point."""
-        return self.constant + sum(f * values[name] for name, f in self.terms.items())
-
-    def range(self, box: Box) -> tuple[int, int]:
-        """Return the least and largest value over a box."""
-        low = high = self.constant
-        for name, factor in self.terms.items():
-            ends = factor * box[name][0], factor * box[name][1]
-            low, high = low + min(ends), high + max(ends)
-        return low, high
-
-
-Box = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +50,20 @@ class System:
         if reduced is None:
             return None
         system, gone = reduced
+        if empty(system.constraints()):
+            return None
         found = system._bisect(budget)
         if isinstance(found, dict):
             for name, form in reversed(gone):
                 found[name] = int(form.at(found))
         return found
+
+    def constraints(self) -> list[Affine]:
+        """Return everything as forms that are not negative."""
+        ends = [Affine(-low, {name: 1}) for name, (low, _) in self.box.items()]
+        ends += [Affine(high, {name: -1}) for name, (_, high) in self.box.items()]
+        both = [e.scaled(sign) for e in self.equations for sign in (1, -1)]
+        return [*ends, *both, *self.inequalities]
 
     def reduced(self) -> tuple[System, list[tuple[str, Affine]]] | None:
         """Return the system without variables that an equation gives, and those; None for a contradiction."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """The loops that become threads, outermost first: one along x, or two along y and x.
+    """The loops that become threads, outermost first: one along x, two along y and x, three along z too.
 
     ``body`` is what every thread executes.
     """
@@ -54,8 +54,17 @@ class Mapping:
 
     def grid(self, block: Dim3) -> Dim3:
         """Return the blocks that cover all iterations."""
-        across = -(-self.loops[-1].most // block.x)
-        return Dim3(across) if len(self.loops) == 1 else Dim3(across, -(-self.loops[0].most // block.y))
+        return grid_of(tuple(loop.most for loop in self.loops), block)
+
+
+def grid_of(extents: tuple[int, ...], block: Dim3) -> Dim3:
+    """Return the blocks that cover so many iterations, outermost loop first.
+
+    >>> grid_of((10, 100), Dim3(32, 4))
+    Dim3(x=4, y=3, z=1)
+    """
+    pairs = zip(reversed(extents), (block.x, block.y, block.z), strict=False)
+    return Dim3(*(-(-extent // size) for extent, size in pairs))
 
 
 def mapped(bound: BoundFunction, nest: BoundNest, *, assume_no_alias: bool = False) -> Mapping:

@@ -22,7 +22,7 @@ class Array:
 
     ``extents`` has one expression per dimension, the first None where the source does not say; ``writable``
     is False for pointers to const. ``distinct``: no other name can mean the same memory (an object of its
-    own, or ``restrict``).
+    own, or ``restrict``). ``temporary``: made by a transformation, on the device alone.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Array:
     distinct: bool
     parameter: bool
     line: int
+    temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,11 @@ Statement = Declare | Assign | If | Loop
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A C function made of loop nests: ``prologue`` are scalars computed before the nests."""
+    """A C function made of loop nests.
+
+    ``body`` is all of it in order; ``nests`` are its outermost loops, ``prologue`` the scalars it declares
+    outside them.
+    """
 
     name: str
     file: str
@@ -194,6 +199,7 @@ class Function:
     """Names of all parameters in order."""
     prologue: tuple[Declare, ...]
     nests: tuple[Loop, ...]
+    body: tuple[Statement, ...] = ()
 
     def array(self, name: str) -> Array:
         """Return the array of that name."""

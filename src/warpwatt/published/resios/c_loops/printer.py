@@ -125,6 +125,10 @@ class Printer:
                 yield f"{margin}{kind.spelling} {safe(name)}{start};"
             case Assign(target=target, operator=sign, value=value):
                 yield f"{margin}{self.expression(target)} {sign}= {self.expression(value)};"
+            case If(condition=Number(text="1"), then=then, other=()):
+                yield f"{margin}{{"
+                yield from self.statements(then, depth + 1)
+                yield f"{margin}}}"
             case If(condition=condition, then=then, other=other):
                 yield f"{margin}if ({self.expression(condition)}) {{"
                 yield from self.statements(then, depth + 1)

@@ -151,6 +151,7 @@ class _Reading:
             order=tuple(p.name for p in parameters),
             prologue=prologue,
             nests=nests,
+            body=statements,
         )
 
     def _globals(self) -> Scope:
@@ -179,7 +180,7 @@ class _Reading:
         return [found[node.name] for node in nodes]
 
     def _statements(self, scope: Scope) -> tuple[Statement, ...]:
-        body = Body(scope)
+        body = Body(scope, top=True)
         items = list(self.node.body.block_items or ())
         if items and isinstance(items[-1], c_ast.Return):
             self._checked_return(items.pop())
@@ -195,31 +196,10 @@ class _Reading:
     def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
         if not nests:
             raise self.place.refused("the function has no loop", line_of(self.node.decl))
-        found = []
-        for statement in statements:
-            if isinstance(statement, Declare):
-                found.append(statement)
-            elif not isinstance(statement, Loop):
-                hint = "keep only declarations and loops in the function"
-                raise self.place.refused(
-                    "a statement outside the loops stays on the host", statement.line, hint
-                )
         written = _written(statements)
         for statement in walk(statements):
             self._check_shape(statement, written)
-        for before in found:
-            self._check_prologue(before, written)
-        return tuple(found)
-
-    def _check_prologue(self, statement: Declare, written: set[str]) -> None:
-        """Refuse values that only the host, between two kernels, could know."""
-        value = statement.value
-        parts = () if value is None else tuple(walk_expression(value))
-        changing = any(isinstance(p, Element) or (isinstance(p, Name) and p.name in written) for p in parts)
-        if changing:
-            message = f"the value of {statement.name!r} depends on what the loops compute or on an array"
-            hint = "set it inside the loop that uses it, or pass it as a parameter"
-            raise self.place.refused(message, statement.line, hint)
+        return tuple(s for s in statements if isinstance(s, Declare))
 
     def _check_views(self, scope: Scope, statements: tuple[Statement, ...]) -> None:
         """Refuse local pointers whose place changes after they were set."""

@@ -113,7 +113,7 @@ class Program:
             raise ToolchainError("no C compiler", hint="install cc, gcc or clang")
         data = self._run(cc, contents)
         found, place = {}, 0
-        for array in self.bound.function.arrays:
+        for array in own_arrays(self.bound):
             size = self.bound.nbytes(array.name)
             found[array.name] = data[place : place + size]
             place += size
@@ -127,7 +127,7 @@ class Program:
             command = [program]
             if contents:
                 before, after = folder / "before", folder / "after"
-                before.write_bytes(b"".join(contents[a.name] for a in self.bound.function.arrays))
+                before.write_bytes(b"".join(contents[a.name] for a in own_arrays(self.bound)))
                 command += [before, after]
             outcome = run(command, timeout=TIMEOUT_SECONDS)
             if outcome.status:
@@ -152,12 +152,17 @@ class Program:
         return program
 
 
+def own_arrays(bound: BoundFunction) -> tuple[Array, ...]:
+    """Return the arrays that the caller of the function sees."""
+    return tuple(a for a in bound.function.arrays if not a.temporary)
+
+
 def driver_text(bound: BoundFunction, file: str) -> str:
     """Return a C program that includes a file and calls its function: fill, time, write."""
     function = bound.function
     return _DRIVER.format(
         file=file,
-        arrays="".join(_array(bound, array) for array in function.arrays),
+        arrays="".join(_array(bound, array) for array in own_arrays(bound)),
         scalars="".join(
             f"    {s.name} = {_value(bound, s.name)};\n" for s in function.scalars if not s.parameter
         ),
@@ -165,7 +170,7 @@ def driver_text(bound: BoundFunction, file: str) -> str:
         least=LEAST_SECONDS,
         outputs="".join(
             f"    if (out) warpwatt_bytes(warpwatt_{a.name}, {bound.nbytes(a.name)}, out, 1);\n"
-            for a in function.arrays
+            for a in own_arrays(bound)
         ),
     )
 

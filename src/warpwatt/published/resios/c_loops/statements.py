@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.published.resios.c_loops.expressions import Reader
@@ -53,9 +53,10 @@ _STEPS = {"p++": 1, "++": 1, "p--": -1, "--": -1}
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Reads statements under a scope."""
+    """Reads statements under a scope; ``top`` says that they are the function's own, outside all blocks."""
 
     scope: Scope
+    top: bool = False
 
     def block(self, node: Any) -> tuple[Statement, ...]:
         """Return the statements of a body in a scope of its own."""
@@ -63,7 +64,7 @@ class Body:
         items = (node.block_items or ()) if isinstance(node, c_ast.Compound) else (node,)
         return tuple(found for item in items for found in inner.statement(item))
 
-    def statement(self, node: Any) -> Iterator[Statement]:
+    def statement(self, node: Any) -> Iterator[Statement]:  # noqa: C901 - one case per kind of node
         """Yield what one statement comes to: nothing for empty ones and pragmas.
 
         Raises
@@ -82,6 +83,9 @@ class Body:
                     yield from self._declaration(decl, line_of(decl))
             case c_ast.Compound():
                 yield from self.block(node)
+            case c_ast.Assignment(op="=", rvalue=c_ast.Assignment(op="=") as inner):
+                yield from self.statement(inner)
+                yield Assign(self._target(node.lvalue, line), "", self._reader.read(inner.lvalue), line)
             case c_ast.Assignment() | c_ast.UnaryOp():
                 yield self._assignment(node, line)
             case c_ast.If():
@@ -108,6 +112,9 @@ class Body:
             self._view(node, line)
             return
         entry = declared(self.scope, node, self._reader.read, parameter=False)
+        if isinstance(entry, Array) and self.top and node.init is None:
+            self.scope.add(node.name, replace(entry, temporary=True), line)
+            return
         if isinstance(entry, Array):
             hint = "declare it outside the function, or use scalars"
             raise self.scope.place.refused(f"array {node.name!r} is local to the computation", line, hint)

@@ -21,13 +21,17 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.program.binding import bind
 from warpwatt.published.resios.c_loops.printer import safe
-from warpwatt.published.resios.c_loops.sequential import Program
+from warpwatt.published.resios.c_loops.sequential import Program as Compiled
+from warpwatt.published.resios.c_loops.sequential import own_arrays
+from warpwatt.published.resios.port.launches import launch_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.core.program import Kernel, Parameter, Program
     from warpwatt.emulate.run import Run
     from warpwatt.published.resios.c_loops.bound import BoundFunction
+    from warpwatt.published.resios.c_loops.nest import Array
     from warpwatt.published.resios.port.result import Port
 
     Engine = Callable[..., Run]
@@ -77,10 +81,10 @@ def check(
     bound = port.bound
     before = contents(bound, seed)
     flags = ("-ffp-contract=off",)
-    program = Program(source, bound, options or CompileOptions(), flags)
+    program = Compiled(source, bound, options or CompileOptions(), flags)
     wanted = program.computed({name: array.tobytes() for name, array in before.items()})
     found = _emulated(port, before, target, level, engine)
-    written = sorted(set().union(*(bound.written(nest) for nest in bound.nests)))
+    written = sorted({a.element.array.name for a in bound.accesses if a.write} & set(before))
     return tuple(
         _compared(name, np.frombuffer(wanted[name], before[name].dtype), found[name]) for name in written
     )
@@ -90,8 +94,8 @@ def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
     """Return random arrays: reals in [0, 1), integers in [0, 8), so that they can be subscripts too."""
     random = np.random.default_rng(seed)
     made = {}
-    for array in bound.function.arrays:
-        kind = np.dtype(_NUMPY[array.type.dtype.value[0]] + array.type.dtype.value[1:])
+    for array in own_arrays(bound):
+        kind = array_type(array)
         count = bound.nbytes(array.name) // kind.itemsize
         made[array.name] = (
             random.random(count) if array.type.floating else random.integers(0, 8, count)
@@ -104,24 +108,49 @@ def _emulated(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays after all kernels have run one after another on the emulator."""
     memory = DeviceMemory()
-    addresses = {safe(name): memory.place(name, array.copy()) for name, array in before.items()}
+    arrays = {**before, **_temporaries(port)}
+    addresses = {safe(name): memory.place(name, array.copy()) for name, array in arrays.items()}
     options = replace(CompileOptions(), flags=(SEPARATE,))
-    for one in (nest.generated for nest in port.nests):
-        kernel = load_kernel(Source("generated.cu", port.cuda.encode()), target, options, one.name)
-        code = kernel.ptx if level is Level.PTX else kernel.sass
-        assert code is not None
-        assert kernel.ptx is not None
-        buffers = [name for name, argument in one.launch.arguments.items() if isinstance(argument, Buffer)]
+    text = Source("generated.cu", port.cuda.encode())
+    made = {nest.generated.name: nest.generated for nest in port.nests}
+    kernels = {name: _code(load_kernel(text, target, options, name), level) for name in made}
+    for kernel, times in port.program.launches():
+        one = made[safe(kernel.function.name)]
+        code, parameters = kernels[one.name]
+        launch = launch_at(port.program, kernel, one, times)
+        buffers = [name for name, argument in launch.arguments.items() if isinstance(argument, Buffer)]
         context, _ = load_launch(
-            bind(code, one.launch, kernel.ptx.parameters),
+            bind(code, launch, parameters),
             memory=memory,
             addresses={name: addresses[name] for name in buffers},
         )
-        run = engine(lift(code), context, memory, range(one.launch.grid.count), LIMITS)
+        run = engine(lift(code), context, memory, range(launch.grid.count), LIMITS)
         if run.stop is not Stop.DONE:
             reason = run.fault.reason if run.fault is not None else "the budget is spent"
             raise InputError(f"kernel {one.name} ends with {run.stop}: {reason}")
     return {name: memory.array(name) for name in before}
+
+
+def _code(kernel: Kernel, level: Level) -> tuple[Program, tuple[Parameter, ...]]:
+    code = kernel.ptx if level is Level.PTX else kernel.sass
+    assert code is not None
+    assert kernel.ptx is not None
+    return code, kernel.ptx.parameters
+
+
+def _temporaries(port: Port) -> dict[str, NDArray[Any]]:
+    """Return arrays that only the device has; their contents do not matter."""
+    bound = port.program.bound
+    return {
+        array.name: np.zeros(bound.nbytes(array.name) // array.type.size, array_type(array))
+        for array in bound.function.arrays
+        if array.temporary
+    }
+
+
+def array_type(array: Array) -> np.dtype[Any]:
+    """Return NumPy's type of an array's elements."""
+    return np.dtype(_NUMPY[array.type.dtype.value[0]] + array.type.dtype.value[1:])
 
 
 def _compared(name: str, wanted: NDArray[Any], found: NDArray[Any]) -> Agreement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,25 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.overhead import context_initialisation, launch_overhead, transfer_time
 from warpwatt.published.resios.c_loops.bound import bound as bind
-from warpwatt.published.resios.c_loops.cuda import generate
 from warpwatt.published.resios.c_loops.cuda import source as cuda_source
+from warpwatt.published.resios.c_loops.dependence import check_aliases
 from warpwatt.published.resios.c_loops.mapping import mapped
+from warpwatt.published.resios.c_loops.nest import walk
 from warpwatt.published.resios.c_loops.read import read_function
-from warpwatt.published.resios.c_loops.sequential import Program, Sequential
+from warpwatt.published.resios.c_loops.sequential import Program as Compiled
+from warpwatt.published.resios.c_loops.sequential import Sequential
 from warpwatt.published.resios.equations import transfer_seconds
 from warpwatt.published.resios.machine import tables
+from warpwatt.published.resios.port.launches import generated, launch_at, launched, mapping_of
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
 from warpwatt.published.resios.prognosis import prognose
+from warpwatt.published.resios.schedule.transform import transformed
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.bound import BoundFunction
     from warpwatt.published.resios.c_loops.cuda import Generated
+    from warpwatt.published.resios.port.launches import LaunchedKernel
+    from warpwatt.published.resios.schedule.transform import Program
 
 RESIOS = "resios"
 """Name of the model; asked for alone, the default model is left out."""
@@ -79,85 +85,135 @@ def port(
         If sizes are missing, or the source is no C.
     """
     choice = choice or Choice()
-    bound = bind(read_function(source, request.function, request.options), request.values, request.shapes)
-    mappings = [mapped(bound, nest, assume_no_alias=request.assume_no_alias) for nest in bound.nests]
-    prognoses = [prognose(bound, mapping, gpu, policy=request.policy) for mapping in mappings]
-    pairs = zip(mappings, prognoses, strict=True)
-    generated = tuple(generate(bound, mapping, prognosis.block) for mapping, prognosis in pairs)
-    text = cuda_source(bound, generated)
-    predictions, note = _predictions(text, generated, gpu, clocks, choice)
+    function = read_function(source, request.function, request.options)
+    bound = bind(function, request.values, request.shapes)
+    if not request.assume_no_alias:
+        check_aliases(function, set().union(*(bound.written(nest) for nest in bound.nests)))
+    program = transformed(function, request.values, request.shapes)
+    _refuse_sequential(bound, program)
+    ready = launched(program)
+    texts, nests = [], []
+    for one in ready:
+        found, mapping = mapping_of(program, one.kernel, one.middle)
+        prognosis = prognose(found, mapping, gpu, policy=request.policy)
+        texts.append(generated(program, one, prognosis.block, resident=len(one.launches) > 1))
+        nests.append((one, mapping, prognosis))
+    text = cuda_source(bound, tuple(texts))
+    predictions, note = _predictions(text, program, ready, tuple(texts), gpu, clocks, choice)
     sequential = _sequential(source, bound, request)
     copied_in, copied_out = copies(bound)
     sizes = [*copied_in.values(), *copied_out.values()]
-    parts = zip(mappings, prognoses, generated, predictions, strict=True)
-    nests = tuple(PortedNest(*each, note) for each in parts)
+    launches = sum(len(one.launches) for one in ready)
+    ported = tuple(
+        PortedNest(
+            mapping=mapping,
+            prognosis=prognosis,
+            generated=made,
+            prediction=samples[len(samples) // 2] if samples else None,
+            note=note,
+            launches=len(one.launches),
+            prognosed=prognosis.seconds * len(one.launches),
+            predicted=_all(samples, len(one.launches)),
+        )
+        for (one, mapping, prognosis), made, samples in zip(nests, texts, predictions, strict=True)
+    )
     return Port(
         bound=bound,
+        program=program,
         gpu=gpu,
-        nests=nests,
+        nests=ported,
         sequential=sequential,
         copied_in=copied_in,
         copied_out=copied_out,
-        resios=_by_resios(nests, gpu, sizes),
-        model=_by_model([p for p in predictions if p is not None], gpu, sizes),
+        resios=_by_resios(ported, gpu, sizes, launches),
+        model=_by_model(ported, gpu, sizes, launches),
         cuda=text,
         warnings=tuple(f"{name} is not given: assumed to be 1" for name in bound.assumed),
     )
 
 
+def _refuse_sequential(bound: BoundFunction, program: Program) -> None:
+    """Refuse a nest of which nothing runs in parallel, with the two lines that depend on each other."""
+    for nest in bound.nests:
+        inside = {s.line for s in walk((nest.loop,))}
+        mine = [
+            k
+            for k in program.kernels()
+            if any(line in inside for p in k.kernel.parts for line in p.unit.lines)
+        ]
+        if all(not part.threads for k in mine for part in k.kernel.parts):
+            mapped(bound, nest, assume_no_alias=True)
+
+
 def _sequential(source: Text, bound: BoundFunction, request: Request) -> Sequential:
     if not request.run:
         return Sequential(None, "unknown: not run")
-    return Program(source, bound, request.options).timed()
+    return Compiled(source, bound, request.options).timed()
 
 
 def _predictions(
-    text: str, generated: tuple[Generated, ...], gpu: Gpu, clocks: Clocks | None, choice: Choice
-) -> tuple[list[Prediction | None], str]:
-    """Return the default model's predictions of the kernels, or why there are none."""
+    text: str, program: Program, ready: tuple[LaunchedKernel, ...], texts: tuple[Generated, ...],
+    gpu: Gpu, clocks: Clocks | None, choice: Choice,
+) -> tuple[list[list[Prediction]], str]:  # fmt: skip
+    """Return the default model's predictions of each kernel's sampled launches, or why there are none."""
+    nothing: list[list[Prediction]] = [[] for _ in texts]
     if choice.time == RESIOS:
-        return [None] * len(generated), ""
+        return nothing, ""
     source = Text("generated.cu", text.encode())
     try:
-        kernels = [load_kernel(source, gpu.target, name=one.name) for one in generated]
-        return [
-            predict(kernel, one.launch, gpu, clocks=clocks, choice=choice)
-            for kernel, one in zip(kernels, generated, strict=True)
-        ], ""
+        found = []
+        for one, made in zip(ready, texts, strict=True):
+            kernel = load_kernel(source, gpu.target, name=made.name)
+            launches = [
+                replace(launch_at(program, one.kernel, made, times), l2=made.launch.l2)
+                for times in one.samples
+            ]
+            found.append([predict(kernel, launch, gpu, clocks=clocks, choice=choice) for launch in launches])
     except (UnsupportedGpuError, ToolchainError, LaunchError) as error:
-        return [None] * len(generated), error.message
+        return nothing, error.message
+    return found, ""
+
+
+def _all(samples: list[Prediction], launches: int) -> Estimate | None:
+    """Return the seconds of all launches, of which each sample stands for an equal share."""
+    if not samples:
+        return None
+    return _added(p.time for p in samples).scaled(launches / len(samples))
 
 
 def copies(bound: BoundFunction) -> tuple[dict[str, int], dict[str, int]]:
     """Return the arrays to copy to the device and back, with their bytes.
 
-    What an earlier nest made need not be copied; an array that is written is copied back whole, and to the
-    device first unless it is read nowhere.
+    What an earlier statement of the function's body made need not be copied; an array that is written is
+    copied back whole, and to the device first unless it is read nowhere. Temporaries stay on the device.
     """
     need: dict[str, int] = {}
     made: set[str] = set()
-    for nest in bound.nests:
-        need |= {name: bound.nbytes(name) for name in sorted(bound.read(nest) - made)}
-        made |= bound.written(nest)
+    own = {a.name for a in bound.function.arrays if not a.temporary}
+    for number in range(len(bound.function.body)):
+        mine = bound.accesses_of(number)
+        read = {a.element.array.name for a in mine if not a.write}
+        need |= {name: bound.nbytes(name) for name in sorted((read & own) - made)}
+        made |= {a.element.array.name for a in mine if a.write} & own
     return need, {name: bound.nbytes(name) for name in sorted(made)}
 
 
-def _by_resios(nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int]) -> Costs:
+def _by_resios(nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int], launches: int) -> Costs:
     """Return (4.1): kernels by the simulation, overhead with the thesis' constants on its own GPU."""
-    kernels = Estimate.exact(sum(nest.prognosis.seconds for nest in nests), "s")
+    kernels = Estimate.exact(sum(nest.prognosed for nest in nests), "s")
     if not nests[0].prognosis.machine.thesis:
-        return Costs(kernels, *_overheads(gpu, sizes, len(nests)))
+        return Costs(kernels, *_overheads(gpu, sizes, launches))
     memory = tables()["memory"]
-    exact = (memory["launch"] * len(nests), sum(map(transfer_seconds, sizes)), memory["context"])
-    launches, moved, context = (Estimate.exact(seconds, "s", Source.ASSUMED) for seconds in exact)
-    return Costs(kernels, launches, moved, context)
+    exact = (memory["launch"] * launches, sum(map(transfer_seconds, sizes)), memory["context"])
+    launching, moved, context = (Estimate.exact(seconds, "s", Source.ASSUMED) for seconds in exact)
+    return Costs(kernels, launching, moved, context)
 
 
-def _by_model(predictions: list[Prediction], gpu: Gpu, sizes: list[int]) -> Costs | None:
-    if not predictions:
+def _by_model(nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int], launches: int) -> Costs | None:
+    predicted = [nest.predicted for nest in nests if nest.predicted is not None]
+    if not predicted:
         return None
-    kernels = _added(prediction.time for prediction in predictions)
-    return Costs(kernels, *_overheads(gpu, sizes, len(predictions)))
+    return Costs(_added(predicted), *_overheads(gpu, sizes, launches))
 
 
 def _overheads(gpu: Gpu, sizes: list[int], launches: int) -> tuple[Estimate, Estimate, Estimate]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.mapping import Mapping
     from warpwatt.published.resios.c_loops.sequential import Sequential
     from warpwatt.published.resios.prognosis import Prognosis
+    from warpwatt.published.resios.schedule.transform import Program
 
 
 class Verdict(StrEnum):
@@ -31,9 +32,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PortedNest:
-    """One loop nest: its mapping, Resios' prognosis, its kernel, and the default model's prediction of that.
+    """One kernel: its mapping, Resios' prognosis, its text, and the default model's prediction of that.
 
     ``prediction`` is None where the default model was not asked, or ``note`` says why it cannot answer.
+    Where a host loop launches the kernel ``launches`` times, these are of a launch in the middle;
+    ``prognosed`` and ``predicted`` are the seconds of all.
     """
 
     mapping: Mapping
@@ -41,6 +44,9 @@ class PortedNest:
     generated: Generated
     prediction: Prediction | None
     note: str = ""
+    launches: int = 1
+    prognosed: float = 0.0
+    predicted: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,9 +100,13 @@ def _sum(*parts: Estimate) -> Estimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Port:
-    """A C function on one GPU. ``copied_in`` and ``copied_out`` are arrays and their bytes."""
+    """A C function on one GPU. ``copied_in`` and ``copied_out`` are arrays and their bytes.
+
+    ``bound`` is the function as it was read, ``program`` its kernels and the host loops around them.
+    """
 
     bound: BoundFunction
+    program: Program
     gpu: Gpu
     nests: tuple[PortedNest, ...]
     sequential: Sequential

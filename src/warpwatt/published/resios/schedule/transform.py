@@ -1,0 +1,103 @@
+"""From a function of loops to kernels and host loops: every way of writing it, the best schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warpwatt.published.resios.c_loops.bound import bound
+from warpwatt.published.resios.schedule.build import BuiltLoop, built
+from warpwatt.published.resios.schedule.host import host_values
+from warpwatt.published.resios.schedule.plan import cost
+from warpwatt.published.resios.schedule.scalars import classified, promoted
+from warpwatt.published.resios.schedule.search import scheduled
+from warpwatt.published.resios.schedule.units import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warpwatt.published.resios.c_loops.bound import BoundFunction
+    from warpwatt.published.resios.c_loops.nest import Function
+    from warpwatt.published.resios.c_loops.types import CType
+    from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
+    from warpwatt.published.resios.schedule.host import Value
+    from warpwatt.published.resios.schedule.plan import Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A function as the host runs it: ``nodes`` in order, after its host scalars are computed.
+
+    ``bound`` is the function as scheduled, with the temporaries that the transformation made; ``hosted`` are
+    values of host scalars, ``types`` their types; ``seconds`` the rough cost that ranked it.
+    """
+
+    bound: BoundFunction
+    nodes: tuple[BuiltNode, ...]
+    hosted: Mapping[str, Value]
+    types: Mapping[str, CType]
+    seconds: float
+
+    @property
+    def integers(self) -> dict[str, int]:
+        """Every integer scalar a kernel may be given, times aside."""
+        every = {**self.bound.values, **self.hosted}
+        return {n: v for n, v in every.items() if isinstance(v, int)}
+
+    def kernels(self) -> tuple[BuiltKernel, ...]:
+        """Return all kernels in order."""
+        return tuple(kernels_of(self.nodes))
+
+    def launches(self) -> Iterator[tuple[BuiltKernel, dict[str, int]]]:
+        """Yield every launch in order: the kernel and the times it is given."""
+        yield from _launches(self.nodes, self.integers, {})
+
+
+def kernels_of(nodes: tuple[BuiltNode, ...]) -> Iterator[BuiltKernel]:
+    """Yield the kernels of nodes in order."""
+    for node in nodes:
+        if isinstance(node, BuiltLoop):
+            yield from kernels_of(node.body)
+        else:
+            yield node
+
+
+def _launches(
+    nodes: tuple[BuiltNode, ...], values: Mapping[str, int], times: dict[str, int]
+) -> Iterator[tuple[BuiltKernel, dict[str, int]]]:
+    for node in nodes:
+        if isinstance(node, BuiltLoop):
+            low, high = node.limits.at({**values, **times})
+            for time in range(low, high + 1):
+                yield from _launches(node.body, values, {**times, node.name: time})
+        elif all(node.extents({**values, **times})):
+            yield node, times
+
+
+def transformed(
+    function: Function, values: Mapping[str, int | float],
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+) -> Program:  # fmt: skip
+    """Return the best program for a function at its sizes.
+
+    Raises
+    ------
+    ArgumentError, UnportableError
+        As :func:`~warpwatt.published.resios.c_loops.bound.bound` does.
+    """
+    found, nodes = _plan(function, values, shapes)
+    scalars = classified(found.function)
+    hosted, types = host_values(found.function, scalars.host, found.values)
+    integers = {n: v for n, v in {**found.values, **hosted}.items() if isinstance(v, int)}
+    return Program(found, built(found, nodes, types, integers), hosted, types, cost(nodes))
+
+
+def _plan(
+    function: Function, values: Mapping[str, int | float], shapes: Mapping[str, tuple[int, ...]] | None
+) -> tuple[BoundFunction, tuple[Node, ...]]:
+    scalars = classified(function)
+    if scalars.promoted:
+        function = promoted(function, scalars.promoted)
+    found = bound(function, values, shapes)
+    return found, scheduled(found, units(found, classified(function)))
