@@ -1,4 +1,4 @@
-"""Schedules compute what the C does whatever the order of their threads, and are parallel where they can be."""
+"""Schedules compute what the C does whatever the order of their threads, and run in parallel."""
 
 from __future__ import annotations
 
