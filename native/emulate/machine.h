@@ -81,6 +81,13 @@ struct InstructionRange {
     std::int64_t start, stop;
 };
 
+// A piece of memory whose addresses need no look-up: host addresses are `distance` further.
+struct Range {
+    std::uint64_t start;
+    std::int64_t bytes;
+    std::uint64_t distance;
+};
+
 // The generated code and its tables, by basic block where not said otherwise.
 struct Code {
     void (*dispatch)(Machine*, Warp*);
@@ -91,6 +98,7 @@ struct Code {
     std::int64_t (*call)(std::int64_t function, std::int64_t lanes);  // in Python
     const MemoryOperation* operations;
     std::int64_t operation_count;
+    Range* ranges;  // of the functional engine: where each operation last was in global memory
     const InstructionRange* block_instructions;
     std::int64_t block_count;
     const std::int64_t* guarded_instructions;  // of each guard that is counted

@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="programs or folders of dwarfs; default all")
     parser.add_argument("--columns", default=",".join(COLUMNS), help="ptx, targets; default all")
-    parser.add_argument("--runs", default=RUNS, help=f"SIZE:ENGINE, engines reference and native; {RUNS}")
+    parser.add_argument("--runs", default=RUNS, help=f"SIZE:ENGINE: reference, native, functional; {RUNS}")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
     columns = tuple(options.columns.split(","))

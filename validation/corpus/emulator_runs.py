@@ -12,7 +12,7 @@ from tests.emulate import reference
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level, Program
-from warpwatt.emulate import native
+from warpwatt.emulate import functional, native
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.memory import DeviceMemory
@@ -180,20 +180,30 @@ def _run(
             arrays={parameter: inputs[name] for parameter, name in one.buffers.items()},
         )
         for _ in range(one.launch.repeats):
-            _check(routine, _launch(routine, context, memory, engine), one, attempt)
+            run = _launch(routine, context, memory, engine)
+            attempt.instructions += _executed(run)
+            attempt.unknown |= set(run.unknown.values())
+            _check(routine, run, one)
 
 
-def _launch(routine: Routine, context: Context, memory: DeviceMemory, engine: str) -> Run:
+def _launch(
+    routine: Routine, context: Context, memory: DeviceMemory, engine: str
+) -> Run | functional.Outcome:
     blocks = range(context.launch.grid.count)
     limits = Limits(warp_instructions=BUDGET)
+    if engine == "functional":
+        return functional.execute(routine, context, memory, limits)
     if engine == "native":
         return native.run(routine, context, memory, blocks, limits)
     return reference.run(routine, context, memory, blocks, limits, warps_at_once=TOGETHER)
 
 
-def _check(routine: Routine, run: Run, one: KernelLaunch, attempt: _Attempt) -> None:
-    attempt.instructions += int(run.executions.sum())
-    attempt.unknown |= set(run.unknown.values())
+def _executed(run: Run | functional.Outcome) -> int:
+    """Return the warp instructions of a run."""
+    return run.warp_instructions if isinstance(run, functional.Outcome) else int(run.executions.sum())
+
+
+def _check(routine: Routine, run: Run | functional.Outcome, one: KernelLaunch) -> None:
     if run.stop is Stop.DONE:
         return
     fault, where = run.fault, ""

@@ -21,10 +21,14 @@ ATOMICS = ("add", "min", "max", "umin", "umax", "and", "or", "xor", "exch", "inc
 
 
 class FlowWriter:
-    """Writes statements on a few registers, nested to some depth."""
+    """Writes statements on a few registers, nested to some depth.
 
-    def __init__(self, random: Random, *, faults: bool = False) -> None:
+    ``shuffles`` may read registers of lanes that are elsewhere.
+    """
+
+    def __init__(self, random: Random, *, faults: bool = False, shuffles: bool = True) -> None:
         self.random, self.faults, self.b = random, faults, Builder()
+        self.shuffles = 0.2 if shuffles else 0.0
         self.index = self.labels = 0
         for name in REGISTERS:
             self.b.declare(name, Type.I32)
@@ -113,7 +117,7 @@ class FlowWriter:
         self.maybe_guard()
         op = self.random.choice((Op.ADD, Op.SUB, Op.XOR, Op.UMIN, Op.MUL))
         value = self.b.op(op, self.any(), self.any())
-        if self.random.random() < 0.2:
+        if self.random.random() < self.shuffles:
             value = self.b.shuffle(value, self.b.xor(self.b.lane(), self.b.i32(self.random.randrange(32))))
         self.b.set(self.random.choice(REGISTERS), value)
 

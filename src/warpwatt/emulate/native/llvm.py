@@ -65,18 +65,32 @@ def identity() -> bytes:
     return "\n".join((llvmlite.__version__, llvm.get_process_triple(), *host())).encode()
 
 
-def compile_text(text: str, level: int = 0) -> bytes:
-    """Return object code of LLVM assembly, from the disk cache if it was made before."""
-    key = digest(b"llvm 2", identity(), bytes([level]), text.encode())
+def compile_text(text: str, level: int = 0, *, optimise: bool = False) -> bytes:
+    """Return object code of LLVM assembly, from the disk cache if it was made before.
+
+    ``level`` is that of code generation. ``optimise`` runs LLVM's passes of the same level before.
+    """
+    key = digest(b"llvm 2", identity(), bytes([level, *[1] * optimise]), text.encode())
     cache_ = default_cache()
     found = cache_.get(key)
     if found is None:
         machine = target_machine(level)
         module = llvm.parse_assembly(text)
         module.verify()
+        if optimise:
+            _optimise(module, machine, level)
         found = bytes(machine.emit_object(module))
         cache_.put(key, found)
     return found
+
+
+def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int) -> None:
+    """Run the passes of a level; lanes are side by side in vectors already."""
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = False
+    options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,7 +98,7 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
         text.store("<32 x i64>", wide(text, value), "%m", offset_of(MACHINE, "values") + 256 * number, 64)
     _call(text, "atomic_lanes", address, row, operation.mask)
     for result in operation.results:
-        text.bind(result, _narrow(text, result.type, offset_of(MACHINE, "old_values")), scalar=False)
+        text.bind(result, narrow(text, result.type, offset_of(MACHINE, "old_values")), scalar=False)
 
 
 def call(text: Text, operation: Operation, number: int) -> None:
@@ -112,7 +112,7 @@ def call(text: Text, operation: Operation, number: int) -> None:
     else:
         text.do(f"call void @call_function(ptr %m, i32 {number}, i32 {text.on(operation.mask)})")
     for place, result in enumerate(operation.results):
-        narrowed = _narrow(text, result.type, offset_of(MACHINE, "values") + 256 * place)
+        narrowed = narrow(text, result.type, offset_of(MACHINE, "values") + 256 * place)
         text.bind(result, narrowed, scalar=False)
 
 
@@ -123,7 +123,7 @@ def called(operation: Operation) -> tuple[str, tuple[object, ...]]:
     return str(name), tuple(constants)
 
 
-def _narrow(text: Text, type_: Type, place: int) -> str:
+def narrow(text: Text, type_: Type, place: int) -> str:
     """Return 64-bit patterns in the machine as values of a type."""
     name = text.load("<32 x i64>", "%m", place, 64)
     if type_.bits < 64:

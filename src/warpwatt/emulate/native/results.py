@@ -45,6 +45,11 @@ def results(machine: Machine, stop: int) -> Run:
     )
 
 
+def end_of(machine: Machine, stop: int) -> tuple[Stop, Fault | None]:
+    """Return why a run ended, and where it went wrong if it did."""
+    return _STOPS[stop], _fault(machine, _STOPS[stop])
+
+
 def _instructions(machine: Machine) -> tuple[Array, Array]:
     """Return executions and lanes by program instruction."""
     counts = np.zeros((2, len(machine.text.routine.program.instructions)), np.int64)

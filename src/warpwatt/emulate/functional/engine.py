@@ -1,0 +1,217 @@
+"""Running every block of a launch, on several threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.functional.access_text import access_text
+from warpwatt.emulate.functional.text import RUN_TIME, functional_text
+from warpwatt.emulate.native.llvm import Code, compile_text, load
+from warpwatt.emulate.native.machine import Machine
+from warpwatt.emulate.native.results import end_of
+from warpwatt.emulate.run import Limits, Stop
+from warpwatt.native import ADDRESS, INT, address, function
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from warpwatt.emulate.functional.block_text import Tables
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.memory import DeviceMemory
+    from warpwatt.emulate.run import Context, Fault
+
+STACK_BYTES = 256 * 2**20
+"""Of a thread: registers that the processor has no room for lie there."""
+_SMALL, _MIDDLE = 2000, 20_000
+"""Operations up to which a routine is optimised fully, and at all."""
+_MOST_TOGETHER = 4096
+"""Blocks that a thread takes at a time, at most."""
+_SHARES = 8
+"""In how many parts a thread's share of the grid is taken, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an execution ended.
+
+    Attributes
+    ----------
+    stop
+        Why. Unless it is ``DONE``, memory holds what blocks did until then.
+    warp_instructions
+        Executed; a basic block without instructions counts as one.
+    fault
+        Where it went wrong, if it did: in the first of the blocks that were found at fault.
+    seconds
+        Processor time of all threads, without compiling.
+    unknown
+        Instructions without semantics, whose results were taken as 0: executed or not -> opcode.
+    """
+
+    stop: Stop
+    warp_instructions: int
+    fault: Fault | None = None
+    seconds: float = 0.0
+    unknown: Mapping[int, str] = field(default_factory=dict)
+
+
+def execute(
+    routine: Routine,
+    context: Context,
+    memory: DeviceMemory,
+    limits: Limits | None = None,
+    *,
+    blocks: Sequence[int] | None = None,
+    threads: int | None = None,
+) -> Outcome:
+    """Execute a launch; ``memory`` is changed as the GPU would change it.
+
+    Blocks run on several threads at a time (``threads``, by default one for each core), each from its start
+    to its end and in the order of their numbers; those of a cooperative launch and of a cluster take turns
+    on one. What goes wrong in the kernel is said in the result and does not raise.
+
+    Parameters
+    ----------
+    routine
+        The whole kernel (:func:`warpwatt.emulate.lift.lift`), not a slice of it.
+    limits
+        ``warp_instructions`` bounds the whole launch; by default there is no bound.
+    blocks
+        Linear numbers of the blocks to execute; by default the whole grid.
+    """
+    grid = range(context.launch.grid.count) if blocks is None else blocks
+    cores = threads or len(os.sched_getaffinity(0))
+    text, code = _compiled(routine)
+    work = _Work(grid, _at_a_time(context, len(grid), cores), limits)
+    workers = [_Worker(work, text, code, context, memory) for _ in range(min(cores, work.parts))]
+    _run(workers)
+    for worker in workers:
+        if worker.error is not None:
+            raise worker.error
+    return replace(_outcome(workers), unknown=routine.uncovered)
+
+
+@lru_cache(maxsize=64)
+def _compiled(routine: Routine) -> tuple[Tables, Code]:
+    """Return a routine's text and machine code; long ones are optimised less."""
+    text = functional_text(routine)
+    size = sum(len(block.operations) for block in routine.blocks)
+    level = 2 if size <= _SMALL else 1 if size <= _MIDDLE else 0
+    made = [compile_text(text.text, level, optimise=level > 0)]
+    made += [compile_text(access_text(kind), 2, optimise=True) for kind in sorted(text.kinds)]
+    return text, load(made, {name: address(name) for name in RUN_TIME})
+
+
+def _at_a_time(context: Context, blocks: int, threads: int) -> int:
+    """Return how many blocks a thread takes at a time: all that must run together are taken at once."""
+    if context.launch.cooperative:
+        return blocks
+    cluster = context.launch.cluster.count
+    fair = max(1, min(_MOST_TOGETHER, blocks // (threads * _SHARES)))
+    return -(-fair // cluster) * cluster
+
+
+class _Work:
+    """The blocks that no thread has taken yet, and the instructions left to execute."""
+
+    def __init__(self, blocks: Sequence[int], at_a_time: int, limits: Limits | None) -> None:
+        self._blocks, self._at_a_time, self._taken = blocks, at_a_time, 0
+        self._left = limits.warp_instructions if limits is not None else _UNBOUNDED
+        self._lock = threading.Lock()
+
+    @property
+    def parts(self) -> int:
+        """How often blocks can be taken."""
+        return -(-len(self._blocks) // max(1, self._at_a_time))
+
+    def take(self, spent: int) -> tuple[Sequence[int], int]:
+        """Return the next blocks and the budget left, less what was spent since the last call."""
+        with self._lock:
+            self._left -= spent
+            first, self._taken = self._taken, min(self._taken + self._at_a_time, len(self._blocks))
+            return self._blocks[first : self._taken], self._left
+
+    def give_up(self) -> None:
+        """Leave the remaining blocks alone."""
+        with self._lock:
+            self._taken = len(self._blocks)
+
+
+_UNBOUNDED = 1 << 62
+
+
+class _Worker:
+    """One thread's share of the work, and what came of it."""
+
+    def __init__(self, work: _Work, text: Tables, code: Code, context: Context, memory: DeviceMemory) -> None:
+        self._work, self._made_of = work, (text, context, memory)
+        self._dispatch = code.address("dispatch")
+        self._run_blocks = function("run_blocks", INT, ADDRESS)
+        self.stop = Stop.DONE
+        self.fault: Fault | None = None
+        self.warp_instructions, self.seconds = 0, 0.0
+        self.error: BaseException | None = None
+
+    def __call__(self) -> None:
+        """Run blocks until none are left; an exception is kept."""
+        try:
+            self._run()
+        except BaseException as error:  # noqa: BLE001 - raised by who waits for the thread
+            self.error = error
+            self._work.give_up()
+
+    def _run(self) -> None:
+        machine: Machine | None = None
+        spent = 0
+        while self.stop is Stop.DONE:
+            blocks, left = self._work.take(spent)
+            if not blocks:
+                return
+            limits = Limits(max(0, left), 0)
+            if machine is None:
+                machine = self._machine(tuple(blocks), limits)
+            else:
+                machine.begin(tuple(blocks), limits)
+            before = time.thread_time()
+            stop = self._run_blocks(machine.address)
+            self.seconds += time.thread_time() - before
+            machine.raise_pending()
+            self.stop, self.fault = end_of(machine, stop)
+            spent = limits.warp_instructions - int(machine.record["budget"])
+            self.warp_instructions += spent
+        self._work.give_up()
+
+    def _machine(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
+        text, context, memory = self._made_of
+        machine = Machine(text, context, memory, blocks, limits)
+        machine.record["code.dispatch"] = self._dispatch
+        return machine
+
+
+def _run(workers: Sequence[_Worker]) -> None:
+    """Run all workers, each in a thread with a large stack."""
+    before = threading.stack_size(STACK_BYTES)
+    try:
+        running = [threading.Thread(target=worker) for worker in workers]
+        for thread in running:
+            thread.start()
+    finally:
+        threading.stack_size(before)
+    for thread in running:
+        thread.join()
+
+
+def _outcome(workers: Sequence[_Worker]) -> Outcome:
+    """Return what came of all shares together."""
+    instructions = sum(worker.warp_instructions for worker in workers)
+    seconds = sum(worker.seconds for worker in workers)
+    stopped = [worker for worker in workers if worker.stop is not Stop.DONE]
+    if not stopped:
+        return Outcome(Stop.DONE, instructions, seconds=seconds)
+    first = min(stopped, key=lambda worker: worker.fault.block if worker.fault else 1 << 62)
+    return Outcome(first.stop, instructions, first.fault, seconds)
