@@ -200,6 +200,11 @@ struct cudaMemAllocNodeParams {
     void* dptr;
 };
 
+struct cudaArrayMemoryRequirements {
+    std::size_t size, alignment;
+    unsigned reserved[4];
+};
+
 struct cudaKernelNodeParams {
     void* func;
     dim3 gridDim, blockDim;

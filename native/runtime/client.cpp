@@ -59,6 +59,7 @@ cudaError_t Client::refuse_without_device() {
 
 void Client::end() {
     if (is_forked_ || connection.is_lost()) return;
+    connection.expect_end();
     ask(message::Type::kBye, message::Bye{});
     connection.forget();
 }
@@ -136,11 +137,15 @@ bool Client::is_variable(std::uint64_t address) {
 
 void Client::send_module(Module& module) {
     if (module.is_sent) return;
-    module.is_sent = true;
     std::string images;
     for (std::string_view image : module.images) images += image;
     auto count = static_cast<std::uint32_t>(module.images.size());
     connection.send(message::Type::kModule, message::Module{module.number, count, 0}, images);
+    send_symbols(module);
+}
+
+void Client::send_symbols(Module& module) {
+    module.is_sent = true;
     for (Function& function : module.functions)
         connection.send(message::Type::kFunction,
                         message::Function{module.number, function.number, number_of(function.host)},

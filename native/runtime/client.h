@@ -42,11 +42,16 @@ public:
         return found == objects_.end() ? nullptr : found->second.get();
     }
     bool remove(T* handle) { return objects_.erase(handle) != 0; }
-    void clear() { objects_.clear(); }
+    template <typename Each>
+    void for_each(Each&& each) {
+        for (auto& [handle, object] : objects_) each(*object);
+    }
 
 private:
     std::map<T*, std::unique_ptr<T>> objects_;
 };
+
+constexpr unsigned kArrayLayered = 1, kArrayCubemap = 4;  // cudaArrayLayered, cudaArrayCubemap
 
 struct Array {
     cudaChannelFormatDesc channels;
@@ -107,6 +112,8 @@ public:
 
     // Modules.
     void send_module(Module& module);
+    // The functions and variables of a module that the device has.
+    void send_symbols(Module& module);
     cudaError_t learn(Function& function);
 
     // Streams: the stream of a handle, or none.

@@ -106,7 +106,8 @@ void Connection::lose() {
     if (is_lost()) return;
     close(socket_);
     socket_ = -1;
-    std::fputs("warpwatt: the device's process has ended; every further CUDA call fails\n", stderr);
+    if (!expects_end_)
+        std::fputs("warpwatt: the device's process has ended; every further CUDA call fails\n", stderr);
 }
 
 }  // namespace warpwatt::runtime

@@ -53,6 +53,8 @@ public:
     }
     // After a fork the socket is the parent's.
     void forget() { socket_ = -1; }
+    // From now on it is no news that the device ends.
+    void expect_end() { expects_end_ = true; }
 
 private:
     template <typename Record>
@@ -68,6 +70,7 @@ private:
 
     HostClock& clock_;
     int socket_ = -1;
+    bool expects_end_ = false;
     std::uint32_t flags_ = 0;
     std::uint64_t sequence_ = 0;
 };

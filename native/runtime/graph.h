@@ -15,6 +15,7 @@ struct GraphNode {
     std::vector<GraphNode*> dependencies;
     const GraphNode* original = nullptr;  // in the graph that this one was cloned from
     bool enabled = true;
+    std::vector<void*> arguments;  // what cudaGraphKernelNodeGetParams shows of a kernel's parameters
 };
 
 struct Graph {

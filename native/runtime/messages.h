@@ -231,7 +231,7 @@ constexpr std::uint32_t kLayered = 32;
 constexpr std::uint32_t kCubemap = 64;
 
 // A texture or surface object; `handle` is what kernels get. Levels of a mipmapped array lie one after the
-// other, each of half the extents, at pitches of `pitch`, halved.
+// other, each of half the extents (but not of the layers), rows at the next multiple of 32 bytes.
 struct Texture {
     std::uint64_t handle, address;
     std::uint64_t width, height, depth;  // in elements; 0 for dimensions that are not there

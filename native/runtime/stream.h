@@ -15,6 +15,9 @@ struct Capture {
     Graph* graph;
     Stream* origin;
     std::uint64_t number;
+
+    Capture(Graph* into, Stream* from, std::uint64_t its_number)
+        : graph(into), origin(from), number(its_number) {}
 };
 
 struct Stream {

@@ -210,4 +210,22 @@ RUNTIME_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t, int, cud
     });
 }
 
+RUNTIME_API cudaError_t cudaMemRangeGetAttribute(void* data, std::size_t bytes, int, const void* pointer,
+                                                 std::size_t) {
+    return call([&](Client& client) {
+        Allocation* found = client.allocations.around(number_of(pointer));
+        if (!found || found->kind != Memory::kManaged) return cudaErrorInvalidValue;
+        std::memset(data, 0, bytes);
+        return cudaSuccess;
+    });
+}
+
+RUNTIME_API cudaError_t cudaMemRangeGetAttributes(void** data, std::size_t* bytes, int* attributes,
+                                                  std::size_t count, const void* pointer, std::size_t range) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (cudaError_t error = cudaMemRangeGetAttribute(data[i], bytes[i], attributes[i], pointer, range))
+            return error;
+    return cudaSuccess;
+}
+
 }  // namespace warpwatt::runtime

@@ -47,6 +47,10 @@ RUNTIME_API void __cudaRegisterManagedVar(void** handle, void** host_pointer, ch
                  host_pointer, host_pointer);
 }
 
+// Host variables that device code reads need memory that both share; no GPU of ours has that.
+RUNTIME_API void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
+RUNTIME_API void __cudaRegisterUnifiedTable(void**, void*) {}
+
 // Before the program first uses a managed variable of the module.
 RUNTIME_API char __cudaInitModule(void** handle) {
     return call([&](Client& client) {
