@@ -11,6 +11,7 @@ from warpwatt.core.execution import Workload
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Kernel, Level
+from warpwatt.core.schedule import ReservationTable
 from warpwatt.core.warps import Stall, WarpStates
 
 
@@ -118,6 +119,8 @@ class Timing:
     """What the model sees that has no field of its own, in sentences for ``explain``."""
     learned: Callable[[], LearnedReasons] | None = None
     """Computes why a learned model predicts this; None for other models."""
+    reservations: Callable[[], ReservationTable] | None = None
+    """Computes which units are reserved when, where the model is one that reserves them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

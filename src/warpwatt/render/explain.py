@@ -17,6 +17,7 @@ from warpwatt.render.effects import learned_table
 from warpwatt.render.findings import findings
 from warpwatt.render.learned import learned_parts
 from warpwatt.render.reasons import HELP
+from warpwatt.render.reservations import reservation_parts
 from warpwatt.render.text import headline
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def _account(prediction: Prediction, context: Context) -> Iterator[RenderableTyp
             yield from _topic(topic, group)
     for what, value, reasons in learned_parts(prediction):
         yield from learned_table(what, value, reasons)
+    if prediction.timing.reservations is not None:
+        yield from reservation_parts(prediction.timing.reservations())
     if prediction.timing.warps is not None:
         yield Text("Line by line (shares of warp time)", style=HEADING)
         yield from (Padding(part, (0, 0, 0, 2)) for part in annotated(prediction, context))

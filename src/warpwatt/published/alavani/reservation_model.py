@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.program import Level
@@ -24,6 +25,7 @@ from warpwatt.published.alavani.reservation import (
     batches,
     schedule_cfg,
 )
+from warpwatt.published.alavani.table import reservation_table
 from warpwatt.published.alavani.waves import Waves, waves
 
 _UNITS = {
@@ -191,6 +193,14 @@ def _timing(name: str, case: Case, machine: AbstractGpu, program: Code, result: 
         utilisation=_utilisation(program, machine, result, sum(cycles.values())),
         shares=outcome.normalised(_all_cycles(program, on_path, result.penalties)),
         warnings=warnings,
+        reservations=partial(
+            reservation_table,
+            case.workload.execution.program,
+            program,
+            result.schedule,
+            result.wave,
+            machine.instances,
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, copies, percent, quantity
 from warpwatt.render.findings import findings
+from warpwatt.render.plots.reservations import reservation_pictures
 from warpwatt.render.plots.roofline import roofline_plot
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.report.charts import bar_charts, occupancy_bar, static_energy
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
     from warpwatt.render.plots.lines import LineChart
     from warpwatt.render.plots.memory import MemoryChart
+    from warpwatt.render.plots.reservations import Reservations
     from warpwatt.render.plots.roofline import RooflinePlot
     from warpwatt.render.reasons import Finding
     from warpwatt.render.report.report import Report
@@ -99,6 +101,7 @@ class Account:
     data: Mapping[str, Dataset]
     advice: tuple[AdviceRow, ...] | None = None
     no_advice: str = ""
+    reservations: Reservations | None = None
 
 
 def account(report: Report, anchor: str, context: Context, library: Library) -> Account:
@@ -146,7 +149,13 @@ def account(report: Report, anchor: str, context: Context, library: Library) -> 
         data=plot_data(report, roof, bars),
         advice=None if prediction.advice is None else tuple(_advice(a) for a in prediction.advice),
         no_advice=no_advice_text(prediction),
+        reservations=_reservations(prediction),
     )
+
+
+def _reservations(prediction: Prediction) -> Reservations | None:
+    table = prediction.timing.reservations
+    return None if table is None else reservation_pictures(table())
 
 
 def _conditions(prediction: Prediction) -> tuple[tuple[str, str], ...]:

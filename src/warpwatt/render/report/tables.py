@@ -13,6 +13,7 @@ from warpwatt.render.report.memory import memory_data
 from warpwatt.render.report.values import Dataset, bars_data, kernel_name
 
 if TYPE_CHECKING:
+    from warpwatt.core.schedule import ReservationTable
     from warpwatt.render.report.report import Report
     from warpwatt.render.report.values import Bar
     from warpwatt.render.roofline import Roofline
@@ -38,7 +39,30 @@ def plot_data(
         found["clocks"] = clock_data(report.clocks)
     if prediction.advice:
         found["advice"] = _advice_data(prediction.advice)
+    if prediction.timing.reservations is not None:
+        found["reservations"] = _reservation_data(prediction.timing.reservations())
     return found
+
+
+def _reservation_data(table: ReservationTable) -> Dataset:
+    """Return every instruction of every block on the longest path, and the cycles it holds its units."""
+    columns_ = ("block", "executions", "label", "opcode", "unit", "start_cycle", "end_cycle", "after", "line")
+    rows = tuple(
+        (
+            block.number,
+            block.executions,
+            one.label,
+            plain(one.opcode),
+            one.unit,
+            one.start,
+            one.end,
+            one.after or None,
+            None if one.line is None else one.line.line,
+        )
+        for block in table.blocks
+        for one in block.reservations
+    )
+    return Dataset("Reservation table", columns_, rows)
 
 
 def roofline_data(named: list[tuple[str, Roofline]]) -> Dataset:
