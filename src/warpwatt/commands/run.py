@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,7 @@ def run(
             budget=budget,
             bounds=bounds,
             notify=note,
+            output=None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr,
         )
         _write(writer, result, trace)
     if result.reason or result.status:

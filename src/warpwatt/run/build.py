@@ -18,6 +18,8 @@ SOURCES = frozenset({".cu"})
 """Suffixes of what ``warpwatt run`` compiles itself."""
 OLDEST_TARGET = 75
 """The oldest architecture that nvcc 13 compiles for."""
+HEADERS = Path(__file__).with_name("include")
+"""What CUDA 13 no longer declares, and headers that its wheels lack."""
 _NO_LINK = frozenset({
     "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
     "-fatbin", "--fatbin", "-E", "--preprocess", "-M", "-MM", "--generate-dependencies", "-lib", "--lib",
@@ -61,8 +63,10 @@ def nvcc_command(flags: Sequence[str]) -> Command:
             hint = "install g++ or clang++, or set CXX"
             raise ToolchainError("nvcc needs a host C++ compiler and there is none on PATH", hint=hint)
         added += ["-ccbin", str(host)]
+    if _compiles(kept):
+        added += [f"-I{HEADERS}", "-include", "warpwatt_removed.h"]
     if _links(kept):
-        added += ["-cudart", "none", *_library()]
+        added += ["-cudart", "shared", *_library()]
     return Command((str(nvcc), *kept, *added), tuple(left_out))
 
 
@@ -134,7 +138,11 @@ def _library() -> list[str]:
     library = RUNTIME / "libcudart.so"
     if not library.exists():
         raise ToolchainError(f"our CUDA runtime is missing: {library}", hint="in a clone: make native")
-    return [f"-L{RUNTIME}", "-lcudart", "-Xlinker", f"-rpath={RUNTIME}"]
+    return [f"-L{RUNTIME}", "-Xlinker", f"-rpath={RUNTIME}"]
+
+
+def _compiles(flags: Sequence[str]) -> bool:
+    return any(flag.endswith((".cu", ".cpp", ".cc", ".cxx")) for flag in flags)
 
 
 def _links(flags: Sequence[str]) -> bool:

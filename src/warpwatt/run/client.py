@@ -11,11 +11,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ToolchainError
 from warpwatt.run.protocol import RECORDS, SOCKET_VARIABLE, Header, HeaderFlag, Reply, ReplyFlag
@@ -55,11 +55,11 @@ class StoppedError(Exception):
 
 
 def run_program(
-    command: Sequence[str], device: Device, bounds: Bounds, environment: Mapping[str, str] | None = None
+    command: Sequence[str], device: Device, bounds: Bounds, output: IO[str] | None = None
 ) -> Ending:
     """Run a program to its end, its device being ours.
 
-    Its output passes through. Launches that were seen are predicted however it ends.
+    What it writes to stdout passes through, or goes to ``output``.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def run_program(
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     with ours:
         try:
-            process = _start(command, theirs, environment or os.environ)
+            process = _start(command, theirs, output)
         finally:
             theirs.close()
         try:
@@ -89,11 +89,9 @@ def run_program(
             _end(process)
 
 
-def _start(
-    command: Sequence[str], end: socket.socket, environment: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], end: socket.socket, output: IO[str] | None) -> subprocess.Popen[bytes]:
     """Start the program in a session of its own: what the terminal sends reaches us alone."""
-    known = environment.get("LD_LIBRARY_PATH", "")
+    known = os.environ.get("LD_LIBRARY_PATH", "")
     added = {
         SOCKET_VARIABLE: str(end.fileno()),
         "LD_LIBRARY_PATH": f"{RUNTIME}:{known}" if known else str(RUNTIME),
@@ -102,7 +100,8 @@ def _start(
         return subprocess.Popen(
             list(command),
             stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
-            env={**environment, **added},
+            stdout=output,
+            env={**os.environ, **added},
             pass_fds=(end.fileno(),),
             start_new_session=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - nothing but a system call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from warpwatt.compose import Choice
     from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
     from warpwatt.run.records import Record
 
@@ -33,6 +35,13 @@ NANO = 1e-9
 INVALID_VALUE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION = 1, 9, 98
 NO_KERNEL_IMAGE, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED = 209, 400, 600, 801
 """Codes of ``cudaError_t``."""
+_FROM_HOST = (
+    p.CopyKind.HOST_TO_DEVICE,
+    p.CopyKind.HOST_TO_HOST,
+    p.CopyKind.FILL,
+    p.CopyKind.DEVICE_TO_DEVICE,
+)
+"""Copies that the program has made, after which device memory may be another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,9 @@ class Device:
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
         self.executor = Executor(self.arena, self.allocations, self.budget)
-        self.predictor = Predictor(self.gpus, self.choice, self.clocks, self.arena, self.allocations)
+        self.predictor = Predictor(
+            self.gpus, self.choice, self.clocks, self.arena, self.allocations, self.budget or math.inf
+        )
 
     def handle(self, header: p.Header, record: Record) -> Answer:
         """Answer a message; whoever did not ask for a reply is not told."""
@@ -219,10 +230,22 @@ class Device:
     def _access(self, _: p.Access, host: float, *__: Any) -> Answer:
         return self._settled(host)
 
+    def _written(self, address: int) -> None:
+        """Know that memory at an address has other contents."""
+        block = self.allocations.at(address)
+        self.executor.versions.write(None if block is None else [block.address])
+
+    def _host_may_write(self) -> None:
+        """Know that the program may write memory that it shares with the device, from now on unseen."""
+        if self.allocations.has_shared:
+            self.executor.versions.write(None)
+
     def _copy(self, record: p.CopyRecord, host: float, header: p.Header) -> Answer:
         work = Pending(host, record, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
         if record.flags & p.CopyFlag.BY_DEVICE:
             self._unexecuted.append(work)
+        elif record.kind in _FROM_HOST:
+            self._written(record.destination)
         if record.flags & p.CopyFlag.ASYNCHRONOUS:
             self._timed.append(work)
             return Answer()
@@ -258,6 +281,7 @@ class Device:
         """Bring memory up to date, after predicting what was not predicted from memory as it was before."""
         self._place()
         self._execute()
+        self._host_may_write()
         for line in self.timelines:
             line.host(host)
         return self._with_output(Answer(self.error.code if self.error else 0))
@@ -273,7 +297,7 @@ class Device:
         if request is not None:
             found = self._predict(request)
             for line, prediction in zip(self.timelines, found.predictions, strict=True):
-                time, energy = (0.0, 0.0) if prediction is None else _cost(prediction)
+                time, energy = (0.0, 0.0) if prediction is None else _cost(prediction, found.scale)
                 name = request.kernel if prediction is None else prediction.case.kernel.display_name
                 line.launch(
                     line.host(work.host), name, request.stream, time, energy, request.number, graph=work.graph
@@ -328,6 +352,7 @@ class Device:
 
     def _move(self, record: p.CopyRecord) -> None:
         """Move or fill bytes of the arena."""
+        self._written(record.destination)
         to = self.arena.bytes_at(record.destination, record.size)
         if record.kind is p.CopyKind.FILL:
             width = max(1, record.value_bytes)
@@ -359,6 +384,7 @@ class Device:
     def _event_synchronize(self, record: p.Event, host: float, *_: Any) -> Answer:
         self._place()
         self._execute()
+        self._host_may_write()
         here = [line.host(host) for line in self.timelines]
         ends = [line.event(record.event) or 0.0 for line in self.timelines]
         return self._with_output(self._waits(here, ends))
@@ -373,6 +399,7 @@ class Device:
     def _synchronize(self, record: p.Synchronize, host: float, *_: Any) -> Answer:
         self._place()
         self._execute()
+        self._host_may_write()
         here = [line.host(host) for line in self.timelines]
         ends = [line.idle_at if record.whole_device else line.done(record.stream) for line in self.timelines]
         return self._with_output(self._waits(here, ends))
@@ -405,6 +432,7 @@ class Device:
     def _host_function(self, *_: Any) -> Answer:
         self._place()
         self._execute()
+        self._host_may_write()
         return self._with_output(Answer(self.error.code if self.error else 0))
 
     def _reset(self, _: p.Reset, host: float, *__: Any) -> Answer:
@@ -422,8 +450,9 @@ class Device:
         self.ended = True
 
 
-def _cost(prediction: Any) -> tuple[float, float]:
-    return prediction.time.value, prediction.energy.value
+def _cost(prediction: Prediction, scale: float) -> tuple[float, float]:
+    """Return seconds and joules of a launch."""
+    return prediction.time.value * scale, prediction.energy.value * scale
 
 
 Handler = Callable[[Device, Any, float, p.Header], Answer]

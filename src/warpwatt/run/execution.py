@@ -13,6 +13,7 @@ from warpwatt.emulate.lift import lift
 from warpwatt.emulate.native import Session
 from warpwatt.emulate.run import Limits, Run, Stop
 from warpwatt.program.binding import bind
+from warpwatt.run.effects import Versions, effects
 from warpwatt.run.launches import loader
 
 if TYPE_CHECKING:
@@ -54,10 +55,17 @@ class Executor:
     given_up: str = ""
     """The first launch that was not executed and why; what memory holds behind it is unknown."""
     output: list[bytes] = field(default_factory=list)
+    versions: Versions = field(default_factory=Versions)
+    repeated: int = 0
+    """Launches whose results memory held already."""
 
     def execute(self, kernel: Kernel, request: Request) -> Failure | None:
         """Compute a launch; return what went wrong, None if nothing did or the budget is spent."""
         if self.given_up:
+            return None
+        found = effects(_program(kernel), request.parameters, self.allocations)
+        if self.versions.is_done(request.key, found):
+            self.repeated += 1
             return None
         if self.spent >= self.budget:
             self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
@@ -69,6 +77,7 @@ class Executor:
             self._give_up(request, str(error))
             return None
         finally:
+            self.versions.computed(request.key, found)
             self.spent += time.process_time() - begun
 
     def _give_up(self, request: Request, reason: str) -> None:

@@ -13,11 +13,10 @@ import numpy as np
 
 from warpwatt.emulate.arena import ARENA, Allocation, AllocationTable, ArenaMemory
 from warpwatt.emulate.memory import NO_RESERVE
+from warpwatt.run.protocol import Memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from warpwatt.run.protocol import Memory
 
 ARENA_BYTES = 1 << 40
 """Address space of the arena: more than any GPU's memory; only what is touched costs anything."""
@@ -107,6 +106,11 @@ class Allocations:
             for b in self._blocks.values()
             if b.bytes
         )
+
+    @property
+    def has_shared(self) -> bool:
+        """Whether there is memory that the program writes without asking."""
+        return any(block.kind in (Memory.MANAGED, Memory.PINNED) for block in self._blocks.values())
 
     @property
     def end(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -31,6 +33,10 @@ class Predicted:
     predictions: tuple[Prediction | None, ...]
     failures: tuple[str, ...] = ()
     """Of each GPU without a prediction, why."""
+    scale: float = 1.0
+    """Times and energies are those of the predictions times this."""
+    borrowed_from: int = 0
+    """Number of the launch that was predicted instead; 0 if it is this one."""
 
 
 @dataclass(slots=True)
@@ -42,7 +48,11 @@ class Predictor:
     clocks: Sequence[Clocks | None]
     arena: Arena
     allocations: Allocations
+    budget: float
+    """Seconds of CPU time for all predictions; past it launches are taken to be like earlier ones."""
+    spent: float = 0.0
     _known: dict[tuple[object, ...], Predicted] = field(default_factory=dict)
+    _by_function: dict[int, list[Predicted]] = field(default_factory=dict)
 
     def is_steered(self, module: Module, request: Request) -> bool:
         """Whether what memory holds decides where threads of a launch go or look."""
@@ -57,7 +67,18 @@ class Predictor:
         return self._known.get(request.key)
 
     def predict(self, module: Module, request: Request) -> Predicted:
-        """Return the predictions of a launch, from what memory holds."""
+        """Return the predictions of a launch from what memory holds; past the budget, of one like it."""
+        like = self._by_function.get(request.function, [])
+        if self.spent >= self.budget and like:
+            return _borrowed(request, like)
+        begun = time.process_time()
+        predicted = self._predict_all(module, request)
+        self.spent += time.process_time() - begun
+        if any(predicted.predictions):
+            self._by_function.setdefault(request.function, []).append(predicted)
+        return predicted
+
+    def _predict_all(self, module: Module, request: Request) -> Predicted:
         found: list[Prediction | None] = []
         failures: list[str] = []
         executions: dict[str, Execution] = {}
@@ -93,6 +114,17 @@ class Predictor:
             finally:
                 self.arena.forget()
         return predict(kernel, launch, gpu, clocks=clocks, choice=self.choice, execution=execution)
+
+
+def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:
+    """Return for a launch the prediction of the one whose number of threads is nearest, in proportion."""
+
+    def distance(other: Predicted) -> float:
+        return abs(math.log(request.launch.threads / other.request.launch.threads))
+
+    nearest = min(reversed(like), key=distance)
+    scale = request.launch.threads / nearest.request.launch.threads
+    return replace(nearest, request=request, scale=scale, borrowed_from=nearest.request.number)
 
 
 def _steered(kernel: Kernel) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -101,6 +100,10 @@ class RunResult:
     """Functions of the runtime that are not there, and where the program called them."""
     failures: tuple[str, ...]
     """Launches that are not predicted, and why."""
+    borrowed: int = 0
+    """Launches that are taken to be like earlier ones of their kernels, as predicting has a budget too."""
+    repeated: int = 0
+    """Launches that were not computed again, as memory held their results."""
 
     @property
     def ended(self) -> str:
@@ -131,6 +134,8 @@ def result(device: Device, ending: Ending) -> RunResult:
         executed_seconds=device.executor.spent,
         unknown_from=device.executor.given_up,
         unsupported=tuple(device.unsupported.items()),
+        borrowed=sum(bool(p.borrowed_from) for p in device.predicted),
+        repeated=device.executor.repeated,
         failures=tuple(f"launch {p.request.number}, {why}" for p in device.predicted for why in p.failures),
     )
 
@@ -140,7 +145,7 @@ def _gpu_run(device: Device, number: int) -> GpuRun:
     found = tuple(predicted.predictions[number] for predicted in device.predicted)
     return GpuRun(
         gpu=device.gpus[number].name,
-        kernels=_kernel_rows(line, found),
+        kernels=_kernel_rows(line, found, [predicted.scale for predicted in device.predicted]),
         copies=_copy_rows(line.spans),
         spans=tuple(sorted(line.spans, key=lambda span: span.start)),
         predictions=tuple({id(p): p for p in found if p is not None}.values()),
@@ -152,27 +157,33 @@ def _gpu_run(device: Device, number: int) -> GpuRun:
     )
 
 
-def _kernel_rows(line: Timeline, found: Sequence[Prediction | None]) -> tuple[KernelRow, ...]:
+def _kernel_rows(
+    line: Timeline, found: Sequence[Prediction | None], scales: Sequence[float]
+) -> tuple[KernelRow, ...]:
     """Return a row for each kernel, the one that takes most first."""
     by_name: dict[str, list[int]] = {}
     for span in line.spans:
         if span.kind is Kind.KERNEL:
             by_name.setdefault(span.name, []).append(span.launch - 1)
-    rows = [_kernel_row(name, [found[k] for k in launches]) for name, launches in by_name.items()]
+    rows = [
+        _kernel_row(name, [(found[k], scales[k]) for k in launches]) for name, launches in by_name.items()
+    ]
     return tuple(sorted(rows, key=lambda row: -row.time.value))
 
 
-def _kernel_row(name: str, found: Sequence[Prediction | None]) -> KernelRow:
-    known = [p for p in found if p is not None]
-    unique = {id(p): p for p in known}
-    times = Counter(map(id, known))
+def _kernel_row(name: str, found: Sequence[tuple[Prediction | None, float]]) -> KernelRow:
+    known = [(p, scale) for p, scale in found if p is not None]
+    shares: dict[int, tuple[Prediction, float]] = {}
+    for prediction, scale in known:
+        _, before = shares.get(id(prediction), (prediction, 0.0))
+        shares[id(prediction)] = prediction, before + scale
     return KernelRow(
         name=name,
         calls=len(found),
-        times=tuple(p.time.value for p in known),
-        time=_total([p.time.scaled(times[key]) for key, p in unique.items()], "s"),
-        energy=_total([p.energy.scaled(times[key]) for key, p in unique.items()], "J"),
-        prediction=max(known, key=lambda p: p.time.value, default=None),
+        times=tuple(p.time.value * scale for p, scale in known),
+        time=_total([p.time.scaled(share) for p, share in shares.values()], "s"),
+        energy=_total([p.energy.scaled(share) for p, share in shares.values()], "J"),
+        prediction=max((p for p, _ in known), key=lambda p: p.time.value, default=None),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from warpwatt.compose import Choice
 from warpwatt.run.client import Bounds, run_program
@@ -26,8 +26,11 @@ def run(
     budget: float = BUDGET,
     bounds: Bounds | None = None,
     notify: Callable[[str], None] = print,
+    output: IO[str] | None = None,
 ) -> RunResult:
     """Run a program and predict its launches on some GPUs; the first one is what the program sees.
+
+    What the program writes to stdout goes to ``output``, if that is given.
 
     Raises
     ------
@@ -37,7 +40,7 @@ def run(
     each = clocks or [None] * len(gpus)
     device = Device(gpus, choice or Choice(), each, budget, notify)
     try:
-        ending = run_program(command, device, bounds or Bounds())
+        ending = run_program(command, device, bounds or Bounds(), output)
         if not device.ended:
             device.finish()
     finally:

@@ -25,7 +25,12 @@ def render(result: RunResult, context: Context) -> str:
         "status": result.status,
         "ended": result.ended,
         "launches": result.launches,
-        "executed": {"warp_instructions": result.executed_instructions, "seconds": result.executed_seconds},
+        "executed": {
+            "warp_instructions": result.executed_instructions,
+            "seconds": result.executed_seconds,
+            "repeated": result.repeated,
+        },
+        "borrowed": result.borrowed,
         "unknown_from": result.unknown_from,
         "unsupported": [{"function": name, "called_at": at} for name, at in result.unsupported],
         "failures": list(result.failures),

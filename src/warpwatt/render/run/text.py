@@ -104,5 +104,9 @@ def not_known(result: RunResult) -> Sequence[str]:
     lines = [result.ended] if result.ended else []
     if result.unknown_from:
         lines.append(f"what memory holds is not known from {result.unknown_from}")
+    if result.borrowed:
+        lines.append(
+            f"{plural(result.borrowed, 'launch')} taken to be like others: predicting has a budget too"
+        )
     lines += [f"{name} is not there" + (f", called at {at}" if at else "") for name, at in result.unsupported]
     return [*lines, *result.failures]

@@ -1,0 +1,117 @@
+"""Which allocations a launch reads and writes, and whether computing it again would change anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from warpwatt.emulate.ir import Memory, Op
+from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.lift import lift
+from warpwatt.emulate.provenance import ANYWHERE, GLOBALS, places
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Program
+    from warpwatt.run.memory import Allocations
+
+_POINTER_BYTES = 8
+_OFF_CHIP = ("global", "generic")
+_UNSEEN = frozenset({ANYWHERE, GLOBALS})
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Addresses of the allocations that a launch reads and writes; None where that is not known."""
+
+    reads: frozenset[int] | None
+    writes: frozenset[int] | None
+    pure: bool = True
+    """Whether it does nothing but write: no calls into the system, no atomics."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same launch on the same contents writes the same again."""
+        known = self.reads is not None and self.writes is not None
+        return known and self.pure and not (self.reads or frozenset()) & (self.writes or frozenset())
+
+
+def effects(program: Program, parameters: bytes, allocations: Allocations) -> Effects:
+    """Return what a launch with these parameters reads and writes."""
+    reads, writes, pure = _accesses(program)
+    at = dict(_allocations(program, parameters, allocations))
+
+    def found(names: frozenset[str]) -> frozenset[int] | None:
+        if names & _UNSEEN or not names <= at.keys():
+            return None
+        return frozenset().union(*(at[name] for name in names))
+
+    return Effects(found(reads), found(writes), pure)
+
+
+def _allocations(
+    program: Program, parameters: bytes, allocations: Allocations
+) -> Iterator[tuple[str, frozenset[int]]]:
+    """Yield each parameter and the allocations that its bytes, taken as pointers, lead to."""
+    for name, start in parameter_offsets(program).items():
+        size = next(p.size for p in program.parameters if p.name == name)
+        words = range(start, start + size - _POINTER_BYTES + 1, _POINTER_BYTES)
+        values = (int.from_bytes(parameters[w : w + _POINTER_BYTES], "little") for w in words)
+        blocks = [block for value in values if (block := allocations.at(value)) is not None]
+        yield name, frozenset(block.address for block in blocks)
+
+
+@lru_cache(maxsize=256)
+def _accesses(program: Program) -> tuple[frozenset[str], frozenset[str], bool]:
+    """Return the parameters that loads and stores are made of, and whether nothing else happens."""
+    routine = lift(program)
+    where = places(routine)
+    reads: set[str] = set()
+    writes: set[str] = set()
+    pure = True
+    for operation in (o for block in routine.blocks for o in block.operations):
+        if operation.op is Op.CALL and not operation.results:
+            pure = False
+        if operation.op not in (Op.LOAD, Op.STORE, Op.ATOMIC) or not isinstance(operation.data, Memory):
+            continue
+        if operation.data.space not in _OFF_CHIP:
+            continue
+        names = where[operation.args[0].index] or frozenset({ANYWHERE})
+        if operation.op is not Op.STORE:
+            reads |= names
+        if operation.op is not Op.LOAD:
+            writes |= names
+        pure = pure and operation.op is not Op.ATOMIC
+    return frozenset(reads), frozenset(writes), pure
+
+
+@dataclass(slots=True)
+class Versions:
+    """Counts how often each allocation was written, to see whether a launch has been computed already."""
+
+    _written: dict[int, int] = field(default_factory=dict)
+    _everything: int = 0
+    _known: dict[tuple[object, ...], dict[int, tuple[int, int]]] = field(default_factory=dict)
+
+    def write(self, allocations: Iterable[int] | None) -> None:
+        """Know that allocations were written, None: any of them."""
+        if allocations is None:
+            self._everything += 1
+            return
+        for address in allocations:
+            self._written[address] = self._written.get(address, 0) + 1
+
+    def is_done(self, key: tuple[object, ...], found: Effects) -> bool:
+        """Whether memory holds already what a launch would compute."""
+        return found.repeatable and self._known.get(key) == self._state(found)
+
+    def computed(self, key: tuple[object, ...], found: Effects) -> None:
+        """Know that a launch was computed."""
+        self.write(found.writes)
+        if found.repeatable:
+            self._known[key] = self._state(found)
+
+    def _state(self, found: Effects) -> dict[int, tuple[int, int]]:
+        touched = (found.reads or frozenset()) | (found.writes or frozenset())
+        return {address: (self._written.get(address, 0), self._everything) for address in touched}

@@ -1,0 +1,1 @@
+"""Whole public programs under ``warpwatt run``: which build, run and pass their own checks."""
