@@ -17,9 +17,11 @@ PREPARED ?= build/prepared
 TARGET ?= sm_90
 BUDGET ?= 520
 MEASURE ?=
+# Where results go if this checkout does not outlast the run; it begins with those of data/measured.
+OUTPUT ?=
 MUTATION ?=
 
-.PHONY: demo test native native-test sanitize mutation lint types unit coverage docs lock validate bench prepare measure clean
+.PHONY: demo test native native-test sanitize mutation lint types unit coverage docs lock validate bench prepare measure rehearse clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -66,11 +68,17 @@ bench: $(DEV) $(LIBRARY)
 	$(BIN)/python -m benchmarks
 
 prepare: $(RUN) $(LIBRARY) ## compile the corpus for TARGET into PREPARED, for a GPU machine without compilers
-	$(BIN)/warpwatt measure --prepare $(PREPARED) --target $(TARGET)
+	$(BIN)/warpwatt measure --prepare $(PREPARED) --target $(TARGET) $(MEASURE)
 
 measure: ## one slice of at most nine minutes on a real GPU; PYTHON needs numpy, click, cuda-bindings, nvidia-ml-py
-	PYTHONPATH=src $(PYTHON) -m warpwatt measure --budget $(BUDGET) \
+	$(if $(OUTPUT),mkdir -p $(OUTPUT) && cp -R data/measured/. $(OUTPUT))
+	PYTHONPATH=src $(PYTHON) -m warpwatt measure --budget $(BUDGET) $(if $(OUTPUT),--output $(OUTPUT)) \
 		$(if $(wildcard $(PREPARED)/prepared.json),--prepared $(PREPARED)) $(MEASURE)
+
+rehearse: ## measure a simulated GPU and calibrate it: what a session does, in a minute, without GPU or compiler
+	rm -rf build/rehearsed
+	PYTHONPATH=src $(PYTHON) -m warpwatt measure --simulate --output build/rehearsed --protocol micro $(MEASURE)
+	PYTHONPATH=src $(PYTHON) -m warpwatt calibrate build/rehearsed/simulated-gpu -o build/rehearsed/gpu.toml
 
 # With the environment's tools, if there is one.
 BUILDER = $(if $(wildcard $(BIN)/python),$(BIN)/python,$(PYTHON))

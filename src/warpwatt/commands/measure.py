@@ -15,6 +15,7 @@ from warpwatt.core.errors import InputError, UsageError
 if TYPE_CHECKING:
     from warpwatt.lab.measure.bench import Point
     from warpwatt.lab.measure.campaign import Outcome, Watcher
+    from warpwatt.lab.measure.choice import PointChoice
     from warpwatt.lab.measure.results import Group, Store
     from warpwatt.lab.measure.runner import Options
 
@@ -31,7 +32,9 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--protocol", type=click.Choice(["time", "power", "micro", "all"]), default="all", show_default=True
 )
-@click.option("--only", default="", metavar="PATTERN", help="Points such as 'time matmul*/large'.")
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Points such as 'time matmul*/large'; may be repeated."
+)
 @click.option("--redo", default="", metavar="STATUS[,...]", help="Measure points of this status again.")
 @click.option("--power-seconds", type=click.FloatRange(min=2), default=2.0, show_default=True, metavar="S")
 @click.option("--repeats", type=click.IntRange(min=32), default=32, show_default=True, metavar="N")
@@ -45,7 +48,7 @@ def measure(prepare: Path | None, **values: Any) -> None:
     Results are appended to CSV files; run it again to go on where it ended. See data/measured/README.md.
     """
     if prepare is not None:
-        _prepare(values["corpus"], prepare, values["target"])
+        _prepare(values["corpus"], prepare, values["target"], _choice(values))
         return
     options = _options(values)
     with ExitStack() as stack:
@@ -53,7 +56,14 @@ def measure(prepare: Path | None, **values: Any) -> None:
     click.echo(f"{options.output}: {outcome}")
 
 
-def _prepare(folder: Path, into: Path, target: str) -> None:
+def _choice(values: dict[str, Any]) -> PointChoice:
+    from warpwatt.lab.measure.choice import PROTOCOLS, PointChoice
+
+    protocol = values["protocol"]
+    return PointChoice(PROTOCOLS if protocol == "all" else (protocol,), values["only"])
+
+
+def _prepare(folder: Path, into: Path, target: str, choice: PointChoice) -> None:
     from warpwatt.lab.measure.corpus import Corpus
     from warpwatt.lab.measure.prepare import prepare
 
@@ -61,13 +71,13 @@ def _prepare(folder: Path, into: Path, target: str) -> None:
     with ExitStack() as stack:
         progress = _Progress(stack)
         progress.start(len(corpus))
-        count = prepare(corpus, into, target, lambda name: progress.move(1, name))
+        count = prepare(corpus, into, target, lambda name: progress.move(1, name), choice)
     click.echo(f"{into}: {count} of {len(corpus)} programs compiled for {target}")
 
 
 def _options(values: dict[str, Any]) -> Options:
     from warpwatt.lab.measure.protocol import Settings, Status
-    from warpwatt.lab.measure.runner import PROTOCOLS, Options, default_workers
+    from warpwatt.lab.measure.runner import Options, default_workers
     from warpwatt.lab.measure.simulated import Behaviour
 
     if values["simulate"] and values["output"] is None:
@@ -81,8 +91,7 @@ def _options(values: dict[str, Any]) -> Options:
         output=values["output"] or Path("data/measured"),
         prepared=values["prepared"],
         budget=values["budget"],
-        protocols=PROTOCOLS if values["protocol"] == "all" else (values["protocol"],),
-        only=values["only"],
+        choice=_choice(values),
         redo=redo,
         seed=values["seed"],
         device=values["device"],

@@ -15,6 +15,7 @@ import pytest
 
 from warpwatt.core.errors import DeviceError, InputError
 from warpwatt.lab.measure.campaign import Campaign, plan
+from warpwatt.lab.measure.choice import PointChoice
 from warpwatt.lab.measure.columns import FILES
 from warpwatt.lab.measure.corpus import Corpus
 from warpwatt.lab.measure.device import DeviceLostError
@@ -28,13 +29,14 @@ from warpwatt.lab.measure.supply import Order, Supply, scratch_folder
 
 from .conftest import ADD, add_manifest, write_program
 
+PROGRAMS = PointChoice(("time", "power"))
 POINTS = 9 + 6 + 6
 """Three programs of three sizes: times; power without the tiny ones, with random data and with zeros."""
 
 
 @pytest.fixture
 def options(corpus_folder, tmp_path):
-    return Options(corpus_folder, tmp_path / "out", behaviour=Behaviour())
+    return Options(corpus_folder, tmp_path / "out", behaviour=Behaviour(), choice=PROGRAMS)
 
 
 def rows(options, name):
@@ -82,7 +84,9 @@ def test_the_most_valuable_come_first_in_an_order_of_the_seed(corpus):
     assert labels[0].startswith("time ")
     assert not labels[0].endswith("tiny")
     assert labels[-1].endswith("zeros")
-    assert {p.label for p in plan(points(corpus, 90), 0, "time add*large")} == {"time add/large"}
+    chosen = PointChoice(only=("time add*large", "power two/small"))
+    labels = {point.label for point in points(corpus, 90) if chosen.takes(point.label)}
+    assert labels == {"time add/large", "power two/small", "power two/small/zeros"}
 
 
 def test_programs_beyond_the_target_are_left_out(corpus):
@@ -106,7 +110,9 @@ def test_budget_is_not_overrun_and_the_rest_follows(options, budget):
 def test_estimates_come_from_what_was_seen(make_bench, corpus, files):
     bench = make_bench(Behaviour(seconds=_slow))
     campaign = Campaign(bench, files, Supply(0))
-    planned = plan(points(corpus, 90), 0, "time *large")
+    planned = [
+        point for point in points(corpus, 90) if point.label.startswith("time") and "large" in point.label
+    ]
     assert campaign.estimates.seconds(planned[0]) == pytest.approx(1.3 * planned[0].guess)
     campaign.run(planned[:1])
     assert campaign.estimates.seconds(planned[1]) > 10
@@ -137,8 +143,14 @@ def test_failures_are_rows_and_the_rest_goes_on(options):
 def test_broken_reference_is_a_failure(tmp_path):
     write_program(tmp_path / "c" / "map_reduce", "add", ADD, add_manifest(), "1 / 0")
     for workers in (0, 1):
-        options = Options(tmp_path / "c", tmp_path / f"out{workers}", behaviour=Behaviour(), workers=workers)
-        outcome = run(replace(options, protocols=("time",), only="large"))
+        options = Options(
+            tmp_path / "c",
+            tmp_path / f"out{workers}",
+            behaviour=Behaviour(),
+            workers=workers,
+            choice=PROGRAMS,
+        )
+        outcome = run(replace(options, choice=PointChoice(("time",), ("large",))))
         assert outcome.statuses == Counter(failed=1)
         assert "division by zero" in rows(options, "time_cold")[0]["note"]
 
@@ -177,7 +189,11 @@ def test_left_folders_of_dead_processes_are_removed(monkeypatch, tmp_path):
 
 def test_lost_device_leaves_the_point_to_the_supervisor(options):
     with pytest.raises(DeviceLostError):
-        run(replace(options, behaviour=Behaviour(lost=frozenset({"add"})), protocols=("time",), only="add"))
+        run(
+            replace(
+                options, behaviour=Behaviour(lost=frozenset({"add"})), choice=PointChoice(("time",), ("add",))
+            )
+        )
     assert rows(options, "time_cold") == []
 
 
@@ -186,8 +202,7 @@ def test_supervisor_goes_on_behind_points_that_lose_the_device_or_hang(options):
     short = replace(
         options,
         behaviour=behaviour,
-        protocols=("time",),
-        only="small",
+        choice=PointChoice(("time",), ("small",)),
         settings=Settings(hang=2.0, patience=0.0),
         redo=("failed",),
     )
@@ -215,7 +230,7 @@ def test_supervisor_gives_up_where_everything_loses_the_device(options, monkeypa
     monkeypatch.setattr("warpwatt.lab.measure.supervisor.MAX_LOSSES", 2)
     behaviour = Behaviour(lost=frozenset({"add", "set", "first"}))
     with pytest.raises(DeviceError, match="2 points"):
-        supervise(replace(options, behaviour=behaviour, protocols=("time",)))
+        supervise(replace(options, behaviour=behaviour, choice=PointChoice(("time",))))
 
 
 def test_twenty_kills_lose_and_double_nothing(options):

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from warpwatt.commands.measure import measure
 from warpwatt.core.errors import DeviceError, InputError, ParseError, UnsupportedGpuError, UsageError
-from warpwatt.lab.measure.columns import FILES
+from warpwatt.lab.measure.choice import PointChoice
+from warpwatt.lab.measure.columns import FILES, MICRO
 from warpwatt.lab.measure.corpus import Corpus
 from warpwatt.lab.measure.prepare import prepare
 from warpwatt.lab.measure.prepared import EMPTY, INDEX, Prepared
@@ -53,10 +54,12 @@ def blocked(*arguments, allowed=ALLOWED):
 
 
 def test_simulated_campaign_imports_nothing_that_the_gpu_machine_lacks(corpus_folder, tmp_path):
-    done = blocked("measure", "--corpus", corpus_folder, "--output", tmp_path, "--simulate")
+    some = ("--only", "time ", "--only", "power ?*/*", "--only", "fp32_add_ilp1/latency")
+    done = blocked("measure", "--corpus", corpus_folder, "--output", tmp_path, "--simulate", *some)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "21 points" in done.stdout
+    assert "22 points" in done.stdout
     assert len(read(tmp_path / "simulated-gpu" / "power.csv", FILES["power"])) == 12
+    assert len(read(tmp_path / "simulated-gpu" / "micro.csv", MICRO)) == 1
 
 
 def test_without_a_gpu_it_ends_with_3(corpus_folder, tmp_path):
@@ -108,7 +111,7 @@ def test_prepared_folder_holds_machine_code_and_parameters(prepared, corpus):
 
 @pytest.mark.toolchain
 def test_campaign_on_a_prepared_folder(prepared, corpus_folder, tmp_path):
-    options = Options(corpus_folder, tmp_path, prepared, protocols=("time",), behaviour=Behaviour())
+    options = Options(corpus_folder, tmp_path, prepared, behaviour=Behaviour(), choice=PointChoice(("time",)))
     assert run(options).statuses["ok"] == 9
     (row, *_) = read(tmp_path / "simulated-gpu" / "time_cold.csv", FILES["time_cold"])
     assert (row["toolkit"], len(str(row["cubin"]))) == (Prepared.read(prepared).toolkit, 16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import random
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
@@ -66,12 +65,16 @@ class Estimates:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a campaign did: points by status, how many are left, and why it ended."""
+    """What a campaign did: points by status, how many are left, and why it ended.
+
+    ``unprepared`` points were left out, because what they run is not in the prepared folder.
+    """
 
     statuses: Counter[str] = field(default_factory=Counter)
     left: int = 0
     seconds: float = 0.0
     out_of_time: bool = False
+    unprepared: int = 0
 
     def __str__(self) -> str:
         """Return one line.
@@ -81,16 +84,13 @@ class Outcome:
         """
         parts = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
         text = f"{self.statuses.total()} points in {self.seconds:.0f} s" + (f" ({parts})" if parts else "")
-        return text + f", {self.left} left" + (": out of time" if self.out_of_time else "")
+        text += f", {self.left} left" + (": out of time" if self.out_of_time else "")
+        return text + (f"; {self.unprepared} not prepared" if self.unprepared else "")
 
 
-def plan(points: Iterable[Point], seed: int, only: str = "") -> list[Point]:
-    """Return points by rank; those of one rank in an order that depends on the seed alone.
-
-    ``only`` is a pattern with ``*`` and ``?``, found anywhere in the label.
-    """
-    chosen = [p for p in points if not only or fnmatch.fnmatchcase(p.label, f"*{only}*")]
-    chosen.sort(key=lambda point: point.label)
+def plan(points: Iterable[Point], seed: int) -> list[Point]:
+    """Return points by rank; those of one rank in an order that depends on the seed alone."""
+    chosen = sorted(points, key=lambda point: point.label)
     random.Random(seed).shuffle(chosen)  # noqa: S311 - an order, no secret
     return sorted(chosen, key=lambda point: point.rank)
 

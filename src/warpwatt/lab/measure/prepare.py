@@ -20,6 +20,7 @@ from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
 from warpwatt.frontend.toolkits import for_target, target_number
+from warpwatt.lab.measure.choice import PointChoice, needed_probes, needed_programs
 from warpwatt.lab.measure.microbench import machine_code
 from warpwatt.lab.measure.prepared import EMPTY, FORMAT, INDEX, digest
 
@@ -69,7 +70,13 @@ class _Folder:
         (self.path / INDEX).write_text(text, encoding="utf-8")
 
 
-def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], object] | None = None) -> int:
+def prepare(
+    corpus: Corpus,
+    folder: Path,
+    target: str,
+    report: Callable[[str], object] | None = None,
+    choice: PointChoice | None = None,
+) -> int:
     """Compile every program that the target can run, and the microbenchmarks; return how many programs.
 
     Parameters
@@ -80,6 +87,8 @@ def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], o
         Such as ``sm_90``.
     report
         Called with each program's name before it is compiled.
+    choice
+        Which points the folder is for; None: all. What none of them needs is left out.
 
     Raises
     ------
@@ -95,7 +104,8 @@ def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], o
     (folder / INDEX).unlink(missing_ok=True)
     result = _Folder(folder, target)
     result.add(EMPTY, Source("<empty>", EMPTY_SOURCE.encode()))
-    for program in corpus:
+    choice = choice or PointChoice()
+    for program in needed_programs(corpus, choice):
         if report is not None:
             report(program.name)
         source = read_source(program.source)
@@ -103,6 +113,6 @@ def prepare(corpus: Corpus, folder: Path, target: str, report: Callable[[str], o
             result.add(program.name, source)
         else:
             result.skip(program.name, source)
-    machine_code.write_prepared(folder, target)
+    machine_code.write_prepared(folder, target, needed_probes(target, choice))
     result.write_index()
     return sum(bool(entry["cubin"]) for entry in result.programs.values()) - 1

@@ -44,6 +44,9 @@ class Code:
 class Codes(Protocol):
     """Where machine code comes from."""
 
+    def has(self, program: CorpusProgram) -> bool:
+        """Return whether a program is there at all, for whatever target."""
+
     def code(self, program: CorpusProgram) -> Code | None:
         """Return a program's machine code; None where the target cannot run it."""
 
@@ -83,6 +86,10 @@ class Prepared:
             raise ParseError("written by another version", file=file, hint=hint)
         return cls(folder, index["target"], index["toolkit"], index["programs"])
 
+    def has(self, program: CorpusProgram) -> bool:
+        """Return whether the folder was prepared for a program."""
+        return program.name in self.programs
+
     def code(self, program: CorpusProgram) -> Code | None:
         """Return a program's machine code; None where it was not compiled for this target.
 
@@ -117,6 +124,11 @@ class Prepared:
 
 class Unprepared:
     """Stands in for machine code in a simulation: nothing is compiled, parameters are guessed."""
+
+    def has(self, program: CorpusProgram) -> bool:
+        """Return that it is there: a name is enough."""
+        del program
+        return True
 
     def code(self, program: CorpusProgram) -> Code:
         """Return the program's name as its code."""

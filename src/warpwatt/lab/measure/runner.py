@@ -6,13 +6,14 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.lab.measure.bench import Bench
 from warpwatt.lab.measure.campaign import Campaign, Outcome, Unwatched, plan
+from warpwatt.lab.measure.choice import PointChoice
 from warpwatt.lab.measure.columns import FILES
 from warpwatt.lab.measure.corpus import Corpus
 from warpwatt.lab.measure.driver import CudaDevice
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.device import Device, DeviceInfo
     from warpwatt.lab.measure.prepared import Codes
 
-PROTOCOLS = ("time", "micro", "power")
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -47,10 +46,8 @@ class Options:
         Folder of compiled programs; None: compile now.
     budget
         Seconds after which no point is begun that would overrun it, or None.
-    protocols
-        Some of ``PROTOCOLS``.
-    only
-        Pattern that labels must match, or empty.
+    choice
+        Which points.
     redo
         Statuses of points to forget and measure again.
     workers
@@ -65,8 +62,7 @@ class Options:
     output: Path
     prepared: Path | None = None
     budget: float | None = None
-    protocols: tuple[str, ...] = PROTOCOLS
-    only: str = ""
+    choice: PointChoice = field(default_factory=PointChoice)
     redo: tuple[str, ...] = ()
     seed: int = 0
     device: int = 0
@@ -74,11 +70,6 @@ class Options:
     settings: Settings = field(default_factory=Settings)
     behaviour: Behaviour | None = None
     scratch: Path | None = None
-
-    @property
-    def reads_clocks(self) -> bool:
-        """Whether microbenchmarks are measured: asked for, and on a device that has clocks to read."""
-        return "micro" in self.protocols and self.behaviour is None
 
 
 def default_workers() -> int:
@@ -100,9 +91,10 @@ def run(options: Options, watcher: Watcher | None = None) -> Outcome:
     corpus = Corpus.load(options.corpus)
     with closing(open_device(options)) as device:
         codes = _codes(options, corpus, device.info)
-        planned = plan(_points(options, corpus, device.info), options.seed, options.only)
+        chosen = [one for one in _points(options, corpus, device.info) if options.choice.takes(one.label)]
+        planned = plan((point for point in chosen if _is_prepared(point, codes)), options.seed)
         bench = Bench(device, codes, options.settings, options.seed, Stopwatch(device), set_results)
-        columns = {**FILES, **(micro.FILES if options.reads_clocks else {})}
+        columns = {**FILES, **micro.FILES}
         folder = options.output / device.info.slug
         _forget(folder, columns, options.redo)
         with (
@@ -113,7 +105,8 @@ def run(options: Options, watcher: Watcher | None = None) -> Outcome:
             # a simulated clock stands still while files are read
             spent = 0.0 if options.behaviour is not None else time.monotonic() - began
             campaign = Campaign(bench, files, supply, watcher or Unwatched())
-            return campaign.run(planned, options.budget, device.clock.now() - spent)
+            outcome = campaign.run(planned, options.budget, device.clock.now() - spent)
+            return replace(outcome, unprepared=len(chosen) - len(planned))
 
 
 def _forget(folder: Path, columns: Mapping[str, Sequence[Column]], statuses: tuple[str, ...]) -> None:
@@ -141,7 +134,7 @@ def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
         from warpwatt.storage.paths import cache_directory
 
         folder = cache_directory() / "prepared" / info.target
-        prepare(corpus, folder, info.target)
+        prepare(corpus, folder, info.target, choice=options.choice)
     prepared = Prepared.read(folder)
     if prepared.target.rstrip("af") != info.target:
         hint = f"warpwatt measure --prepare DIR --target {info.target}"
@@ -149,10 +142,15 @@ def _codes(options: Options, corpus: Corpus, info: DeviceInfo) -> Codes:
     return prepared
 
 
+def _is_prepared(point: Point, codes: Codes) -> bool:
+    """Whether what a point runs is there; microbenchmarks that are not are no points in the first place."""
+    return point.order is None or codes.has(point.order.program)
+
+
 def _points(options: Options, corpus: Corpus, info: DeviceInfo) -> list[Point]:
     """Return the points of the protocols that were asked for."""
     target = int(info.target.removeprefix("sm_"))
-    found = [one for one in corpus_points(corpus, target) if one.kind.split()[0] in options.protocols]
-    if options.reads_clocks:
-        found += micro.points(options.prepared, info)
+    found = corpus_points(corpus, target)
+    if "micro" in options.choice.protocols:
+        found += micro.points(options.prepared, info, simulated=options.behaviour is not None)
     return found

@@ -1,5 +1,8 @@
 """A simulated device: known true times and powers, noise, faults. It computes nothing: its results are set.
 
+Microbenchmarks take what their instructions take on a :class:`~warpwatt.lab.measure.simulated_chip.Chip` with
+known constants, and leave the clocks that they would leave.
+
 Time is virtual, so that a campaign of hours runs in seconds; it jumps to a multiple of ``LOAD_SECONDS``
 whenever a module is loaded and the noise restarts, so that a point's figures do not depend on what was
 measured before it in the same process.
@@ -9,10 +12,12 @@ from __future__ import annotations
 
 import math
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,15 +25,20 @@ import numpy as np
 from warpwatt.core.errors import DeviceError
 from warpwatt.core.launch import Launch
 from warpwatt.lab.measure.device import Action, DeviceInfo, DeviceLostError, Sample, State
+from warpwatt.lab.measure.microbench import ptx, suite
+from warpwatt.lab.measure.simulated_chip import Chip
 from warpwatt.lab.measure.simulated_power import PowerSensors, PowerTrace, SensorBehaviour
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.lab.measure.instance import Instance
+    from warpwatt.lab.measure.microbench.model import Probe
 
 LOAD_SECONDS = 5.0
-INFO = DeviceInfo("Simulated GPU", "simulated", "0", "sm_90", 132, 50 * 2**20, 8 * 2**30)
+START_CLOCK, OVERHEAD_CYCLES = 1000, 500
+"""SM clock at a probe's start; what its records tell beyond the loop, whatever it does."""
+INFO = DeviceInfo("Simulated GPU", "simulated", "0", "sm_90", 132, 4 * 2**20, 8 * 2**30)
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 
 
@@ -62,6 +72,8 @@ class Behaviour:
         Kernels whose result is wrong, whose launch is refused, that lose the device, that never end.
     real_seconds
         Real time to spend in each loading of a module (for tests that kill the process).
+    chip
+        What microbenchmarks find.
     """
 
     info: DeviceInfo = INFO
@@ -81,6 +93,7 @@ class Behaviour:
     hanging: frozenset[str] = frozenset()
     seed: int = 0
     real_seconds: float = 0.0
+    chip: Chip = field(default_factory=Chip)
 
 
 class VirtualClock:
@@ -118,7 +131,11 @@ class SimulatedDevice:
         self.memory: dict[int, NDArray[np.uint8]] = {}
         self.log: list[str] = []
         """Names of the kernels launched, for tests; graphs count once when recorded."""
+        self.context_seconds = self.behaviour.chip.context_seconds
         self._results: dict[int, NDArray[np.uint8]] = {}
+        self._clocks: dict[int, tuple[int, float]] = {}  # by address: threads, cycles that their records tell
+        self._variable, self._chained = 0, 0  # address of a module's variable; bytes that were put there
+        self._pinned: set[int] = set()
         self._next = 4096
         self._free = 0.0  # when the device has done what was enqueued
         self._is_cold = True
@@ -153,7 +170,8 @@ class SimulatedDevice:
     def symbol(self, module: bytes, name: str) -> tuple[int, int]:
         """Return memory of its own, large enough for any constant."""
         del module, name
-        return self.allocate(65536), 65536
+        self._variable = self.allocate(ptx.CONSTANT_BYTES)
+        return self._variable, ptx.CONSTANT_BYTES
 
     def allocate(self, nbytes: int) -> int:
         """Return new memory, filled with a pattern that no result looks like."""
@@ -168,30 +186,55 @@ class SimulatedDevice:
         """Give memory back."""
         del self.memory[address]
         self._results.pop(address, None)
+        self._clocks.pop(address, None)
 
     def upload(self, address: int, array: NDArray[Any]) -> None:
-        """Copy bytes in."""
+        """Copy bytes in; take what the link takes."""
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         self.memory[address][: raw.size] = raw
+        if address == self._variable:
+            self._chained = raw.size
+        self.clock.sleep(self._transfer_seconds(array))
 
     def download(self, address: int, array: NDArray[Any]) -> None:
-        """Copy bytes out."""
+        """Copy bytes out; take what the link takes."""
         self.synchronise()
+        if address in self._clocks:
+            _leave_clocks(self.memory[address], *self._clocks.pop(address))
         array.reshape(-1).view(np.uint8)[:] = self.memory[address][: array.nbytes]
+        self.clock.sleep(self._transfer_seconds(array))
+
+    def pinned(self, nbytes: int) -> NDArray[np.uint8]:
+        """Return an array that counts as page-locked."""
+        array = np.ones(nbytes, np.uint8)
+        self._pinned.add(array.ctypes.data)
+        weakref.finalize(array, self._pinned.discard, array.ctypes.data)
+        return array
+
+    def _transfer_seconds(self, array: NDArray[Any]) -> float:
+        base, rate = self.behaviour.chip.transfer
+        return base + array.nbytes / (rate * (2 if array.ctypes.data in self._pinned else 1))
 
     def copy(self, target: int, source: int, nbytes: int) -> None:
         """Copy at once, take a terabyte a second."""
-        self.memory[target][:nbytes] = self.memory[source][:nbytes]
+        self._bytes(target, nbytes)[:] = self._bytes(source, nbytes)
         self._enqueue(2e-6 + nbytes * 1e-12, self.behaviour.watts)
+
+    def _bytes(self, address: int, nbytes: int) -> NDArray[np.uint8]:
+        """Return memory at an address, which may lie within an allocation."""
+        start = max(own for own in self.memory if own <= address)
+        return self.memory[start][address - start : address - start + nbytes]
 
     def fill(self, address: int, value: int, nbytes: int) -> None:
         """Fill at once."""
-        self.memory[address][:nbytes] = value
+        self._bytes(address, nbytes)[:] = value
         self._enqueue(2e-6 + nbytes * 1e-12, self.behaviour.watts)
 
     def launcher(self, function: str, launch: Launch, arguments: tuple[bytes, ...]) -> Action:
         """Return an action that takes the kernel's true time and leaves the results that were set."""
-        del arguments
+        probe = _probes().get(function)
+        if probe is not None:
+            return self._probe_launcher(probe, launch, arguments)
         base = self.behaviour.seconds(function, launch)
 
         def run() -> None:
@@ -201,6 +244,28 @@ class SimulatedDevice:
             factor = self.behaviour.cold if self._is_cold else 1.0
             self._is_cold = False
             self._enqueue(base * factor * self._jitter() + self.GAP_SECONDS, self._watts())
+
+        return run
+
+    def _probe_launcher(self, probe: Probe, launch: Launch, arguments: tuple[bytes, ...]) -> Action:
+        """Return an action that takes what a microbenchmark takes on the chip, and leaves its clocks."""
+        values = (int.from_bytes(value, "little") for value in arguments)
+        given = dict(zip(probe.parameters, values, strict=True))
+        chip, source = self.behaviour.chip, self.memory.get(given.get("in", -1))
+        footprint = self._chained if "constant" in probe.name else source.size if source is not None else 0
+        work = chip.run(probe, launch, given, footprint, self.info)
+        share = chip.zeros if source is not None and not source[:4096].any() else 1.0
+
+        def run() -> None:
+            self._fail(probe.name)
+            self.log.append(probe.name)
+            factor = self._jitter()
+            if "out" in given:
+                self._clocks[given["out"]] = launch.threads, work.cycles * factor
+            seconds = work.seconds * factor + self.GAP_SECONDS
+            watts = chip.constant_watts + chip.sm_watts * work.active_sms + share * work.joules / seconds
+            self._is_cold = False
+            self._enqueue(seconds, watts)
 
         return run
 
@@ -302,6 +367,19 @@ class SimulatedSensors:
         now = self.device.clock.now()
         self.device.clock.sleep(50e-6)
         return Sample(now, self.power.instant(now), self.power.counter_mj(now))
+
+
+@cache
+def _probes() -> Mapping[str, Probe]:
+    return {probe.name: probe for probe in suite.probes()}
+
+
+def _leave_clocks(memory: NDArray[np.uint8], threads: int, cycles: float) -> None:
+    """Write the record that each thread leaves: clock before and after the loop, number of its SM."""
+    records = memory.view(np.uint64).reshape(-1, ptx.RECORD // 8)[:threads]
+    records[:, 0] = START_CLOCK
+    records[:, 1] = START_CLOCK + OVERHEAD_CYCLES + round(cycles)
+    records[:, 2] = 3 | 7 << 32  # the upper half is never written
 
 
 def set_results(instance: Instance) -> None:

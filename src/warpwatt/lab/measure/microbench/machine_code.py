@@ -72,11 +72,17 @@ def compile_for(target: str) -> Compiled:
     return compile_probes([p for p in suite.probes() if p.exists_on(target_number(target))], target)
 
 
-def write_prepared(folder: Path, target: str) -> None:
-    """Compile all probes of a target into a prepared folder; raises as :func:`compile_probes`."""
-    made = compile_for(target)
+def write_prepared(folder: Path, target: str, probes: Iterable[Probe]) -> None:
+    """Compile some probes of a target into a prepared folder, none: no module; raises as above."""
+    chosen = tuple(probes)
+    for file in (CUBIN, TOOLKIT):
+        (folder / file).unlink(missing_ok=True)
+    if not chosen:
+        return
+    made = compile_probes(chosen, target)
     (folder / CUBIN).write_bytes(made.cubin)
-    (folder / TOOLKIT).write_text(f"{made.toolkit}\n", encoding="utf-8")
+    names = "".join(f"{probe.name}\n" for probe in chosen)
+    (folder / TOOLKIT).write_text(f"{made.toolkit}\n{names}", encoding="utf-8")
 
 
 EMPTY_LIMIT = 4

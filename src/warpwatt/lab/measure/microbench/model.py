@@ -190,6 +190,11 @@ class Microbenchmark:
         )
 
     @property
+    def curve(self) -> tuple[str, str, str]:
+        """Probe, quantity and data: what is measured together as one point."""
+        return self.probe.name, self.quantity, str(self.data)
+
+    @property
     def name(self) -> str:
         """Unique name: probe, quantity and the values of the sweep.
 

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from warpwatt.lab.measure.device import Action, Device
 
 CUBIN, TOOLKIT = "microbenchmarks.cubin", "microbenchmarks.txt"
-"""Files of a prepared folder: the machine code of all probes, the compiler's version."""
+"""Files of a prepared folder: the machine code of the probes; the compiler's version and, line by line, their
+names."""
 TILE = 2**24
 """Bytes of random data that large buffers repeat."""
 SEED = 20240229
 
 
 def read_code(folder: Path) -> Code:
-    """Return the machine code in a prepared folder.
+    """Return the machine code in a prepared folder; ``parameters`` names the probes it has.
 
     Raises
     ------
@@ -38,9 +39,10 @@ def read_code(folder: Path) -> Code:
     try:
         cubin, toolkit = (folder / CUBIN).read_bytes(), (folder / TOOLKIT).read_text(encoding="utf-8")
     except OSError:
-        hint = "prepare the folder again, or leave microbenchmarks out: --protocol time,power"
+        hint = "prepare the folder again, or leave microbenchmarks out: --protocol time, then power"
         raise InputError("no microbenchmarks are prepared here", file=folder, hint=hint) from None
-    return Code(cubin, digest(cubin), toolkit.strip(), {})
+    version, *names = toolkit.splitlines()
+    return Code(cubin, digest(cubin), version, dict.fromkeys(names, ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,18 +35,22 @@ FILES = {PROTOCOL: MICRO}
 """Columns by protocol; ``program`` is the probe, ``family`` its group, ``size`` the quantity."""
 
 
+def label_of(one: Microbenchmark) -> str:
+    """Return the label of the point that a microbenchmark is part of."""
+    return f"micro {'/'.join(one.curve)}"
+
+
 class CurvePoint(Point):
     """All readings of one probe, quantity and data; curves of one quantity take about equally long."""
 
     def __init__(self, curve: tuple[Microbenchmark, ...], code: Code) -> None:
         first = curve[0]
-        key = first.probe.name, first.quantity, str(first.data)
         super().__init__(
             rank=RANKS["micro"],
-            label=f"micro {'/'.join(key)}",
+            label=label_of(first),
             kind=f"micro {first.quantity}",
             guess=(4.0 if first.reading is Reading.POWER else 0.3) * len(curve),
-            key=key,
+            key=first.curve,
             protocols=(PROTOCOL,),
         )
         self.curve, self.code = curve, code
@@ -108,8 +113,10 @@ def _figures(one: Microbenchmark, result: Result) -> Row:
     }
 
 
-def points(prepared: Path | None, info: DeviceInfo) -> list[Point]:
-    """Return the points of a device; ``prepared`` is a folder with machine code, None: compile now.
+def points(prepared: Path | None, info: DeviceInfo, *, simulated: bool = False) -> list[Point]:
+    """Return the points of a device.
+
+    ``prepared`` is a folder with machine code; None: compile now, or, for a simulated device, do without.
 
     Raises
     ------
@@ -118,23 +125,29 @@ def points(prepared: Path | None, info: DeviceInfo) -> list[Point]:
     ToolchainError
         If there is no folder and no compiler.
     """
-    code = read_code(prepared) if prepared is not None else _compiled(info.target)
+    code = _code(prepared, info.target, simulated=simulated)
     runnable = [one for one in microbenchmarks(info) if not one.probe.needs]
-    return [*curves(runnable, code), *host_points()]
+    there = [one for one in runnable if not code.parameters or one.probe.name in code.parameters]
+    return [*curves(there, code), *host_points()]
 
 
 def curves(all_of_them: Sequence[Microbenchmark], code: Code) -> list[Point]:
     """Return a point for each probe, quantity and kind of data."""
-
-    def key(one: Microbenchmark) -> tuple[str, str, str]:
-        return one.probe.name, one.quantity, str(one.data)
-
-    ordered = sorted(all_of_them, key=key)
-    return [CurvePoint(tuple(group), code) for _, group in groupby(ordered, key)]
+    curve = attrgetter("curve")
+    return [CurvePoint(tuple(group), code) for _, group in groupby(sorted(all_of_them, key=curve), curve)]
 
 
-def _compiled(target: str) -> Code:
-    """Compile now; imported here because a machine with a GPU may lack what compiling needs."""
+_NO_CODE = Code(b"microbenchmarks", digest(b"microbenchmarks"), "none", {})
+"""Stands in for machine code in a simulation."""
+
+
+def _code(prepared: Path | None, target: str, *, simulated: bool) -> Code:
+    """Return prepared machine code, none for a simulation without, or compile now."""
+    if prepared is not None:
+        return read_code(prepared)
+    if simulated:
+        return _NO_CODE
+    # imported here because a machine with a GPU may lack what compiling needs
     from warpwatt.lab.measure.microbench import machine_code
 
     made = machine_code.compile_for(target)
