@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from warpwatt.core.blocks import BlockClasses
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program, SourceLine
 from warpwatt.core.reuse import Reuse
@@ -109,6 +110,8 @@ class Execution:
     """What warps of sampled blocks did, in order; None where nothing was traced."""
     reuse: Reuse | None = None
     """Lines that emulated blocks touch, None where nothing was emulated."""
+    classes: BlockClasses | None = None
+    """Blocks by their work, None where it is much the same in all or not known."""
     blocks_run: int = 0
     """Blocks that were emulated to their end and scaled to the grid, 0 where counts come from analysis."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,3 +42,17 @@ class WarpStreams:
     def instructions_per_block(self) -> float:
         """Warp instructions of a sampled block, on average, all counting alike."""
         return float((self.steps[:, 1] - self.steps[:, 0]).sum()) / len(self.blocks)
+
+    def only(self, places: Sequence[int]) -> WarpStreams:
+        """Return the streams of some of the sampled blocks, by their places; all accesses are kept."""
+        import numpy as np  # not before streams exist: the command line's help has none
+
+        warps = [place * self.warps_per_block + w for place in places for w in range(self.warps_per_block)]
+        spans = [(int(self.starts[n]), int(self.starts[n + 1])) for n in warps]
+        return replace(
+            self,
+            blocks=tuple(self.blocks[place] for place in places),
+            starts=np.cumsum([0, *(stop - start for start, stop in spans)]).astype(np.int64),
+            steps=np.concatenate([self.steps[start:stop] for start, stop in spans]),
+            weights=tuple(self.weights[place] for place in places) if self.weights else (),
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -65,7 +65,7 @@ def analyse_launch(
     if load is None:
         found = _analyse(candidates, launch, loop_counts)
     else:
-        found = _first_execution([LaunchAnalysis(each, launch, load=load) for each in candidates])
+        found = _first_execution(_analyses(candidates, launch, load))
     program = found.program
     if program.level is Level.PTX or program.target.rstrip("af") == kernel.target.rstrip("af"):
         return found
@@ -79,13 +79,20 @@ def _analyse(
 ) -> Execution:
     if loop_counts:
         return _first_execution([LaunchAnalysis(programs[-1], launch, dict(loop_counts))])
-    analyses = [LaunchAnalysis(program, launch) for program in programs]
+    analyses = _analyses(programs, launch)
     completed, assumptions = _complete(analyses[-1])
     if assumptions:
         with suppress(InputError):  # what we assumed led it astray, say below the start of a buffer
-            found = _first_execution([LaunchAnalysis(program, completed) for program in programs])
+            found = _first_execution(_analyses(programs, completed))
             return replace(found, assumptions=(*assumptions, *found.assumptions))
     return _first_execution(analyses)
+
+
+def _analyses(programs: Iterable[Program], launch: Launch, load: Load | None = None) -> list[LaunchAnalysis]:
+    """Return the launch at each level; PTX among them tells how much each block works."""
+    levels = tuple(programs)
+    ptx = next((program for program in levels if program.level is Level.PTX), None)
+    return [LaunchAnalysis(program, launch, load=load, ptx=ptx) for program in levels]
 
 
 def _complete(analysis: LaunchAnalysis) -> tuple[Launch, tuple[Assumption, ...]]:

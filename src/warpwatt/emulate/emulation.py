@@ -25,6 +25,7 @@ from warpwatt.emulate.assumptions import (
     sampling_assumptions,
     uncovered_assumptions,
 )
+from warpwatt.emulate.block_classes import measured_classes, sample_by_work
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.failures import failure
@@ -41,12 +42,14 @@ from warpwatt.emulate.units import run_units, starter
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.core.blocks import BlockClasses
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Limits, Trace
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.units import Engine, Sampled
     from warpwatt.program.binding import BoundLaunch
+    from warpwatt.program.block_work import BlockWork
 
     Load = Callable[[BoundLaunch], tuple[Context, DeviceMemory]]
 
@@ -99,6 +102,7 @@ def run_sample(
     limits: Limits,
     engine: Engine | None = None,
     load: Load | None = None,
+    work: BlockWork | None = None,
 ) -> Emulation:
     """Run sampled blocks of a launch of a PTX or SASS program.
 
@@ -110,6 +114,8 @@ def run_sample(
         Who runs the micro-operations; the native engine where there is one.
     load
         What puts the launch on a device; None: its buffers as they are described.
+    work
+        How much the blocks of the grid work, as far as analysis knows.
 
     Raises
     ------
@@ -123,9 +129,10 @@ def run_sample(
         context, memory = (load or load_launch)(bound)
         return run_units(starter(engine, control, context, memory), taken, limits).localised(memory), memory
 
-    sampled, memory = run(sample(bound.launch.grid, bound.launch.cluster))
+    grid, cluster = bound.launch.grid, bound.launch.cluster
+    sampled, memory = run(sample(grid, cluster) if cluster.count > 1 else sample_by_work(grid, work))
     if sampled.cheap:
-        sampled, memory = run(whole(bound.launch.grid))
+        sampled, memory = run(whole(grid))
     return Emulation(bound, routine, dependence, memory.buffers, sampled)
 
 
@@ -146,6 +153,7 @@ def scale_to_grid(emulation: Emulation) -> Execution:
     blocks = found.sample.blocks(found.units)
     scales = _scales(found.runs, len(program.instructions))
     reuse = reuse_of(trace, program, blocks, buffers, routine=emulation.routine, scales=scales)
+    classes = measured_classes(found.sample, _instructions(found))
     warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
     return Execution(
         program,
@@ -162,18 +170,33 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         ),
         footprints=footprints(reuse),
         reuse=reuse,
-        streams=_streams(emulation.routine, trace, found, launch),
+        streams=_streams(emulation.routine, trace, found, launch, classes),
+        classes=classes,
         blocks_run=sum(len(run.blocks) for run in found.runs),
     )
 
 
-def _streams(routine: Routine, trace: Trace, found: Sampled, launch: Launch) -> WarpStreams | None:
-    """Return what warps do of the blocks that were traced to their end, else as far as they were."""
+def _instructions(found: Sampled) -> dict[int, float]:
+    """Return the warp instructions of each unit that was run."""
+    return {unit: float(run.executions.sum()) for unit, run in zip(found.units, found.runs, strict=True)}
+
+
+def _streams(
+    routine: Routine, trace: Trace, found: Sampled, launch: Launch, classes: BlockClasses | None
+) -> WarpStreams | None:
+    """Return what warps do of the blocks that were traced to their end, else as far as they were.
+
+    Where blocks do unequal work, every class has streams, if only as far as they were traced.
+    """
     pairs = zip(found.units, found.runs, strict=True)
     begun = {unit: run.trace for unit, run in pairs if run.trace is not None and len(run.trace.step_block)}
     traced = {unit: trace for unit, trace in begun.items() if trace.complete} or begun
     if routine.program.level is not Level.SASS or not traced:
         return None
+    if classes is not None and classes.unequal:
+        strata = found.sample.strata
+        whole_strata = {strata[unit] for unit in traced}
+        traced = {u: t for u, t in begun.items() if u in traced or strata[u] not in whole_strata}
     ran = [block for unit in traced for block in found.sample.units[unit]]
     trace = trace if len(traced) == len(found.runs) else concatenate(list(traced.values()))
     units = [(unit, found.sample.units[unit]) for unit in traced]

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.launch import Dim3
 from warpwatt.emulate.caches.growth import SampledBlocks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WHOLE_GRID = 24
 """Grids of so many blocks (or clusters) are run whole."""
@@ -30,6 +34,8 @@ WITH_NEIGHBOURS = 4
 _SEED = 0
 
 Place = tuple[int, int, int]
+Stratum = tuple[int, ...]
+"""A :data:`Place`, or the number of a class of blocks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +43,17 @@ class Sample:
     """Units (blocks, or clusters of blocks) in the order they are to be run.
 
     ``units[k]`` are linear numbers of blocks that run together, ``strata[k]`` says where in the grid it
-    lies, and ``populations`` how many units of the grid lie there.
+    lies (or which class it is of), ``populations`` how many units of the grid do. Where strata are classes
+    that differ in work, ``work`` is how many warp instructions a unit takes, and ``order`` the grid as runs
+    of units of one class: class, number of units.
     """
 
     grid: Dim3
     units: tuple[tuple[int, ...], ...]
-    strata: tuple[Place, ...]
-    populations: dict[Place, int]
+    strata: tuple[Stratum, ...]
+    populations: Mapping[Stratum, float]
+    work: Mapping[Stratum, float] = field(default_factory=dict)
+    order: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
 
     @property
     def whole(self) -> bool:
@@ -53,12 +63,28 @@ class Sample:
     def weights(self, run: Sequence[int]) -> list[float]:
         """Return how many units each unit of ``run`` (places in ``units``) stands for.
 
-        Places none of whose units were run are shared among all.
+        The work of strata none of whose units were run is shared among all.
         """
         strata = [self.strata[k] for k in run]
-        reached = sum(self.populations[s] for s in set(strata))
-        rest = sum(self.populations.values()) / reached if reached else 1.0
+        reached = sum(map(self._work_of, dict.fromkeys(strata)))
+        rest = sum(map(self._work_of, self.populations)) / reached if reached else 1.0
         return [rest * self.populations[s] / strata.count(s) for s in strata]
+
+    def _work_of(self, stratum: Stratum) -> float:
+        return self.populations[stratum] * self.work.get(stratum, 1.0)
+
+    @property
+    def needed(self) -> int:
+        """How many of the first units have to be run so that every stratum that differs in work is met."""
+        return len(self.work)
+
+    @property
+    def first_share(self) -> float:
+        """Mean work of the grid's units over that of the first."""
+        if not self.work:
+            return 1.0
+        units = sum(self.populations.values())
+        return sum(map(self._work_of, self.populations)) / units / self.work[self.strata[0]]
 
     def blocks(self, run: Sequence[int]) -> SampledBlocks:
         """Return the blocks of some units, with their weights."""
@@ -79,7 +105,7 @@ def sample(grid: Dim3, cluster: Dim3 | None = None) -> Sample:
     else:
         chosen = _chosen(extents)
     strata = tuple(_stratum(c, extents) for c in chosen)
-    populations = {s: _population(s, extents) for s in set(strata)}
+    populations: dict[Stratum, float] = {s: _population(s, extents) for s in set(strata)}
     return Sample(grid, tuple(_blocks(c, cluster, grid) for c in chosen), strata, populations)
 
 
@@ -90,6 +116,34 @@ def whole(grid: Dim3) -> Sample:
     ((0, 1, 2, 3, 4),)
     """
     return Sample(grid, (tuple(range(grid.count)),), ((0, 0, 0),), {(0, 0, 0): 1})
+
+
+def stratum_of(blocks: NDArray[np.int64], grid: Dim3) -> NDArray[np.int64]:
+    """Return 0 (first), 1 (between) or 2 (last) for each axis of each block.
+
+    >>> stratum_of(np.array([0, 5, 11]), Dim3(4, 3)).tolist()
+    [[0, 0, 0], [1, 1, 0], [2, 2, 0]]
+    """
+    x, y, z = blocks % grid.x, blocks // grid.x % grid.y, blocks // (grid.x * grid.y)
+    axes = [
+        np.where(c == 0, 0, np.where(c == e - 1, 2, 1))
+        for c, e in zip((x, y, z), _extents(grid), strict=True)
+    ]
+    return np.stack(axes, axis=-1)
+
+
+def beside(block: int, grid: Dim3) -> tuple[int, ...]:
+    """Return a neighbour of a block along each axis.
+
+    >>> beside(5, Dim3(4, 3)), beside(11, Dim3(4, 3))
+    ((6, 9), (10, 7))
+    """
+    place = block % grid.x, block // grid.x % grid.y, block // (grid.x * grid.y)
+    return tuple(x + grid.x * (y + grid.y * z) for x, y, z in _neighbours(place, _extents(grid)))
+
+
+def _extents(grid: Dim3) -> Place:
+    return grid.x, grid.y, grid.z
 
 
 def sample_blocks(grid: Dim3) -> SampledBlocks:

@@ -22,6 +22,7 @@ from warpwatt.program.binding import BoundLaunch, bind
 if TYPE_CHECKING:
     from warpwatt.emulate.emulation import Emulation, Load
     from warpwatt.emulate.units import Engine
+    from warpwatt.program.block_work import BlockWork
 
 LIMITS = Limits(warp_instructions=20_000_000, trace_bytes=32 * 2**20)
 """Bounds of all units of one launch together."""
@@ -45,6 +46,8 @@ class LaunchAnalysis:
         Who runs the micro-operations; the native engine where there is one.
     load
         What puts the launch on a device; None: its buffers as they are described.
+    ptx
+        The same kernel as PTX, which tells how much each block works.
     """
 
     program: Program
@@ -53,11 +56,22 @@ class LaunchAnalysis:
     limits: Limits = LIMITS
     engine: Engine | None = None
     load: Load | None = None
+    ptx: Program | None = None
 
     @cached_property
     def bound(self) -> BoundLaunch:
         """The launch bound to the program; raises :class:`ArgumentError` where arguments do not match."""
         return bind(self.program, self.launch)
+
+    @cached_property
+    def work(self) -> BlockWork | None:
+        """How much the blocks of the grid work, None where that is not known or all are alike."""
+        from warpwatt.program.block_work import block_work
+
+        try:
+            return None if self.ptx is None else block_work(bind(self.ptx, self.launch))
+        except ArgumentError:
+            return None
 
     @cached_property
     def counted(self) -> Execution:
@@ -111,7 +125,7 @@ def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
     from warpwatt.emulate.emulation import run_sample, scale_to_grid
 
     try:
-        emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.load)
+        emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.load, analysis.work)
     except ArgumentError as error:
         return Refusal(error.message)
     if emulation.stopped is not None:

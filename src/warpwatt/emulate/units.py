@@ -90,12 +90,12 @@ def run_units(start: Start, taken: Sample, limits: Limits) -> Sampled:
             break
         trace_left -= 0 if run.trace is None else run.trace.lines.nbytes + run.trace.step_block.nbytes * 2
         spent = limits.trace_bytes - trace_left > limits.trace_bytes * ENOUGH_TRACE
-        if len(units) >= FEWEST_UNITS and (left <= enough or spent):
+        if len(units) >= max(FEWEST_UNITS, taken.needed) and (left <= enough or spent):
             break
     return Sampled(taken, tuple(units), tuple(runs))
 
 
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:
     blocks = taken.grid.count
-    each = float(first.executions.sum()) / max(1, len(first.blocks))
+    each = taken.first_share * float(first.executions.sum()) / max(1, len(first.blocks))
     return blocks <= MOST_WHOLE and blocks * each <= MOST_WHOLE_COST

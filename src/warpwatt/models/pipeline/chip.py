@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.blocks import BlockClasses
 from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Program
 from warpwatt.core.streams import WarpStreams
@@ -60,6 +61,8 @@ class ChipLaunch:
     blocks: int
     resident: int
     accesses: Mapping[int, AccessPattern] = field(default_factory=dict)
+    classes: BlockClasses | None = None
+    """Where blocks do unequal work: which do how much."""
     instructions: float | None = None
     """Warp instructions of a block of the grid, on average; None: as sampled. Of long blocks the streams hold
     the beginning only."""
@@ -90,7 +93,7 @@ class _Priced:
     launched: ChipLaunch = field(compare=False)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _costs(key: _Priced) -> NDArray[np.float64]:
     launched = key.launched
     return access_costs(
@@ -108,10 +111,12 @@ class ChipSimulation:
     """The rest stands for ``sm.counters.cycles`` of them."""
     instructions: float
     """Warp instructions simulated, all simulations together."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of it."""
 
 
 def simulate_launch(launched: ChipLaunch) -> ChipSimulation:
-    """Return the cycles of the fullest SM."""
+    """Return the cycles of the fullest SM, where blocks do much the same work."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
     if launched.scale > IN_PART:
@@ -162,15 +167,15 @@ def _long_blocks(launched: ChipLaunch, on_sm: int, resident: int) -> ChipSimulat
     large, *others = _run_each(launched, wanted if tells else wanted[:-1], resident, on_sm, rotates=rotates)
     done = streams.instructions_per_block * (resident + rest)
     whole = _lengthened(launched, found, (limit, smaller), large, others[-1] if tells else None)
-    wave = max(whole.counters.cycles, _busiest(whole, launched.machine))
+    wave = max(whole.counters.cycles, busiest_unit(whole, launched.machine))
     cycles = wave * (on_sm // resident)
     if rest:
         cycles += wave * others[0].counters.cycles / large.counters.cycles
     return ChipSimulation(cycles, whole._replace(counters=whole.counters._replace(cycles=wave)), done)
 
 
-def _busiest(sm: Simulation, machine: Machine) -> float:
-    """Return the cycles that the busiest unit works."""
+def busiest_unit(sm: Simulation, machine: Machine) -> float:
+    """Return the cycles that the busiest unit of an SM works."""
     of_sub_core = max(sm.counters.issued_instructions, *sm.pipe_busy) / machine.sub_cores
     return float(max(of_sub_core, sm.counters.lsu_busy, *sm.sm_pipe_busy))
 

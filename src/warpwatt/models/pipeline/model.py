@@ -13,12 +13,13 @@ from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.dram import slowdown, visit_bytes
 from warpwatt.models.memo import at_any_clock
-from warpwatt.models.pipeline.chip import ChipLaunch, simulate_launch
+from warpwatt.models.pipeline.chip import ChipLaunch
 from warpwatt.models.pipeline.local_memory import local_misses
 from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.streams import memory_pipe_accesses
 from warpwatt.models.pipeline.table import instruction_table
+from warpwatt.models.pipeline.unequal import simulate_grid
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
 
@@ -44,7 +45,7 @@ class Pipeline:
         if not traced(case):
             return _instead(Roofline().predict(case))
         launched = chip_launch(case)
-        result = simulate_launch(launched)
+        result = simulate_grid(launched)
         queue = atomics_roof(case)
         seconds = STARTUP_SECONDS + max(result.cycles / case.clocks.sm, queue.seconds)
         busy = utilisation(result, launched)
@@ -62,6 +63,7 @@ class Pipeline:
             stalls=stalls,
             shares=tuple(by_instruction.tolist()),
             warps=warps,
+            warnings=result.remarks,
         )
 
 
@@ -89,7 +91,8 @@ def chip_launch(case: Case) -> ChipLaunch:
     return ChipLaunch(
         execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
-        execution.warp_instructions / case.launch.grid.count,
+        instructions=execution.warp_instructions / case.launch.grid.count,
+        classes=execution.classes,
     )  # fmt: skip
 
 

@@ -92,6 +92,16 @@ class Simulation(NamedTuple):
     block_end: Ints
     """Cycle in which each block in line ended."""
 
+    def scaled(self, factor: float) -> Simulation:
+        """Return the counts of ``factor`` times as much work."""
+        return self._replace(
+            counters=Counters(*(factor * count for count in self.counters)),
+            pipe_busy=factor * self.pipe_busy,
+            sm_pipe_busy=factor * self.sm_pipe_busy,
+            stalls=factor * self.stalls,
+            awaited=factor * self.awaited,
+        )
+
 
 def simulate(inputs: Inputs) -> Simulation:
     """Run the blocks in line one after the other as slots fall free.

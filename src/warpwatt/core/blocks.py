@@ -1,0 +1,62 @@
+"""Blocks of a grid that do unequal work: what classes there are, and in what order the grid has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+UNEQUAL = 0.5
+"""Standard deviation over mean of the blocks' work from which on their classes are looked at apart."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockClasses:
+    """Classes of blocks that do alike, those with the most work first.
+
+    Attributes
+    ----------
+    populations
+        Blocks of the grid in each class.
+    instructions
+        Warp instructions of one block of each class.
+    order, counts
+        The grid from its first block to its last, as runs of blocks of one class: its number, how many.
+    of_block
+        Class of each block that was emulated, by its linear number.
+    """
+
+    populations: tuple[float, ...]
+    instructions: tuple[float, ...]
+    order: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    of_block: Mapping[int, int]
+
+    @property
+    def unequal(self) -> bool:
+        """Whether the mean block says little of what the launch does."""
+        return self.inequality > UNEQUAL
+
+    @property
+    def inequality(self) -> float:
+        """Standard deviation of the work of a block over its mean."""
+        pairs = tuple(zip(self.populations, self.instructions, strict=True))
+        blocks = sum(self.populations)
+        mean = sum(n * w for n, w in pairs) / blocks
+        variance = sum(n * (w - mean) ** 2 for n, w in pairs) / blocks
+        return float(variance**0.5) / mean if mean else 0.0
+
+    def idle(self, share: float = 0.02) -> float:
+        """Return which part of the blocks does less than ``share`` of what the busiest do.
+
+        >>> BlockClasses((10.0, 30.0), (500.0, 4.0), None, None, {}).idle()
+        0.75
+        """
+        most = max(self.instructions)
+        few = sum(n for n, w in zip(self.populations, self.instructions, strict=True) if w < share * most)
+        return few / sum(self.populations)

@@ -1,0 +1,206 @@
+"""How much each block of a grid works, by analysis: which blocks pass which code, how often.
+
+Guards and loop bounds that depend on the block's index are evaluated for many blocks at once, and for a few
+threads of each. What depends on data is taken to be alike in all blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.errors import ArgumentError
+from warpwatt.core.launch import WARP_SIZE, Launch
+from warpwatt.program.arithmetic import SCALAR
+from warpwatt.program.evaluation import Evaluator
+from warpwatt.program.expression import BLOCK
+from warpwatt.program.iterations import count_iterations
+from warpwatt.program.pointers import pointer_parameters
+from warpwatt.program.sampling import WarpSample
+from warpwatt.program.symbolic import expressions
+from warpwatt.program.trips import TripCounts
+from warpwatt.program.walk import Walk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from warpwatt.core.program import Instruction
+    from warpwatt.program.arithmetic import Array
+    from warpwatt.program.binding import BoundLaunch
+    from warpwatt.program.controls import ExitTest
+    from warpwatt.program.expression import Node
+    from warpwatt.program.iterations import Iterations
+    from warpwatt.program.symbolic import Symbols
+    from warpwatt.program.walk import Context, LoopEntry
+
+FEW, MANY = 8192, 131_072
+"""Blocks looked at; the second where the first leave the work of the grid uncertain by :data:`UNCERTAIN`."""
+UNCERTAIN = 0.02
+ENDS = 1024
+"""Blocks looked at one by one at either end of a large grid: work often fills its beginning only."""
+WARPS, LANES = 3, np.array([0, WARP_SIZE - 1])
+"""Warps of a block (first, middle, last) and lanes of each: guards on indices split between them."""
+DATA_TRIPS = 10
+"""Iterations of loops whose count depends on data. All blocks get as many."""
+_ITERATIONS = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockWork:
+    """What some blocks of a grid do.
+
+    Attributes
+    ----------
+    blocks
+        Their linear numbers, ascending.
+    weights
+        Blocks of the grid that each stands for.
+    paths
+        Equal where two blocks pass the same code.
+    instructions
+        Warp instructions of a block.
+    """
+
+    blocks: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    paths: NDArray[np.int64]
+    instructions: NDArray[np.float64]
+
+    @property
+    def total(self) -> float:
+        """Warp instructions of the grid."""
+        return float(self.weights @ self.instructions)
+
+    @property
+    def uncertainty(self) -> float:
+        """Standard error of :attr:`total` relative to it, for blocks drawn from slices of the grid."""
+        apart = np.diff(self.instructions) * np.minimum(self.weights[1:], self.weights[:-1])
+        drawn = (self.weights[1:] > 1) & (self.weights[:-1] > 1)
+        return float(np.sqrt((apart[drawn] ** 2).sum() / 2) / max(1.0, self.total))
+
+
+def block_work(bound: BoundLaunch) -> BlockWork | None:
+    """Return the work of the blocks of a launch of a PTX program; None where control is alike in all.
+
+    >>> from warpwatt.core.launch import Dim3, Launch
+    >>> from warpwatt.isa.ptx import lower, parse
+    >>> from warpwatt.program.binding import bind
+    >>> text = '''.target sm_90 .entry k() { .reg .u32 %r; .reg .pred %p; mov.u32 %r, %ctaid.x;
+    ... setp.ge.u32 %p, %r, 30; @%p bra END; add.u32 %r, %r, 1; add.u32 %r, %r, 1; END: ret; }'''
+    >>> found = block_work(bind(lower(parse(text), "k"), Launch(Dim3(100), Dim3(32))))
+    >>> found.instructions[[0, 29, 30, 99]].tolist(), found.total
+    ([6.0, 6.0, 4.0, 4.0], 460.0)
+    """
+    launch, symbols = bound.launch, expressions(bound.program)
+    if launch.grid.count < 2 or not _depends_on_block(symbols):
+        return None
+    for most in (FEW, MANY):
+        found = _evaluated(bound, symbols, *_drawn(launch.grid.count, most))
+        if found is None or len(found.blocks) == launch.grid.count or found.uncertainty < UNCERTAIN:
+            break
+    return found
+
+
+def _depends_on_block(symbols: Symbols) -> bool:
+    traits = symbols.algebra.traits_of
+    return any(traits(guard) & BLOCK for guard in symbols.guards.values())
+
+
+def _drawn(count: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return blocks and their weights: all, or the ends of the grid and one of each slice between them.
+
+    >>> _drawn(4, 8)[0].tolist(), float(_drawn(10**6, 8192)[1].sum())
+    ([0, 1, 2, 3], 1000000.0)
+    """
+    if count <= most:
+        return np.arange(count), np.ones(count)
+    edges = np.linspace(ENDS, count - ENDS, most - 2 * ENDS + 1).astype(np.int64)
+    random = np.random.default_rng(0)
+    inside = edges[:-1] + (random.random(len(edges) - 1) * np.diff(edges)).astype(np.int64)
+    ends = np.ones(ENDS)
+    blocks = np.concatenate([np.arange(ENDS), inside, np.arange(count - ENDS, count)])
+    return blocks, np.concatenate([ends, np.diff(edges).astype(float), ends])
+
+
+def _evaluated(
+    bound: BoundLaunch, symbols: Symbols, blocks: NDArray[np.int64], weights: NDArray[np.float64]
+) -> BlockWork | None:
+    """Walk the program for some blocks; None where an argument is missing."""
+    evaluator = Evaluator(
+        symbols, _threads(bound.launch, blocks, weights), bound.bindings(pointer_parameters(symbols))
+    )
+    counts = _BlockCounts(evaluator, len(blocks))
+    try:
+        with np.errstate(all="ignore"):  # wrap-around is what machines do
+            Walk(evaluator, counts.trips, counts).run()
+    except ArgumentError:
+        return None
+    sizes = np.array([b.stop - b.start for b in symbols.flow.blocks], float)
+    passed = np.packbits(counts.warps > 0, axis=0).T
+    paths = np.unique(passed, axis=0, return_inverse=True)[1].reshape(-1)
+    return BlockWork(blocks, weights, paths.astype(np.int64), sizes @ counts.warps)
+
+
+def _threads(launch: Launch, blocks: NDArray[np.int64], weights: NDArray[np.float64]) -> WarpSample:
+    """Return the blocks with a few threads of each."""
+    last = launch.warps_per_block - 1
+    warps = np.unique([0, last // 2, last][:WARPS])
+    thread = warps[None, :, None] * WARP_SIZE + LANES
+    grid, block = launch.grid, launch.block
+    registers: dict[str, Array] = {
+        "%tid.x": thread % block.x,
+        "%tid.y": thread // block.x % block.y,
+        "%tid.z": thread // (block.x * block.y),
+        "%laneid": LANES[None, None, :],
+        "%warpid": warps[None, :, None],
+        "%ctaid.x": (blocks % grid.x)[:, None, None],
+        "%ctaid.y": (blocks // grid.x % grid.y)[:, None, None],
+        "%ctaid.z": (blocks // (grid.x * grid.y))[:, None, None],
+    }
+    for axis in "xyz":
+        registers[f"%ntid.{axis}"] = np.full(SCALAR, getattr(block, axis))
+        registers[f"%nctaid.{axis}"] = np.full(SCALAR, getattr(grid, axis))
+    return WarpSample(
+        {name: values.astype(np.uint32) for name, values in registers.items()},
+        weights,
+        np.full(len(warps), launch.warps_per_block / len(warps)),
+        float(grid.count),
+        float(launch.warps_per_block),
+        thread < block.count,
+    )
+
+
+class _BlockCounts:
+    """The visitor that counts ``warps[basic block, block of the grid]``."""
+
+    def __init__(self, evaluator: Evaluator, blocks: int) -> None:
+        self.evaluator = evaluator
+        self.symbols = evaluator.symbols
+        self.trips = TripCounts(evaluator)
+        self.warps = np.zeros((len(self.symbols.flow.blocks), blocks))
+
+    def block(self, block: int, presence: Array, context: Context) -> None:
+        """Add the warps that execute a basic block."""
+        weighted = (presence.max(axis=-1, keepdims=True) > 0) * context.weight
+        by_warp = weighted.sum(axis=(*range(weighted.ndim - 3), -1))
+        sample = self.evaluator.sample
+        one = by_warp.shape[1] == 1
+        self.warps[block] += by_warp[:, 0] * sample.warp_total if one else by_warp @ sample.warp_weights
+
+    def enter(self, entry: LoopEntry, context: Context) -> Iterations:
+        """Look at few iterations of loops that vary."""
+        last = entry.leaving.iteration
+        assert last is not None
+        control, active = entry.control, entry.presence > 0
+        return count_iterations(
+            last, active, bottom=control.bottom, varies=control.varies, depth=context.depth, limit=_ITERATIONS
+        )
+
+    def assumed_last(self, _loop: int, _tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
+        """Return the same count in all blocks where analysis found none."""
+        return None if known else DATA_TRIPS
+
+    def undecided(self, node: Node, terminator: Instruction) -> None:
+        """Let a branch that depends on data go both ways, in all blocks alike."""

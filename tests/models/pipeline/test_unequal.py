@@ -1,0 +1,80 @@
+"""Launches whose blocks do unequal work end with their last block, and share what the chip has."""
+
+import heapq
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import warpwatt
+from warpwatt.models.pipeline.unequal import makespan
+
+SOURCE = """extern "C" __global__ void unequal(float *x, int n, int from, int to, int step, int phase) {
+    int b = blockIdx.x;
+    int count = b >= from && b < to && b % step == phase ? n : 4;
+    float a = x[threadIdx.x];
+    for (int k = 0; k < count; ++k) a = a * 1.1f + 1.f;
+    x[threadIdx.x + (b & 63) * 128] = a;
+}
+extern "C" __global__ void triangular(const float *A, const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    for (int j = 0; j <= i && i < n; ++j) s += A[(long)j * n + i] * x[j];
+    if (i < n) y[i] = s;
+}
+"""
+RUNS = st.lists(st.tuples(st.sampled_from([1.0, 2.0, 7.0]), st.integers(1, 40)), min_size=1, max_size=5)
+
+
+@given(RUNS, st.integers(1, 8))
+def test_blocks_start_in_order_in_the_first_slot_that_is_free(runs, slots):
+    """Whole rounds taken at once differ from following every block by less than one block."""
+    free = [0.0] * slots
+    for duration in itertools.chain.from_iterable([d] * n for d, n in runs):
+        start = heapq.heappop(free)
+        heapq.heappush(free, start + duration)
+    assert makespan(runs, slots) == pytest.approx(max(free), abs=max(d for d, _ in runs))
+
+
+def predicted(tmp_path, kernel, grid, block, args, gpu="h200"):
+    file = tmp_path / "k.cu"
+    file.write_text(SOURCE)
+    return warpwatt.predict(file, gpu=gpu, kernel=kernel, grid=grid, block=block, args=args)
+
+
+def unequal(tmp_path, grid, n, first=0, last=10**9, step=1, phase=0):
+    numbers = {"n": n, "from": first, "to": last, "step": step, "phase": phase}
+    return predicted(tmp_path, "unequal", grid, 128, {"x": "f32[8192]", **numbers})
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("where", ["first", "last", "thousandth"])
+def test_a_grid_takes_no_less_than_its_longest_block(tmp_path, where):
+    alone = unequal(tmp_path, 1, 100_000).time.value
+    places = {"first": (0, 1, 1, 0), "last": (9999, 10_000, 1, 0), "thousandth": (0, 10_000, 1000, 7)}
+    found = unequal(tmp_path, 10_000, 100_000, *places[where])
+    assert alone <= found.time.value < 1.3 * alone
+    assert any("as long as the block that works longest" in w for w in found.warnings)
+
+
+@pytest.mark.toolchain
+def test_blocks_without_work_cost_little_and_are_told(tmp_path):
+    right = unequal(tmp_path, 390, 2000).time.value
+    large = unequal(tmp_path, 16_000, 2000, 0, 390)
+    empty = unequal(tmp_path, 16_000, 4).time.value
+    assert right <= large.time.value < 1.2 * (right + empty)
+    assert any(w.startswith("98% of the blocks do next to nothing: 390 ") for w in large.warnings)
+
+
+@pytest.mark.toolchain
+def test_a_triangle_takes_no_less_than_its_bytes_and_its_longest_row(tmp_path):
+    def triangle(grid, n):
+        args = {"n": n, "A": "f32[n*n]", "x": "f32[n]", "y": "f32[n]"}
+        return predicted(tmp_path, "triangular", grid, 256, args)
+
+    half, few, many = triangle(8, 2048), triangle(16, 4096), triangle(400, 102_400)
+    assert many.time.value > 102_400**2 / 2 * 4 / 4.9e12
+    counted = [p.case.workload.execution.warp_instructions for p in (half, few, many)]
+    assert counted[1] / counted[0] == pytest.approx(4.0, rel=0.05)
+    assert counted[2] / counted[1] == pytest.approx(25.0**2, rel=0.05)
