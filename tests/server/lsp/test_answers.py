@@ -54,6 +54,20 @@ def test_lens_hints_and_hover(editor, uri):
     assert editor.hover(uri, 5000) == ""
 
 
+def test_other_models_stand_beside_ours(editor, uri):
+    theirs = ["time=alavani-ilp-tlp", "time=alavani-reservation", "power=alavani"]
+    editor.configure({**editor.settings, "gpu": "k20", "beside": theirs})
+    editor.open(uri, SCALE)
+    editor.answered(uri)
+    kernel = editor.hover(uri, 2)
+    for model, unit in zip(theirs, ("s", "s", "W"), strict=True):
+        (row,) = [line for line in kernel.splitlines() if line.startswith(f"| {model} |")]
+        assert re.search(rf"\d [nµm]?{unit} \(", row), row
+    editor.configure({**editor.settings, "gpu": "h200", "beside": theirs})
+    editor.wait(lambda: any("on H200" in lens for lens in editor.lenses(uri)))
+    assert "was not trained for NVIDIA H200" in editor.hover(uri, 2)
+
+
 def test_lines_follow_an_edit_above_before_and_after_it_is_analysed(editor, uri):
     editor.open(uri, SCALE)
     editor.answered(uri)

@@ -27,8 +27,8 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.messages import errors
 from warpwatt.request.choices import complete_gpus, model_choice
-from warpwatt.server.lsp.extract import advice_facts, facts_of
-from warpwatt.server.lsp.facts import Answer, Problem, Progress, Result, Shown
+from warpwatt.server.lsp.extract import advice_facts, facts_of, other_fact
+from warpwatt.server.lsp.facts import Answer, OtherFact, Problem, Progress, Result, Shown
 from warpwatt.server.lsp.memory import key_of, recall, remember
 from warpwatt.server.lsp.module import compile_all, is_own, session_of
 from warpwatt.server.lsp.source import kernels
@@ -138,7 +138,7 @@ class Analysis:
             question = _Question(len(self.shown), gpu, request, module, name, key, facts)
             if facts is None:
                 with self.watch.stage("predict"):
-                    question.predict(session)
+                    question.predict(session, self.job.query.beside)
         except (LaunchError, UnsupportedGpuError) as error:
             if session.gpus != "all":
                 self.problems.append(launch_problem(error, words, self.job.path))
@@ -197,13 +197,27 @@ class _Question:
         """Return a question that has no answer on this GPU."""
         return cls(-1, gpu, request, module, "", None)
 
-    def predict(self, session: Session) -> None:
-        """Predict and remember."""
+    def predict(self, session: Session, beside: tuple[str, ...] = ()) -> None:
+        """Predict and remember, with what the models ``beside`` say."""
         assert self.key is not None
         self.prediction = session.predict_request(self.request, self.module.kernel(self.name), self.gpu)
         if self.facts is None:
-            self.facts = facts_of(self.prediction, self.key.own)
+            facts = facts_of(self.prediction, self.key.own)
+            self.facts = replace(facts, beside=self._others(session, beside))
             remember(self.key, self.facts)
+
+    def _others(self, session: Session, choices: tuple[str, ...]) -> tuple[OtherFact, ...]:
+        """Return what other models say of the launch, each beside the session's own."""
+        return tuple(self._other(session, choice) for choice in choices)
+
+    def _other(self, session: Session, choice: str) -> OtherFact:
+        models = (*session.modelling.model, choice)
+        other = replace(session, modelling=replace(session.modelling, model=models), advice=False)
+        try:
+            kernel = self.module.kernel(self.name)
+            return other_fact(choice, other.predict_request(self.request, kernel, self.gpu))
+        except WarpWattError as error:
+            return OtherFact(choice, "", error.message)
 
     def advise(self, session: Session) -> Facts:
         """Return the facts with advice, and remember them."""

@@ -17,7 +17,7 @@ from warpwatt.render.findings import occupancy as occupancy_findings
 from warpwatt.render.findings import spills as spill_findings
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, hit_texts, pattern_text, reaches, stride_text
 from warpwatt.render.reasons import producer_text, stall_text
-from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact, Related, Remark
+from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact, OtherFact, Related, Remark
 
 if TYPE_CHECKING:
     from warpwatt.render.reach import Reach
@@ -60,6 +60,15 @@ def facts_of(prediction: Prediction, own: str) -> Facts:
         assumptions=tuple(_assumptions(prediction)),
         warnings=prediction.warnings,
         advice=None if prediction.advice is None else advice_facts(prediction.advice, own),
+    )
+
+
+def other_fact(choice: str, prediction: Prediction) -> OtherFact:
+    """Return what a prediction with another model says: the power for ``power=NAME``, else the time."""
+    is_power = choice.partition("=")[0] in ("power", "energy")
+    own = prediction.power_result.warnings if is_power else prediction.timing.warnings
+    return OtherFact(
+        choice, interval(prediction.power if is_power else prediction.time), own[-1] if own else ""
     )
 
 

@@ -23,6 +23,8 @@ class Query:
     level: str | None = None
     advice: bool = True
     """Whether to find out, after the answer, what changes to the kernels would save."""
+    beside: tuple[str, ...] = ()
+    """Other models whose answers stand beside: ``time=NAME``, ``power=NAME``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,15 @@ class AdviceFact:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherFact:
+    """What another model says: its choice as written, its time or power, or why it says nothing."""
+
+    model: str
+    text: str
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """One launch on one GPU. SI units; ``*_text`` with intervals, as people read them."""
 
@@ -111,6 +122,7 @@ class Facts:
     warnings: tuple[str, ...] = ()
     advice: tuple[AdviceFact, ...] | None = None
     """None: nobody has found out yet."""
+    beside: tuple[OtherFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

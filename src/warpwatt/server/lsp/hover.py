@@ -13,7 +13,7 @@ from warpwatt.server.lsp.lenses import gpu_name
 
 if TYPE_CHECKING:
     from warpwatt.server.lsp.document import Document
-    from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact
+    from warpwatt.server.lsp.facts import AdviceFact, Facts, LineFact, OtherFact
 
 MOST = 3
 """Launches and GPUs that one hover tells of."""
@@ -77,6 +77,11 @@ def _advice_text(one: AdviceFact) -> str:
     return f"- → {escaped(one.text)} would save **{percent(one.share)}**{energy}{fix}"
 
 
+def _other_text(one: OtherFact) -> str:
+    """Return what another model says in one cell of a table."""
+    return " · ".join(escaped(part) for part in (one.text, one.warning) if part)
+
+
 def _kernel_text(facts: Facts) -> str:
     limit = " (at the power limit)" if facts.limited_by_power else ""
     rows = [
@@ -91,6 +96,7 @@ def _kernel_text(facts: Facts) -> str:
         f"| occupancy | {facts.occupancy}, {facts.registers} registers |",
         f"| clock | {facts.clocks} |",
     ]
+    rows += [f"| {escaped(one.model)} | {_other_text(one)} |" for one in facts.beside]
     if facts.advice:
         rows += ["", "What would help", ""] + [_advice_text(one) for one in facts.advice]
     if facts.assumptions:

@@ -52,7 +52,7 @@ def key_of(module: Module, name: str, request: Request, gpu: Gpu, query: Query) 
         repr(request.launch),
         repr(request.loop_counts),
         repr(gpu),
-        [query.flags, query.maxrregcount, query.model, query.clock, query.level],
+        [query.flags, query.maxrregcount, query.model, query.clock, query.level, query.beside],
         fixed,
     ]
     return Key(digest(json.dumps(facts).encode()), code.places, own)

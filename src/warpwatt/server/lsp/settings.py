@@ -6,6 +6,7 @@
     define = ["TILE=16"]
     include = ["include"]           # relative to this file
     clock = "1410,1215"             # MHz; also: flags, toolkit, maxrregcount, model, level, advice
+    beside = ["time=volkov"]        # other models whose answers a hover shows too
 
     [[launch]]                      # for documents whose comments say no launch of this kernel
     kernel = "saxpy"
@@ -38,7 +39,7 @@ from warpwatt.server.lsp.facts import PlacedLaunch, Problem, Query
 
 NAME = "warpwatt.toml"
 _FIELDS = {field.key: field for field in FIELDS if field.group is not Group.LAUNCH and field.key}
-KEYS = ("gpu", *_FIELDS, "advice")
+KEYS = ("gpu", *_FIELDS, "advice", "beside")
 """Keys that both the file and the editor may set."""
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
@@ -150,6 +151,8 @@ def _query(options: Mapping[str, Any], base: Query, folder: Path, where: Path | 
             values[key] = ",".join(_texts(key, value, where))
         elif key == "advice":
             values[key] = _checked(key, value, bool, where)
+        elif key == "beside":
+            values[key] = _texts(key, value, where)
         elif _FIELDS[key].kind is Kind.NUMBER:
             values[key] = _checked(key, value, int, where)
         elif _FIELDS[key].repeated or _FIELDS[key].kind is Kind.REST:
