@@ -105,7 +105,7 @@ class ArenaMemory(DeviceMemory):
     def localised(self, run: Run) -> Run:
         """Return a run whose addresses in the arena are those of slots, one for each allocation."""
         trace = None if run.trace is None else self._trace(run.trace)
-        fault = None if run.fault is None else self._fault(run.fault)
+        fault = None if run.fault is None else self.localised_fault(run.fault)
         accesses = run.accesses if trace is None else _accesses(run.accesses, trace)
         return replace(run, trace=trace, fault=fault, accesses=accesses)
 
@@ -120,7 +120,8 @@ class ArenaMemory(DeviceMemory):
         lines[here] |= trace.lines[here] & np.uint64(_SECTOR_BITS)
         return replace(trace, lines=lines)
 
-    def _fault(self, fault: Fault) -> Fault:
+    def localised_fault(self, fault: Fault) -> Fault:
+        """Return a fault whose address is that of the slot of its allocation."""
         if fault.address >> SLOT_BITS != ARENA_SLOT:
             return fault
         return replace(fault, address=int(self._moved(np.array([fault.address], np.int64), 1)[0]))

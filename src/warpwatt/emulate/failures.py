@@ -36,11 +36,18 @@ def failure(
     ``buffers`` maps slots to name and size in bytes; ``assumed`` are assumptions about buffers that may be
     the reason.
     """
-    if run.stop is Stop.FAULT and run.fault is not None:
-        return _fault(run.fault, bound.program, bound.launch, buffers)
-    if run.stop is Stop.DEADLOCK:
-        return _deadlock(run.fault, bound.program, bound.launch)
-    return _endless(run, bound.program, assumed)
+    if run.stop is Stop.INSTRUCTIONS:
+        return _endless(run, bound.program, assumed)
+    return fault_error(run.stop, run.fault, bound, buffers)
+
+
+def fault_error(
+    stop: Stop, fault: Fault | None, bound: BoundLaunch, buffers: Mapping[int, tuple[str, float | None]]
+) -> InputError:
+    """Return the error of a run that met a fault, or whose threads wait for ever; see :func:`failure`."""
+    if stop is Stop.FAULT and fault is not None:
+        return _fault(fault, bound.program, bound.launch, buffers)
+    return _deadlock(fault, bound.program, bound.launch)
 
 
 def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> EndlessLoopError:

@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.failures import failure
+from warpwatt.emulate.arena import ArenaMemory
+from warpwatt.emulate.failures import MISALIGNED, fault_error
+from warpwatt.emulate.functional import execute
 from warpwatt.emulate.lift import lift
-from warpwatt.emulate.native import Session
-from warpwatt.emulate.run import Limits, Run, Stop
+from warpwatt.emulate.run import Limits, Stop
 from warpwatt.program.binding import bind
 from warpwatt.run.effects import Versions, effects
 from warpwatt.run.launches import loader
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Kernel, Program
+    from warpwatt.emulate.functional import Outcome
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
 
-SLICE = 200_000_000
-"""Warp instructions after which the budget of time is looked at."""
+FASTEST = 200_000_000
+"""Warp instructions per second that no launch exceeds: what is left of the budget bounds it so."""
+LEAST = 100_000_000
+"""Warp instructions that any launch may execute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +93,20 @@ class Executor:
         routine = lift(program)
         bound = replace(bound, program=routine.program)
         context, memory = loader(request.parameters, self.arena.shared, self.allocations)(bound)
-        blocks = range(request.launch.grid.count)
-        run = Session(routine, context, memory)(blocks, Limits(SLICE * 100, 0))
-        self.instructions += int(run.executions.sum())
-        if run.unknown:
-            names = ", ".join(sorted(set(run.unknown.values())))
+        limit = max(LEAST, round((self.budget - self.spent) * FASTEST))
+        outcome = execute(routine, context, memory, Limits(limit, 0))
+        self.instructions += outcome.warp_instructions
+        if outcome.unknown:
+            names = ", ".join(sorted(set(outcome.unknown.values())))
             self._give_up(request, f"instructions that are not emulated: {names}")
-        if run.stop is Stop.DONE:
+        if outcome.stop is Stop.INSTRUCTIONS:
+            self._give_up(request, f"it did not end within {limit / 1e6:.3g} million warp instructions")
+        if outcome.stop in (Stop.DONE, Stop.INSTRUCTIONS):
             return None
-        run = memory.localised(run)
-        error = failure(run, bound, memory.buffers)
-        return Failure(_code(run), f"{kernel.display_name.partition('(')[0]}: {error}")
+        assert isinstance(memory, ArenaMemory)
+        fault = None if outcome.fault is None else memory.localised_fault(outcome.fault)
+        error = fault_error(outcome.stop, fault, bound, memory.buffers)
+        return Failure(_code(outcome), f"{kernel.display_name.partition('(')[0]}: {error}")
 
 
 def _program(kernel: Kernel) -> Program:
@@ -110,10 +117,10 @@ def _program(kernel: Kernel) -> Program:
     return program
 
 
-def _code(run: Run) -> int:
-    """Return the error that the runtime has for a run that failed (``cudaError_t``)."""
-    if run.stop is not Stop.FAULT or run.fault is None:
+def _code(outcome: Outcome) -> int:
+    """Return the error that the runtime has for an execution that failed (``cudaError_t``)."""
+    if outcome.stop is not Stop.FAULT or outcome.fault is None:
         return 702  # cudaErrorLaunchTimeout
-    if not run.fault.bytes:
+    if not outcome.fault.bytes:
         return 719  # cudaErrorLaunchFailure, of a trap
-    return 716 if run.fault.reason == "misaligned" else 700  # MisalignedAddress, IllegalAddress
+    return 716 if outcome.fault.reason == MISALIGNED else 700  # MisalignedAddress, IllegalAddress
