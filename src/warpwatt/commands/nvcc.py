@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import click
@@ -21,6 +20,8 @@ def nvcc(flags: tuple[str, ...]) -> None:
     \b
     For make: NVCC="warpwatt nvcc". For CMake: -DCMAKE_CUDA_COMPILER=$(command -v warpwatt-nvcc).
     """
+    import subprocess
+
     from warpwatt.run.build import nvcc_command
 
     command = nvcc_command(flags)

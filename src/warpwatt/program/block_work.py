@@ -6,7 +6,9 @@ threads of each. What depends on data is taken to be alike in all blocks.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,8 +119,8 @@ def _drawn(count: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64
     if count <= most:
         return np.arange(count), np.ones(count)
     edges = np.linspace(ENDS, count - ENDS, most - 2 * ENDS + 1).astype(np.int64)
-    random = np.random.default_rng(0)
-    inside = edges[:-1] + (random.random(len(edges) - 1) * np.diff(edges)).astype(np.int64)
+    draw = random.Random(0)  # noqa: S311 - statistics, not secrets; NumPy's generators take long to load
+    inside = np.array([draw.randrange(a, b) for a, b in pairwise(edges.tolist())])
     ends = np.ones(ENDS)
     blocks = np.concatenate([np.arange(ENDS), inside, np.arange(count - ENDS, count)])
     return blocks, np.concatenate([ends, np.diff(edges).astype(float), ends])
