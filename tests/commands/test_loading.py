@@ -57,7 +57,7 @@ def test_help_of_a_verb_loads_click_alone(verb):
     ("words", "packages", "most"),
     [
         (["--version"], {"click"}, 80),
-        (["--help"], {"click"}, 120),
+        (["--help"], {"click"}, 130),
         (["models"], {"click", "numpy"}, 380),
         (["gpus"], {"click", "platformdirs", *SHOW}, 200),
         (["gpus", "show", "h200"], {"click", "platformdirs", *SHOW}, 200),
