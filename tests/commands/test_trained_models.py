@@ -200,3 +200,31 @@ def test_features_are_selected_and_dwarfs_shown(run, table, tmp_path):
     ]
     assert "power" not in read(model).features
     assert json.loads(model.read_text(encoding="utf-8"))["card"]["not learned from"]
+
+
+def test_counters_come_from_the_profile(run, table, tmp_path):
+    text = table.read_text(encoding="utf-8").replace("grid_size", "my_counter")
+    table.write_text(text, encoding="utf-8")
+    model, profile = tmp_path / "m.json", tmp_path / "profile.csv"
+    own = ["--program-column", "program", "--target-column", "power", "--features", "my_counter"]
+    assert run("train", table, *own, "--model", "linear_regression", "--gpu", "k20", "-o", model)[0] == 0
+    profile.write_text(
+        "kernel,gpu,sm_mhz,memory_mhz,grid,block,duration_us,My Counter\neuclid,K20,706,2600,168,256,9,208\n",
+        encoding="utf-8",
+    )
+    code, out, err = run(
+        "predict",
+        NN,
+        *K20,
+        "--grid",
+        168,
+        "--model",
+        f"power={model}",
+        "--profile",
+        profile,
+        "--format",
+        "json",
+    )
+    assert code == 0, err
+    (found,) = json.loads(out)["predictions"]
+    assert found["power"]["value"] == pytest.approx(watts(208))

@@ -27,3 +27,15 @@ def test_every_value_may_be_two():
     assert (old.toolkit, new.toolkit) == ("12.9", "13.0")
     assert labels[0] != labels[1]
     assert "TILE=32" in labels[1]
+
+
+def test_paths_of_model_files_are_not_taken_apart(tmp_path):
+    model = tmp_path / "model.json"
+    model.touch()
+    both = ModelOptions(model=(f"power=component/{model}",))
+    old, new, _ = split_pairs(both)
+    assert (old.model, new.model) == (("power=component",), (f"power={model}",))
+    old, new, _ = split_pairs(ModelOptions(model=(f"power={model}/alavani",)))
+    assert (old.model, new.model) == ((f"power={model}",), ("power=alavani",))
+    alone = ModelOptions(model=(f"power={model}",))
+    assert split_pairs(alone)[:2] == (alone, alone)

@@ -68,11 +68,23 @@ def _split(text: str) -> tuple[str, str]:
     >>> _split("1410/1200"), _split("(1/2)"), _split("x.npy")
     (('1410', '1200'), ('(1/2)', '(1/2)'), ('x.npy', 'x.npy'))
     """
+    if ".json" in text:
+        return _split_files(text)
     quoted = any(mark in text for mark in ("(", '"', "'")) or text.endswith(".npy")
     if quoted or text.count(SEPARATOR) != 1:
         return text, text
     old, _, new = text.partition(SEPARATOR)
     return (old, new) if old and new else (text, text)
+
+
+def _split_files(text: str) -> tuple[str, str]:
+    """Return both values where model files are among them, whose paths hold separators of their own."""
+    if not Path(text).is_file():
+        for at, letter in enumerate(text):
+            sides = text[:at], text[at + 1 :]
+            if letter == SEPARATOR and all(s and (SEPARATOR not in s or Path(s).is_file()) for s in sides):
+                return sides
+    return text, text
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SOURCES = (
     "warpwatt.published.alavani.features.inputs:inputs",
     "warpwatt.models.component.inputs:inputs",
+    "warpwatt.models.trained.counters:inputs",
 )
 """Functions of (names, case, timing, card) that return those of the names they know, None where a value is
 not known of this GPU; the timing is None where a time model asks."""
@@ -45,7 +46,7 @@ def inputs(model: TrainedModel, case: Case, timing: Timing | None) -> Floats:
     if lacking:
         unknown = [name for name in lacking if name not in found]
         what = "nothing here computes" if unknown else f"not known on {case.gpu.name}:"
-        hint = "train on columns that `warpwatt features` prints"
+        hint = "train on columns that `warpwatt features` prints, or give counters with --profile"
         raise InputError(
             f"the model's features cannot be found: {what} {', '.join(unknown or lacking)}", hint=hint
         )
