@@ -39,12 +39,30 @@ class LineStream:
 
 
 @dataclass(frozen=True, slots=True)
+class Lag:
+    """A share of all that blocks touch, which the ``blocks``-th block before has touched last."""
+
+    blocks: float
+    share: float
+
+    def times(self, first: float, count: int) -> float:
+        """Return for how many of the ``first`` of ``count`` blocks, in the order they run, that holds.
+
+        In units of a block's whole touches.
+
+        >>> Lag(2, 0.5).times(6, 10), Lag(2, 0.5).times(10, 10)
+        (2.5, 5.0)
+        """
+        return self.share * count * max(0.0, first - self.blocks) / max(1.0, count - self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
 class Growth:
     """Distinct memory that instructions reach together in one buffer, as blocks are added.
 
-    Bytes are whole 32-byte sectors. ``axes`` are the new shares of a block beside its neighbour in x, y and
-    z, or None where addresses do not grow along the axes of the grid: then ``step`` is the new share of a
-    block beside its predecessor. ``total`` is the footprint of the launch.
+    Bytes are whole 32-byte sectors. ``lags`` say when blocks touch again what others have touched, or are
+    None where addresses do not grow along the axes of the grid: then ``step`` is the new share of a block
+    beside its predecessor. ``total`` is the footprint of the launch.
     """
 
     buffer: str
@@ -52,7 +70,7 @@ class Growth:
     written: bool
     block_bytes: float
     total: float
-    axes: tuple[float, float, float] | None = None
+    lags: tuple[Lag, ...] | None = None
     step: float = 1.0
     limit: float | None = None
     """Size of the buffer, None if unknown."""

@@ -1,9 +1,9 @@
 """How footprints grow from sampled blocks to waves and to the whole grid.
 
-Where the addresses of an instruction move by a fixed step along each axis of the grid, the footprint of a
-box of blocks is the product of what each axis adds: that is exact for arrays walked in tiles, halos
-included. Elsewhere (gathers, grids numbered by division) what blocks far apart have in common says from how
-large a set they draw, and the stretch of addresses and the buffer's size bound it.
+Where the addresses of an instruction move by a fixed step along each axis of the grid, the offsets of its
+accesses say which blocks touch the same memory (:mod:`~warpwatt.emulate.caches.lags`). Elsewhere (gathers,
+grids numbered by division) what blocks far apart have in common says from how large a set they draw, and the
+stretch of addresses and the buffer's size bound it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.launch import Dim3
-from warpwatt.core.reuse import Growth, LineStream
+from warpwatt.core.reuse import Growth, Lag, LineStream
+from warpwatt.emulate.caches.lags import lags, pattern
 from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
 from warpwatt.emulate.scaling import occurring
@@ -221,7 +222,7 @@ def _growth(
     order = np.argsort(block, kind="stable")
     sets = np.split(sector[order], np.cumsum(counts)[:-1])
     scale = max(scales.get(index, 1.0) for index in members)
-    block_bytes, axes, total = _extent(sets, steps, blocks, scale)
+    block_bytes, again, total = _extent(sets, steps, blocks, scale)
     *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
@@ -231,7 +232,7 @@ def _growth(
         written=touched.written,
         block_bytes=block_bytes,
         total=total if limit is None else min(total, float(limit)),
-        axes=axes,
+        lags=again,
         step=_new_share(sets, blocks.neighbours(0)),
         limit=limit,
         granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
@@ -243,27 +244,12 @@ def _growth(
 
 def _extent(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
-) -> tuple[float, tuple[float, float, float] | None, float]:
-    """Return bytes of a block, new shares along the axes, and bytes of the grid."""
+) -> tuple[float, tuple[Lag, ...] | None, float]:
+    """Return bytes of a block, when they are touched again, and bytes of the grid."""
     block_bytes = scale * _mean_bytes(sets, blocks)
-    axes = _axis_shares(sets, steps, blocks) if steps else None
-    return (
-        block_bytes,
-        axes,
-        _total(_distinct(np.sort(np.concatenate(sets))), sets, axes, block_bytes, blocks),
-    )
-
-
-def _axis_shares(
-    sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks
-) -> tuple[float, float, float]:
-    shares, run = [], _run_length(sets)
-    for axis in range(3):
-        share = _new_share(sets, blocks.neighbours(axis))
-        if abs(steps[axis]) < run:  # runs that go on in the next block, which may share one sector or none
-            share = abs(steps[axis]) / run
-        shares.append(min(1.0, share))
-    return shares[0], shares[1], shares[2]
+    again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else None
+    union = _distinct(np.sort(np.concatenate(sets)))
+    return block_bytes, again, _total(union, sets, again, block_bytes, blocks)
 
 
 def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -287,18 +273,10 @@ def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> f
     return fresh / whole if whole else 1.0
 
 
-def _run_length(sets: list[NDArray[np.int64]]) -> float:
-    """Return the mean number of sectors that stand side by side."""
-    steps = np.diff(np.concatenate(sets)) if sets else np.zeros(0)
-    ends = np.cumsum(np.array([len(s) for s in sets if len(s)], np.int64))
-    runs = len(ends) + int((steps > 1).sum()) - int((steps[ends[:-1] - 1] > 1).sum())
-    return float(ends[-1]) / max(1, runs) if len(ends) else 0.0
-
-
 def _total(
     union: NDArray[np.int64],
     sets: list[NDArray[np.int64]],
-    axes: tuple[float, float, float] | None,
+    again: tuple[Lag, ...] | None,
     block_bytes: float,
     blocks: SampledBlocks,
 ) -> float:
@@ -306,8 +284,8 @@ def _total(
     count = blocks.grid.count
     if len(blocks.numbers) >= count:
         return float(SECTOR * len(union)) * block_bytes / max(1e-9, _mean_bytes(sets, blocks))
-    if axes is not None:
-        return box(block_bytes, axes, blocks.grid, count)
+    if again is not None:
+        return max(float(SECTOR * len(union)), _touched(block_bytes, again, count, count))
     seen = _mean_bytes(sets, blocks)
     drawn = SECTOR * _drawn(sets, blocks) * (block_bytes / max(1.0, seen))
     return max(float(SECTOR * len(union)), min(drawn, _stretch(union, len(blocks.numbers))))
@@ -317,17 +295,13 @@ def _mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     return SECTOR * float(np.average([len(s) for s in sets], weights=blocks.weights))
 
 
-def box(block_bytes: float, axes: tuple[float, float, float], grid: Dim3, blocks: float) -> float:
-    """Return the bytes touched by the first ``blocks`` blocks of a grid, counted x first.
+def _touched(block_bytes: float, again: tuple[Lag, ...], blocks: float, count: int) -> float:
+    """Return the distinct bytes of the first ``blocks`` of ``count`` blocks.
 
-    >>> from warpwatt.core.launch import Dim3
-    >>> box(100.0, (0.5, 1.0, 1.0), Dim3(10, 10), 20)
-    1100.0
+    >>> _touched(100.0, (Lag(2, 0.5),), 6, 10)
+    350.0
     """
-    x = min(blocks, grid.x)
-    y = min(max(1.0, blocks / grid.x), grid.y)
-    z = max(1.0, blocks / (grid.x * grid.y))
-    return block_bytes * (1 + (x - 1) * axes[0]) * (1 + (y - 1) * axes[1]) * (1 + (z - 1) * axes[2])
+    return block_bytes * max(1.0, blocks - sum(lag.times(blocks, count) for lag in again))
 
 
 def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
@@ -370,9 +344,8 @@ def footprint(growth: Growth, grid: Dim3, blocks: float) -> float:
     count = grid.count
     if blocks >= count:
         return growth.total
-    if growth.axes is not None:
-        model = box(growth.block_bytes, growth.axes, grid, blocks)
-        whole = box(growth.block_bytes, growth.axes, grid, count)
+    if growth.lags is not None:
+        model, whole = (_touched(growth.block_bytes, growth.lags, b, count) for b in (blocks, count))
         return min(growth.total, model * max(1.0, growth.total / whole))
     steepest = (growth.total / max(growth.block_bytes, 1.0) - 1) / max(1, count - 1)
     return min(growth.total, growth.block_bytes * (1 + (blocks - 1) * max(growth.step, steepest)))

@@ -58,16 +58,32 @@ class Waves:
         return (once + again) * kept, missed * kept
 
     def _lost_between_waves(self, growth: Growth) -> float:
-        """Return bytes later waves touch again after L2 lost them: neighbours first, then pairs of them."""
-        lost, size = 0.0, float(self.wave)
+        """Return bytes that later waves touch again after L2 lost them.
+
+        Where the offsets of accesses say which blocks meet, by what is used between; what a buffer's size or
+        far samples say that blocks share besides, between neighbouring waves first, then pairs of them.
+        """
+        lost = 0.0
+        lags = growth.lags or ()
+        for lag in lags:
+            apart = min(1.0, lag.blocks / self.wave)
+            touches = growth.block_bytes * lag.times(self.blocks, self.blocks)
+            lost += touches * apart * self._lost_after(max(lag.blocks, self.wave))
+        size = float(self.wave)
         while size < self.blocks:
-            rest = min(size, self.blocks - size)
-            both = size + rest
-            common = self.distinct(growth, size) + self.distinct(growth, rest) - self.distinct(growth, both)
-            pairs = self.blocks / both
-            lost += max(0.0, common) * pairs * overlap_miss(self.used(both) / self.l2_bytes)
+            parts = size, min(size, self.blocks - size)
+            both = sum(parts)
+            common = sum(self.distinct(growth, part) for part in parts) - self.distinct(growth, both)
+            for lag in lags:
+                known = lag.times(both, self.blocks) - sum(lag.times(part, self.blocks) for part in parts)
+                common -= growth.block_bytes * known
+            lost += max(0.0, common) * (self.blocks / both) * self._lost_after(both)
             size *= 2
         return lost
+
+    def _lost_after(self, blocks: float) -> float:
+        """Return the share of a block's data that L2 has lost so many blocks later."""
+        return overlap_miss(self.used(blocks) / self.l2_bytes)
 
     def _resident_before(self) -> float:
         """Return the share of all data that the same launch before has left in L2 until it is touched again.

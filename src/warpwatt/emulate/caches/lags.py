@@ -1,0 +1,251 @@
+"""After how many blocks memory is touched again, from the offsets of a block's own accesses.
+
+Where the addresses of a block move by ``D(b)`` with its coordinates ``b``, it touches what a block ``l``
+before it touched wherever two of its sectors lie ``D(l)`` apart: neighbours that share a halo, tiles that
+share a row, and blocks far behind each other, such as those of the rows above and below of an image whose
+pixels one axis numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.reuse import Lag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.core.launch import Dim3
+
+MOST_COMPARED = 1 << 15
+"""Pairs of sectors of a block that are looked at for lags; where there are more, fewer of its sectors stand
+for all."""
+FEWEST_COMPARED = 16
+CANDIDATES = 12
+"""Lags kept along x, as many of those that reach back in y, and in z: the most frequent."""
+MOST_ENDS = 8
+"""Lags along an axis for which blocks at its ends are told apart."""
+GOLDEN = (5**0.5 - 1) / 2
+FRACTIONS = 16
+"""Parts of a sector that overlaps are rounded to."""
+SAME = 0.5
+"""Sectors by which a fit may be off at the end of a grid."""
+ALIKE = 1.05
+"""Ratio up to which numbers of blocks are one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """The sectors of a block of the inside, ascending, and how they move with the block along each axis.
+
+    ``first`` and ``last`` say which of them the first and the last block along each axis touch too, shape
+    (3, sectors): arrays seldom end where a block does.
+    """
+
+    sectors: NDArray[np.int64]
+    steps: tuple[float, ...]
+    grid: Dim3
+    first: NDArray[np.bool_]
+    last: NDArray[np.bool_]
+
+
+def pattern(
+    sets: Sequence[NDArray[np.int64]], coordinates: NDArray[np.int64], steps: tuple[float, ...], grid: Dim3
+) -> Pattern:
+    """Return what sampled blocks have in common, from the sectors of each and its coordinates."""
+    steps = _exact(steps, grid)
+    extents = np.array([grid.x, grid.y, grid.z])
+    at_edge = ((coordinates == 0) | (coordinates == extents - 1)) & (extents > 1)
+    inside = [k for k in np.argsort(at_edge.sum(axis=1), kind="stable").tolist() if len(sets[k])]
+    most = [k for k in inside if at_edge[k].sum() == at_edge[inside[0]].sum()]
+    typical = sorted(most, key=lambda k: len(sets[k]))[len(most) // 2]
+    edges = np.ones((2, 3, len(sets[typical])), bool)
+    for side, axis in product(range(2), range(3)):
+        end = (0, extents[axis] - 1)[side]
+        there = [k for k in range(len(sets)) if coordinates[k, axis] == end != coordinates[typical, axis]]
+        others = [a for a in range(3) if a != axis]
+        if there:
+            like = min(there, key=lambda k: int((at_edge[k] != at_edge[typical])[others].sum()))
+            moved = sets[typical] + (coordinates[like] - coordinates[typical]) @ np.array(steps)
+            edges[side, axis] = _near(sets[like], moved)[1] < 1
+    return Pattern(sets[typical], steps, grid, *edges)
+
+
+def lags(of: Pattern) -> tuple[Lag, ...]:
+    """Return after how many blocks, in the order in which they run, sectors are touched again.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> rows = np.concatenate([np.arange(4) + row for row in (0, 400, 800)])
+    >>> everywhere = np.ones((3, 12), bool)
+    >>> lags(Pattern(rows, (4.0, 0.0, 0.0), Dim3(1000), everywhere, everywhere))
+    (Lag(blocks=100.0, share=0.6),)
+    """
+    found = _candidates(of)
+    if not len(found):
+        return ()
+    shares = _shares(of, found, _alike(of, found))
+    blocks = found @ _strides(of.grid)
+    return tuple(_merged(blocks[shares > 0], shares[shares > 0]))
+
+
+def _strides(grid: Dim3) -> NDArray[np.int64]:
+    """Return by how much the number of a block grows along each axis."""
+    return np.array([1, grid.x, grid.x * grid.y])
+
+
+def _near(
+    sectors: NDArray[np.int64], wanted: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the places of the sectors nearest to some numbers, and how far they are.
+
+    >>> [found.tolist() for found in _near(np.array([3, 8]), np.array([7.5, 1.0]))]
+    [[1, 0], [0.5, 2.0]]
+    """
+    if not len(sectors):
+        return np.zeros(len(wanted), np.int64), np.full(len(wanted), np.inf)
+    after = np.minimum(np.searchsorted(sectors, wanted), len(sectors) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(np.abs(sectors[before] - wanted) <= np.abs(sectors[after] - wanted), before, after)
+    return nearest, np.abs(sectors[nearest] - wanted)
+
+
+def _exact(steps: tuple[float, ...], grid: Dim3) -> tuple[float, ...]:
+    """Return fitted steps as whole sectors where that makes no difference within the grid.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> _exact((31.99999, 1e-15, 1.5), Dim3(100, 100, 100))
+    (32.0, 0.0, 1.5)
+    """
+    return tuple(
+        float(round(step)) if abs(step - round(step)) * extent < SAME else step
+        for step, extent in zip(steps, (grid.x, grid.y, grid.z), strict=True)
+    )
+
+
+def _candidates(of: Pattern) -> NDArray[np.int64]:
+    """Return lags after which sectors are touched again, soonest first: blocks along each axis in a row."""
+    extents = np.array([of.grid.x, of.grid.y, of.grid.z])
+    still = [a for a in range(3) if extents[a] > 1 and (not of.steps[a] or of.steps[a] % 1)]
+    found = np.concatenate([*_distances(of, extents), np.eye(3, dtype=np.int64)[still]])
+    found = found[found @ _strides(of.grid) > 0]
+    base = np.array([1, 2 * extents[0], 4 * extents[0] * extents[1]])
+    _, first, counts = np.unique(found @ base, return_index=True, return_counts=True)
+    found = found[first]
+    slowest = 2 - (found[:, ::-1] != 0).argmax(axis=1)
+    order = np.lexsort((np.abs(found) @ _strides(of.grid), -counts))
+    kept = np.concatenate([order[slowest[order] == axis][:CANDIDATES] for axis in range(3)])
+    kept = kept[np.argsort(found[kept] @ _strides(of.grid), kind="stable")]
+    return np.asarray(found[kept])
+
+
+def _distances(of: Pattern, extents: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield lags that make the distances between some sectors of a block and all of them."""
+    moving = [axis for axis in (2, 1, 0) if extents[axis] > 1 and of.steps[axis]]
+    apart = (of.sectors[None, :] - _some(of.sectors)[:, None]).reshape(-1).astype(float)
+    for around in product(*[(-1, 0, 1)] * (len(moving) - 1), (0,)):
+        lag, left = np.zeros((len(apart), 3), np.int64), apart
+        for axis, shift in zip(moving, around, strict=bool(moving)):
+            lag[:, axis] = np.rint(left / of.steps[axis]).astype(np.int64) + shift
+            left = left - lag[:, axis] * of.steps[axis]
+        yield lag[(np.abs(left) < 1) & (np.abs(lag) < extents).all(axis=1)]
+
+
+def _some(sectors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return sectors spread over all, in no step that rows of them may have."""
+    count = max(FEWEST_COMPARED, MOST_COMPARED // len(sectors))
+    if count >= len(sectors):
+        return sectors
+    return np.asarray(sectors[(np.arange(count) * GOLDEN % 1 * len(sectors)).astype(int)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alike:
+    """Sectors of a block that are touched again after the same lags, a row for all of them.
+
+    ``overlap`` is the share of a sector that is the same after each lag (steps may be fractions), shape
+    (rows, lags). ``own`` and ``before`` are bits of the ends of axes that do without the sector: of a block
+    and of the one that a lag lies before.
+    """
+
+    sectors: NDArray[np.int64]
+    own: NDArray[np.int64]
+    overlap: NDArray[np.float64]
+    before: NDArray[np.int64]
+
+
+def _alike(of: Pattern, lag: NDArray[np.int64]) -> _Alike:
+    """Return the different sectors of a block, and how many there are of each."""
+    bits = np.zeros(len(of.sectors), np.int64)
+    for axis in range(3):
+        bits |= (~of.first[axis]).astype(np.int64) << axis | (~of.last[axis]).astype(np.int64) << 3 + axis
+    codes = [bits]
+    for moved in (lag @ np.array(of.steps)).tolist():
+        place, off = _near(of.sectors, of.sectors + moved)
+        overlap = np.rint(FRACTIONS * np.maximum(0.0, 1 - off)).astype(np.int64)
+        codes.append(np.where(overlap > 0, overlap << 6 | bits[place], 0))
+    rows, counts = np.unique(np.stack(codes, axis=1), axis=0, return_counts=True)
+    return _Alike(counts, rows[:, 0], (rows[:, 1:] >> 6) / FRACTIONS, rows[:, 1:] & 63)
+
+
+def _shares(of: Pattern, lag: NDArray[np.int64], alike: _Alike) -> NDArray[np.float64]:
+    """Return for each lag the share of all touches in the grid whose last touch before lies that far back."""
+    rows, count = alike.overlap.shape
+    there, here = np.ones((rows, count, 1), bool), np.ones((rows, 1), bool)
+    weight = np.ones(1)
+    for axis, extent in enumerate((of.grid.x, of.grid.y, of.grid.z)):
+        at, lengths = _segments(lag[:, axis], extent)
+        earlier = np.broadcast_to(at - lag[:, axis, None], (rows, count, len(at)))
+        touched = (earlier >= 0) & (earlier < extent) & _reach(alike.before[..., None], axis, earlier, extent)
+        there = (there[..., :, None] & touched[..., None, :]).reshape(rows, count, -1)
+        own = _reach(alike.own[:, None], axis, at[None, :], extent)
+        here = (here[:, :, None] & own[:, None, :]).reshape(rows, -1)
+        weight = (weight[:, None] * (lengths / extent)).reshape(-1)
+    known = np.maximum.accumulate(there * alike.overlap[..., None], axis=1)
+    fresh = np.diff(known, axis=1, prepend=0.0) * here[:, None, :]
+    touches = alike.sectors @ (here @ weight)
+    return np.asarray(alike.sectors @ (fresh @ weight) / max(1e-9, float(touches)))
+
+
+def _reach(bits: NDArray[np.int64], axis: int, at: NDArray[np.float64], extent: int) -> NDArray[np.bool_]:
+    """Return whether blocks at some coordinates of an axis touch sectors that its ends may do without."""
+    without = ((bits >> axis & 1 > 0) & (at == 0)) | ((bits >> 3 + axis & 1 > 0) & (at == extent - 1))
+    return np.asarray(~without)
+
+
+def _segments(lag: NDArray[np.int64], extent: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the middles and the lengths of parts of an axis in which the same blocks lie before each.
+
+    The first and last blocks stand alone.
+
+    >>> _segments(np.array([2, -2]), 10)
+    (array([0. , 1. , 2. , 4.5, 7. , 8. , 9. ]), array([1., 1., 1., 4., 1., 1., 1.]))
+    """
+    lag = np.unique(lag)
+    if len(lag) > MOST_ENDS:
+        lag = lag[np.linspace(0, len(lag) - 1, MOST_ENDS).astype(int)]
+    begins = np.concatenate([lag, lag + 1, extent - 1 + lag, extent + lag, [0, 1, extent - 1, extent]])
+    ends = np.unique(begins[(begins >= 0) & (begins <= extent)])
+    return (ends[:-1] + ends[1:] - 1) / 2, np.diff(ends).astype(float)
+
+
+def _merged(blocks: NDArray[np.int64], shares: NDArray[np.float64]) -> Iterator[Lag]:
+    """Yield lags in ascending order, those of about the same number of blocks as one.
+
+    >>> list(_merged(np.array([1, 100, 102]), np.array([0.25, 0.125, 0.125])))
+    [Lag(blocks=1.0, share=0.25), Lag(blocks=101.0, share=0.25)]
+    """
+    order = np.argsort(blocks, kind="stable")
+    blocks, shares = blocks[order], shares[order]
+    fresh = np.ones(len(blocks), bool)
+    fresh[1:] = blocks[1:] > ALIKE * blocks[:-1]
+    number = np.cumsum(fresh) - 1
+    for total, weighted in zip(
+        np.bincount(number, shares), np.bincount(number, shares * blocks), strict=True
+    ):
+        yield Lag(float(weighted / total), float(total))
