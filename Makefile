@@ -71,7 +71,7 @@ prepare: $(RUN) $(LIBRARY) ## compile the corpus for TARGET into PREPARED, for a
 	$(BIN)/warpwatt measure --prepare $(PREPARED) --target $(TARGET) $(MEASURE)
 
 measure: ## one slice of at most nine minutes on a real GPU; PYTHON needs numpy, click, cuda-bindings, nvidia-ml-py
-	$(if $(OUTPUT),mkdir -p $(OUTPUT) && cp -R data/measured/. $(OUTPUT))
+	$(if $(OUTPUT),mkdir -p $(OUTPUT) && cp -Rn data/measured/. $(OUTPUT))
 	PYTHONPATH=src $(PYTHON) -m warpwatt measure --budget $(BUDGET) $(if $(OUTPUT),--output $(OUTPUT)) \
 		$(if $(wildcard $(PREPARED)/prepared.json),--prepared $(PREPARED)) $(MEASURE)
 

@@ -15,7 +15,7 @@ import pytest
 from warpwatt.published.boughzala import simgrid
 
 SCHEMA = json.loads(
-    resources.files("warpwatt.render").joinpath("schema", "simulation-1.0.json").read_text(encoding="utf-8")
+    resources.files("warpwatt.render").joinpath("schema", "simulation-1.1.json").read_text(encoding="utf-8")
 )
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FIXED = """
@@ -154,6 +154,9 @@ repeats = 100
     found = json.loads(out)["applications"][0]
     assert found["side_by_side"]["time"] == pytest.approx(found["one_at_a_time"]["time"] / 2)
     assert found["side_by_side"]["energy"] < found["one_at_a_time"]["energy"]
+    for cost in (found["side_by_side"], found["one_at_a_time"]):
+        assert 1.1 < cost["time_high"] / cost["time_low"] < 20
+        assert cost["energy_low"] < cost["energy"] < cost["energy_high"]
     assert "Side by side" in run("simulate", path, "--gpu", "t4", "--model", "roofline")[1]
 
 

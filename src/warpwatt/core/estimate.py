@@ -172,6 +172,14 @@ class Estimate:
         value = how(self.value, other.value)
         return Estimate.from_draws(value, draws, unit, weakest(self.source, other.source), warnings)
 
+    def drawn(self, draw: int | None) -> float:
+        """Return the value under one of the shared parameter draws; ``None``: the value itself.
+
+        >>> Estimate.exact(2.0, "s").drawn(7)
+        2.0
+        """
+        return self.value if draw is None or not self.draws else self.draws[draw]
+
     def scaled(self, factor: float, unit: str | None = None) -> Estimate:
         """Return the estimate times an exact factor.
 

@@ -46,7 +46,7 @@ def predict_application(application: Application, gpu: Gpu, predictor: Predictor
     """
     jobs = [_job(node, gpu, predictor) for node in application.nodes]
     starts, makespan = schedule(jobs, [job.time.value for job in jobs])
-    draws = [schedule(jobs, [_draw(job.time, i) for job in jobs])[1] for i in range(DRAWS)]
+    draws = [schedule(jobs, [job.time.drawn(i) for job in jobs])[1] for i in range(DRAWS)]
     busy = _total([job.time for job in jobs if job.engine == "device"], "s")
     time = Estimate.from_draws(
         makespan + application.idle,
@@ -141,7 +141,3 @@ def _total(parts: Sequence[Estimate], unit: str) -> Estimate:
     for part in parts:
         total = total.combine(part, add, unit)
     return total
-
-
-def _draw(estimate: Estimate, i: int) -> float:
-    return estimate.draws[i] if estimate.draws else estimate.value

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warpwatt.core.application import Application, CopyKind, CopyNode, Node
+from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import ApplicationPrediction, Step
 from warpwatt.models.specification import idle_watts
 
 MOST_ROUNDS = 200
 """Kernels of more rounds are simulated with several blocks as one: ends shift by half a percent at most."""
+FEW_SMS, FEW_ROUNDS = 12, 8
+"""Size of the simulations that say how the end moves with the steps' times: one for each draw."""
 SMS = "SMs"
 """The pool that kernels run in; copies have an engine each, pools of one place."""
 
@@ -39,15 +43,18 @@ class Grid:
     pool: str = SMS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shared:
-    """An application with its kernels side by side: start and end of every node, seconds; joules in all."""
+    """An application with its kernels side by side: start and end of every node, seconds; whole and joules.
+
+    ``time`` and ``energy`` have the interval of the steps' own times and energies.
+    """
 
     names: tuple[str, ...]
     starts: tuple[float, ...]
     ends: tuple[float, ...]
-    time: float
-    energy: float
+    time: Estimate
+    energy: Estimate
 
 
 def share(grids: Sequence[Grid], sm_count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -67,16 +74,42 @@ def share_application(application: Application, predicted: ApplicationPrediction
     ``predicted`` is the same with one kernel at a time: it says what every step takes alone.
     """
     steps = {step.name: step for step in predicted.steps}
-    position = {node.name: i for i, node in enumerate(application.nodes)}
-    grids = [
-        _grid(node, steps[node.name], tuple(position[name] for name in names), gpu.sm_count)
-        for node, names in zip(application.nodes, _before(application), strict=True)
-    ]
-    starts, ends = share(grids, gpu.sm_count)
-    whole = max(ends) + application.idle
-    busy = sum(step.time.value for step in predicted.steps if step.kind == "kernel")
-    switching = predicted.energy.value - predicted.idle_energy.value - idle_watts(gpu) * busy
-    return Shared(tuple(position), starts, ends, whole, switching + idle_watts(gpu) * whole)
+    order = [steps[node.name] for node in application.nodes]
+    starts, ends = share(_grids(application, order, None, gpu.sm_count), gpu.sm_count)
+    time = _makespan(application, order, max(ends), gpu.sm_count)
+    busy = Estimate.exact(0.0, "s")
+    for step in predicted.steps:
+        if step.kind == "kernel":
+            busy = busy.combine(step.time, operator.add, "s")
+    idle = idle_watts(gpu)
+    switching = predicted.energy.combine(predicted.idle_energy, operator.sub, "J")
+    switching = switching.combine(busy, lambda joules, seconds: joules - idle * seconds, "J")
+    energy = switching.combine(time, lambda joules, seconds: joules + idle * seconds, "J")
+    return Shared(tuple(step.name for step in order), starts, ends, time, energy)
+
+
+def _makespan(application: Application, steps: Sequence[Step], end: float, sm_count: int) -> Estimate:
+    """Return the seconds from first to last, with the spread that the steps' times give them.
+
+    Under each draw a smaller device with as many rounds is simulated, which ends earlier or later by as much.
+    """
+    places = min(sm_count, FEW_SMS)
+
+    def few(draw: int | None) -> float:
+        grids = _grids(application, steps, draw, sm_count)
+        small = [_coarse(grid, _places(grid, sm_count), FEW_ROUNDS) for grid in grids]
+        return max(share([_fewer(grid, places, sm_count) for grid in small], places)[1])
+
+    nominal = few(None)
+    whole = end + application.idle
+    draws = [end * few(draw) / nominal + application.idle for draw in range(DRAWS)]
+    source = weakest(Source.MODELLED, *(step.time.source for step in steps))
+    return Estimate.from_draws(whole, draws, "s", source)
+
+
+def _fewer(grid: Grid, places: int, sm_count: int) -> Grid:
+    """Return a grid for a device of fewer SMs, with about as many rounds there."""
+    return grid if grid.pool != SMS else replace(grid, blocks=max(1, -(-grid.blocks * places // sm_count)))
 
 
 class _Scheduler:
@@ -86,9 +119,9 @@ class _Scheduler:
     """
 
     def __init__(self, grids: Sequence[Grid], sm_count: int) -> None:
-        self.grids = [_coarse(grid, sm_count if grid.pool == SMS else 1) for grid in grids]
+        self.grids = [_coarse(grid, _places(grid, sm_count)) for grid in grids]
         self.whole = math.lcm(*(grid.resident for grid in grids))
-        pools = {grid.pool: sm_count if grid.pool == SMS else 1 for grid in grids}
+        pools = {grid.pool: _places(grid, sm_count) for grid in grids}
         self.free = {pool: [(-self.whole, i) for i in range(places)] for pool, places in pools.items()}
         self.waiting = [grid.blocks for grid in self.grids]
         self.unfinished = list(self.waiting)
@@ -141,10 +174,15 @@ class _Scheduler:
             self.starts[index] = min(self.starts[index], now)
 
 
-def _coarse(grid: Grid, places: int) -> Grid:
+def _places(grid: Grid, sm_count: int) -> int:
+    """Return how many places the grid's pool has."""
+    return sm_count if grid.pool == SMS else 1
+
+
+def _coarse(grid: Grid, places: int, most: int = MOST_ROUNDS) -> Grid:
     """Return a grid with several blocks merged into one where there are very many rounds of them."""
     rounds = -(-grid.blocks // (places * grid.resident))
-    merged = -(-rounds // MOST_ROUNDS)
+    merged = -(-rounds // most)
     if merged == 1:
         return grid
     blocks = -(-grid.blocks // merged)
@@ -152,9 +190,16 @@ def _coarse(grid: Grid, places: int) -> Grid:
     return Grid(blocks, grid.resident, grid.block_seconds * rounds / rounds_left, grid.after, grid.pool)
 
 
-def _grid(node: Node, step: Step, after: tuple[int, ...], sm_count: int) -> Grid:
+def _grids(application: Application, steps: Sequence[Step], draw: int | None, sm_count: int) -> list[Grid]:
+    """Return all steps as the scheduler sees them, under one draw of what is uncertain or none."""
+    position = {node.name: i for i, node in enumerate(application.nodes)}
+    edges = [tuple(position[name] for name in names) for names in _before(application)]
+    triples = zip(application.nodes, steps, edges, strict=True)
+    return [_grid(node, step, step.time.drawn(draw), after, sm_count) for node, step, after in triples]
+
+
+def _grid(node: Node, step: Step, seconds: float, after: tuple[int, ...], sm_count: int) -> Grid:
     """Return a step as the scheduler sees it; a copy on the device takes all SMs, as it takes the memory."""
-    seconds = step.time.value
     if isinstance(node, CopyNode):
         if node.kind == CopyKind.DEVICE_TO_DEVICE:
             return Grid(sm_count, 1, seconds, after)

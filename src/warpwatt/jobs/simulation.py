@@ -81,8 +81,8 @@ def simulate(
     kinds = [device.gpu.name for device in platform.devices]
 
     def outcome(draw: int | None) -> tuple[list[Run], Energies]:
-        seconds = [{kind: _value(c.time, draw) for kind, c in by_gpu.items()} for by_gpu in costs]
-        joules = [{kind: _value(c.energy, draw) for kind, c in by_gpu.items()} for by_gpu in costs]
+        seconds = [{kind: c.time.drawn(draw) for kind, c in by_gpu.items()} for by_gpu in costs]
+        joules = [{kind: c.energy.drawn(draw) for kind, c in by_gpu.items()} for by_gpu in costs]
         runs = list_schedule(pieces, seconds, joules, kinds, place)
         return runs, _energies(runs, joules, platform)
 
@@ -143,10 +143,6 @@ def _costs(job: Job, platform: Platform, predictors: Predictors) -> dict[str, Co
         )
     with step(job.name):
         return {gpu.name: cost(job, gpu, predictors) for gpu in gpus}
-
-
-def _value(estimate: Estimate, draw: int | None) -> float:
-    return estimate.value if draw is None or not estimate.draws else estimate.draws[draw]
 
 
 def _makespan(runs: Sequence[Run]) -> float:

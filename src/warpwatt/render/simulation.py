@@ -14,16 +14,18 @@ from warpwatt.render.console import BAR_WIDTH, QUIET, facts_grid, panel, plain, 
 from warpwatt.render.document import quantity_document
 from warpwatt.render.figures import bar, interval, percent, plural, quantity
 from warpwatt.render.json import Schema, dump, header
+from warpwatt.render.sweep.columns import interval_columns
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from warpwatt.core.estimate import Estimate
     from warpwatt.jobs.hosts import Outcome
     from warpwatt.jobs.sharing import Shared
     from warpwatt.jobs.simulation import Simulation
     from warpwatt.render.context import Context
 
-SCHEMA = Schema("simulation", "1.0.0")
+SCHEMA = Schema("simulation", "1.1.0")
 AGREES = 1e-6
 """Relative difference to SimGrid that is rounding."""
 MOST_DEVICES = 32
@@ -149,8 +151,8 @@ def render_shared_json(pairs: Sequence[tuple[ApplicationPrediction, Shared]], co
         {
             "name": alone.name,
             "gpu": alone.gpu,
-            "one_at_a_time": {"time": alone.time.value, "energy": alone.energy.value},
-            "side_by_side": {"time": shared.time, "energy": shared.energy},
+            "one_at_a_time": _cost(alone.time, alone.energy),
+            "side_by_side": _cost(shared.time, shared.energy),
             "steps": [
                 {"name": name, "start": start, "end": end}
                 for name, start, end in zip(shared.names, shared.starts, shared.ends, strict=True)
@@ -161,12 +163,15 @@ def render_shared_json(pairs: Sequence[tuple[ApplicationPrediction, Shared]], co
     return dump({**header(context, SCHEMA), "applications": found})
 
 
+def _cost(time: Estimate, energy: Estimate) -> dict[str, float | None]:
+    return {**interval_columns("time", "", time), **interval_columns("energy", "", energy)}
+
+
 def _sharing(alone: ApplicationPrediction, shared: Shared) -> Iterator[RenderableType]:
     facts = facts_grid()
-    facts.add_row("One at a time", f"{si(alone.time.value, 's')}, {si(alone.energy.value, 'J')}")
-    facts.add_row(
-        "Side by side", Text(f"{si(shared.time, 's')}, {si(shared.energy, 'J')}", style="bold green")
-    )
+    facts.add_row("One at a time", f"{interval(alone.time)}, {interval(alone.energy)}")
+    both = f"{interval(shared.time)}, {interval(shared.energy)}"
+    facts.add_row("Side by side", Text(both, style="bold green"))
     yield panel(facts, plain(alone.name), alone.gpu)
     table = _table("step", "start", "end", "start, one at a time")
     begun = {step.name: step.start for step in alone.steps}
