@@ -23,13 +23,13 @@ def begin() -> Builder:
     return b
 
 
-def run(b, buffers, *, grid, block=64, limits=None, cooperative=False, **options):
+def run(b, buffers, *, grid, block=(64,), limits=None, cooperative=False, **options):
     """Execute what a builder wrote on buffers, its parameters; return the outcome and the device."""
     b.exit()
     memory = DeviceMemory()
     words = [memory.place(name, array) for name, array in buffers.items()]
     bank = b"".join(word.to_bytes(8, "little") for word in words)
-    launch = Launch(Dim3(grid), Dim3(block), cooperative=cooperative)
+    launch = Launch(Dim3(grid), Dim3(*block), cooperative=cooperative)
     return execute(routine(b), Context(launch, {0: bank}, 1024), memory, limits, **options), memory
 
 
@@ -54,7 +54,7 @@ def test_atomics_of_threads_that_run_at_a_time_lose_nothing():
 
 
 @pytest.mark.parametrize(("stride", "count"), [(1, 1), (1, 4), (3, 1), (0, 1), (5, 2), (-1, 1)])
-@pytest.mark.parametrize("type_", [Type.I8, Type.I16, Type.I32, Type.F64])
+@pytest.mark.parametrize("type_", [Type.I8, Type.I32, Type.F64])
 def test_lanes_read_and_write_any_pattern(stride, count, type_):
     """Those done in line and those that are left to the run time, with some lanes off."""
     b = begin()
@@ -73,6 +73,27 @@ def test_lanes_read_and_write_any_pattern(stride, count, type_):
     starts = 320 + np.arange(256) * stride * count
     wanted = np.where(on[:, None], source[starts[:, None] + np.arange(count)], 0)
     assert (memory.array("out").reshape(256, count) == wanted).all()
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("type_", [Type.I16, Type.I32, Type.F64])
+def test_rows_of_threads_read_and_write_rows_and_columns(type_, width):
+    """Threads (x, y) write in[y][x] + in[0][x] + in[y][0] to out[y][x], rows 100 elements apart."""
+    b = begin()
+    wide = {name: b.zext(b.special(f"tid.{name}"), Type.I64) for name in "xy"}
+    row = b.mul(wide["y"], b.const(Type.I64, 100))
+    places = (b.add(row, wide["x"]), wide["x"], row)
+    at = [element(b, 0, type_, place) for place in places]
+    values = [b.load("global", place, type_)[0] for place in at]
+    add = Op.ADD if type_ is not Type.F64 else Op.FADD
+    made = b.op(add, b.op(add, values[0], values[1]), values[2])
+    b.store("global", element(b, 1, type_, places[0]), made)
+    dtype = {Type.I16: np.uint16, Type.I32: np.uint32, Type.F64: np.float64}[type_]
+    source = np.arange(6400).astype(dtype).reshape(64, 100)
+    out = np.zeros_like(source)
+    _, memory = run(b, {"in": source, "out": out}, grid=1, block=(width, 60 // width))
+    out[: 60 // width, :width] = (source + source[:1] + source[:, :1])[: 60 // width, :width]
+    assert (memory.array("out") == out).all()
 
 
 def test_an_endless_loop_ends_with_the_budget():

@@ -17,6 +17,8 @@ from warpwatt.emulate.native.values import Text, suffix
 _LANES = range(32)
 _INTEGERS = {8: Type.I8, 16: Type.I16, 32: Type.I32, 64: Type.I64}
 _GATHERED = (32, 64)
+_ROW = 8
+"""Lanes of a row: vectors of addresses are cut so anyway."""
 _RUNTIME = """
 declare void @load_lanes_directly(ptr, ptr, i32, i32) cold
 declare void @store_lanes_directly(ptr, ptr, i32, i32) cold
@@ -207,22 +209,100 @@ class _Function:
     # -- any addresses --------------------------------------------------------------------------------
 
     def _anywhere(self) -> None:
-        """Gather or scatter, with 32-bit distances from the range's start."""
-        out, kind, vector = self.out, self.kind, self.vector
-        bits = self.word.bits
+        """Any addresses within the range: rows of eight lanes side by side or on one address, or none."""
+        out = self.out
+        offsets, wrong = self._offsets()
+        out.do(f"br i1 {out.let(f'icmp eq i32 {wrong}, 0')}, label %inside, label %not.inside, !prof !0")
+        out.label("inside")
+        order = ", ".join(f"i32 {lane & -_ROW}" for lane in _LANES)
+        firsts = out.let(f"shufflevector {self.vector} %x, {self.vector} poison, <32 x i32> <{order}>")
+        steps = out.let(f"sub {self.vector} %x, {firsts}")
+        if self.kind.count == 1:
+            each = ", ".join(f"i{self.word.bits} {lane % _ROW * self.bytes}" for lane in _LANES)
+            self._rows("near", f"icmp ne {self.vector} {steps}, <{each}>")
+        if not self.kind.stores:
+            self._rows("same", f"icmp ne {self.vector} {steps}, zeroinitializer")
+        self._gather(offsets)
+
+    def _offsets(self) -> tuple[str, str]:
+        """Return distances from the range's start, and the lanes that are not in it or not aligned."""
+        out, vector, bits = self.out, self.vector, self.word.bits
         start = out.let(f"trunc i64 {self.start} to i32") if bits == 32 else self.start
         least = out.let(f"call i64 @llvm.usub.sat.i64(i64 {self.range_bytes}, i64 {self.bytes - 1})")
-        least = out.let(f"call i64 @llvm.umin.i64(i64 {least}, i64 {1 << 31})")
+        least = out.let(f"call i64 @llvm.umin.i64(i64 {least}, i64 {1 << 31})")  # so that 32 bits hold them
         least = out.let(f"trunc i64 {least} to i32") if bits == 32 else least
         offsets = out.let(f"sub {vector} %x, {out.splat(self.word, start)}")
         outside = out.let(f"icmp uge {vector} {offsets}, {out.splat(self.word, least)}")
         low = out.let(f"and {vector} %x, splat (i{bits} {self.bytes - 1})")
         odd = out.let(f"icmp ne {vector} {low}, zeroinitializer")
         wrong = out.let(f"or <32 x i1> {outside}, {odd}")
-        wrong = out.let(f"bitcast <32 x i1> {out.let(f'and <32 x i1> {wrong}, %lanes')} to i32")
-        out.do(f"br i1 {out.let(f'icmp eq i32 {wrong}, 0')}, label %apart, label %not.apart, !prof !0")
-        out.label("apart")
-        if bits == 64:
+        return offsets, out.let(f"bitcast <32 x i1> {out.let(f'and <32 x i1> {wrong}, %lanes')} to i32")
+
+    def _rows(self, how: str, different: str) -> None:
+        """Move rows of lanes, as blocks that are 8 or 16 threads wide have them, if no lane is different."""
+        out = self.out
+        wrong = out.let(f"and <32 x i1> {out.let(different)}, %lanes")
+        none = out.let(f"icmp eq i32 {out.let(f'bitcast <32 x i1> {wrong} to i32')}, 0")
+        out.do(f"br i1 {none}, label %{how}.rows, label %not.{how}.rows")
+        out.label(f"{how}.rows")
+        move = {"near": self._row, "same": self._repeat}[how]
+        rows = [move(first) for first in range(0, 32, _ROW)]
+        self._close(f"{how}.rows", [self._joined([row[k] for row in rows]) for k in range(len(rows[0]))])
+
+    def _row(self, first: int) -> list[str]:
+        """Move the lanes of a row that are side by side; return their elements."""
+        out, bits = self.out, self.kind.bits
+        host, mask = self._row_host(first), self._row_of("%lanes", "i1", first)
+        kind, name = f"<{_ROW} x i{bits}>", f"v{_ROW}i{bits}"
+        place = f"ptr align {bits // 8} {host}, <{_ROW} x i1> {mask}"
+        if self.kind.stores:
+            value = self._row_of(self.values[0], f"i{bits}", first)
+            out.do(f"call void @llvm.masked.store.{name}.p0({kind} {value}, {place})")
+            return []
+        return [out.let(f"call {kind} @llvm.masked.load.{name}.p0({place}, {kind} zeroinitializer)")]
+
+    def _repeat(self, first: int) -> list[str]:
+        """Return the elements of a row whose lanes are on one address, or all off."""
+        out, bits, mask = self.out, self.kind.bits, self._row_of("%lanes", "i1", first)
+        one = out.let(f"call i1 @llvm.vector.reduce.or.v{_ROW}i1(<{_ROW} x i1> {mask})")
+        host = out.let(f"select i1 {one}, ptr {self._row_host(first)}, ptr %m")  # any that can be read
+        kind, made = f"<{_ROW} x i{bits}>", []
+        for number in range(self.kind.count):
+            read = out.load(f"i{bits}", host, bits // 8 * number, bits // 8)
+            value = out.let(f"insertelement {kind} poison, i{bits} {read}, i32 0")
+            value = out.let(f"shufflevector {kind} {value}, {kind} poison, <{_ROW} x i32> zeroinitializer")
+            made.append(out.let(f"select <{_ROW} x i1> {mask}, {kind} {value}, {kind} zeroinitializer"))
+        return made
+
+    def _row_host(self, first: int) -> str:
+        out = self.out
+        address = out.let(f"extractelement {self.vector} %x, i32 {first}")
+        return self._host(out.let(f"zext i32 {address} to i64") if self.word is Type.I32 else address)
+
+    def _row_of(self, lanes: str, short: str, first: int) -> str:
+        """Return the lanes of a row."""
+        order = ", ".join(f"i32 {lane}" for lane in range(first, first + _ROW))
+        kind = f"<32 x {short}>"
+        return self.out.let(f"shufflevector {kind} {lanes}, {kind} poison, <{_ROW} x i32> <{order}>")
+
+    def _joined(self, rows: list[str]) -> str:
+        """Return all lanes of four rows."""
+        out, width = self.out, _ROW
+        while len(rows) > 1:
+            kind = f"<{width} x i{self.kind.bits}>"
+            order = ", ".join(f"i32 {k}" for k in range(2 * width))
+            pairs = zip(rows[::2], rows[1::2], strict=True)
+            rows = [
+                out.let(f"shufflevector {kind} {a}, {kind} {b}, <{2 * width} x i32> <{order}>")
+                for a, b in pairs
+            ]
+            width *= 2
+        return rows[0]
+
+    def _gather(self, offsets: str) -> None:
+        """Gather or scatter."""
+        out, kind = self.out, self.kind
+        if self.word is Type.I64:
             offsets = out.let(f"trunc <32 x i64> {offsets} to <32 x i32>")
         values = []
         for number in range(kind.count):
@@ -235,7 +315,7 @@ class _Function:
             else:
                 zero = f"{kind.lanes} zeroinitializer"
                 values.append(out.let(f"call {kind.lanes} @llvm.masked.gather.{name}.v32p0({at}, {zero})"))
-        self._close("apart", values)
+        self._close("inside", values)
 
     def _by_call(self) -> None:
         """Leave it to the run time."""
