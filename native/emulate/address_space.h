@@ -11,6 +11,7 @@ namespace warpwatt::emulate {
 inline constexpr int kSlotShift = 40;
 inline constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kSlotShift) - 1;
 inline constexpr std::int64_t kSlots = 256;
+inline constexpr std::int64_t kArenaSlot = 0x20;
 inline constexpr std::int64_t kSharedSlot = 0xF0, kLocalSlot = 0xF1, kParameterSlot = 0xF2,
                               kConstantSlot = 0xF3;
 inline constexpr int kParameterBank = 0, kConstantBank = 3;

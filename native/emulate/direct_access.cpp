@@ -1,13 +1,12 @@
 #include "emulate/direct_access.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "emulate/address_space.h"
 #include "emulate/atomic.h"
 #include "emulate/element_size.h"
-#include "emulate/request.h"
-#include "emulate/resolved_lanes.h"
 
 namespace warpwatt::emulate {
 
@@ -19,6 +18,21 @@ struct Hosts {
     LaneMask shared = 0;
 };
 
+// Whether an address is held to the bounds of allocations.
+bool in_arena(const Machine& machine, Space space, std::uint64_t address) {
+    return space == Space::kGlobal && slot_bits(address) == kArenaSlot && machine.global.allocation_count;
+}
+
+// The allocation that an address lies in; of no bytes if there is none.
+Range allocation_around(const Machine& machine, Region arena, std::uint64_t address) {
+    const GlobalMemory& memory = machine.global;
+    const std::uint64_t* starts = memory.allocation_starts;
+    const auto row = std::upper_bound(starts, starts + memory.allocation_count, address) - starts - 1;
+    if (row < 0 || address >= memory.allocation_ends[row]) return {};
+    const std::uint64_t distance = reinterpret_cast<std::uint64_t>(arena.base) - (address & ~kOffsetMask);
+    return {starts[row], static_cast<std::int64_t>(memory.allocation_ends[row] - starts[row]), distance};
+}
+
 // The range around an address that an operation reaches for the first time or again after others; of no bytes
 // where addresses must be looked up one by one.
 Range range_around(const Machine& machine, const Warp& warp, const MemoryOperation& operation,
@@ -27,6 +41,7 @@ Range range_around(const Machine& machine, const Warp& warp, const MemoryOperati
     const Region region = region_of(machine, warp, operation, space, address);
     if (region.size <= 0) return {};
     if (space == Space::kGlobal && machine.global.page_flags[slot_bits(address)] != nullptr) return {};
+    if (in_arena(machine, space, address)) return allocation_around(machine, region, address);
     const std::uint64_t start = address & ~kOffsetMask;
     return {start, region.size, reinterpret_cast<std::uint64_t>(region.base) - start};
 }
@@ -49,6 +64,26 @@ bool resolve_in(const Range& range, const Machine& machine, const MemoryOperatio
     return (wrong & lanes) == 0;
 }
 
+// Where one lane's access lies on the host; null and a fault if it is not allowed.
+unsigned char* resolve_one(Machine& machine, Warp& warp, const MemoryOperation& operation, int lane,
+                           LaneMask& shared) {
+    const std::uint64_t address = machine.addresses[lane];
+    const Space space = actual_space(operation.space, address);
+    const Region region = region_of(machine, warp, operation, space, address);
+    if (space == Space::kShared) shared |= lane_bit(lane);
+    if (!in_arena(machine, space, address))
+        return host_address(machine, warp, operation, space, region, lane, address);
+    const Range range = allocation_around(machine, region, address);
+    const bool misaligned = (address % operation.bytes) != 0;
+    const bool outside = address - range.start + operation.bytes > static_cast<std::uint64_t>(range.bytes);
+    if (!misaligned && !outside) return reinterpret_cast<unsigned char*>(address + range.distance);
+    const FaultReason reason = misaligned         ? FaultReason::kMisaligned
+                               : range.bytes != 0 ? FaultReason::kOutOfBounds
+                                                  : FaultReason::kNoMemory;
+    machine.record_fault(warp, operation.instruction, lane, reason, address, operation.bytes);
+    return nullptr;
+}
+
 // Whether no lane is at fault. Remembers where in global memory the operation went.
 bool resolve(Machine& machine, Warp& warp, std::int32_t row, LaneMask lanes, Hosts& hosts) {
     const MemoryOperation& operation = machine.code.operations[row];
@@ -59,10 +94,12 @@ bool resolve(Machine& machine, Warp& warp, std::int32_t row, LaneMask lanes, Hos
     const Range range = range_around(machine, warp, operation, first);
     if (space == Space::kGlobal) last = range;
     if (resolve_in(range, machine, operation, space, lanes, hosts)) return true;
-    const auto found = resolve_lanes(Request(machine, warp, row), lanes);
-    if (!found) return false;
-    hosts.lanes = found->hosts;
-    hosts.shared = found->by_space[static_cast<int>(Space::kShared)];
+    hosts.shared = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = first_lane(lanes);
+        hosts.lanes[lane] = resolve_one(machine, warp, operation, lane, hosts.shared);
+        if (hosts.lanes[lane] == nullptr) return false;
+    }
     return true;
 }
 

@@ -57,6 +57,10 @@ struct GlobalMemory {
     const std::int64_t* fill_kinds;
     const std::uint64_t* fill_keys;
     std::int64_t (*make_pages)(std::int64_t address, std::int64_t bytes);  // in Python
+    // What is allocated in the arena's slot, in order; where there is none, all of the slot.
+    const std::uint64_t* allocation_starts;
+    const std::uint64_t* allocation_ends;
+    std::int64_t allocation_count;
 };
 
 struct ConstantBanks {

@@ -102,6 +102,11 @@ class ArenaMemory(DeviceMemory):
             found.setdefault(slot, (place.name, float(place.bytes) if row >= 0 else None))
         return found
 
+    @property
+    def allocations(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each allocation begins, and the address behind it, in order."""
+        return self.table.starts, self.table.ends
+
     def localised(self, run: Run) -> Run:
         """Return a run whose addresses in the arena are those of slots, one for each allocation."""
         trace = None if run.trace is None else self._trace(run.trace)

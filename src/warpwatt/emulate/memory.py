@@ -147,6 +147,14 @@ class DeviceMemory:
         """Name and bytes of each buffer by slot."""
         return {slot: (name, float(self.sizes[slot])) for name, (slot, _, _) in self._arrays.items()}
 
+    @property
+    def allocations(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where each allocation in the arena begins, and the address behind it, in order: here none.
+
+        The functional engine holds accesses to these bounds.
+        """
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
     def localised(self, run: Run) -> Run:
         """Return a run whose addresses tell by their slots which buffer they lie in: here as it is."""
         return run

@@ -9,6 +9,7 @@ from tests.emulate.routines import element, routine, thread
 from warpwatt.core.errors import InputError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate import functions
+from warpwatt.emulate.arena import ARENA, Allocation, AllocationTable, ArenaMemory
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.functional import execute
 from warpwatt.emulate.ir import Op, Type
@@ -180,3 +181,30 @@ def collatz(x: int) -> int:
     while x != 1:
         x, steps = 3 * x + 1 if x % 2 else x // 2, steps + 1
     return steps
+
+
+@pytest.mark.parametrize(
+    ("first", "reason", "thread"),
+    [
+        (256 + 4 * 40, None, 0),
+        (256 + 4 * 41, "no such memory", 63),
+        (2, "misaligned", 0),
+        (0, "no such memory", 0),
+    ],
+)
+def test_accesses_in_the_arena_are_held_to_allocations(first, reason, thread):
+    """104 words lie from byte 256 of the arena on; 64 threads read words from ``first`` on."""
+    b = begin()
+    wide = b.zext(b.special("tid.x"), Type.I64)
+    at = b.add(b.const(Type.I64, ARENA + first), b.mul(wide, b.const(Type.I64, 4)))
+    b.load("global", at, Type.I32)
+    b.exit()
+    table = AllocationTable.of([Allocation(ARENA + 256, 104 * 4, "x"), Allocation(ARENA + 4096, 64, "y")])
+    memory = ArenaMemory(np.zeros(8192, np.uint8), table)
+    outcome = execute(routine(b), Context(Launch(Dim3(1), Dim3(64)), {0: b""}, 0), memory)
+    if reason is None:
+        assert outcome.stop is Stop.DONE
+    else:
+        assert outcome.fault is not None
+        assert (outcome.fault.reason, outcome.fault.thread) == (reason, thread)
+        assert outcome.fault.address == ARENA + first + 4 * thread

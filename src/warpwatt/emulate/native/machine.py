@@ -160,6 +160,9 @@ class Machine:
         tables = ("bases", "sizes", "page_flags", "fill_kinds", "fill_keys")
         self._set("global", **{name: getattr(memory, name).ctypes.data for name in tables})
         self._set("global", make_pages=self._callback(memory.touch))
+        starts, ends = memory.allocations
+        allocated = {"starts": self._table(starts), "ends": self._table(ends), "count": len(starts)}
+        self._set("global", **{f"allocation_{name}": value for name, value in allocated.items()})
         bases, sizes = np.zeros(_BANKS, np.int64), np.zeros(_BANKS, np.int64)
         bases[:] = self._room(BANK_BYTES)
         for number, data in self.context.banks.items():
