@@ -115,14 +115,15 @@ enum cudaFuncAttribute : int {
     cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
 };
 
+union cudaLaunchAttributeValue {
+    char bytes[64];
+    int number;
+    dim3 clusterDim;
+};
 struct cudaLaunchAttribute {
     int id;
     char pad[4];
-    union {
-        char bytes[64];
-        int number;
-        dim3 clusterDim;
-    } val;
+    cudaLaunchAttributeValue val;
 };
 enum : int {
     cudaLaunchAttributeCooperative = 2,

@@ -63,6 +63,12 @@ cudaError_t occupancy(Client& client, Function& function, std::uint32_t threads,
     return static_cast<cudaError_t>(answer.error);
 }
 
+void apply(const cudaLaunchAttribute& attribute, LaunchRequest* request) {
+    if (attribute.id == cudaLaunchAttributeCooperative) request->cooperative = attribute.val.number;
+    if (attribute.id == cudaLaunchAttributeClusterDimension) request->cluster = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributePriority) request->priority = attribute.val.number;
+}
+
 cudaError_t prepare(Client& client, Function& function, const LaunchRequest& request, KernelWork* work) {
     if (cudaError_t error = client.learn(function)) return error;
     if (cudaError_t error = check(client, function, request)) return error;

@@ -13,6 +13,8 @@ struct LaunchRequest {
     int priority = 0;
 };
 
+// Takes one attribute of a launch (cudaLaunchKernelExC, cuLaunchKernelEx).
+void apply(const cudaLaunchAttribute& attribute, LaunchRequest* request);
 // Fills in `work`, or says what is wrong.
 cudaError_t prepare(Client& client, Function& function, const LaunchRequest& request, KernelWork* work);
 // The same, and then it is submitted.

@@ -1,6 +1,7 @@
 // Memory management: arrays, which are rows of the arena, and copies from and to them.
 #include <algorithm>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 #include "runtime/copies.h"
 

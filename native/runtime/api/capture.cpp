@@ -1,6 +1,7 @@
 // Stream management: capture into graphs.
 #include <algorithm>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 #include "runtime/graph.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

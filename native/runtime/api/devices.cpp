@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

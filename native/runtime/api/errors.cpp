@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

@@ -1,4 +1,5 @@
 // Event management.
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

@@ -1,6 +1,7 @@
 // Execution control: launches, and what functions need.
 #include <vector>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 #include "runtime/launch.h"
 
@@ -33,12 +34,7 @@ cudaError_t launch(const void* symbol, cudaStream_t handle, const LaunchRequest&
 LaunchRequest request_of(const cudaLaunchConfig_t& config, void** arguments) {
     LaunchRequest request{config.gridDim, config.blockDim, {0, 0, 0}, config.dynamicSmemBytes,
                           arguments,      false,           0};
-    for (unsigned i = 0; i < config.numAttrs; ++i) {
-        const cudaLaunchAttribute& attribute = config.attrs[i];
-        if (attribute.id == cudaLaunchAttributeCooperative) request.cooperative = attribute.val.number;
-        if (attribute.id == cudaLaunchAttributeClusterDimension) request.cluster = attribute.val.clusterDim;
-        if (attribute.id == cudaLaunchAttributePriority) request.priority = attribute.val.number;
-    }
+    for (unsigned i = 0; i < config.numAttrs; ++i) apply(config.attrs[i], &request);
     return request;
 }
 

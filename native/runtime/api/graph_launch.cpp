@@ -1,6 +1,7 @@
 // Graph management: graphs that are ready to be launched.
 #include <cstdio>
 
+#include "runtime/api.h"
 #include "runtime/api/graph_nodes.h"
 #include "runtime/call.h"
 #include "runtime/graph.h"

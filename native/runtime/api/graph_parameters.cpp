@@ -1,4 +1,5 @@
 // Graph management: what nodes do, read and changed, in graphs and in those that are ready to be launched.
+#include "runtime/api.h"
 #include "runtime/api/graph_nodes.h"
 #include "runtime/call.h"
 #include "runtime/graph.h"
@@ -85,7 +86,7 @@ RUNTIME_API cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, c
 }
 
 RUNTIME_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, int attribute,
-                                                        const decltype(cudaLaunchAttribute::val)* value) {
+                                                        const cudaLaunchAttributeValue* value) {
     return call_with<KernelWork>(node, [&](Client&, KernelWork* work) {
         if (attribute == cudaLaunchAttributeCooperative) work->cooperative = value->number;
         if (attribute == cudaLaunchAttributeClusterDimension) work->cluster = value->clusterDim;
@@ -94,7 +95,7 @@ RUNTIME_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, in
     });
 }
 RUNTIME_API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, int attribute,
-                                                        decltype(cudaLaunchAttribute::val)* value) {
+                                                        cudaLaunchAttributeValue* value) {
     return call_with<KernelWork>(node, [&](Client&, KernelWork* work) {
         *value = {};
         if (attribute == cudaLaunchAttributeCooperative) value->number = work->cooperative;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

@@ -1,4 +1,5 @@
 // What nvcc's code calls before main: modules, functions and variables are registered.
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

@@ -1,6 +1,7 @@
 // Occupancy.
 #include <algorithm>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 #include "runtime/launch.h"
 

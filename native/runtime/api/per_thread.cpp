@@ -1,14 +1,13 @@
 // Programs compiled with --default-stream per-thread call these: stream 0 is the thread's own. What has no
 // stream runs in the legacy default stream, which waits for the others: the same results, less at the same
 // time.
+#include "runtime/api.h"
 #include "runtime/api/graph_nodes.h"
 #include "runtime/call.h"
 
 #define PER_THREAD(name, parameters, arguments) \
-    extern "C" cudaError_t name parameters;     \
     RUNTIME_API cudaError_t name##_ptsz parameters { return name arguments; }
 #define LEGACY(name, parameters, arguments) \
-    extern "C" cudaError_t name parameters; \
     RUNTIME_API cudaError_t name##_ptds parameters { return name arguments; }
 
 namespace warpwatt::runtime {
@@ -174,8 +173,6 @@ PER_THREAD(cudaStreamUpdateCaptureDependencies,
 PER_THREAD(cudaStreamWaitEvent, (cudaStream_t handle, cudaEvent_t event_handle, unsigned unused2),
            (per_thread_stream(handle), event_handle, unused2))
 
-extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
-                                           void** arguments);
 RUNTIME_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* function,
                                                  void** arguments) {
     cudaLaunchConfig_t changed = *config;

@@ -1,6 +1,7 @@
 // Memory management: stream-ordered allocation and pools.
 #include <algorithm>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 #include "runtime/graph_memory.h"
 

@@ -1,6 +1,7 @@
 // Stream management.
 #include <cstring>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {
@@ -105,7 +106,7 @@ RUNTIME_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, int, const v
 
 RUNTIME_API cudaError_t cudaStreamGetAttribute(cudaStream_t handle, int, void* value) {
     return call_in(handle, [&](Client&, Stream&) {
-        std::memset(value, 0, sizeof cudaLaunchAttribute::val);
+        std::memset(value, 0, sizeof(cudaLaunchAttributeValue));
         return cudaSuccess;
     });
 }

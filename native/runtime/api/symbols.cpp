@@ -1,4 +1,5 @@
 // Memory management: variables of modules by the host's symbol.
+#include "runtime/api.h"
 #include "runtime/call.h"
 #include "runtime/copies.h"
 

@@ -1,6 +1,7 @@
 // Texture and surface objects: kernels get a number, the device what it stands for.
 #include <algorithm>
 
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

@@ -1,4 +1,5 @@
 // Graph management: user objects, which live as long as somebody retains them.
+#include "runtime/api.h"
 #include "runtime/call.h"
 
 namespace warpwatt::runtime {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/runtime/calls.h"
+#include "tests/runtime/module.h"
 
 using namespace warpwatt::runtime;
 using namespace warpwatt::test;

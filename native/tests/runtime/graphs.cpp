@@ -1,7 +1,7 @@
 // Capture, and graphs launched: the device gets their nodes in an order that keeps the dependencies.
 #include <vector>
 
-#include "tests/runtime/calls.h"
+#include "tests/runtime/module.h"
 
 using namespace warpwatt::runtime;
 using namespace warpwatt::test;

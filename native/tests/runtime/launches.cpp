@@ -2,7 +2,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "tests/runtime/calls.h"
+#include "tests/runtime/module.h"
 
 using namespace warpwatt::runtime;
 using namespace warpwatt::test;

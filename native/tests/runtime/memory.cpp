@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/runtime/calls.h"
+#include "tests/runtime/module.h"
 
 using namespace warpwatt::runtime;
 using namespace warpwatt::test;

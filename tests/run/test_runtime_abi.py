@@ -1,0 +1,76 @@
+"""The CUDA runtime's types and functions are those of NVIDIA's headers and library."""
+
+import re
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+NATIVE = Path(__file__).parents[2] / "native"
+OURS = Path(__file__).parents[2] / "src/warpwatt/native/runtime/libcudart.so.13"
+NVIDIA = Path(find_spec("nvidia.cu13").submodule_search_locations[0])
+pytestmark = pytest.mark.skipif(not OURS.exists(), reason="make native builds the CUDA runtime on Linux")
+
+
+def structures():
+    """Yield each structure of abi.h with its fields; nested unions count as one field."""
+    text = re.sub(r"//[^\n]*", "", (NATIVE / "runtime/abi.h").read_text())
+    for name, body in re.findall(r"^struct (cuda\w+) \{\n(.*?)^\};", text, re.S | re.M):
+        fields = []
+        for line in re.sub(r"\{[^{}]*(\{[^{}]*\}[^{}]*)*\}", "", body).split(";"):
+            declared = re.sub(r"\[\w+\]", "", line.strip())
+            fields += [part.strip().split()[-1].lstrip("*&") for part in declared.split(",") if part.strip()]
+        yield name, [field for field in fields if field not in {"reserved", "pad"}]
+
+
+def test_structures_lie_as_in_nvidias_headers(tmp_path):
+    checks = []
+    for name, fields in structures():
+        ours = f"warpwatt::runtime::{name}"
+        checks.append(f"static_assert(sizeof(::{name}) == sizeof({ours}));")
+        checks += [
+            f"static_assert(offsetof(::{name}, {field}) == offsetof({ours}, {field}));" for field in fields
+        ]
+    for field in re.findall(r"(?:FIELD|ARRAY)\([\w: ]+, (\w+)", (NATIVE / "runtime/abi.h").read_text()):
+        name = f"cudaDeviceProp, {field}"
+        checks.append(f"static_assert(offsetof(::{name}) == offsetof(warpwatt::runtime::{name}));")
+    errors = re.findall(r"ERROR\((\w+), (\d+)", (NATIVE / "runtime/errors.inc").read_text())
+    checks += [f"static_assert(::{name} == {number});" for name, number in errors]
+    assert len(checks) > 380
+    source = tmp_path / "abi.cpp"
+    headers = '#include <cuda_runtime_api.h>\n#include <cstddef>\n#include "runtime/abi.h"\n'
+    source.write_text(headers + "\n".join(checks))
+    command = ["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{NATIVE}", f"-I{NVIDIA / 'include'}", source]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def exported(library):
+    """Return the names that a library defines, with their versions."""
+    with library.open("rb") as file:
+        elf: Any = ELFFile(file)
+        definitions = elf.get_section_by_name(".gnu.version_d").iter_versions()
+        versions = {part["vd_ndx"]: next(names).name for part, names in definitions}
+        numbers = elf.get_section_by_name(".gnu.version")
+        found = {}
+        for index, symbol in enumerate(elf.get_section_by_name(".dynsym").iter_symbols()):
+            if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_FUNC":
+                number = numbers.get_symbol(index)["ndx"]
+                found[symbol.name] = versions.get(number if isinstance(number, int) else 1)
+        return found
+
+
+def test_every_function_of_nvidias_library_is_there():
+    ours, theirs = exported(OURS), exported(NVIDIA / "lib/libcudart.so.13")
+    theirs = {name for name in theirs if "cuda" in name}
+    assert len(theirs) > 400
+    assert not theirs - set(ours)
+    assert {ours[name] for name in theirs} == {"libcudart.so.13"}
+
+
+def test_nothing_else_is_seen():
+    others = {name for name in exported(OURS) if not re.match(r"(__)?cuda|cu[A-Z]", name)}
+    assert others == {"clock", "clock_gettime", "gettimeofday"}
