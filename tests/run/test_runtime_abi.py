@@ -16,9 +16,10 @@ pytestmark = pytest.mark.skipif(not OURS.exists(), reason="make native builds th
 
 
 def structures():
-    """Yield each structure of abi.h with its fields; nested unions count as one field."""
-    text = re.sub(r"//[^\n]*", "", (NATIVE / "runtime/abi.h").read_text())
-    for name, body in re.findall(r"^struct (cuda\w+) \{\n(.*?)^\};", text, re.S | re.M):
+    """Yield each structure that is ours too, with its fields; nested unions count as one field."""
+    text = "".join((NATIVE / "runtime" / name).read_text() for name in ("abi.h", "driver/abi.h"))
+    text = re.sub(r"//[^\n]*|^#.*\n|DEVICE_PROPERTIES.*", "", text, flags=re.M)
+    for name, body in re.findall(r"^struct (cu\w+|CU\w+) \{\n(.*?)^\};", text, re.S | re.M):
         fields = []
         for line in re.sub(r"\{[^{}]*(\{[^{}]*\}[^{}]*)*\}", "", body).split(";"):
             declared = re.sub(r"\[\w+\]", "", line.strip())
@@ -34,15 +35,15 @@ def test_structures_lie_as_in_nvidias_headers(tmp_path):
         checks += [
             f"static_assert(offsetof(::{name}, {field}) == offsetof({ours}, {field}));" for field in fields
         ]
-    for field in re.findall(r"(?:FIELD|ARRAY)\([\w: ]+, (\w+)", (NATIVE / "runtime/abi.h").read_text()):
+    for field in re.findall(r"(?:FIELD|ARRAY)\([a-z:_ ]+, (\w+)", (NATIVE / "runtime/abi.h").read_text()):
         name = f"cudaDeviceProp, {field}"
         checks.append(f"static_assert(offsetof(::{name}) == offsetof(warpwatt::runtime::{name}));")
     errors = re.findall(r"ERROR\((\w+), (\d+)", (NATIVE / "runtime/errors.inc").read_text())
     checks += [f"static_assert(::{name} == {number});" for name, number in errors]
     assert len(checks) > 380
     source = tmp_path / "abi.cpp"
-    headers = '#include <cuda_runtime_api.h>\n#include <cstddef>\n#include "runtime/abi.h"\n'
-    source.write_text(headers + "\n".join(checks))
+    headers = ("<cstddef>", "<cuda.h>", "<cuda_runtime_api.h>", '"runtime/driver/abi.h"')
+    source.write_text("\n".join([*(f"#include {header}" for header in headers), *checks]))
     command = ["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{NATIVE}", f"-I{NVIDIA / 'include'}", source]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
