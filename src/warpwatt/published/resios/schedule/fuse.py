@@ -79,11 +79,10 @@ def _in_one_thread(dependence: Dependence, kernel: Kernel) -> bool:
 def _alike(one: Part, other: Part) -> bool:
     """Whether two independent parts run over the same variables, about as often."""
     if not one.threads:
-        return one.iterations < 2 and other.iterations < 2
+        return one.iterations() < 2 and other.iterations() < 2
     for a, b in zip(one.threads, other.threads, strict=True):
         mine, yours = one.loop(a), other.loop(b)
-        if mine.loop.variable.name != yours.loop.variable.name or 2 * min(mine.most, yours.most) < max(
-            mine.most, yours.most
-        ):
+        same = mine.loop.variable.name == yours.loop.variable.name or len(one.threads) == 1
+        if not same or 2 * min(mine.most, yours.most) < max(mine.most, yours.most):
             return False
-    return 4 * min(one.iterations, other.iterations) >= max(one.iterations, other.iterations)
+    return 4 * min(one.iterations(), other.iterations()) >= max(one.iterations(), other.iterations())

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 from warpwatt.published.resios.c_loops.affine_form import Affine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from warpwatt.published.resios.c_loops.bound import BoundLoop
     from warpwatt.published.resios.schedule.units import Unit
 
 THREADS_AT_ONCE = 132 * 2048
 """Of a large GPU; only ranks schedules before the time model sees the best of them."""
 LAUNCH_SECONDS, ITERATION_SECONDS = 4e-6, 5e-8
+LONG_LOOP = 1000
+"""Schedules are ranked as if the longest loop had so many iterations at least: those of a small test are the
+same as those of the program that it tests."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,21 +41,23 @@ class Part:
         """Return what a thread's position stands for: the loop's variable, or its counter if it skips."""
         return coordinate(self.loop(counter))
 
-    @property
-    def iterations(self) -> float:
-        """Mean iterations of one thread."""
-        total = self.unit.internal
+    def iterations(self, scale: float = 1.0) -> float:
+        """Return mean iterations of one thread; ``scale`` multiplies the trips of every loop."""
+        total = self.unit.internal * scale if self.unit.internal > 1 else 1.0
         for counter in self.sequential:
-            total *= max(1.0, self.loop(counter).mean)
+            total *= _trips(self.loop(counter), scale)
         return total
 
-    @property
-    def width(self) -> float:
-        """Mean number of threads with work."""
+    def width(self, scale: float = 1.0) -> float:
+        """Return the mean number of threads with work."""
         total = 1.0
         for counter in self.threads:
-            total *= max(1.0, self.loop(counter).mean)
+            total *= _trips(self.loop(counter), scale)
         return total
+
+
+def _trips(loop: BoundLoop, scale: float) -> float:
+    return 1.0 if loop.most == 1 else max(1.0, loop.mean * scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,17 +101,22 @@ def _box(unit: Unit) -> dict[str, tuple[int, int]]:
     return {loop.counter: (0, loop.most - 1) for loop in unit.loops}
 
 
-def cost(nodes: tuple[Node, ...]) -> float:
+def scale_of(loops: Iterable[BoundLoop]) -> float:
+    """Return by how much to multiply trips so that the longest loop is long enough to rank schedules."""
+    return max(1.0, LONG_LOOP / max((loop.most for loop in loops), default=1))
+
+
+def cost(nodes: tuple[Node, ...], scale: float = 1.0) -> float:
     """Return rough seconds, to rank schedules: launches, the longest chains, the sum of all work."""
     total = 0.0
     for node in nodes:
         if isinstance(node, HostLoop):
-            total += node.steps * cost(node.body)
+            total += node.steps * scale * cost(node.body, scale)
             continue
         total += LAUNCH_SECONDS
         for part in node.parts:
-            rounds = max(1.0, part.width / THREADS_AT_ONCE)
-            total += part.iterations * rounds * ITERATION_SECONDS
+            rounds = max(1.0, part.width(scale) / THREADS_AT_ONCE)
+            total += part.iterations(scale) * rounds * ITERATION_SECONDS
     return total
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from warpwatt.published.resios.c_loops.affine_form import Affine
 from warpwatt.published.resios.schedule.dependences import dependences
 from warpwatt.published.resios.schedule.fuse import fused
-from warpwatt.published.resios.schedule.plan import HostLoop, Kernel, Node, Part, cost, kernels
+from warpwatt.published.resios.schedule.plan import HostLoop, Kernel, Node, Part, cost, kernels, scale_of
 from warpwatt.published.resios.schedule.units import joined
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ State = dict[int, _Placed]
 def scheduled(bound: BoundFunction, units: Sequence[Unit]) -> tuple[Node, ...]:
     """Return the schedule of a function's units."""
     state = {u.number: _Placed((), (), tuple(loop.counter for loop in u.loops)) for u in units}
-    return _Search(bound).nodes(tuple(units), dependences(units), state, 1)
+    scale = scale_of(loop for nest in bound.nests for loop in nest.loops.values())
+    return _Search(bound, scale).nodes(tuple(units), dependences(units), state, 1)
 
 
 def components(units: Sequence[Unit], deps: Sequence[Dependence]) -> list[list[Unit]]:
@@ -73,6 +74,7 @@ def components(units: Sequence[Unit], deps: Sequence[Dependence]) -> list[list[U
 @dataclass(frozen=True, slots=True)
 class _Search:
     bound: BoundFunction
+    scale: float
 
     def nodes(
         self, units: tuple[Unit, ...], deps: Sequence[Dependence], state: State, level: int
@@ -90,8 +92,11 @@ class _Search:
         if len(units) == 1:
             (unit,) = units
             free = state[unit.number].free
-            threads = tuple(c for c in free if all(d.equal(_counter(c), _counter(c)) for d in deps))
-            if threads or not free:
+            once = {loop.counter for loop in unit.loops if loop.most == 1}
+            threads = tuple(
+                c for c in free if c not in once and all(d.equal(_counter(c), _counter(c)) for d in deps)
+            )
+            if threads or set(free) <= once:
                 rest = tuple(c for c in free if c not in threads)
                 return (Kernel((Part(unit, state[unit.number].solved, threads, rest),)),)
         options = [self._timed(units, deps, state, level, times) for times in self._times(units, deps, state)]
@@ -102,7 +107,7 @@ class _Search:
             return (Kernel((Part(units[0], placed.solved, (), placed.free),)),)
         if not options:
             raise AssertionError(f"no schedule for lines {[u.lines for u in units]}")
-        return min(parallel or options, key=cost)
+        return min(parallel or options, key=lambda nodes: cost(nodes, self.scale))
 
     def _timed(
         self, units: tuple[Unit, ...], deps: Sequence[Dependence], state: State, level: int,

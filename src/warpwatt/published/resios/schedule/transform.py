@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.bound import bound
+from warpwatt.published.resios.schedule.break_up import copied, split
 from warpwatt.published.resios.schedule.build import BuiltLoop, built
+from warpwatt.published.resios.schedule.expand import own_arrays, own_scalars
 from warpwatt.published.resios.schedule.host import host_values
-from warpwatt.published.resios.schedule.plan import cost
+from warpwatt.published.resios.schedule.plan import HostLoop, cost, scale_of
+from warpwatt.published.resios.schedule.plan import kernels as all_kernels
 from warpwatt.published.resios.schedule.scalars import classified, promoted
 from warpwatt.published.resios.schedule.search import scheduled
 from warpwatt.published.resios.schedule.units import units
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
     from warpwatt.published.resios.schedule.host import Value
     from warpwatt.published.resios.schedule.plan import Node
+
+
+WORTH = 0.8
+"""Another way to write the function has to be so much faster, by the rough cost, to be taken."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,18 +93,48 @@ def transformed(
     ArgumentError, UnportableError
         As :func:`~warpwatt.published.resios.c_loops.bound.bound` does.
     """
-    found, nodes = _plan(function, values, shapes)
+    plan = _plan(function, values, shapes)
+    found, nodes = plan.bound, plan.nodes
     scalars = classified(found.function)
     hosted, types = host_values(found.function, scalars.host, found.values)
     integers = {n: v for n, v in {**found.values, **hosted}.items() if isinstance(v, int)}
-    return Program(found, built(found, nodes, types, integers), hosted, types, cost(nodes))
+    return Program(found, built(found, nodes, types, integers), hosted, types, plan.seconds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    bound: BoundFunction
+    nodes: tuple[Node, ...]
+
+    @property
+    def seconds(self) -> float:
+        loops = (loop for nest in self.bound.nests for loop in nest.loops.values())
+        return cost(self.nodes, scale_of(loops))
 
 
 def _plan(
     function: Function, values: Mapping[str, int | float], shapes: Mapping[str, tuple[int, ...]] | None
-) -> tuple[BoundFunction, tuple[Node, ...]]:
+) -> _Plan:
+    """Return the best schedule of the function as it is, or written with fewer dependences."""
     scalars = classified(function)
     if scalars.promoted:
         function = promoted(function, scalars.promoted)
     found = bound(function, values, shapes)
-    return found, scheduled(found, units(found, classified(function)))
+    scalars = classified(function)
+    mine = units(found, scalars)
+    best = _Plan(found, scheduled(found, mine))
+    if not any(isinstance(node, HostLoop) for node in best.nodes) and _wide(best.nodes):
+        return best
+    for other in (own_scalars(found, scalars), own_arrays(found), copied(found, mine), split(found)):
+        if other is None:
+            continue
+        again = bound(other, values, shapes)
+        plan = _Plan(again, scheduled(again, units(again, classified(other))))
+        if plan.seconds < WORTH * best.seconds:
+            best = plan
+    return best
+
+
+def _wide(nodes: tuple[Node, ...]) -> bool:
+    """Whether every kernel has threads, and no thread runs a nest of loops alone."""
+    return all(part.threads and len(part.sequential) < 2 for k in all_kernels(nodes) for part in k.parts)
