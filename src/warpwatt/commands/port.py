@@ -74,6 +74,10 @@ class AskedOptions:
     assume_no_alias: bool = False
     policy: str = "in-turn"
     run: bool = True
+    keep_order: bool = False
+    context_ms: float | None = None
+    sequential_ms: float | None = None
+    pinned: bool = False
 
 
 asked_options = o.group(
@@ -96,6 +100,16 @@ asked_options = o.group(
         help="Which ready warp goes first in Resios' simulation.",
     ),
     click.option("--run/--no-run", default=True, help="Compile and run the C here for its sequential time."),
+    click.option(
+        "--sequential-ms", type=click.FloatRange(min=0), help="Time of one call of the C, measured elsewhere."
+    ),
+    click.option(
+        "--context-ms", type=click.FloatRange(min=0), help="Time of creating a CUDA context on this GPU."
+    ),
+    click.option("--pinned", is_flag=True, help="The arrays of the host are page-locked."),
+    click.option(
+        "--keep-order", is_flag=True, help="Add up in the order of the source: equal to the last bit."
+    ),
 )
 
 
@@ -158,7 +172,15 @@ def _request(asked: AskedOptions) -> Request:
         assume_no_alias=asked.assume_no_alias,
         policy=asked.policy,
         run=asked.run,
+        reorder=not asked.keep_order,
+        context=_seconds(asked.context_ms),
+        sequential=_seconds(asked.sequential_ms),
+        pinned=asked.pinned,
     )
+
+
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tuple[int, ...]]]:

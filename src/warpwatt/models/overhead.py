@@ -32,12 +32,6 @@ def launch_overhead(gpu: Gpu, *, graph: bool = False) -> Estimate:
     return Estimate.spread(default, {"launch overhead": 0.4}, "s", Source.ASSUMED)
 
 
-def context_initialisation() -> Estimate:
-    """Return the seconds of creating a CUDA context: 65 ms, the first time up to 250 ms (Resios 2011)."""
-    entry = _table("context")["initialisation"]
-    return Estimate.spread(entry["value"], {"context initialisation": 0.5}, "s", Source.ASSUMED)
-
-
 def transfer_time(gpu: Gpu, size: float, *, pinned: bool = False) -> Estimate:
     """Return the seconds of one host-device copy of ``size`` bytes; 0 for nothing to copy.
 

@@ -19,7 +19,6 @@ from warpwatt.core.program import Level
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
-from warpwatt.models.overhead import context_initialisation
 from warpwatt.published.resios.c_loops import preprocess
 from warpwatt.published.resios.port import Request, Verdict, check, port
 from warpwatt.published.resios.port.result import Costs
@@ -137,6 +136,9 @@ def test_the_sequential_time_is_measured():
     found = ported("stencil", run=True).sequential
     assert found.seconds is not None
     assert 1e-8 < found.seconds < 1
+    assert found.low <= found.seconds <= found.high
+    assert found.repeats >= 4
+    assert found.machine
     assert "measured" in found.note
 
 
@@ -190,7 +192,23 @@ def test_verdicts(sequential, verdict, calls):
     costs = Costs(kernels=exact(0.9), launches=exact(0.1), copies=exact(3), context=exact(10))
     assert costs.verdict(sequential) is verdict
     assert costs.calls_to_break_even(sequential) == calls
-    assert context_initialisation().value == 0.065
+
+
+def test_a_context_that_nobody_measured_is_not_counted():
+    one = ported("stencil")
+    assert one.resios.context is None
+    assert one.resios.cold is None
+    assert one.resios.verdict(1e9) is Verdict.REPEATED
+    assert ported("stencil", context=0.2).resios.cold.value == pytest.approx(one.resios.warm.value + 0.2)
+
+
+def test_pinned_arrays_are_copied_faster():
+    assert ported("stencil", pinned=True).resios.copies.value <= ported("stencil").resios.copies.value
+
+
+def test_a_sequential_time_that_is_given_is_not_measured():
+    found = ported("stencil", run=True, sequential=0.25).sequential
+    assert (found.seconds, found.repeats, found.machine) == (0.25, 0, "")
 
 
 @pytest.mark.toolchain

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.published.resios.c_loops.dependence import written_scalars
-from warpwatt.published.resios.c_loops.nest import Array, Declare, walk
+from warpwatt.published.resios.c_loops.mapping import grid_of
+from warpwatt.published.resios.c_loops.nest import Array, Binary, Declare, Loop, Number, walk
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.bound import BoundFunction, BoundLoop
     from warpwatt.published.resios.c_loops.mapping import Mapping
+    from warpwatt.published.resios.c_loops.nest import Expression
     from warpwatt.published.resios.c_loops.nest import Scalar as ScalarParameter
 
 _LARGE = 2**31
@@ -22,29 +24,98 @@ _LARGE = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A kernel in CUDA C++ and how to launch it; ``parameters`` in order, by their names in the C source."""
+    """A kernel in CUDA C++ and how to launch it; ``parameters`` in order, by their names in the C source.
+
+    ``tile`` is how many iterations of the mapped loops one block covers, the innermost along x.
+    """
 
     name: str
     text: str
     launch: Launch
     parameters: tuple[str, ...]
+    tile: Dim3
 
 
 def generate(bound: BoundFunction, mapping: Mapping, block: Dim3) -> Generated:
-    """Return the kernel of a mapped nest, named after the function (and its place among several nests)."""
-    function = bound.function
-    number = function.nests.index(mapping.nest.loop)
-    name = safe(function.name if len(function.nests) == 1 else f"{function.name}_{number + 1}")
-    printer = Printer(bound.shapes, frozenset(a.name for a in function.arrays if _large(bound, a)))
-    body = list(printer.statements(mapping.body, 1))
-    threads = [line for loop in mapping.loops for line in _thread(printer, loop, mapping)]
-    before = list(_before(printer, bound, mapping))
-    parameters = [a for a in _in_order(bound) if a.name in printer.used]
-    written = bound.written(mapping.nest)
-    head = ",\n".join(INDENT + _parameter(p, written) for p in parameters)
-    lines = [f'extern "C" __global__ void {name}(\n{head})', "{", *before, *threads, *body, "}"]
-    launch = Launch(mapping.grid(block), block, arguments=_arguments(bound, parameters))
-    return Generated(name, "\n".join(lines) + "\n", launch, tuple(p.name for p in parameters))
+    """Return the kernel of a mapped nest, one thread per iteration of the mapped loops."""
+    writer = KernelWriter(bound, mapping)
+    body = list(writer.printer.statements(mapping.body, 1))
+    return writer.kernel([*writer.positions(), *body], block, block)
+
+
+@dataclass(slots=True)
+class KernelWriter:
+    """Writes a kernel around lines that others make of its body."""
+
+    bound: BoundFunction
+    mapping: Mapping
+    printer: Printer = field(init=False)
+
+    def __post_init__(self) -> None:
+        arrays = self.bound.function.arrays
+        self.printer = Printer(self.bound.shapes, frozenset(a.name for a in arrays if _large(self.bound, a)))
+
+    @property
+    def name(self) -> str:
+        """The kernel's name: the function's, with its place among several nests."""
+        function = self.bound.function
+        if len(function.nests) == 1:
+            return safe(function.name)
+        return safe(f"{function.name}_{function.nests.index(self.mapping.nest.loop) + 1}")
+
+    def fresh(self, name: str) -> str:
+        """Return a name that nothing in the kernel has yet."""
+        function = self.bound.function
+        taken = {a.name for a in function.arrays} | {s.name for s in function.scalars}
+        taken |= {s.variable.name for s in walk(function.body) if isinstance(s, Loop)}
+        taken |= {s.name for s in walk(function.body) if isinstance(s, Declare)}
+        while name in taken:
+            name += "_"
+        return name
+
+    def positions(self, *places: str) -> Iterator[str]:
+        """Yield the lines that make the mapped loops' variables and end threads outside.
+
+        ``places`` say, innermost loop first, which iteration a thread has; without them, its own position.
+        """
+        axes = "xyz"[: len(self.mapping.loops)]
+        usual = [f"blockIdx.{a} * blockDim.{a} + threadIdx.{a}" for a in axes]
+        chosen = places or tuple(usual)
+        for loop, place in zip(self.mapping.loops, reversed(chosen), strict=True):
+            yield self.position(loop, place)
+            yield f"{INDENT}if ({self.outside(loop)}) return;"
+
+    def position(self, loop: BoundLoop, place: str) -> str:
+        """Return the line that makes a mapped loop's variable."""
+        it, name = loop.loop, safe(loop.loop.variable.name)
+        kind, start = it.variable.type.spelling, self.printer.expression(it.start, 11)
+        position = f"({kind})({place})"
+        scaled = position if it.step == 1 else f"{it.step} * {position}"
+        return f"{INDENT}const {kind} {name} = {scaled if start == '0' else f'{start} + {scaled}'};"
+
+    def outside(self, loop: BoundLoop) -> str:
+        """Return the condition under which a thread has no iteration of a mapped loop."""
+        it = loop.loop
+        stop: Expression = it.stop
+        opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[it.relation]
+        if opposite == ">" and isinstance(stop, Binary) and stop.operator == "-" and _is_one(stop.right):
+            opposite, stop = ">=", stop.left
+        return f"{safe(it.variable.name)} {opposite} {self.printer.expression(stop, 10)}"
+
+    def kernel(self, lines: Sequence[str], block: Dim3, tile: Dim3) -> Generated:
+        """Return the kernel with these lines as its body, after declarations of private scalars."""
+        before = list(_before(self.printer, self.bound, self.mapping))
+        parameters = [a for a in _in_order(self.bound) if a.name in self.printer.used]
+        written = self.bound.written(self.mapping.nest)
+        head = ",\n".join(INDENT + _parameter(p, written) for p in parameters)
+        text = [f'extern "C" __global__ void {self.name}(\n{head})', "{", *before, *lines, "}"]
+        grid = grid_of(tuple(loop.most for loop in self.mapping.loops), tile)
+        launch = Launch(grid, block, arguments=_arguments(self.bound, parameters))
+        return Generated(self.name, "\n".join(text) + "\n", launch, tuple(p.name for p in parameters), tile)
+
+
+def _is_one(expression: Expression) -> bool:
+    return isinstance(expression, Number) and expression.value == 1
 
 
 def source(bound: BoundFunction, generated: tuple[Generated, ...]) -> str:
@@ -84,19 +155,6 @@ def _parameter(parameter: Array | ScalarParameter, written: set[str]) -> str:
         return f"{parameter.type.spelling} {safe(parameter.name)}"
     const = "" if parameter.name in written else "const "
     return f"{const}{parameter.type.spelling} *__restrict__ {safe(parameter.name)}"
-
-
-def _thread(printer: Printer, loop: BoundLoop, mapping: Mapping) -> Iterator[str]:
-    """Yield the lines that make a loop variable of a thread's position, and end threads outside."""
-    axis = "xyz"[len(mapping.loops) - 1 - mapping.loops.index(loop)]
-    it, name = loop.loop, safe(loop.loop.variable.name)
-    kind, start = it.variable.type.spelling, printer.expression(it.start, 11)
-    position = f"({kind})(blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis})"
-    scaled = position if it.step == 1 else f"{it.step} * {position}"
-    value = scaled if start == "0" else f"{start} + {scaled}"
-    yield f"{INDENT}const {kind} {name} = {value};"
-    opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[it.relation]
-    yield f"{INDENT}if ({name} {opposite} {printer.expression(it.stop, 10)}) return;"
 
 
 def _before(printer: Printer, bound: BoundFunction, mapping: Mapping) -> Iterator[str]:

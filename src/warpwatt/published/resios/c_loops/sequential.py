@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import re
 import shlex
 import tempfile
 from collections.abc import Mapping
@@ -23,8 +25,8 @@ FLAGS = ("-std=gnu99", "-O2", "-w")
 LINKING = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-lm")
 """What the function does not need is dropped, so that files of larger programs link alone."""
 TIMEOUT_SECONDS = 60.0
-LEAST_SECONDS = 0.2
-"""Calls are repeated for so long (three at least); the fastest counts."""
+LEAST_SECONDS, FEWEST_CALLS, MOST_CALLS = 0.2, 5, 100_000
+"""Calls are repeated for so long, within these numbers; the median counts, after a first call to warm up."""
 
 _DRIVER = """\
 #define _GNU_SOURCE
@@ -46,17 +48,16 @@ static void warpwatt_bytes(void *p, size_t n, FILE *f, int out) {{
 int main(int argc, char **argv) {{
     unsigned long long seed = 1;
     FILE *in = argc > 1 ? fopen(argv[1], "rb") : 0, *out = argc > 2 ? fopen(argv[2], "wb") : 0;
-{arrays}{scalars}    double best = 1e30, total = 0;
-    for (int turn = 0; turn < (out ? 1 : 1000000) && (turn < 3 || total < {least}); turn++) {{
+{arrays}{scalars}    double total = 0;
+    for (int turn = 0; turn < (out ? 1 : {most}) && (turn < {fewest} || total < {least}); turn++) {{
         double start = warpwatt_now();
         {call};
         double took = warpwatt_now() - start;
-        best = took < best ? took : best;
         total += took;
+        printf("%.9g\\n", took);
         if (total > 20) break;
     }}
-{outputs}    printf("%.9g\\n", best);
-    return 0;
+{outputs}    return 0;
 }}
 """
 _ARRAY = """\
@@ -72,10 +73,29 @@ _ARRAY = """\
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """How long the function takes on this machine; ``seconds`` None where ``note`` says why nobody knows."""
+    """How long one call takes: the median, and 10 % and 90 % of the calls below ``low`` and ``high``.
+
+    ``seconds`` is None where ``note`` says why nobody knows. ``machine`` is the processor's name, empty where
+    the time was given; ``repeats`` the calls measured.
+    """
 
     seconds: float | None
     note: str
+    low: float | None = None
+    high: float | None = None
+    repeats: int = 0
+    machine: str = ""
+
+
+def processor() -> str:
+    """Return the name of this machine's processor."""
+    information = Path("/proc/cpuinfo")
+    names = (
+        re.findall(r"^model name\s*: (.*)$", information.read_text(), re.MULTILINE)
+        if information.exists()
+        else []
+    )
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +108,7 @@ class Program:
     flags: tuple[str, ...] = ()
 
     def timed(self) -> Sequential:
-        """Return how long one call takes: the fastest of several, or why nobody knows."""
+        """Return how long one call takes: the median of several, or why nobody knows."""
         cc = compiler()
         if cc is None:
             return Sequential(None, "unknown: no C compiler here")
@@ -96,7 +116,10 @@ class Program:
             text = self._run(cc, {}).decode()
         except (CompileError, ToolchainError) as error:
             return Sequential(None, f"unknown: {error.message}")
-        return Sequential(float(text), f"measured here, one core, {Path(cc).name} {shlex.join(FLAGS[1:2])}")
+        calls = sorted(map(float, text.split()[1:] or text.split()))
+        low, middle, high = (calls[round(share * (len(calls) - 1))] for share in (0.1, 0.5, 0.9))
+        note = f"measured here, one core, {Path(cc).name} {shlex.join(FLAGS[1:2])}"
+        return Sequential(middle, note, low, high, len(calls), processor())
 
     def computed(self, contents: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return what every array holds after one call that began with ``contents``.
@@ -168,6 +191,8 @@ def driver_text(bound: BoundFunction, file: str) -> str:
         ),
         call=f"{function.name}({', '.join(_argument(bound, name) for name in function.order)})",
         least=LEAST_SECONDS,
+        fewest=FEWEST_CALLS,
+        most=MOST_CALLS,
         outputs="".join(
             f"    if (out) warpwatt_bytes(warpwatt_{a.name}, {bound.nbytes(a.name)}, out, 1);\n"
             for a in own_arrays(bound)

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Scalar
-from warpwatt.core.launch import L2State, Launch
 from warpwatt.published.resios.c_loops.bound import bound
-from warpwatt.published.resios.c_loops.cuda import generate
 from warpwatt.published.resios.c_loops.mapping import Mapping, grid_of
 from warpwatt.published.resios.c_loops.nest import Name, expressions, walk, walk_expression
 from warpwatt.published.resios.c_loops.printer import safe
 
 if TYPE_CHECKING:
-    from warpwatt.core.launch import Dim3
+    from warpwatt.core.launch import Launch
     from warpwatt.published.resios.c_loops.bound import BoundFunction
     from warpwatt.published.resios.c_loops.cuda import Generated
     from warpwatt.published.resios.schedule.build import BuiltKernel
@@ -75,18 +73,10 @@ def mapping_of(program: Program, kernel: BuiltKernel, times: Times) -> tuple[Bou
     return found, Mapping(nest, tuple(loops))
 
 
-def generated(program: Program, launched: LaunchedKernel, block: Dim3, *, resident: bool) -> Generated:
-    """Return a kernel's text and its launch in the middle; ``resident``: earlier ones left data in L2."""
-    found, mapping = mapping_of(program, launched.kernel, launched.middle)
-    one = generate(found, mapping, block)
-    l2 = L2State.WARM if resident else L2State.COLD
-    return replace(one, launch=replace(launch_at(program, launched.kernel, one, launched.middle), l2=l2))
-
-
 def launch_at(program: Program, kernel: BuiltKernel, text: Generated, times: Times) -> Launch:
     """Return the launch of a kernel at given times."""
     extents = kernel.extents({**program.integers, **times})
     arguments = dict(text.launch.arguments)
     arguments |= {safe(name): Scalar(value) for name, value in times.items() if safe(name) in arguments}
-    grid = grid_of(tuple(max(1, extent) for extent in extents), text.launch.block)
+    grid = grid_of(tuple(max(1, extent) for extent in extents), text.tile)
     return replace(text.launch, grid=grid, arguments=arguments)

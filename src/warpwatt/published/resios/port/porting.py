@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import reduce
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warpwatt.compose import Choice, predict
-from warpwatt.core.errors import LaunchError, ToolchainError, UnsupportedGpuError
+from warpwatt.compose import Choice
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.gpu import Clocks, Gpu
-from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.compiled import Source as Text
-from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.models.overhead import context_initialisation, launch_overhead, transfer_time
+from warpwatt.models.overhead import launch_overhead, transfer_time
 from warpwatt.published.resios.c_loops.bound import bound as bind
 from warpwatt.published.resios.c_loops.cuda import source as cuda_source
 from warpwatt.published.resios.c_loops.dependence import check_aliases
@@ -26,19 +22,16 @@ from warpwatt.published.resios.c_loops.sequential import Program as Compiled
 from warpwatt.published.resios.c_loops.sequential import Sequential
 from warpwatt.published.resios.equations import transfer_seconds
 from warpwatt.published.resios.machine import tables
-from warpwatt.published.resios.port.launches import generated, launch_at, launched, mapping_of
+from warpwatt.published.resios.port.choose import Candidates, Target, added, choose
+from warpwatt.published.resios.port.launches import launched, mapping_of
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
+from warpwatt.published.resios.port.variants import variants
 from warpwatt.published.resios.prognosis import prognose
 from warpwatt.published.resios.schedule.transform import transformed
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.bound import BoundFunction
-    from warpwatt.published.resios.c_loops.cuda import Generated
-    from warpwatt.published.resios.port.launches import LaunchedKernel
     from warpwatt.published.resios.schedule.transform import Program
-
-RESIOS = "resios"
-"""Name of the model; asked for alone, the default model is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,16 @@ class Request:
         Which ready warp goes first in Resios' simulation.
     run
         Whether the C may be compiled and run here for its sequential time.
+    reorder
+        Whether sums may be added up in another order than the source's.
+    take
+        Names of the ways to write the kernels, in order; empty: what is predicted fastest.
+    context
+        Seconds of creating a CUDA context on this GPU with its driver, where somebody measured them.
+    pinned
+        Whether the host's arrays are page-locked.
+    sequential
+        Seconds of one call of the C, where they are known already.
     """
 
     values: Mapping[str, int | float]
@@ -65,6 +68,11 @@ class Request:
     assume_no_alias: bool = False
     policy: str = "in-turn"
     run: bool = True
+    reorder: bool = True
+    take: tuple[str, ...] = ()
+    context: float | None = None
+    pinned: bool = False
+    sequential: float | None = None
 
 
 def port(
@@ -92,30 +100,31 @@ def port(
     program = transformed(function, request.values, request.shapes)
     _refuse_sequential(bound, program)
     ready = launched(program)
-    texts, nests = [], []
+    found = []
     for one in ready:
-        found, mapping = mapping_of(program, one.kernel, one.middle)
-        prognosis = prognose(found, mapping, gpu, policy=request.policy)
-        texts.append(generated(program, one, prognosis.block, resident=len(one.launches) > 1))
-        nests.append((one, mapping, prognosis))
-    text = cuda_source(bound, tuple(texts))
-    predictions, note = _predictions(text, program, ready, tuple(texts), gpu, clocks, choice)
+        loops, mapping = mapping_of(program, one.kernel, one.middle)
+        prognosis = prognose(loops, mapping, gpu, policy=request.policy)
+        made = variants(loops, mapping, prognosis.block, reorder=request.reorder)
+        found.append(Candidates(one, mapping, prognosis, made))
+    chosen, note = choose(program, tuple(found), Target(gpu, clocks, choice), request.take)
+    text = cuda_source(bound, tuple(c.generated for c in chosen))
     sequential = _sequential(source, bound, request)
     copied_in, copied_out = copies(bound)
     sizes = [*copied_in.values(), *copied_out.values()]
     launches = sum(len(one.launches) for one in ready)
     ported = tuple(
         PortedNest(
-            mapping=mapping,
-            prognosis=prognosis,
-            generated=made,
-            prediction=samples[len(samples) // 2] if samples else None,
+            mapping=one.mapping,
+            prognosis=one.prognosis,
+            generated=taken.generated,
+            prediction=taken.samples[len(taken.samples) // 2] if taken.samples else None,
             note=note,
-            launches=len(one.launches),
-            prognosed=prognosis.seconds * len(one.launches),
-            predicted=_all(samples, len(one.launches)),
+            launches=len(one.launched.launches),
+            prognosed=one.prognosis.seconds * len(one.launched.launches),
+            predicted=taken.predicted,
+            alternatives=taken.alternatives,
         )
-        for (one, mapping, prognosis), made, samples in zip(nests, texts, predictions, strict=True)
+        for one, taken in zip(found, chosen, strict=True)
     )
     return Port(
         bound=bound,
@@ -125,8 +134,8 @@ def port(
         sequential=sequential,
         copied_in=copied_in,
         copied_out=copied_out,
-        resios=_by_resios(ported, gpu, sizes, launches),
-        model=_by_model(ported, gpu, sizes, launches),
+        resios=_by_resios(ported, gpu, sizes, launches, request),
+        model=_by_model(ported, gpu, sizes, launches, request),
         cuda=text,
         warnings=tuple(f"{name} is not given: assumed to be 1" for name in bound.assumed),
     )
@@ -146,39 +155,12 @@ def _refuse_sequential(bound: BoundFunction, program: Program) -> None:
 
 
 def _sequential(source: Text, bound: BoundFunction, request: Request) -> Sequential:
+    if request.sequential is not None:
+        given = request.sequential
+        return Sequential(given, "given", given, given)
     if not request.run:
         return Sequential(None, "unknown: not run")
     return Compiled(source, bound, request.options).timed()
-
-
-def _predictions(
-    text: str, program: Program, ready: tuple[LaunchedKernel, ...], texts: tuple[Generated, ...],
-    gpu: Gpu, clocks: Clocks | None, choice: Choice,
-) -> tuple[list[list[Prediction]], str]:  # fmt: skip
-    """Return the default model's predictions of each kernel's sampled launches, or why there are none."""
-    nothing: list[list[Prediction]] = [[] for _ in texts]
-    if choice.time == RESIOS:
-        return nothing, ""
-    source = Text("generated.cu", text.encode())
-    try:
-        found = []
-        for one, made in zip(ready, texts, strict=True):
-            kernel = load_kernel(source, gpu.target, name=made.name)
-            launches = [
-                replace(launch_at(program, one.kernel, made, times), l2=made.launch.l2)
-                for times in one.samples
-            ]
-            found.append([predict(kernel, launch, gpu, clocks=clocks, choice=choice) for launch in launches])
-    except (UnsupportedGpuError, ToolchainError, LaunchError) as error:
-        return nothing, error.message
-    return found, ""
-
-
-def _all(samples: list[Prediction], launches: int) -> Estimate | None:
-    """Return the seconds of all launches, of which each sample stands for an equal share."""
-    if not samples:
-        return None
-    return _added(p.time for p in samples).scaled(launches / len(samples))
 
 
 def copies(bound: BoundFunction) -> tuple[dict[str, int], dict[str, int]]:
@@ -198,28 +180,31 @@ def copies(bound: BoundFunction) -> tuple[dict[str, int], dict[str, int]]:
     return need, {name: bound.nbytes(name) for name in sorted(made)}
 
 
-def _by_resios(nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int], launches: int) -> Costs:
+def _by_resios(
+    nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int], launches: int, request: Request
+) -> Costs:
     """Return (4.1): kernels by the simulation, overhead with the thesis' constants on its own GPU."""
     kernels = Estimate.exact(sum(nest.prognosed for nest in nests), "s")
-    if not nests[0].prognosis.machine.thesis:
-        return Costs(kernels, *_overheads(gpu, sizes, launches))
+    if not nests[0].prognosis.machine.thesis or request.context is not None:
+        return Costs(kernels, *_overheads(gpu, sizes, launches, request))
     memory = tables()["memory"]
     exact = (memory["launch"] * launches, sum(map(transfer_seconds, sizes)), memory["context"])
     launching, moved, context = (Estimate.exact(seconds, "s", Source.ASSUMED) for seconds in exact)
     return Costs(kernels, launching, moved, context)
 
 
-def _by_model(nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int], launches: int) -> Costs | None:
+def _by_model(
+    nests: tuple[PortedNest, ...], gpu: Gpu, sizes: list[int], launches: int, request: Request
+) -> Costs | None:
     predicted = [nest.predicted for nest in nests if nest.predicted is not None]
     if not predicted:
         return None
-    return Costs(_added(predicted), *_overheads(gpu, sizes, launches))
+    return Costs(added(predicted), *_overheads(gpu, sizes, launches, request))
 
 
-def _overheads(gpu: Gpu, sizes: list[int], launches: int) -> tuple[Estimate, Estimate, Estimate]:
-    moved = _added(transfer_time(gpu, size) for size in sizes)
-    return launch_overhead(gpu).scaled(launches), moved, context_initialisation()
-
-
-def _added(parts: Iterable[Estimate]) -> Estimate:
-    return reduce(lambda a, b: a.combine(b, lambda x, y: x + y, "s"), parts, Estimate.exact(0.0, "s"))
+def _overheads(
+    gpu: Gpu, sizes: list[int], launches: int, request: Request
+) -> tuple[Estimate, Estimate, Estimate | None]:
+    moved = added(transfer_time(gpu, size, pinned=request.pinned) for size in sizes)
+    context = None if request.context is None else Estimate.exact(request.context, "s")
+    return launch_overhead(gpu).scaled(launches), moved, context

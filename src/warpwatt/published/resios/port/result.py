@@ -30,6 +30,19 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown: nobody measured the sequential time"
 
 
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to write a kernel: the predicted seconds of its launch in the middle, and whether it was taken.
+
+    ``reorders``: sums come in another order than in the source, so results agree within rounding.
+    """
+
+    name: str
+    seconds: float
+    taken: bool
+    reorders: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PortedNest:
     """One kernel: its mapping, Resios' prognosis, its text, and the default model's prediction of that.
@@ -47,16 +60,20 @@ class PortedNest:
     launches: int = 1
     prognosed: float = 0.0
     predicted: Estimate | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Costs:
-    """What one call costs by one system: seconds of kernels, launches, copies and context creation."""
+    """What one call costs by one system: seconds of kernels, launches, copies and a context.
+
+    ``context`` is None where nobody said or measured it for this GPU and its driver.
+    """
 
     kernels: Estimate
     launches: Estimate
     copies: Estimate
-    context: Estimate
+    context: Estimate | None
 
     @property
     def warm(self) -> Estimate:
@@ -64,9 +81,9 @@ class Costs:
         return _sum(self.kernels, self.launches, self.copies)
 
     @property
-    def cold(self) -> Estimate:
-        """One call in a process of its own: (4.1) with all of the overhead (4.3)."""
-        return _sum(self.warm, self.context)
+    def cold(self) -> Estimate | None:
+        """One call in a process of its own: (4.1) with all of the overhead (4.3); None if unknown."""
+        return None if self.context is None else _sum(self.warm, self.context)
 
     @property
     def resident(self) -> Estimate:
@@ -80,13 +97,13 @@ class Costs:
         for verdict, cost in (
             (Verdict.ONCE, self.cold), (Verdict.REPEATED, self.warm), (Verdict.RESIDENT, self.resident),
         ):  # fmt: skip
-            if cost.value < sequential:
+            if cost is not None and cost.value < sequential:
                 return verdict
         return Verdict.NEVER
 
     def calls_to_break_even(self, sequential: float | None) -> int | None:
-        """Return how many calls of one process pay for the context, None if they never do."""
-        if sequential is None or self.warm.value >= sequential:
+        """Return how many calls of one process pay for the context, None if they never do or nobody knows."""
+        if sequential is None or self.context is None or self.warm.value >= sequential:
             return None
         return max(1, math.ceil(self.context.value / (sequential - self.warm.value)))
 
@@ -129,6 +146,9 @@ class Port:
         return self.costs.verdict(self.sequential.seconds)
 
     def speedup(self, costs: Costs) -> float | None:
-        """Return sequential over parallel time, overhead included (5.3); None where unknown."""
+        """Return sequential over parallel time, overhead included (5.3); None where unknown.
+
+        Without the context's time it is that of a process that has one.
+        """
         seconds = self.sequential.seconds
-        return None if seconds is None else seconds / costs.cold.value
+        return None if seconds is None else seconds / (costs.cold or costs.warm).value

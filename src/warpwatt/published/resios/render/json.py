@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.port.result import Costs
     from warpwatt.render.context import Context
 
-SCHEMA = Schema("port", "1.0.0")
+SCHEMA = Schema("port", "2.0.0")
 
 
 def render(ports: Sequence[Port], agreements: Sequence[Agreement], context: Context) -> str:
@@ -40,7 +40,7 @@ def _port(port: Port) -> dict[str, Any]:
         "arguments": dict(port.bound.values),
         "arrays": {name: list(shape) for name, shape in port.bound.shapes.items()},
         "verdict": port.verdict.name.lower(),
-        "sequential": {"seconds": seconds, "note": port.sequential.note},
+        "sequential": asdict(port.sequential),
         "copied_to_device": dict(port.copied_in),
         "copied_back": dict(port.copied_out),
         "resios": _costs(port.resios, seconds),
@@ -57,8 +57,11 @@ def _costs(costs: Costs, sequential: float | None) -> dict[str, Any]:
         "kernels": _estimate(costs.kernels),
         "launches": _estimate(costs.launches),
         "copies": _estimate(costs.copies),
-        "context": _estimate(costs.context),
-        "speedup": {name: None if sequential is None else sequential / e.value for name, e in whole.items()},
+        "context": None if costs.context is None else _estimate(costs.context),
+        "speedup": {
+            name: None if sequential is None or e is None else sequential / e.value
+            for name, e in whole.items()
+        },
         "calls_to_break_even": costs.calls_to_break_even(sequential),
     }
 
@@ -102,6 +105,9 @@ def _nest(nest: PortedNest) -> dict[str, Any]:
             "simulated_warps": found.simulated,
         },
         "kernel": nest.generated.name,
+        "launches": nest.launches,
+        "all_launches": None if nest.predicted is None else _estimate(nest.predicted),
+        "alternatives": [asdict(one) for one in nest.alternatives],
         "prediction": None if nest.prediction is None else prediction_document(nest.prediction),
         "note": nest.note,
     }

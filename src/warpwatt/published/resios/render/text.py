@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.panel import Panel
 
+    from warpwatt.published.resios.c_loops.sequential import Sequential
     from warpwatt.published.resios.port import Agreement, Port, PortedNest
     from warpwatt.published.resios.port.result import Costs
     from warpwatt.render.context import Context
@@ -56,12 +57,31 @@ def _headline(port: Port) -> Panel:
     facts.add_row("Verdict", Text(port.verdict, style=_STYLES.get(port.verdict, DOUBTFUL)))
     facts.add_row("Speed-up", Text(_speedup(port)))
     seconds = port.sequential.seconds
-    took = "" if seconds is None else f"{si(seconds, 's')}, "
+    took = "" if seconds is None else f"{si(seconds, 's')}{_spread(port.sequential)}, "
     facts.add_row("Sequential", Text(f"{took}{port.sequential.note}"))
+    facts.add_row("Data", Text(_data(port)))
     facts.add_row("Block", Text("; ".join(_block(nest) for nest in port.nests)))
     function = port.bound.function
     where = f"{function.name} ({Path(function.file).name}:{function.line})"
     return panel(facts, plain(where), f"{port.gpu.name} · {port.gpu.target}")
+
+
+def _spread(found: Sequential) -> str:
+    """Return the interval of the calls measured, how many there were and on which processor."""
+    if found.low is None or found.high is None or not found.repeats:
+        return ""
+    return (
+        f" ({si(found.low, 's')} to {si(found.high, 's')}, {plural(found.repeats, 'call')}, {found.machine})"
+    )
+
+
+def _data(port: Port) -> str:
+    """Return what is copied and what stays on the GPU."""
+    own = [a.name for a in port.program.bound.function.arrays if a.temporary]
+    parts = [f"to the GPU {', '.join(port.copied_in) or 'nothing'}", f"back {', '.join(port.copied_out)}"]
+    if own:
+        parts.append(f"only there {', '.join(own)}")
+    return "; ".join(parts)
 
 
 def _block(nest: PortedNest) -> str:
@@ -75,7 +95,9 @@ def _speedup(port: Port) -> str:
     if seconds is None:
         return "unknown"
     ways = (("whole process", costs.cold), ("warm process", costs.warm), ("data on the GPU", costs.resident))
-    text = ", ".join(f"{name} {times(seconds / cost.value)}" for name, cost in ways)
+    text = ", ".join(f"{name} {times(seconds / c.value)}" for name, c in ways if c is not None)
+    if costs.context is None:
+        text += "; creating the context is not counted: --context-ms says how long it takes here"
     calls = costs.calls_to_break_even(seconds)
     return text + (f"; pays from {plural(calls, 'call')} on" if calls is not None else "")
 
@@ -93,8 +115,10 @@ def _costs(port: Port) -> Table:
     table = _table("", "kernels", "launches", "copies", "context", "all", "speed-up", right=6)
     for name, costs in _systems(port):
         ratio = port.speedup(costs)
-        cells = [costs.kernels, costs.launches, costs.copies, costs.context, costs.cold]
-        table.add_row(name, *map(quantity, cells), "unknown" if ratio is None else times(ratio))
+        context = "not counted" if costs.context is None else quantity(costs.context)
+        cells = map(quantity, (costs.kernels, costs.launches, costs.copies))
+        whole = quantity(costs.cold or costs.warm)
+        table.add_row(name, *cells, context, whole, "unknown" if ratio is None else times(ratio))
     return table
 
 
@@ -108,10 +132,13 @@ def _systems(port: Port) -> Iterator[tuple[str, Costs]]:
 
 def _nest(port: Port, nest: PortedNest, number: int) -> Iterator[RenderableType]:
     loops = " and ".join(f"{b.loop.variable.name} (line {b.loop.line})" for b in nest.mapping.loops)
-    title = f"Loop {'nest ' + str(number) if len(port.nests) > 1 else 'nest'}: threads over {loops}"
+    times = f", launched {nest.launches} times" if nest.launches > 1 else ""
+    title = f"Kernel{' ' + str(number) if len(port.nests) > 1 else ''}: threads over {loops}{times}"
     yield from section(title, _numbers(nest), Text(""), _accesses(nest))
     if nest.prediction is not None:
         yield Text(f"  {_predicted(nest)}")
+        if len(nest.alternatives) > 1:
+            yield _alternatives(nest)
     elif nest.note:
         yield Text(f"  ! no prediction of the kernel: {plain(nest.note)}", style="yellow")
 
@@ -169,6 +196,15 @@ def _predicted(nest: PortedNest) -> str:
     assert prediction is not None
     parts = [interval(prediction.time), interval(prediction.power), interval(prediction.energy)]
     return f"Kernel {nest.generated.name}: {', '.join(parts)}; limited by {prediction.timing.bottleneck}"
+
+
+def _alternatives(nest: PortedNest) -> Table:
+    """Return the ways to write a kernel, fastest first, by the predicted time of a launch in the middle."""
+    table = _table("", "written as", "predicted", right=1)
+    for one in nest.alternatives:
+        note = " (sums in another order)" if one.reorders else ""
+        table.add_row("  taken" if one.taken else "", f"{one.name}{note}", si(one.seconds, "s"))
+    return table
 
 
 def _table(*names: str, right: int) -> Table:

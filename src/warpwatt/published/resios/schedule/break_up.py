@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warpwatt.published.resios.c_loops.affine_form import Affine
 from warpwatt.published.resios.c_loops.nest import (
     Array,
     Assign,
@@ -26,6 +25,7 @@ from warpwatt.published.resios.schedule.rewrite import replaced, rewritten
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warpwatt.published.resios.c_loops.affine_form import Affine
     from warpwatt.published.resios.c_loops.bound import Access, BoundFunction, BoundLoop
     from warpwatt.published.resios.c_loops.nest import Expression, Function, Statement
     from warpwatt.published.resios.schedule.units import Unit
@@ -112,8 +112,8 @@ def _reading(body: tuple[Statement, ...], elements: Sequence[Element], old: Arra
 def split(bound: BoundFunction) -> Function | None:
     """Return the function with loops split at an outer loop's iteration whose elements they read.
 
-    Where a loop over ``j`` writes ``a[i][j]`` and reads ``a[i][k]``, its iterations before ``k``, at ``k`` and
-    after it depend on each other in one direction only. None where there is nothing to split.
+    Where a loop over ``j`` writes ``a[i][j]`` and reads ``a[i][k]``, its iterations before ``k``, at ``k``
+    and after it depend on each other in one direction only. None where there is nothing to split.
     """
     places = _places(bound)
     if not places:

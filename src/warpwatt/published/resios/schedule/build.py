@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from warpwatt.published.resios.c_loops.affine_form import Affine
 from warpwatt.published.resios.c_loops.dependence import exposed
 from warpwatt.published.resios.c_loops.nest import (
+    Assign,
     Binary,
     Call,
     Cast,
     Declare,
+    Element,
     Function,
     If,
     Loop,
@@ -29,6 +31,7 @@ from warpwatt.published.resios.c_loops.nest import (
     walk,
     walk_expression,
 )  # fmt: skip
+from warpwatt.published.resios.c_loops.printer import Printer
 from warpwatt.published.resios.c_loops.projection import bounds_of, empty, projected, strongest
 from warpwatt.published.resios.c_loops.refuse import Place
 from warpwatt.published.resios.c_loops.types import INT, LONG
@@ -185,7 +188,7 @@ class _Builder:
             self._limits([(d, d.axes[p.threads[n]].name) for p, d in pairs], box)
             for n in range(kernel.dimensions)
         )
-        body = tuple(
+        body = _merged(
             statement
             for part, found in zip(kernel.parts, domains, strict=True)
             for statement in _part(part, found, names, limits, types, box, alone=len(kernel.parts) == 1)
@@ -243,6 +246,29 @@ class _Builder:
         return replace(
             own, name=name, scalars=scalars, prologue=declared, nests=(nest,), body=(*declared, nest)
         )
+
+
+def _merged(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return statements with neighbours under one and the same condition of a thread's place together."""
+    found: list[Statement] = []
+    printer = Printer({})
+    for one in statements:
+        last = found[-1] if found else None
+        if isinstance(one, If) and isinstance(last, If) and not one.other and not last.other:
+            same = printer.expression(one.condition) == printer.expression(last.condition)
+            if same and not isinstance(one.condition, Number) and not _touches(one.condition, last.then):
+                found[-1] = replace(last, then=(*last.then, *one.then))
+                continue
+        found.append(one)
+    return tuple(found)
+
+
+def _touches(condition: Expression, body: tuple[Statement, ...]) -> bool:
+    """Whether a body may change what a condition says."""
+    parts = list(walk_expression(condition))
+    changed = {s.target.name for s in walk(body) if isinstance(s, Assign) and isinstance(s.target, Name)}
+    changed |= {s.name for s in walk(body) if isinstance(s, Declare)}
+    return any(isinstance(p, Element) or (isinstance(p, Name) and p.name in changed) for p in parts)
 
 
 def _before(part: Part, counter: str) -> set[str]:

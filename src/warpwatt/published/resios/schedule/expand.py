@@ -172,9 +172,8 @@ def _renamed(
                 )
             case Assign():
                 target = replaced(statement.target, element)
+                assert isinstance(target, (Name, Element))
                 kept.append(replace(statement, target=target, value=replaced(statement.value, element)))
-            case _:
-                kept.append(statement)
     return tuple(kept)
 
 
