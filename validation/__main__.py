@@ -18,6 +18,7 @@ SCRIPTS = (
     "timing.hybrid",
     "boughzala.block_model",
     "wang_chu.clock_scaling",
+    "commands.clocks_and_blocks",
     "measuring.microbench_check",
     "measuring.fits",
     "corpus.table",

@@ -1,0 +1,1 @@
+"""What users type, beside what the published documents say: one table for each group of rows."""
