@@ -20,6 +20,8 @@ struct Allocation {
     void* pool = nullptr;
     bool of_module = false;  // a variable
 
+    // Whether it is the device's memory; pinned memory is the host's.
+    bool is_counted() const { return kind != message::Memory::kPinned; }
     // Device pointers that are not the host's.
     bool is_device_only() const {
         return kind != message::Memory::kManaged && kind != message::Memory::kPinned;

@@ -89,21 +89,32 @@ std::uint64_t Client::allocate(std::uint64_t bytes, message::Memory kind, unsign
                                std::uint64_t stream) {
     Allocation allocation{0, bytes, kind, device_number(), flags, nullptr, stream, nullptr, false};
     bool host_may_touch = !allocation.is_device_only();
-    bool is_counted = kind != message::Memory::kPinned;  // which is the host's memory
     auto total = static_cast<std::uint64_t>(device().number("totalGlobalMem"));
-    if (is_counted && (bytes > total || device().used_bytes + bytes > total)) return 0;
+    if (allocation.is_counted() && (bytes > total || device().used_bytes + bytes > total)) return 0;
     allocation.address = arena.reserve(bytes, host_may_touch);
-    if (!allocation.address) return 0;
-    if (is_counted) device().used_bytes += bytes;
-    allocations.add(allocation);
-    connection.send(message::Type::kAllocate,
-                    message::Allocate{allocation.address, bytes, stream, kind,
-                                      static_cast<std::uint32_t>(allocation.device)});
+    if (allocation.address) announce(allocation);
     return allocation.address;
 }
 
-// What is pending may still need the contents: the device answers when it does not.
+void Client::announce(const Allocation& allocation) {
+    Device& owner = devices[static_cast<std::size_t>(allocation.device)];
+    if (allocation.is_counted()) owner.used_bytes += allocation.size;
+    allocations.add(allocation);
+    connection.send(message::Type::kAllocate,
+                    message::Allocate{allocation.address, allocation.size, allocation.stream, allocation.kind,
+                                      static_cast<std::uint32_t>(allocation.device)});
+}
+
 cudaError_t Client::free(std::uint64_t address, std::uint64_t stream) {
+    Allocation* found = allocations.at(address);
+    bool host_may_touch = found && !found->is_device_only();
+    cudaError_t error = withdraw(address, stream);
+    if (found) arena.release(address, host_may_touch);
+    return error;
+}
+
+// What is pending may still need the contents: the device answers when it does not.
+cudaError_t Client::withdraw(std::uint64_t address, std::uint64_t stream) {
     Allocation* found = allocations.at(address);
     if (!found) return cudaErrorInvalidValue;
     message::Free record{address, stream};
@@ -112,9 +123,7 @@ cudaError_t Client::free(std::uint64_t address, std::uint64_t stream) {
         error = ask(message::Type::kFree, record);
     else
         connection.send(message::Type::kFree, record);
-    if (found->kind != message::Memory::kPinned)
-        devices[static_cast<std::size_t>(found->device)].used_bytes -= found->size;
-    arena.release(address, !found->is_device_only());
+    if (found->is_counted()) devices[static_cast<std::size_t>(found->device)].used_bytes -= found->size;
     allocations.remove(address);
     return error;
 }

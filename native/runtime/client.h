@@ -105,6 +105,9 @@ public:
     std::uint64_t allocate(std::uint64_t bytes, message::Memory kind, unsigned flags = 0,
                            std::uint64_t stream = 0);
     cudaError_t free(std::uint64_t address, std::uint64_t stream = 0);
+    // The same without the arena's part: a range that is reserved becomes an allocation, or is one no more.
+    void announce(const Allocation& allocation);
+    cudaError_t withdraw(std::uint64_t address, std::uint64_t stream);
     // Before the host reads or writes memory: what is pending is brought to an end.
     cudaError_t make_current(std::uint64_t address, std::uint64_t bytes, bool writes);
     bool is_device_memory(std::uint64_t address);

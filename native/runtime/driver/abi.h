@@ -76,6 +76,46 @@ struct CUDA_MEMCPY3D {
     std::size_t WidthInBytes, Height, Depth;
 };
 
+struct CUmemAllocationProp {
+    int type, requestedHandleTypes;
+    cudaMemLocation location;
+    void* win32HandleMetaData;
+    unsigned char allocFlags[8];
+};
+
+struct CUDA_RESOURCE_DESC {
+    int resType;
+    union {
+        struct {
+            CUarray hArray;
+        } array;
+        struct {
+            CUdeviceptr devPtr;
+            int format;
+            unsigned numChannels;
+            std::size_t sizeInBytes;
+        } linear;
+        struct {
+            CUdeviceptr devPtr;
+            int format;
+            unsigned numChannels;
+            std::size_t width, height, pitchInBytes;
+        } pitch2D;
+        struct {
+            int reserved[32];
+        } reserved;
+    } res;
+    unsigned flags;
+};
+struct CUDA_TEXTURE_DESC {
+    int addressMode[3];
+    int filterMode;
+    unsigned flags, maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    float borderColor[4];
+    int reserved[12];
+};
 struct CUDA_ARRAY3D_DESCRIPTOR {
     std::size_t Width, Height, Depth;
     int Format;

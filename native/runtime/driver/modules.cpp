@@ -1,5 +1,6 @@
 // Driver API: modules, libraries, kernels and linking.
-#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "runtime/driver/driver.h"
@@ -222,6 +223,12 @@ RUNTIME_API CUresult cuLinkAddData_v2(CUlinkState state, int, void* data, std::s
         return result(refuse("cuLinkAddData of a second input", __builtin_return_address(0)));
     state->image.assign(static_cast<char*>(data), bytes);
     return CUDA_SUCCESS;
+}
+RUNTIME_API CUresult cuLinkAddFile_v2(CUlinkState state, int kind, const char* path, unsigned, int*, void**) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return static_cast<CUresult>(cudaErrorFileNotFound);
+    std::string contents{std::istreambuf_iterator<char>(file), {}};
+    return cuLinkAddData_v2(state, kind, contents.data(), contents.size(), path, 0, nullptr, nullptr);
 }
 RUNTIME_API CUresult cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
     *image = state->image.data();
