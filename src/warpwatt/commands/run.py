@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,55 @@ if TYPE_CHECKING:
     from warpwatt.commands.output import Writer
     from warpwatt.core.gpu import Gpu
     from warpwatt.request.options import ModelOptions
+    from warpwatt.run.client import Bounds
     from warpwatt.run.result import RunResult
+    from warpwatt.run.session import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Limits of a run, in seconds and MiB, and the files it leaves beside its account."""
+
+    budget: float = 60.0
+    timeout: float | None = None
+    memory: int | None = None
+    trace: Path | None = None
+    save: Path | None = None
+
+
+run_options = o.group(
+    "running",
+    RunOptions,
+    click.option(
+        "--budget",
+        type=click.FloatRange(0),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="CPU time for computing kernels, and as much for predicting.",
+    ),
+    click.option(
+        "--timeout", type=click.FloatRange(0), metavar="SECONDS", help="End the program after this time."
+    ),
+    click.option(
+        "--memory",
+        type=click.IntRange(1),
+        metavar="MIB",
+        help="End the program beyond this memory of its own.",
+    ),
+    click.option(
+        "--trace",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write a timeline for Perfetto or chrome://tracing.",
+    ),
+    click.option(
+        "--save",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Keep the run, to predict it again: warpwatt run --gpu ... FILE",
+    ),
+)
 
 
 @click.command(
@@ -27,35 +76,13 @@ if TYPE_CHECKING:
 @o.gpu_option
 @o.model_options
 @o.output_options
-@click.option(
-    "--budget",
-    type=click.FloatRange(0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="CPU time for computing kernels; past it what memory holds is not known.",
-)
-@click.option(
-    "--timeout", type=click.FloatRange(0), metavar="SECONDS", help="End the program after this time."
-)
-@click.option(
-    "--memory", type=click.IntRange(1), metavar="MIB", help="End the program beyond this memory of its own."
-)
-@click.option(
-    "--trace",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a timeline for Perfetto or chrome://tracing.",
-)
+@run_options
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGS]...")
 def run(
     gpu: str,
     modelling: ModelOptions,
     writing: o.OutputOptions,
-    budget: float,
-    timeout: float | None,
-    memory: int | None,
-    trace: Path | None,
+    running: RunOptions,
     words: tuple[str, ...],
 ) -> None:
     r"""Run a CUDA program without a GPU and predict what its kernels and copies cost.
@@ -63,38 +90,46 @@ def run(
     \b
     warpwatt run app.cu [nvcc flags] -- ARGS    compile a program and run it
     warpwatt run ./app ARGS                     run one that `warpwatt nvcc` made, or nvcc -cudart shared
+    warpwatt run FILE                           predict a run that --save kept, for other GPUs or clocks
 
     Host code runs here; a stand-in for the CUDA runtime sees every launch with its arguments and data.
     Kernels are computed when the host, or a later launch, needs what they wrote. Host time is this machine's.
     """
-    from tempfile import TemporaryDirectory
-
     from warpwatt.commands.output import Writer
     from warpwatt.request.choices import complete_gpus, model_choice, note, parse_clocks
     from warpwatt.run.client import Bounds
-    from warpwatt.run.session import run as run_program
+    from warpwatt.run.session import Wanted
 
     writer = Writer.prepare(writing)
     if writer.format == o.Format.CSV:
         raise UsageError("a run is not written as CSV", hint="--format json")
-    if trace is not None:
-        Writer.check(trace, force=writing.force)
+    for path in (running.trace, running.save):
+        if path is not None:
+            Writer.check(path, force=writing.force)
     gpus = complete_gpus(gpu)
-    bounds = Bounds(timeout, None if memory is None else memory << 20)
-    with TemporaryDirectory(prefix="warpwatt-run-") as folder:
-        result = run_program(
-            _command(words, gpus, Path(folder)),
-            gpus,
-            choice=model_choice(modelling),
-            clocks=[parse_clocks(modelling.clock, each) for each in gpus],
-            budget=budget,
-            bounds=bounds,
-            notify=note,
-            output=None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr,
-        )
-        _write(writer, result, trace)
+    clocks = [parse_clocks(modelling.clock, each) for each in gpus]
+    wanted = Wanted(gpus, model_choice(modelling), clocks, running.budget, note)
+    output = None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr
+    bounds = Bounds(running.timeout, running.memory and running.memory << 20)
+    result = _result(words, wanted, bounds, output, running.save)
+    _write(writer, result, running.trace)
     if result.reason or result.status:
         raise InputError(result.ended)
+
+
+def _result(
+    words: Sequence[str], wanted: Wanted, bounds: Bounds, output: IO[str] | None, save: Path | None
+) -> RunResult:
+    """Run the program, compiled first if it is a source, or predict a saved run again."""
+    from tempfile import TemporaryDirectory
+
+    from warpwatt.run.recording import is_recording
+    from warpwatt.run.session import rerun, run
+
+    if is_recording(Path(words[0])):
+        return rerun(Path(words[0]), wanted)
+    with TemporaryDirectory(prefix="warpwatt-run-") as folder:
+        return run(_command(words, wanted.gpus, Path(folder)), wanted, bounds, output, save)
 
 
 def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path) -> list[str]:

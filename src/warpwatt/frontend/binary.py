@@ -8,6 +8,7 @@ an earlier one of the same major version; else PTX, compiled for the target. (CU
 from __future__ import annotations
 
 import re
+import struct
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from warpwatt.isa.sass.elf import MACHINE_CUDA, read_elf
 
 DEFAULT_OPTIONS = CompileOptions()
 _FATBIN_MAGIC = b"\x50\xed\x55\xba"
+_FATBIN_HEADER = struct.Struct("<4sHHQ")
 _ELF_MAGIC = b"\x7fELF"
 _EXTRACTED = re.compile(r"(?:\.(\d+))?\.sm_\w+\.(?:cubin|ptx)$")
 
@@ -111,15 +113,19 @@ def _dump(source: Source, options: CompileOptions) -> Contents:
     tool = toolchain.installed().require("cuobjdump")
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
         folder = Path(scratch)
-        file = folder / ("in.fatbin" if source.data.startswith(_FATBIN_MAGIC) else "in.elf")
-        file.write_bytes(source.data)
-        done = process.run(
-            [tool, file, "-xelf", "all", "-xptx", "all"],
-            cwd=folder, timeout=options.timeout, memory=options.memory,
-        )  # fmt: skip
+        codes: list[bytes] = []
+        texts: list[str] = []
+        for number, (name, data) in enumerate(_parts(source.data)):
+            part = folder / str(number)  # what lies in different fat binaries may have one name
+            part.mkdir()
+            (part / name).write_bytes(data)
+            done = process.run(
+                [tool, name, "-xelf", "all", "-xptx", "all"],
+                cwd=part, timeout=options.timeout, memory=options.memory,
+            )  # fmt: skip
+            codes += [f.read_bytes() for f in _extracted(part, "cubin")]
+            texts += [f.read_text("utf-8", "replace") for f in _extracted(part, "ptx")]
         message = done.messages.replace(scratch, "").strip()
-        codes = [f.read_bytes() for f in _extracted(folder, "cubin")]
-        texts = [f.read_text("utf-8", "replace") for f in _extracted(folder, "ptx")]
     if not codes and not texts:
         if "does not contain device code" in message or not done.status:
             raise InputError(
@@ -132,6 +138,19 @@ def _dump(source: Source, options: CompileOptions) -> Contents:
         return Contents(tuple(map(read_cubin, codes)), tuple((_target_of(text), text) for text in texts))
     except ParseError as error:
         raise _damaged(source, error.message) from error
+
+
+def _parts(data: bytes) -> list[tuple[str, bytes]]:
+    """Return the fat binaries that stand one after the other, or the whole file, with names for cuobjdump.
+
+    A fat binary begins with its magic number, a version, the bytes of its header and those behind it.
+    """
+    found = []
+    while data.startswith(_FATBIN_MAGIC) and len(data) >= _FATBIN_HEADER.size:
+        _, _, head, rest = _FATBIN_HEADER.unpack_from(data)
+        found.append(("in.fatbin", data[: head + rest]))
+        data = data[head + rest :]
+    return found or [("in.elf", data)]
 
 
 def _damaged(source: Source, reason: str) -> ParseError:
@@ -177,7 +196,7 @@ def _cubin_entries(
     """Return the kernels of cubins for one architecture; of equal names, the first stands."""
     texts = [text for t, text in contents.ptx if target_number(t) == _number(cubins[0])]
     found: dict[str, Entry] = {}
-    for cubin in cubins:
+    for cubin in sorted(cubins, key=lambda one: one.relocatable):  # what is linked comes first
         sass = Disassembly(cubin.data, cubin.target, options)
         notes = warnings + ((_UNLINKED,) if cubin.relocatable else ())
         for kernel in cubin.kernels:

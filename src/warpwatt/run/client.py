@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,11 +55,16 @@ class StoppedError(Exception):
 
 
 def run_program(
-    command: Sequence[str], device: Device, bounds: Bounds, output: IO[str] | None = None
+    command: Sequence[str],
+    device: Device,
+    bounds: Bounds,
+    output: IO[str] | None = None,
+    seen: Callable[[Header, bytes, float], None] | None = None,
 ) -> Ending:
     """Run a program to its end, its device being ours.
 
-    What it writes to stdout passes through, or goes to ``output``.
+    What it writes to stdout passes through, or goes to ``output``. ``seen`` is told of every message, and how
+    many seconds the program waited for the answer.
 
     Raises
     ------
@@ -77,7 +82,7 @@ def run_program(
         finally:
             theirs.close()
         try:
-            _serve(process, _Messages(ours), device, bounds)
+            _serve(process, _Messages(ours), device, bounds, seen)
             return Ending(process.wait(GRACE))
         except StoppedError as stopped:
             return Ending(-signal.SIGKILL, str(stopped))
@@ -118,7 +123,13 @@ def _die_with_parent() -> None:
     _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def _serve(process: subprocess.Popen[bytes], messages: _Messages, device: Device, bounds: Bounds) -> None:
+def _serve(
+    process: subprocess.Popen[bytes],
+    messages: _Messages,
+    device: Device,
+    bounds: Bounds,
+    seen: Callable[[Header, bytes, float], None] | None,
+) -> None:
     """Answer messages until the program closes its end; raise :class:`StoppedError` beyond its bounds."""
     deadline = None if bounds.seconds is None else time.monotonic() + bounds.seconds
     while True:
@@ -138,6 +149,8 @@ def _serve(process: subprocess.Popen[bytes], messages: _Messages, device: Device
         if record is None:
             continue
         answer = device.handle(header, record.unpack(data))
+        if seen is not None:
+            seen(header, data, answer.waited if header.flags & HeaderFlag.WANTS_REPLY else 0.0)
         if header.flags & HeaderFlag.WANTS_REPLY:
             messages.reply(answer, pending=device.pending)
 

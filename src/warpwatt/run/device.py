@@ -93,6 +93,10 @@ class Device:
     """Functions that are not there, and where the program called them."""
     error: Failure | None = None
     ended: bool = False
+    before_prediction: Callable[[int], None] | None = None
+    """Called with the number of a launch before it is predicted, where memory decides what it does."""
+    computes: bool = True
+    """Whether kernels are computed; a run on file brings the memory with it."""
     timelines: list[Timeline] = field(init=False)
     executor: Executor = field(init=False)
     predictor: Predictor = field(init=False)
@@ -320,6 +324,8 @@ class Device:
         if found is None:
             if self.predictor.is_steered(module, request):
                 self._execute(before=request)
+                if self.before_prediction is not None:
+                    self.before_prediction(request.number)
             found = self.predictor.predict(module, request)
             for reason in found.failures:
                 self.notify(f"launch {request.number} is not predicted: {reason}")
@@ -328,6 +334,8 @@ class Device:
 
     def _execute(self, before: Request | None = None) -> None:
         """Compute what was not computed, all or what comes before a launch."""
+        if not self.computes:
+            self._unexecuted.clear()
         while self._unexecuted:
             work = self._unexecuted[0]
             if before is not None and work.request is before:

@@ -41,9 +41,14 @@ class Arena:
         self.shared: NDArray[np.uint8] = np.frombuffer(self._shared, np.uint8)
         self.private: NDArray[np.uint8] = np.frombuffer(self._private, np.uint8)
 
+    @staticmethod
+    def offset(address: int) -> int:
+        """Return where a device address lies in the mappings."""
+        return address - ARENA
+
     def bytes_at(self, address: int, size: int) -> NDArray[np.uint8]:
         """Return what lies at a device address; a view that can be written."""
-        return self.shared[address - ARENA : address - ARENA + size]
+        return self.shared[self.offset(address) : self.offset(address) + size]
 
     def forget(self) -> None:
         """Drop what was written to the private mapping."""

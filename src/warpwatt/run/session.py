@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from warpwatt.compose import Choice
-from warpwatt.run.client import Bounds, run_program
+from warpwatt.run.client import Bounds, Ending, run_program
 from warpwatt.run.device import Device
+from warpwatt.run.recording import Recorder, Recording
 from warpwatt.run.result import RunResult, result
 
 if TYPE_CHECKING:
@@ -17,32 +21,75 @@ BUDGET = 60.0
 """Seconds of CPU time for computing kernels."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a run is predicted for: GPUs, of which the program sees the first, models, and clocks of each."""
+
+    gpus: Sequence[Gpu]
+    choice: Choice = field(default_factory=Choice)
+    clocks: Sequence[Clocks | None] = ()
+    budget: float = BUDGET
+    notify: Callable[[str], None] = print
+
+    def device(self) -> Device:
+        """Return the device that the program sees."""
+        each = self.clocks or [None] * len(self.gpus)
+        return Device(self.gpus, self.choice, each, self.budget, self.notify)
+
+
 def run(
     command: Sequence[str],
-    gpus: Sequence[Gpu],
-    *,
-    choice: Choice | None = None,
-    clocks: Sequence[Clocks | None] = (),
-    budget: float = BUDGET,
-    bounds: Bounds | None = None,
-    notify: Callable[[str], None] = print,
+    wanted: Wanted,
+    bounds: Bounds,
     output: IO[str] | None = None,
+    save: Path | None = None,
 ) -> RunResult:
-    """Run a program and predict its launches on some GPUs; the first one is what the program sees.
+    """Run a program and predict its launches.
 
-    What the program writes to stdout goes to ``output``, if that is given.
+    What the program writes to stdout goes to ``output``, if that is given; ``save`` names the file that keeps
+    the run for :func:`rerun`.
 
     Raises
     ------
     InputError, ToolchainError
         As :func:`~warpwatt.run.client.run_program`.
     """
-    each = clocks or [None] * len(gpus)
-    device = Device(gpus, choice or Choice(), each, budget, notify)
+    device = wanted.device()
+    recorder = None if save is None else Recorder()
+    if recorder is not None:
+        device.before_prediction = partial(_keep, recorder, device)
     try:
-        ending = run_program(command, device, bounds or Bounds(), output)
+        ending = run_program(command, device, bounds, output, recorder.message if recorder else None)
         if not device.ended:
             device.finish()
     finally:
         device.arena.close()
+    if recorder is not None and save is not None:
+        recorder.save(save)
+        if recorder.left_out:
+            wanted.notify(f"memory before {recorder.left_out} launches is not in {save}: it is too much")
     return result(device, ending)
+
+
+def _keep(recorder: Recorder, device: Device, launch: int) -> None:
+    recorder.memory(launch, device.arena, device.allocations)
+
+
+def rerun(path: Path, wanted: Wanted) -> RunResult:
+    """Predict a run on file for other GPUs or clocks; the program does not run.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    recording, device = Recording(path), wanted.device()
+    device.computes = False
+    device.before_prediction = partial(recording.restore, area=device.arena.shared)
+    try:
+        recording.replay(device)
+        if not device.ended:
+            device.finish()
+    finally:
+        device.arena.close()
+    return result(device, Ending(0))

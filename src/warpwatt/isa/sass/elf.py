@@ -23,7 +23,8 @@ _RELOCATION = {9: struct.Struct("<QQ"), 4: struct.Struct("<QQq")}
 """Rows of a relocation table by section type: SHT_REL, SHT_RELA."""
 
 _TYPE_SYMTAB = 2
-_TYPE_NOBITS = 8
+_WITHOUT_BYTES = (8, 0x7000000A)
+"""Types of sections that the file holds no bytes for: SHT_NOBITS, and shared memory in relocatable code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def _section(data: bytes, row: tuple[int, ...], names: bytes) -> Section:
     name_offset, kind, flags, _, offset, size, link, info, _, _ = row
     name = _string(names, name_offset)
     contents = b""
-    if kind not in (0, _TYPE_NOBITS):
+    if kind not in (0, *_WITHOUT_BYTES):
         _check(data, offset, size, f"section {name}")
         contents = data[offset : offset + size]
     return Section(name, kind, flags, size, link, info, contents)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, facts_grid, panel, plain, section, to_text
-from warpwatt.render.figures import interval, percent, plural, quantity
+from warpwatt.render.figures import interval, percent, quantity
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +48,7 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Energy", Text(f"{si(run.energy, 'J')} from first to last work of the GPU", style="bold green")
     )
-    facts.add_row("Kernels", f"{si(kernels, 's')} in {plural(result.launches, 'launch')}")
+    facts.add_row("Kernels", f"{si(kernels, 's')} in {result.launches} launches")
     facts.add_row("Idle", f"{si(run.idle, 's')} between them, {si(run.idle_energy, 'J')}")
     facts.add_row("Host", f"{si(run.host, 's')}, measured on this machine")
     return panel(facts, plain(result.program.rpartition("/")[2]), run.gpu)
