@@ -108,3 +108,17 @@ def test_a_program_that_is_not_there_is_an_error():
     assert done.returncode == 1
     assert "cannot be run" in done.stderr
     assert run("--format", "csv", "x.cu").returncode == 2
+
+
+def test_a_kept_run_is_predicted_again_without_the_program(programs, tmp_path):
+    kept, first, again = (tmp_path / name for name in ("kept", "first.json", "again.json"))
+    assert run("--save", kept, "-o", first, programs / "endings", "none").returncode == 0
+    assert run("--gpu", "h200,a100", "-o", again, kept).returncode == 0
+    before, after = (json.loads(path.read_text())["runs"] for path in (first, again))
+    assert before[0]["kernels"][0]["time"] == after[0]["kernels"][0]["time"]
+    assert before[0]["spans"] == after[0]["spans"]
+    assert after[1]["gpu"] == "NVIDIA A100-SXM4-40GB"
+    slower = tmp_path / "slower.json"
+    assert run("--clock", 600, "-o", slower, kept).returncode == 0
+    (row,) = json.loads(slower.read_text())["runs"][0]["kernels"]
+    assert row["time"]["value"] > 1.2 * before[0]["kernels"][0]["time"]["value"]

@@ -1,0 +1,62 @@
+"""Which launches need not be computed again."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from warpwatt.emulate.arena import ARENA
+from warpwatt.isa.ptx import lower, parse
+from warpwatt.run.effects import Versions, effects
+from warpwatt.run.memory import Allocations, Block
+from warpwatt.run.protocol import Memory
+
+X, Y = ARENA, ARENA + 4096
+BODY = """.version 9.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 x, .param .u64 y) {
+  .reg .b32 %r<4>; .reg .b64 %d<4>;
+  ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y];
+"""
+COPY = "ld.global.u32 %r1, [%d1]; st.global.u32 [%d2], %r1; ret; }"
+COUNT = "atom.global.add.u32 %r1, [%d1], 1; ret; }"
+CHASE = "ld.global.u64 %d3, [%d1]; st.global.u32 [%d3], 1; ret; }"
+KEY = ("k",)
+
+
+@pytest.fixture
+def allocations():
+    found = Allocations()
+    found.add(Block(X, 4096, Memory.DEVICE))
+    found.add(Block(Y, 4096, Memory.DEVICE))
+    return found
+
+
+def of(text, allocations, x=X, y=Y + 64):
+    return effects(lower(parse(BODY + text), "k"), struct.pack("<QQ", x, y), allocations)
+
+
+def test_a_copy_from_one_buffer_to_another_is_repeatable(allocations):
+    found = of(COPY, allocations)
+    assert (found.reads, found.writes, found.repeatable) == ({X}, {Y}, True)
+
+
+@pytest.mark.parametrize(("text", "y"), [(COPY, X + 8), (COUNT, Y), (CHASE, Y)])
+def test_in_place_atomic_and_unseen_writes_are_not(text, y, allocations):
+    assert not of(text, allocations, y=y).repeatable
+
+
+def test_a_launch_is_done_until_something_else_writes_what_it_touches(allocations):
+    versions, found = Versions(), of(COPY, allocations)
+    assert not versions.is_done(KEY, found)
+    versions.computed(KEY, found)
+    assert versions.is_done(KEY, found)
+    assert not versions.is_done(("other",), found)
+    for touched in ([X], [Y], None):
+        versions.write(touched)
+        assert not versions.is_done(KEY, found)
+        versions.computed(KEY, found)
+    versions.write([ARENA + 65536])
+    assert versions.is_done(KEY, found)
