@@ -21,7 +21,7 @@ MACROS = """#include <math.h>
 """
 
 
-def replay(text, values, options=None, name="", shapes=None):
+def replay(text, values, options=None, name="", shapes=None, *, reorder=False):
     """Return arrays by name after the C and after its schedule, from the same random contents."""
     source = text if isinstance(text, Source) else Source("loops.c", text.encode())
     options = options or CompileOptions()
@@ -29,7 +29,7 @@ def replay(text, values, options=None, name="", shapes=None):
     original = bound(function, values, shapes)
     before = {n: a.tobytes() for n, a in contents(original).items()}
     wanted = Compiled(source, original, options, EXACT).computed(before)
-    program = transformed(function, values, shapes)
+    program = transformed(function, values, shapes, reorder=reorder)
     again = Source("schedule.c", sequential(program).encode())
     found = Compiled(again, original, CompileOptions(), EXACT).computed(before)
     kinds = {a.name: array_type(a) for a in original.function.arrays if a.name in wanted}

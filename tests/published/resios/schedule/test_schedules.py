@@ -98,3 +98,19 @@ def test_statements_of_one_element_share_a_kernel():
 def test_a_factorisation_takes_two_launches_per_step():
     _, program = replay(FACTORS, {"n": 11})
     assert len(list(program.launches())) <= 2 * 11
+
+
+BACKWARD = """void f(int n, double a[n][n], double x[n], double w[n]) {
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) w[i] -= a[i][j] * x[j];
+        x[i] = w[i] / (a[i][i] + 4);
+    } }"""
+
+
+def test_a_back_substitution_is_parallel_only_if_its_sums_may_be_reordered():
+    arrays, program = replay(BACKWARD, {"n": 20})
+    assert all(np.array_equal(wanted, found) for wanted, found in arrays.values())
+    assert max(len(part.threads) for k in program.kernels() for part in k.kernel.parts) == 0
+    arrays, program = replay(BACKWARD, {"n": 20}, reorder=True)
+    assert all(np.allclose(wanted, found, rtol=1e-12) for wanted, found in arrays.values())
+    assert max(len(part.threads) for k in program.kernels() for part in k.kernel.parts) == 1

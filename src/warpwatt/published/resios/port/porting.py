@@ -97,7 +97,7 @@ def port(
     bound = bind(function, request.values, request.shapes)
     if not request.assume_no_alias:
         check_aliases(function, set().union(*(bound.written(nest) for nest in bound.nests)))
-    program = transformed(function, request.values, request.shapes)
+    program = transformed(function, request.values, request.shapes, reorder=request.reorder)
     _refuse_sequential(bound, program)
     ready = launched(program)
     found = []

@@ -188,7 +188,7 @@ class _Builder:
             self._limits([(d, d.axes[p.threads[n]].name) for p, d in pairs], box)
             for n in range(kernel.dimensions)
         )
-        body = _merged(
+        body = self._body(
             statement
             for part, found in zip(kernel.parts, domains, strict=True)
             for statement in _part(part, found, names, limits, types, box, alone=len(kernel.parts) == 1)
@@ -205,6 +205,9 @@ class _Builder:
         self.number += 1
         function = self._function(body, tuple(times))
         return BuiltKernel(function, len(names), tuple(times), limits, kernel)
+
+    def _body(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
+        return _merged(_hoisted(tuple(statements)))
 
     def _types(self, kernel: Kernel, times: Box) -> dict[str, CType]:
         types = (
@@ -246,6 +249,32 @@ class _Builder:
         return replace(
             own, name=name, scalars=scalars, prologue=declared, nests=(nest,), body=(*declared, nest)
         )
+
+
+def _hoisted(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Return statements without blocks of their own where what the blocks declare agrees."""
+    printer = Printer({})
+    values: dict[str, str] = {}
+    blocks = [s for s in statements if isinstance(s, If) and isinstance(s.condition, Number)]
+    for block in blocks:
+        for one in block.then:
+            if isinstance(one, Declare) and one.value is not None:
+                text = printer.expression(one.value)
+                if values.setdefault(one.name, text) != text:
+                    return statements
+    inner = [s for s in walk(statements) if isinstance(s, Loop) and s.variable.name in values]
+    if inner:
+        return statements
+    found: list[Statement] = []
+    declared: set[str] = set()
+    for one in statements:
+        for inside in one.then if one in blocks else (one,):
+            if isinstance(inside, Declare) and inside.name in values:
+                if inside.name in declared:
+                    continue
+                declared.add(inside.name)
+            found.append(inside)
+    return tuple(found)
 
 
 def _merged(statements: Iterable[Statement]) -> tuple[Statement, ...]:

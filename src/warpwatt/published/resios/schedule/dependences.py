@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.affine_form import Affine
 from warpwatt.published.resios.c_loops.integers import System
+from warpwatt.published.resios.c_loops.nest import Assign
 from warpwatt.published.resios.c_loops.projection import empty
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ SOURCE, TARGET = "'", '"'
 class Dependence:
     """``second`` of ``target`` touches, later, what ``first`` of ``source`` touches, and one of them writes.
 
-    ``system`` holds all pairs of iterations (or more, where subscripts are not affine).
+    ``system`` holds all pairs of iterations (or more, where subscripts are not affine). ``commutes``: both
+    add to a sum that may be added up in any order, though not at one time.
     """
 
     source: Unit
@@ -30,6 +32,7 @@ class Dependence:
     first: Access
     second: Access
     system: System
+    commutes: bool = False
 
     @property
     def anti(self) -> bool:
@@ -44,10 +47,12 @@ class Dependence:
 
     def respected(self, before: Affine, after: Affine) -> bool:
         """Whether time ``before`` of the source is never later than time ``after`` of the target."""
-        return self.never(self._gap(before, after).scaled(-1) + Affine(-1))
+        return self.commutes or self.never(self._gap(before, after).scaled(-1) + Affine(-1))
 
     def settled(self, before: Affine, after: Affine) -> bool:
         """Whether time ``before`` of the source is always earlier than time ``after`` of the target."""
+        if self.commutes:
+            return self.at_one_time(before, after) is None
         return self.never(self._gap(before, after).scaled(-1))
 
     def equal(self, before: Affine, after: Affine) -> bool:
@@ -66,12 +71,23 @@ class Dependence:
         return after.renamed(TARGET) - before.renamed(SOURCE)
 
 
-def dependences(units: Iterable[Unit]) -> tuple[Dependence, ...]:
+def dependences(units: Iterable[Unit], *, reorder: bool = False) -> tuple[Dependence, ...]:
     """Return every dependence between different iterations or units.
 
     What stays within one iteration of one unit is left out: a unit keeps the order of the source.
+    ``reorder`` allows sums to be added up in another order.
     """
-    return tuple(_dependences(tuple(units)))
+    found = tuple(_dependences(tuple(units)))
+    return tuple(replace(d, commutes=_adds(d)) for d in found) if reorder else found
+
+
+def _adds(dependence: Dependence) -> bool:
+    """Whether both accesses are of the one statement of a unit that adds to an element."""
+    unit, statement = dependence.source, dependence.first.statement
+    if unit is not dependence.target or len(unit.leaves) != 1 or not isinstance(statement, Assign):
+        return False
+    mine = (dependence.first.element, dependence.second.element)
+    return statement.operator in ("+", "-") and all(element is statement.target for element in mine)
 
 
 def _dependences(units: tuple[Unit, ...]) -> Iterator[Dependence]:

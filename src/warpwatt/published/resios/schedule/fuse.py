@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.schedule.plan import Part
 
 
+LIGHT = 8
+"""Iterations of a thread up to which independent kernels are fused to save a launch."""
+
+
 def fused(nodes: tuple[Node, ...], deps: Sequence[Dependence]) -> tuple[Node, ...]:
     """Return nodes with neighbouring kernels fused: first those of one computation, then similar ones."""
     return _pass(_pass(nodes, deps, dependent=True), deps, dependent=False)
@@ -59,7 +63,7 @@ def _together(one: Kernel, other: Kernel, deps: Sequence[Dependence], *, depende
         whole = Kernel((*one.parts, *parts))
         if between and all(_in_one_thread(d, whole) for d in between):
             return whole
-        if not between and _alike(one.parts[0], parts[0]):
+        if not between and _light(one) and _light(other) and _alike(one.parts[0], parts[0]):
             return whole
     return None
 
@@ -76,13 +80,16 @@ def _in_one_thread(dependence: Dependence, kernel: Kernel) -> bool:
     return all(dependence.equal(source.coordinate(a), target.coordinate(b)) for a, b in pairs)
 
 
+def _light(kernel: Kernel) -> bool:
+    """Whether a launch costs about as much as what a thread of the kernel does."""
+    return max(part.iterations() for part in kernel.parts) <= LIGHT
+
+
 def _alike(one: Part, other: Part) -> bool:
     """Whether two independent parts run over the same variables, about as often."""
-    if not one.threads:
-        return one.iterations() < 2 and other.iterations() < 2
     for a, b in zip(one.threads, other.threads, strict=True):
         mine, yours = one.loop(a), other.loop(b)
         same = mine.loop.variable.name == yours.loop.variable.name or len(one.threads) == 1
         if not same or 2 * min(mine.most, yours.most) < max(mine.most, yours.most):
             return False
-    return 4 * min(one.iterations(), other.iterations()) >= max(one.iterations(), other.iterations())
+    return True

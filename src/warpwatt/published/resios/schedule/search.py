@@ -15,9 +15,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.affine_form import Affine
+from warpwatt.published.resios.c_loops.projection import bounds_of, projected
 from warpwatt.published.resios.schedule.dependences import dependences
 from warpwatt.published.resios.schedule.fuse import fused
-from warpwatt.published.resios.schedule.plan import HostLoop, Kernel, Node, Part, cost, kernels, scale_of
+from warpwatt.published.resios.schedule.plan import (
+    HostLoop,
+    Kernel,
+    Node,
+    Part,
+    coordinate,
+    cost,
+    kernels,
+    scale_of,
+)
 from warpwatt.published.resios.schedule.units import joined
 
 if TYPE_CHECKING:
@@ -45,11 +55,11 @@ class _Placed:
 State = dict[int, _Placed]
 
 
-def scheduled(bound: BoundFunction, units: Sequence[Unit]) -> tuple[Node, ...]:
-    """Return the schedule of a function's units."""
+def scheduled(bound: BoundFunction, units: Sequence[Unit], *, reorder: bool = False) -> tuple[Node, ...]:
+    """Return the schedule of a function's units; ``reorder`` allows sums in another order."""
     state = {u.number: _Placed((), (), tuple(loop.counter for loop in u.loops)) for u in units}
     scale = scale_of(loop for nest in bound.nests for loop in nest.loops.values())
-    return _Search(bound, scale).nodes(tuple(units), dependences(units), state, 1)
+    return _Search(bound, scale).nodes(tuple(units), dependences(units, reorder=reorder), state, 1)
 
 
 def components(units: Sequence[Unit], deps: Sequence[Dependence]) -> list[list[Unit]]:
@@ -145,26 +155,27 @@ class _Search:
     ) -> list[dict[int, Affine]]:
         """Return choices of one counter per unit that respect everything, those that settle most first."""
         found: list[tuple[int, dict[int, Affine]]] = []
-        known: dict[tuple[int, str, str], bool] = {}
+        known: dict[tuple[int, int, int], bool] = {}
+        forms = {u.number: _candidates(u, state[u.number].free) for u in units}
 
-        def respected(d: Dependence, one: str, other: str) -> bool:
+        def respected(d: Dependence, one: int, other: int) -> bool:
             key = (id(d), one, other)
             if key not in known:
-                known[key] = d.respected(_counter(one), _counter(other))
+                known[key] = d.respected(forms[d.source.number][one], forms[d.target.number][other])
             return known[key]
 
-        def extend(chosen: dict[int, str]) -> None:
+        def extend(chosen: dict[int, int]) -> None:
             if len(found) >= MOST_CHOICES:
                 return
             if len(chosen) == len(units):
-                times = {number: _counter(c) for number, c in chosen.items()}
+                times = {number: forms[number][which] for number, which in chosen.items()}
                 if times != own:
                     settled = sum(d.settled(times[d.source.number], times[d.target.number]) for d in deps)
                     found.append((settled, times))
                 return
             unit = units[len(chosen)]
-            for counter in state[unit.number].free:
-                now = chosen | {unit.number: counter}
+            for which in range(len(forms[unit.number])):
+                now = chosen | {unit.number: which}
                 touching = [d for d in deps if unit in (d.source, d.target)
                             and d.source.number in now and d.target.number in now]  # fmt: skip
                 if all(respected(d, now[d.source.number], now[d.target.number]) for d in touching):
@@ -209,11 +220,33 @@ def _counter(name: str) -> Affine:
     return Affine(0, {name: 1})
 
 
+def _candidates(unit: Unit, free: tuple[str, ...]) -> list[Affine]:
+    """Return the times a unit may have: counters; variables, up and down, where a loop's start moves."""
+    found = [_counter(name) for name in free]
+    for loop in unit.loops:
+        moves = loop.start.terms and set(loop.start.terms) <= set(free)
+        if loop.counter in free and moves and abs(loop.loop.step) == 1:
+            value = coordinate(loop)
+            low, high = _ends(unit, value)
+            found += [value - Affine(low), Affine(high) - value]
+    return found
+
+
+def _ends(unit: Unit, form: Affine) -> tuple[int, int]:
+    """Return the least and largest value of a form over a unit's iterations."""
+    known = [loop.inside for loop in unit.loops]
+    known += [Affine(0, {loop.counter: 1}) for loop in unit.loops]
+    equal = Affine(0, {"value": 1}) - form
+    shadow = projected([*known, equal, equal.scaled(-1)], ["value"]) or []
+    low, high = bounds_of(shadow, "value")
+    return max(f.constant for f in low), min(f.constant for f in high)
+
+
 def _placed(before: _Placed, time: str, form: Affine) -> _Placed:
-    """Return a unit's place after a time is given: its innermost counter with factor 1 follows from it."""
-    counter = next(c for c in reversed(before.free) if form.terms.get(c, 0) == 1)
+    """Return a unit's place after a time is given: its innermost counter with factor ±1 follows from it."""
+    counter = next(c for c in reversed(before.free) if abs(form.terms.get(c, 0)) == 1)
     rest = Affine(form.constant, {n: f for n, f in form.terms.items() if n != counter})
-    value = Affine(0, {time: 1}) - rest
+    value = (Affine(0, {time: 1}) - rest).scaled(form.terms[counter])
     free = tuple(c for c in before.free if c != counter)
     return _Placed((*before.times, (time, form)), (*before.solved, (counter, value)), free)
 

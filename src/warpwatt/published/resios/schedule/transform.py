@@ -84,16 +84,16 @@ def _launches(
 
 def transformed(
     function: Function, values: Mapping[str, int | float],
-    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None, *, reorder: bool = False,
 ) -> Program:  # fmt: skip
-    """Return the best program for a function at its sizes.
+    """Return the best program for a function at its sizes; ``reorder`` allows sums in another order.
 
     Raises
     ------
     ArgumentError, UnportableError
         As :func:`~warpwatt.published.resios.c_loops.bound.bound` does.
     """
-    plan = _plan(function, values, shapes)
+    plan = _plan(function, values, shapes, reorder=reorder)
     found, nodes = plan.bound, plan.nodes
     scalars = classified(found.function)
     hosted, types = host_values(found.function, scalars.host, found.values)
@@ -113,8 +113,9 @@ class _Plan:
 
 
 def _plan(
-    function: Function, values: Mapping[str, int | float], shapes: Mapping[str, tuple[int, ...]] | None
-) -> _Plan:
+    function: Function, values: Mapping[str, int | float], shapes: Mapping[str, tuple[int, ...]] | None,
+    *, reorder: bool,
+) -> _Plan:  # fmt: skip
     """Return the best schedule of the function as it is, or written with fewer dependences."""
     scalars = classified(function)
     if scalars.promoted:
@@ -122,14 +123,14 @@ def _plan(
     found = bound(function, values, shapes)
     scalars = classified(function)
     mine = units(found, scalars)
-    best = _Plan(found, scheduled(found, mine))
+    best = _Plan(found, scheduled(found, mine, reorder=reorder))
     if not any(isinstance(node, HostLoop) for node in best.nodes) and _wide(best.nodes):
         return best
     for other in (own_scalars(found, scalars), own_arrays(found), copied(found, mine), split(found)):
         if other is None:
             continue
         again = bound(other, values, shapes)
-        plan = _Plan(again, scheduled(again, units(again, classified(other))))
+        plan = _Plan(again, scheduled(again, units(again, classified(other)), reorder=reorder))
         if plan.seconds < WORTH * best.seconds:
             best = plan
     return best
