@@ -123,6 +123,7 @@ struct alignas(64) Machine {
     Fault fault;
     std::int64_t budget;  // warp instructions left
     std::int64_t clock;   // instructions executed at the end of the current turn
+    const Warp* caller;   // the warp that calls a function in Python
     Launch launch;
     GlobalMemory global;
     ConstantBanks constant;

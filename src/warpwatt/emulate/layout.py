@@ -28,6 +28,8 @@ SHARED_SLOT, LOCAL_SLOT = 0xF0, 0xF1
 """Windows of generic addresses for shared and local memory."""
 PARAMETER_SLOT, CONSTANT_SLOT = 0xF2, 0xF3
 """Windows of generic addresses for constant banks 0 (parameters) and 3 (``.const`` variables)."""
+HEAP_SLOT = 0xF4
+"""Slot of the heap that kernels allocate from."""
 PARAMETER_BANK, CONSTANT_BANK = 0, 3
 """Constant banks of PTX: kernel parameters from offset 0, and ``.const`` variables."""
 

@@ -23,7 +23,8 @@ import numpy as np
 from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.errors import InputError, LaunchError
 from warpwatt.emulate import fills
-from warpwatt.emulate.layout import FIRST_BUFFER_SLOT, GLOBALS_SLOT, SHARED_SLOT, SLOT_BITS
+from warpwatt.emulate.device_heap import HEAP_BYTES, DeviceHeap
+from warpwatt.emulate.layout import FIRST_BUFFER_SLOT, GLOBALS_SLOT, HEAP_SLOT, SHARED_SLOT, SLOT_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class DeviceMemory:
         ``int64[256]``: host address of a byte per page, 1 where it has its contents; 0 if all have.
     fill_kinds, fill_keys
         ``int64[256]`` and ``uint64[256]``: what an untouched page holds, see the module and ``FILL_KINDS``.
+    heap_bytes
+        Size of the heap, to be set before a kernel first allocates (``cudaLimitMallocHeapSize``).
 
     >>> memory = DeviceMemory()
     >>> address = memory.describe("x", Buffer(DType.I32, (5,), Fill.ARANGE))
@@ -71,6 +74,8 @@ class DeviceMemory:
         self._arrays: dict[str, tuple[int, np.dtype[Any], tuple[int, ...]]] = {}
         self._variables: dict[str, tuple[int, int]] = {}
         self._next = FIRST_BUFFER_SLOT
+        self.heap_bytes = HEAP_BYTES
+        self._heap: DeviceHeap | None = None
 
     # -- placing --------------------------------------------------------------------------------------
 
@@ -154,6 +159,14 @@ class DeviceMemory:
         The functional engine holds accesses to these bounds.
         """
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    @property
+    def heap(self) -> DeviceHeap:
+        """What kernels allocate from; it lives as long as the device."""
+        if self._heap is None:
+            self._heap = DeviceHeap(HEAP_SLOT << SLOT_BITS, self.heap_bytes)
+            self._map(HEAP_SLOT, _reserve(self.heap_bytes))
+        return self._heap
 
     def localised(self, run: Run) -> Run:
         """Return a run whose addresses tell by their slots which buffer they lie in: here as it is."""

@@ -51,6 +51,8 @@ class Outcome:
         Processor time of all threads, without compiling.
     unknown
         Instructions without semantics, whose results were taken as 0: executed or not -> opcode.
+    printed
+        What the kernel has written with ``printf``, and of assertions that failed, block by block.
     """
 
     stop: Stop
@@ -58,6 +60,7 @@ class Outcome:
     fault: Fault | None = None
     seconds: float = 0.0
     unknown: Mapping[int, str] = field(default_factory=dict)
+    printed: str = ""
 
 
 def execute(
@@ -156,6 +159,7 @@ class _Worker:
         self.fault: Fault | None = None
         self.warp_instructions, self.seconds = 0, 0.0
         self.error: BaseException | None = None
+        self.printed: list[tuple[int, str]] = []
 
     def __call__(self) -> None:
         """Run blocks until none are left; an exception is kept."""
@@ -189,6 +193,7 @@ class _Worker:
     def _machine(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
         text, context, memory = self._made_of
         machine = Machine(text, context, memory, blocks, limits)
+        machine.caller.printed = self.printed
         machine.record["code.dispatch"] = self._dispatch
         return machine
 
@@ -210,8 +215,10 @@ def _outcome(workers: Sequence[_Worker]) -> Outcome:
     """Return what came of all shares together."""
     instructions = sum(worker.warp_instructions for worker in workers)
     seconds = sum(worker.seconds for worker in workers)
+    lines = sorted((line for worker in workers for line in worker.printed), key=lambda line: line[0])
+    printed = "".join(text for _, text in lines)
     stopped = [worker for worker in workers if worker.stop is not Stop.DONE]
     if not stopped:
-        return Outcome(Stop.DONE, instructions, seconds=seconds)
+        return Outcome(Stop.DONE, instructions, seconds=seconds, printed=printed)
     first = min(stopped, key=lambda worker: worker.fault.block if worker.fault else 1 << 62)
-    return Outcome(first.stop, instructions, first.fault, seconds)
+    return Outcome(first.stop, instructions, first.fault, seconds, printed=printed)

@@ -11,6 +11,7 @@ import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.ir import End, Memory
+from warpwatt.emulate.native.caller import WarpCaller
 from warpwatt.emulate.native.memory_text import BANK_BYTES, called
 from warpwatt.emulate.native.records import (
     BLOCK,
@@ -23,7 +24,9 @@ from warpwatt.emulate.native.records import (
     TRACE_REQUEST,
     TRACE_STEP,
     WARP,
+    record_at,
 )
+from warpwatt.emulate.system_functions import SYSTEM_FUNCTIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.native.routine_text import RoutineText
     from warpwatt.emulate.run import Context, Limits
-    from warpwatt.native.records import Record
 
 _BANKS, _SPACES = 32, 4
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
@@ -57,6 +59,7 @@ class Machine:
         self._kept: list[Any] = []
         self._error: BaseException | None = None
         self.record = self._aligned(MACHINE.itemsize).view(MACHINE)[0]
+        self.caller = WarpCaller(self.record, context, memory)
         self.address = int(self.record.__array_interface__["data"][0])
         self._launch()
         self._memory()
@@ -90,7 +93,7 @@ class Machine:
     def warp(self, place: int) -> np.void:
         """Return the record of a resident warp."""
         first, size = (int(self.record[f"residents.{name}"]) for name in ("warps", "warp_bytes"))
-        return _at(first + place * size, WARP)
+        return record_at(first + place * size, WARP)
 
     def routine_block(self, lane: int) -> Block:
         """Return the basic block a waiting lane stands for."""
@@ -98,7 +101,7 @@ class Machine:
 
     def block_number(self, warp: np.void) -> int:
         """Return the number in the grid of a warp's block."""
-        return int(_at(int(warp["block"]), BLOCK)["index_in_grid"])
+        return int(record_at(int(warp["block"]), BLOCK)["index_in_grid"])
 
     # -- parts ----------------------------------------------------------------------------------------
 
@@ -227,7 +230,11 @@ class Machine:
         name, constants = called(operation)
         area = self.record["values"].reshape(-1, WARP_SIZE)
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
-        results = _functions()[name](area[: len(operation.args)].copy(), mask, constants)
+        args = area[: len(operation.args)].copy()
+        if name in SYSTEM_FUNCTIONS:
+            results = SYSTEM_FUNCTIONS[name](self.caller, args, mask)
+        else:
+            results = _functions()[name](args, mask, constants)
         for place, result in enumerate(results[: len(operation.results)]):
             area[place] = np.where(mask, result, np.uint64(0))
 
@@ -301,10 +308,3 @@ def _operation(operation: Operation) -> dict[str, int]:
         "atomic": CODES["atomic"][memory.operation],
         "element": CODES["element"].get(memory.element, CODES["element"]["integer"]),
     }
-
-
-def _at(address: int, record: Record) -> np.void:
-    """Return the record at an address."""
-    room: Any = (ctypes.c_char * record.itemsize).from_address(address)
-    found: np.void = np.frombuffer(room, record)[0]
-    return found

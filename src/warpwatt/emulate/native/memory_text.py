@@ -110,6 +110,7 @@ def call(text: Text, operation: Operation, number: int) -> None:
         how = CODES["barrier_result"][str(constants[0]) if constants else "popc"]
         text.do(f"call void @read_barrier_results(ptr %m, ptr %w, i32 {how})")
     else:
+        text.store("ptr", "%w", "%m", offset_of(MACHINE, "caller"))
         text.do(f"call void @call_function(ptr %m, i32 {number}, i32 {text.on(operation.mask)})")
     for place, result in enumerate(operation.results):
         narrowed = narrow(text, result.type, offset_of(MACHINE, "values") + 256 * place)

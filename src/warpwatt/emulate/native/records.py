@@ -10,7 +10,10 @@ Each is a NumPy type whose fields have the names they have in C++.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from warpwatt.native.records import codes, record_types
 
@@ -23,6 +26,14 @@ SPECIAL_REGISTERS = _RECORDS["SpecialRegisters"]
 MEMORY_OPERATION, RANGE = _RECORDS["MemoryOperation"], _RECORDS["Range"]
 REQUEST_COUNTERS, REQUEST_SUMS = _RECORDS["RequestCounters"], _RECORDS["RequestSums"]
 TRACE_STEP, TRACE_REQUEST = _RECORDS["TraceStep"], _RECORDS["TraceRequest"]
+
+
+def record_at(address: int, record: Record) -> np.void:
+    """Return the record at an address; it shares the memory."""
+    room: Any = (ctypes.c_char * record.itemsize).from_address(address)
+    found: np.void = np.frombuffer(room, record)[0]
+    return found
+
 
 CODES = codes("emulator_codes")
 """Numbers in records, by table and name."""

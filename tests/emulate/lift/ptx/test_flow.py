@@ -49,11 +49,11 @@ def test_calls_pass_structures_and_return() -> None:
 
 def test_what_has_no_semantics_is_said() -> None:
     text = HEADER + (
-        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+        ".extern .func (.param .b32 r) elsewhere(.param .b64 f, .param .b64 a);\n"
         ".visible .entry k(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<3>; .param .b64 x;"
         " .param .b64 z;\n"
         ".param .b32 y; mov.u32 %r1, 7; st.param.b64 [x], 0; st.param.b64 [z], 0;\n"
-        "call (y), vprintf, (x, z); ld.param.b32 %r1, [y]; ld.param.u64 %d1, [out];\n"
+        "call (y), elsewhere, (x, z); ld.param.b32 %r1, [y]; ld.param.u64 %d1, [out];\n"
         "st.global.u32 [%d1], %r1; ret; }"
     )
     found, result, routine = execute(text, {"out": np.full(1, 5, np.uint32)})

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Flow, Immediate, Instruction
 from warpwatt.emulate.ir import Op, Type
-from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.patterns import nothing
+from warpwatt.emulate.lift.ptx.system import call_system
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
@@ -31,13 +31,13 @@ def _jump_indexed(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
 
 
 def _call(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
-    """Lift ``call``: a jump to its copy where it was expanded, else without semantics."""
+    """Lift ``call``: a jump to its copy where it was expanded, functions of the system, else nothing."""
     if i.flow is Flow.JUMP:
         b.branch(i.targets[0])
-    elif i.targets and i.targets[0] in _TRAPS:
+        return
+    call_system(b, i)
+    if i.targets[0] in _TRAPS:
         b.trap()
-    else:
-        raise UncoveredError
 
 
 def _return(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:

@@ -1,0 +1,45 @@
+"""Calls of functions without a body that the system provides (``emulate/system_functions.py``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warpwatt.core.program import Symbol, Vector
+from warpwatt.emulate.ir import Type
+from warpwatt.emulate.lift.driver import UncoveredError
+from warpwatt.emulate.system_functions import SIGNATURES
+
+if TYPE_CHECKING:
+    from warpwatt.core.program import Instruction, Operand
+    from warpwatt.emulate.lift.ptx.operands import PtxBuilder
+
+
+def call_system(b: PtxBuilder, i: Instruction) -> None:
+    """Lift a ``call`` of such a function: its parameters and its result lie in ``.param`` cells.
+
+    Raises
+    ------
+    UncoveredError
+        If there is none of that name, or it is called otherwise than the compiler does.
+    """
+    vectors = [operand for operand in i.operands if isinstance(operand, Vector)]
+    if not i.targets or i.targets[0] not in SIGNATURES or not vectors:
+        raise UncoveredError
+    name = i.targets[0]
+    types, result = SIGNATURES[name]
+    given = vectors[-1].elements
+    if len(given) != len(types):
+        raise UncoveredError
+    args = [_cell(b, operand, type_) for operand, type_ in zip(given, types, strict=True)]
+    (made,) = b.call(name, (), (result or Type.I32, 1), *(b.get(cell) for cell in args))
+    if result is not None:
+        b.set(_cell(b, vectors[0].elements[0], result), made)
+
+
+def _cell(b: PtxBuilder, operand: Operand, type_: Type) -> str:
+    """Return the register that holds what a call passes."""
+    if not isinstance(operand, Symbol):
+        raise UncoveredError
+    cell = f"[{operand.name}+0]"
+    b.declare(cell, type_)
+    return cell
