@@ -14,7 +14,7 @@ public:
     double next(double rate, double sectors, double lines) {
         if (rate >= 1.0) return sectors;
         if (rate <= 0.0 || sectors <= 0.0) return 0.0;
-        const double share = lines <= 1.0 ? rate : 1.0 - std::pow(1.0 - rate, lines);
+        const double share = lines <= 1.0 ? rate : missing_share(rate, lines);
         accumulated_ += share;
         if (accumulated_ < 1.0) return 0.0;
         accumulated_ -= 1.0;
@@ -29,7 +29,18 @@ public:
     void repay() { accumulated_ -= 1.0; }
 
 private:
+    // Most accesses of an instruction have as many lines as the one before.
+    double missing_share(double rate, double lines) {
+        if (rate != rate_ || lines != lines_) {
+            rate_ = rate;
+            lines_ = lines;
+            share_ = 1.0 - std::pow(1.0 - rate, lines);
+        }
+        return share_;
+    }
+
     double accumulated_ = 0.5;
+    double rate_ = 0.0, lines_ = 0.0, share_ = 0.0;  // of the last access with several lines
 };
 
 }  // namespace warpwatt::sm

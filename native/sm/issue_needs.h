@@ -30,6 +30,8 @@ struct IssueNeeds {
         };
     }
 
+    bool operator==(const IssueNeeds&) const = default;
+
 private:
     static Cycle bank(std::int8_t reads, const Settings& settings) {
         return reads > 0 ? reads - settings.read_window : -kNever;

@@ -1,7 +1,6 @@
 #include "sm/load_store_unit.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace warpwatt::sm {
 namespace {
@@ -13,7 +12,11 @@ bool touches_memory(const Instruction& instruction) {
     return through_l1(instruction) || instruction.shared_memory;
 }
 
-Cycle next_cycle(double time) { return static_cast<Cycle>(std::ceil(time)); }
+// Returns the cycle that begins at a time or after it.
+Cycle next_cycle(double time) {
+    const auto whole = static_cast<Cycle>(time);
+    return whole + (static_cast<double>(whole) < time);
+}
 
 }  // namespace
 

@@ -36,9 +36,9 @@ public:
     }
 
     void take(const IssueNeeds& needs, std::int32_t cycles, Cycle time) {
+        if (needs.pipe == Pipe::none) return;
         const bool other_free = (*this)[needs.alternative].free <= time;
-        (*this)[other_free ? needs.alternative : needs.pipe].take(time,
-                                                                  needs.pipe == Pipe::none ? 0 : cycles);
+        (*this)[other_free ? needs.alternative : needs.pipe].take(time, cycles);
     }
 
 private:
@@ -54,7 +54,7 @@ public:
     Cycle free_for(const IssueNeeds& needs) const { return (*this)[needs.sm_pipe].free; }
 
     void take(const IssueNeeds& needs, std::int32_t cycles, Cycle time) {
-        (*this)[needs.sm_pipe].take(time, needs.sm_pipe == SmPipe::none ? 0 : cycles);
+        if (needs.sm_pipe != SmPipe::none) (*this)[needs.sm_pipe].take(time, cycles);
     }
 
 private:

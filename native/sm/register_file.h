@@ -27,8 +27,7 @@ public:
 
 private:
     static Cycle after(Cycle free, std::int8_t reads, Cycle time) {
-        const Cycle busy = std::max(free, time) + reads;
-        return free + (busy - free) * (reads > 0);  // no branch: it would often be mispredicted
+        return std::max(free, reads > 0 ? time : 0) + reads;
     }
 
     Cycle even_ = 0, odd_ = 0;  // when the port of each bank is free

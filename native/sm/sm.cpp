@@ -1,31 +1,12 @@
 #include "sm/sm.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warpwatt::sm {
 namespace {
 
 int warps_of(const Settings& settings) { return settings.resident_blocks * settings.warps_per_block; }
-
-std::int32_t code_lines(const Inputs& in) {
-    std::int32_t last = 0;
-    for (std::int64_t i = 0; i < in.instruction_count; ++i)
-        last = std::max(last, in.instructions[i].cache_line);
-    return last + 1;
-}
-
-bool looks_back(const Inputs& in) {
-    return std::any_of(in.instructions, in.instructions + in.instruction_count, [](const Instruction& i) {
-        return i.operation == Operation::depbar || i.operation == Operation::warpgroup_wait;
-    });
-}
-
-std::vector<IssueNeeds> issue_needs(const Inputs& in) {
-    std::vector<IssueNeeds> needs(in.instruction_count);
-    std::transform(in.instructions, in.instructions + in.instruction_count, needs.begin(),
-                   [&](const Instruction& instruction) { return IssueNeeds::of(instruction, *in.settings); });
-    return needs;
-}
 
 Cycle whole(double cycles) { return static_cast<Cycle>(cycles); }
 
@@ -35,25 +16,22 @@ Sm::Sm(const Inputs& in, const Outputs& out)
     : in_(in),
       out_(out),
       settings_(*in.settings),
-      needs_(issue_needs(in)),
+      program_(in.instructions, in.instruction_count, settings_),
       accesses_{in.access_instructions, in.accesses, in.access_count},
-      sub_cores_(settings_.sub_cores, SubCore(settings_, warps_of(settings_), code_lines(in))),
+      sub_cores_(settings_.sub_cores, SubCore(settings_, program_.cache_lines())),
       warps_(warps_of(settings_)),
-      histories_(looks_back(in) ? warps_.size() : 0),
+      histories_(program_.looks_back() ? warps_.size() : 0),
       slots_(settings_.resident_blocks),
       wake_(settings_.sub_cores),
       dispatcher_(in.blocks, in.block_count, settings_),
-      instruction_cache_(code_lines(in), settings_),
+      instruction_cache_(program_.cache_lines(), settings_),
       load_store_unit_(in.instruction_count, settings_),
-      stalls_(in.instructions, warps_of(settings_), out.stalls, out.producers, out.awaited),
+      stalls_(warps_of(settings_), out.stalls, out.producers, out.awaited),
       next_rotation_(settings_.rotation_instructions) {}
 
 void Sm::run() {
     for (int slot = 0; slot < settings_.resident_blocks; ++slot) start_block(slot, 0);
-    constexpr int kEnd = WakeTimes::kMostSubCores;
-    for (Cycle now = wake_.advance(); now < kNever; now = wake_.advance()) {
-        for (int core = wake_.next_awake(0); core < kEnd; core = wake_.next_awake(core + 1)) step(core, now);
-    }
+    for (int core = wake_.advance(); wake_.now() < kNever; core = wake_.advance()) step(core, wake_.now());
     count();
 }
 
@@ -79,12 +57,10 @@ void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
     state.copies = {};
     state.scoreboards.reset(histories_.empty() ? nullptr : &histories_[warp]);
     state.waiting_since = block.time + settings_.block_cycles + number * Cycle{settings_.warp_cycles};
-    stalls_.on_start(warp, state.waiting_since);
     SubCore& core = sub_cores_[state.sub_core];
     advance(core, warp, state.waiting_since, nullptr);  // every warp has a first instruction
-    core.scheduler.queue.add({state.waiting_since, state.trace.pc, static_cast<std::int16_t>(warp),
-                              static_cast<std::int16_t>(state.block_slot)},
-                             state.ready);
+    core.scheduler.add({state.ready, state.waiting_since, program_[state.trace.pc].needs,
+                        static_cast<std::int16_t>(warp), static_cast<std::int16_t>(state.block_slot)});
     wake_.wake_by(state.sub_core, state.ready);
 }
 
@@ -93,7 +69,8 @@ void Sm::finish_warp(int warp, Cycle time) {
     Warp& state = warps_[warp];
     BlockSlot& slot = slots_[state.block_slot];
     state.state = Warp::State::exited;
-    sub_cores_[state.sub_core].scheduler.remove(warp);
+    WarpScheduler& scheduler = sub_cores_[state.sub_core].scheduler;
+    scheduler.remove(scheduler.queue().position_of(warp));
     if (--slot.live_warps == 0) {
         out_.block_end[slot.block] = time;
         start_block(state.block_slot, time);
@@ -112,15 +89,20 @@ bool Sm::advance(SubCore& core, int warp, Cycle stall_end, const Instruction* pr
     Warp& state = warps_[warp];
     const std::int32_t previous_pc = state.trace.pc;
     if (!state.trace.advance()) return false;
-    const Instruction& next = in_.instructions[state.trace.pc];
-    const Release result = awaited(state, next);
-    Cycle fetched = 0;
+    const ProgramInstruction& next = program_[state.trace.pc];
+    Wait wait{state.trace.pc, previous ? previous->issue_stall : Stall::wait, stall_end, awaited(state, next),
+              0};
     if (!previous || previous->cache_line != next.cache_line) {
         const bool sequential = !previous || previous_pc + 1 == state.trace.pc;
-        fetched = core.instruction_cache.fetch(next.cache_line, sequential, stall_end, instruction_cache_);
+        wait.fetched =
+            core.instruction_cache.fetch(next.cache_line, sequential, stall_end, instruction_cache_);
     }
-    state.ready = std::max({stall_end, result.time, fetched});
-    stalls_.on_next(warp, stall_end, previous ? previous->issue_stall : Stall::wait, result, fetched);
+    state.ready = std::max({stall_end, wait.result.time, wait.fetched});
+    if (previous && previous->operation == Operation::barrier_sync) {
+        state.behind_barrier = wait;
+    } else {
+        stalls_.on_next(warp, state.waiting_since, wait);
+    }
     return true;
 }
 
@@ -132,45 +114,40 @@ Release Sm::awaited(const Warp& warp, const Instruction& instruction) const {
     return copies.done > result.time ? Release{copies.done, copies.producer, Stall::long_scoreboard} : result;
 }
 
-// Tells the scheduler how a warp stands.
-void Sm::enqueue(SubCore& core, int warp) {
-    const Warp& state = warps_[warp];
-    const Cycle ready = state.state == Warp::State::active ? state.ready : kNever;
-    core.scheduler.queue.update(warp, ready, state.waiting_since, state.trace.pc);
-}
-
 // -- a sub-core issues -----------------------------------------------------------------------------------
 
 void Sm::step(int number, Cycle time) {
     SubCore& core = sub_cores_[number];
     const Choice choice = core.scheduler.choose(
-        time, [&](std::int32_t pc) { return core.units_free(needs_[pc], shared_pipes_); },
+        time, [&](std::int32_t needs) { return core.units_free(program_.needs(needs), shared_pipes_); },
         [&](int blocked, const UnitsFree& units) { stalls_.on_blocked(blocked, time, units); });
-    wake_.sleep_until(number, choice.warp == kNoWarp ? choice.look_again : time + 1);
-    if (choice.warp != kNoWarp) issue(core, choice.warp, time);
+    wake_.sleep_until(number, choice.position == kNoPosition ? choice.look_again : time + 1);
+    if (choice.position != kNoPosition) issue(core, choice.position, time);
 }
 
-void Sm::issue(SubCore& core, int warp, Cycle time) {
+void Sm::issue(SubCore& core, int position, Cycle time) {
+    const int warp = core.scheduler.queue()[position].warp;
     Warp& state = warps_[warp];
     const std::int32_t pc = state.trace.pc;
-    const Instruction& instruction = in_.instructions[pc];
-    stalls_.on_issue(warp, pc, time);
-    core.take_units(instruction, needs_[pc], shared_pipes_, time);
-    core.scheduler.issued(warp);
+    const ProgramInstruction& instruction = program_[pc];
+    stalls_.on_issue(warp, pc, instruction.throttle_stall, time);
+    core.take_units(instruction, program_.needs(instruction.needs), shared_pipes_, time);
+    core.scheduler.issued(position);
     last_issue_ = time;
     execute(core, state, instruction, time);
     state.waiting_since = time + 1;
     const Cycle stall_count = std::max<Cycle>(instruction.yields ? 2 : 1, instruction.stall_count);
     const bool goes_on = advance(core, warp, time + stall_count, &instruction);
+    const bool waits = goes_on && instruction.operation == Operation::barrier_sync;
+    if (goes_on) {
+        core.scheduler.update(position, waits ? kNever : state.ready, state.waiting_since,
+                              program_[state.trace.pc].needs);
+    }
     if (instruction.operation == Operation::barrier_sync ||
         instruction.operation == Operation::barrier_arrive) {
-        arrive(warp, pc, time, goes_on && instruction.operation == Operation::barrier_sync);
+        arrive(warp, pc, time, waits);
     }
-    if (goes_on) {
-        enqueue(core, warp);
-    } else {
-        finish_warp(warp, time);
-    }
+    if (!goes_on) finish_warp(warp, time);
     ++issued_;
     if (issued_ == next_rotation_) rotate_blocks();
 }
@@ -223,14 +200,14 @@ void Sm::set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done,
 
 void Sm::rotate_blocks() {
     next_rotation_ += settings_.rotation_instructions;
-    for (SubCore& core : sub_cores_) core.scheduler.queue.rotate_oldest_block();
+    for (SubCore& core : sub_cores_) core.scheduler.rotate_oldest_block();
 }
 
 // -- barriers of blocks ----------------------------------------------------------------------------------
 
 void Sm::arrive(int warp, std::int32_t pc, Cycle time, bool waits) {
     Warp& state = warps_[warp];
-    const Instruction& instruction = in_.instructions[pc];
+    const Instruction& instruction = program_[pc];
     slots_[state.block_slot].barriers.arrive(instruction.barrier);
     if (waits) {
         state.state = Warp::State::at_barrier;
@@ -245,7 +222,7 @@ void Sm::release_if_complete(int slot, int barrier, std::int32_t wanted, Cycle t
     for (int warp = first; warp < first + settings_.warps_per_block; ++warp) {
         const Warp& state = warps_[warp];
         if (state.state != Warp::State::at_barrier) continue;
-        if (in_.instructions[state.barrier_pc].barrier == barrier) release(warp, time);
+        if (program_[state.barrier_pc].barrier == barrier) release(warp, time);
     }
 }
 
@@ -253,23 +230,28 @@ void Sm::release_if_complete(int slot, int barrier, std::int32_t wanted, Cycle t
 void Sm::release(int warp, Cycle time) {
     Warp& state = warps_[warp];
     const Cycle free = time + settings_.barrier_cycles;
+    stalls_.on_barrier_release(warp, state.barrier_pc, state.waiting_since, free, state.behind_barrier);
     state.state = Warp::State::active;
     state.waiting_since = std::max(state.waiting_since, free);
     state.ready = std::max(state.ready, free);
-    stalls_.on_barrier_release(warp, state.barrier_pc, free);
-    enqueue(sub_cores_[state.sub_core], warp);
+    WarpScheduler& scheduler = sub_cores_[state.sub_core].scheduler;
+    scheduler.update(scheduler.queue().position_of(warp), state.ready, state.waiting_since,
+                     program_[state.trace.pc].needs);
     wake_.wake_by(state.sub_core, std::max(time + 1, state.ready));
 }
 
 // -- results ---------------------------------------------------------------------------------------------
 
 void Sm::count() const {
+    Cycle warp_cycles = 0;
+    for (std::int64_t pc = 0; pc < in_.instruction_count; ++pc)
+        warp_cycles = std::accumulate(out_.stalls[pc], out_.stalls[pc] + kStalls, warp_cycles);
     const L2& l2 = load_store_unit_.l1().l2();
     *out_.counters = {
         .cycles = static_cast<double>(std::max(last_completion_, last_issue_)),
         .issued_instructions = static_cast<double>(issued_),
         .last_issue = static_cast<double>(last_issue_),
-        .warp_cycles = static_cast<double>(stalls_.warp_cycles()),
+        .warp_cycles = static_cast<double>(warp_cycles),
         .lsu_busy = load_store_unit_.busy_cycles(),
         .l1_busy = load_store_unit_.l1_busy_cycles(),
         .shared_memory_busy = load_store_unit_.shared_memory_busy_cycles(),

@@ -20,9 +20,9 @@
 #include "sm/block_dispatcher.h"
 #include "sm/instruction.h"
 #include "sm/instruction_cache.h"
-#include "sm/issue_needs.h"
 #include "sm/load_store_unit.h"
 #include "sm/pipes.h"
+#include "sm/program.h"
 #include "sm/settings.h"
 #include "sm/stall_accounting.h"
 #include "sm/sub_core.h"
@@ -85,17 +85,20 @@ private:
     void finish_warp(int warp, Cycle time);
 
     // What a warp does.
-    bool advance(SubCore& core, int warp, Cycle stall_end, const Instruction* previous);
+    [[gnu::always_inline]] inline bool advance(SubCore& core, int warp, Cycle stall_end,
+                                               const Instruction* previous);
     Release awaited(const Warp& warp, const Instruction& instruction) const;
-    void enqueue(SubCore& core, int warp);
 
-    // A sub-core issues.
-    void step(int sub_core, Cycle time);
-    void issue(SubCore& core, int warp, Cycle time);
-    void execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
+    // A sub-core issues. The compiler is told to inline what happens at every issue, since it takes that for
+    // too much.
+    [[gnu::always_inline]] inline void step(int sub_core, Cycle time);
+    [[gnu::always_inline]] inline void issue(SubCore& core, int position, Cycle time);
+    [[gnu::always_inline]] inline void execute(SubCore& core, Warp& warp, const Instruction& instruction,
+                                               Cycle time);
     void access_memory(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
     void pass_queue(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
-    void set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done, Cycle operands_read);
+    [[gnu::always_inline]] inline void set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done,
+                                                       Cycle operands_read);
     void rotate_blocks();
 
     // Barriers of blocks.
@@ -108,7 +111,7 @@ private:
     const Inputs in_;
     const Outputs out_;
     const Settings& settings_;
-    const std::vector<IssueNeeds> needs_;  // by instruction
+    const Program program_;
     const AccessTrace accesses_;
     std::vector<SubCore> sub_cores_;
     std::vector<Warp> warps_;                // those of a block slot side by side

@@ -16,8 +16,9 @@
 namespace warpwatt::sm {
 
 struct SubCore {
-    SubCore(const Settings& settings, int warps, std::int32_t code_lines)
-        : scheduler(settings.issue_order, warps),
+    SubCore(const Settings& settings, std::int32_t code_lines)
+        : scheduler(settings.issue_order, settings.resident_blocks * settings.warps_per_block,
+                    settings.resident_blocks),
           instruction_cache(code_lines, settings),
           mio_queue(settings) {}
 

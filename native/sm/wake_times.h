@@ -1,10 +1,9 @@
-// When each sub-core has something to do next, and which have something to do in the present cycle. Bits in
-// place of branches, which would often be mispredicted.
+// When each sub-core has something to do next.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstdint>
 
 #include "sm/cycle.h"
 
@@ -15,32 +14,29 @@ public:
     static constexpr int kMostSubCores = 4;
 
     explicit WakeTimes(int sub_cores) {
-        times_.fill(kNever);
-        std::fill_n(times_.begin(), sub_cores, 0);
+        for (int core = 0; core < kMostSubCores; ++core) sleep_until(core, core < sub_cores ? 0 : kNever);
     }
 
-    // Goes on to the next cycle in which a sub-core has something to do, and returns it.
-    Cycle advance() {
-        now_ = *std::min_element(times_.begin(), times_.end());
-        awake_ = 1u << kMostSubCores;
-        for (int core = 0; core < kMostSubCores; ++core) awake_ |= unsigned{times_[core] <= now_} << core;
-        return now_;
+    // Goes on to the next sub-core that has something to do, of several in one cycle to the first; returns
+    // it.
+    int advance() {
+        const Turn next = std::min(std::min(turns_[0], turns_[1]), std::min(turns_[2], turns_[3]));
+        now_ = next / kMostSubCores;
+        return static_cast<int>(next % kMostSubCores);
     }
 
-    // Returns the first sub-core from `first` on that has something to do in this cycle, or `kMostSubCores`.
-    int next_awake(int first) const { return std::countr_zero(awake_ & (~0u << first)); }
+    Cycle now() const { return static_cast<Cycle>(now_); }
 
-    void sleep_until(int core, Cycle time) { times_[core] = time; }
-
-    void wake_by(int core, Cycle time) {
-        times_[core] = std::min(times_[core], time);
-        awake_ |= unsigned{time <= now_} << core;
-    }
+    void sleep_until(int core, Cycle time) { turns_[core] = turn(core, time); }
+    void wake_by(int core, Cycle time) { turns_[core] = std::min(turns_[core], turn(core, time)); }
 
 private:
-    std::array<Cycle, kMostSubCores> times_;
-    Cycle now_ = 0;
-    unsigned awake_ = 0;
+    using Turn = std::uint64_t;  // in the order of times, then of sub-cores
+
+    static Turn turn(int core, Cycle time) { return static_cast<Turn>(time) * kMostSubCores + core; }
+
+    std::array<Turn, kMostSubCores> turns_;
+    Turn now_ = 0;
 };
 
 }  // namespace warpwatt::sm

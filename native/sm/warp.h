@@ -6,6 +6,7 @@
 #include "sm/barrier.h"
 #include "sm/cycle.h"
 #include "sm/scoreboard.h"
+#include "sm/stall_accounting.h"
 #include "sm/trace.h"
 
 namespace warpwatt::sm {
@@ -30,8 +31,9 @@ struct Warp {
     Cycle ready = 0;               // when its next instruction waits for its units only
     Cycle waiting_since = 0;       // behind its last issue, its start or its barrier
     TraceCursor trace;
-    PendingCopies copies;  // LDGSTS
     Scoreboards scoreboards;
+    PendingCopies copies;  // LDGSTS
+    Wait behind_barrier;   // what it waits for then
 };
 
 // Room for a block on the SM, and the block in it.

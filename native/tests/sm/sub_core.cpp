@@ -18,7 +18,7 @@ Instruction on(Pipe pipe, Pipe other, std::int32_t cycles) {
 // A sub-core and the pipes of its SM.
 struct Core {
     Settings settings = test::settings();
-    SubCore core{settings, 1, 1};
+    SubCore core{settings, 1};
     SharedPipes shared;
 
     UnitsFree free(const Instruction& i) const {
