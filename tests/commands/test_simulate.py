@@ -100,9 +100,25 @@ def test_the_platform_file_is_for_simgrid(run, file, tmp_path):
     hosts = {host.get("id"): host for host in ET.parse(xml).getroot().iter("host")}
     assert len(hosts) == 6
     properties = {p.get("id"): p.get("value") for p in hosts["pair-0/gpu0"].iter("prop")}
-    assert properties == {"wattage_per_state": "10:300", "wattage_off": "5"}
+    assert properties == {
+        "wattage_per_state": "10:300", "wattage_off": "5", "gpu": "Tesla T4", "node": "pair-0"
+    }  # fmt: skip
     code, _, err = run("simulate", jobs, "--platform", platform, "--write-platform", xml)
     assert (code, "--force" in err) == (1, True)
+
+
+def test_what_was_written_simulates_to_the_same(run, file, tmp_path):
+    jobs, platform = file("jobs.toml", FIXED), file("platform.toml", PLATFORM)
+    xml, toml, again = tmp_path / "p.xml", tmp_path / "p.toml", tmp_path / "again.toml"
+    words = ("simulate", jobs, "--platform", platform, "--format", "json")
+    written = ("--write-jobs", again, "--write-platform")
+    first = run(*words, *written, xml)[1]
+    assert run(*words, "--write-platform", toml)[0] == 0
+    for where in (xml, toml):
+        code, out, err = run("simulate", again, "--platform", where, "--format", "json")
+        assert code == 0, err
+        assert json.loads(out)["simulation"] == json.loads(first)["simulation"]
+    assert run(*words, *written, tmp_path / "new.xml")[0] == 1  # the jobs' file is there
 
 
 def test_simgrid_beside_our_own(run, file):

@@ -15,7 +15,7 @@ from warpwatt.jobs.jobs import Fixed, Job
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
 from warpwatt.jobs.simulation import hosts, simulate, tasks
 from warpwatt.published.boughzala import Form, Sample, fit, simgrid
-from warpwatt.published.boughzala.simgrid import block_state
+from warpwatt.published.boughzala.platform_file import block_state
 
 KINDS = ("a", "b")
 jobs_of_ticks = st.lists(

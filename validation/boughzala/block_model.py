@@ -23,7 +23,7 @@ from warpwatt.jobs.jobs import Fixed, Job
 from warpwatt.jobs.platform import one_node
 from warpwatt.jobs.simulation import hosts, simulate, tasks
 from warpwatt.published.boughzala import Form, Sample, fit, simgrid
-from warpwatt.published.boughzala.simgrid import block_state, platform_xml
+from warpwatt.published.boughzala.platform_file import block_state, platform_xml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 @click.argument("jobs", type=click.Path(path_type=Path))
 @o.gpu_option
 @click.option(
-    "--platform", type=click.Path(path_type=Path), metavar="FILE.toml", help="Nodes and their GPUs."
+    "--platform",
+    type=click.Path(path_type=Path),
+    metavar="FILE.toml|.xml",
+    help="Nodes and their GPUs; .xml: as --write-platform wrote it.",
 )
 @click.option(
     "--place",
@@ -37,7 +40,16 @@ if TYPE_CHECKING:
     help="simgrid: the same in SimGrid too, which must be installed.",
 )
 @click.option(
-    "--write-platform", type=click.Path(path_type=Path), metavar="FILE.xml", help="Platform for SimGrid."
+    "--write-platform",
+    type=click.Path(path_type=Path),
+    metavar="FILE.xml|.toml",
+    help="Write the platform, for SimGrid or as --platform reads it.",
+)
+@click.option(
+    "--write-jobs",
+    type=click.Path(path_type=Path),
+    metavar="FILE.toml",
+    help="Write the jobs, as read.",
 )
 @o.compilation_options
 @o.model_options
@@ -49,6 +61,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one argument for each option
     place: str,
     engine: str,
     write_platform: Path | None,
+    write_jobs: Path | None,
     compilation: CompilationOptions,
     modelling: ModelOptions,
     writing: o.OutputOptions,
@@ -63,8 +76,11 @@ def simulate(  # noqa: PLR0913, PLR0917 - one argument for each option
     if run.is_application(jobs):
         run.write_shared(session, writer)
         return
-    target = Writer.check(write_platform, force=writing.force) if write_platform else None
+    for target in filter(None, (write_platform, write_jobs)):
+        Writer.check(target, force=writing.force)
     simulation = run.simulated(session, platform, place)
-    if target is not None:
-        run.write_xml(simulation, target)
+    if write_platform is not None:
+        run.write_platform(simulation, write_platform)
+    if write_jobs is not None:
+        run.write_jobs(simulation, write_jobs, force=writing.force)
     run.write(simulation, writer, run.in_simgrid(simulation) if engine == "simgrid" else None)

@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.commands.applications import predictor, run_application
+from warpwatt.commands.output import Writer
 from warpwatt.core.errors import UsageError
 from warpwatt.jobs.platform import one_node, read_platform
 from warpwatt.jobs.reading import read_jobs
 from warpwatt.jobs.schedule import Place
 from warpwatt.jobs.sharing import share_application
 from warpwatt.jobs.simulation import hosts, simulate, tasks
-from warpwatt.published.boughzala.simgrid import platform_xml
+from warpwatt.jobs.writing import jobs_toml, platform_toml
+from warpwatt.published.boughzala.platform_file import platform_xml, read_platform_xml
 from warpwatt.published.boughzala.simgrid import run as run_simgrid
 from warpwatt.render.simulation import render_json, render_shared_json, render_shared_text, render_text
 from warpwatt.request.applications import load_application
@@ -23,10 +25,10 @@ from warpwatt.request.launch_text import read_toml
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warpwatt.commands.output import Writer
     from warpwatt.jobs.application import Predictor
     from warpwatt.jobs.hosts import Outcome
     from warpwatt.jobs.jobs import Job
+    from warpwatt.jobs.platform import Platform
     from warpwatt.jobs.simulation import Simulation
     from warpwatt.request.session import Session
 
@@ -41,7 +43,7 @@ def is_application(path: Path) -> bool:
 def simulated(session: Session, platform: Path | None, place: str) -> Simulation:
     """Return the job list of the session simulated on a platform file, or on one node with its GPUs."""
     jobs = read_jobs(session.file)
-    where = read_platform(platform) if platform else one_node(complete_gpus(session.gpus))
+    where = _platform(platform) if platform else one_node(complete_gpus(session.gpus))
 
     def predictors(job: Job) -> Predictor:
         modelling = replace(
@@ -66,9 +68,30 @@ def write(simulation: Simulation, writer: Writer, simgrid: Outcome | None) -> No
     writer.write_text(_chosen(renderers, writer)(simulation, writer.context(), simgrid))
 
 
-def write_xml(simulation: Simulation, path: Path) -> None:
-    """Write the platform file for SimGrid."""
-    path.write_text(platform_xml(hosts(simulation)), encoding="utf-8")
+def _platform(path: Path) -> Platform:
+    return read_platform_xml(path) if path.suffix.lower() == ".xml" else read_platform(path)
+
+
+def write_platform(simulation: Simulation, path: Path) -> None:
+    """Write the platform: for SimGrid, or, by the file's name, as TOML."""
+    is_toml = path.suffix.lower() == ".toml"
+    text = platform_toml(simulation.platform) if is_toml else platform_xml(hosts(simulation))
+    path.write_text(text, encoding="utf-8")
+
+
+def write_jobs(simulation: Simulation, path: Path, *, force: bool) -> None:
+    """Write the job list, with a file beside it for each whole application.
+
+    Raises
+    ------
+    OutputExistsError
+        If one of these is there, and not ``force``.
+    """
+    files = jobs_toml(simulation.jobs, path)
+    for file in files:
+        Writer.check(file, force=force)
+    for file, text in files.items():
+        file.write_text(text, encoding="utf-8")
 
 
 def write_shared(session: Session, writer: Writer) -> None:

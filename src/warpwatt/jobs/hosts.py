@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 FLOPS_PER_SECOND = 1e9
 """Speed of states whose work is known by its duration only."""
+
+
+GPU, NODE = "gpu", "node"
+"""Properties of hosts: the GPU's name, and the node it is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,8 @@ class Host:
     name: str
     states: tuple[State, ...]
     off_watts: float = 0.0
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """What else a platform file says of it: :data:`GPU`, :data:`NODE`."""
 
 
 @dataclass(frozen=True, slots=True)

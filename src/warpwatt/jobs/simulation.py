@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
 from warpwatt.core.progress import step
-from warpwatt.jobs.hosts import FLOPS_PER_SECOND, Host, State
+from warpwatt.jobs.hosts import FLOPS_PER_SECOND, GPU, NODE, Host, State
 from warpwatt.jobs.jobs import cost
 from warpwatt.jobs.schedule import Piece, Place, list_schedule
 
@@ -116,9 +116,10 @@ def hosts(simulation: Simulation) -> tuple[Host, ...]:
             if device.gpu.name in by_gpu
         ]
         unused = State(FLOPS_PER_SECOND, device.idle_watts, device.idle_watts)
-        found.append(Host(device.name, tuple(states) or (unused,), device.off_watts))
+        own = {GPU: device.gpu.name, NODE: device.node}
+        found.append(Host(device.name, tuple(states) or (unused,), device.off_watts, own))
     for name, watts in simulation.platform.nodes.items():
-        found.append(Host(name, (State(FLOPS_PER_SECOND, watts, watts),)))
+        found.append(Host(name, (State(FLOPS_PER_SECOND, watts, watts),), properties={NODE: name}))
     return tuple(found)
 
 
