@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from warpwatt.commands import train as train_verb
 from warpwatt.commands.main import app
 from warpwatt.core.errors import OutputExistsError, UsageError
 from warpwatt.lab.learn.errors import DataError, SingleProgramError
@@ -95,3 +97,19 @@ def test_one_program_is_refused_by_program(table, tmp_path):
     table.write_text("\n".join([lines[0], *lines[1::6]]), encoding="utf-8")
     result = run(table, *OWN, "--model", "mean", "-o", tmp_path / "m.json")
     assert isinstance(result.exception, SingleProgramError)
+
+
+def test_all_are_the_studys_eight_but_for_missing_packages(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    names = train_verb._regressors("all")
+    assert set(names) == {
+        "random_forest",
+        "extra_trees",
+        "gradient_boosting",
+        "xgboost",
+        "decision_tree",
+        "svr",
+    }
+    assert capsys.readouterr().err.count("left out") == 2
+    assert train_verb._regressors("svr") == ("svr",)

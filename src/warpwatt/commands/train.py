@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -110,7 +111,8 @@ def _prepared(samples: Samples, options: dict[str, object]) -> tuple[Samples, di
 
         kept = inliers(outlier_scores(samples))
         click.echo(f"outliers: {len(samples) - len(kept)} of {len(samples)} rows left out", err=True)
-        samples = samples.take(kept)
+        left_out = {**samples.left_out, "outliers by HDBSCAN": len(samples) - len(kept)}
+        samples = replace(samples.take(kept), left_out=left_out)
     removed: dict[str, str] = {}
     if options["select"]:
         from warpwatt.lab.learn.selection import select
@@ -142,13 +144,15 @@ def _regressors(name: str) -> tuple[str, ...]:
     """Return the regressors of a name: of ``all`` the study's eight whose packages are installed."""
     if name != "all":
         return (name,)
-    from warpwatt.lab.learn.errors import MissingPackageError
+    from warpwatt.lab.learn.errors import MissingPackageError, import_optional
     from warpwatt.lab.learn.regressors import STUDY, regressor
 
     found = []
     for one in STUDY:
         try:
             regressor(one).build(0)
+            if one == "ann":  # a network loads its package when it is trained
+                import_optional("torch")
         except MissingPackageError as error:
             click.echo(f"{one} left out: {error}; {error.hint}", err=True)
         else:

@@ -14,6 +14,7 @@ from warpwatt.lab.learn.export import export
 from warpwatt.lab.learn.regressors import fit, regressor
 from warpwatt.lab.learn.samples import Samples
 from warpwatt.models.trained.file import VERSION, read, write
+from warpwatt.models.trained.model import card_spread
 from warpwatt.models.trained.packed import ModelFileError, pack, pack_bytes, unpack
 from warpwatt.models.trained.predictors import forest, oblivious
 
@@ -138,6 +139,28 @@ def _changed(file, change):
         ),
         ("decision_tree", lambda m: m["estimator"].update(left=m["estimator"]["roots"]), "its trees"),
         ("svr", lambda m: m["estimator"].update(gamma="wide"), "not a complete model"),
+        (
+            "decision_tree",
+            lambda m: m["estimator"].update(cover=pack(np.ones(2))),
+            "array of shape",
+        ),
+        (
+            "mean",
+            lambda m: m.update(estimator={"kind": "carried over", "of": {"kind": "carried over"}}),
+            "carried over twice",
+        ),
+        (
+            "mean",
+            lambda m: m.update(
+                estimator={
+                    "kind": "carried over",
+                    "of": m["estimator"],
+                    "from": pack(np.array([2.0, 1.0])),
+                    "to": pack(np.zeros(2)),
+                }
+            ),
+            "not in order",
+        ),
     ],
 )
 def test_models_that_do_not_hold_together_are_refused(saved, name, change, match):
@@ -216,3 +239,11 @@ def test_oblivious_trees_are_walked_as_they_were_grown():
     predict = oblivious({"json": pack_bytes(json.dumps(whole).encode())}, 2)
     x = np.array([[2.0, 7.0], [3.0, 7.0], [2.0, 8.0], [3.0, 8.0]])
     assert predict(x).tolist() == [5.0, 7.0, 25.0, 27.0]
+
+
+@pytest.mark.parametrize("card", [[], {"data": 3}, {"spread": "wide"}, {"spread": float(-1)}, {"figures": 1}])
+def test_hostile_cards_are_refused(card, tmp_path, samples, trained):
+    file = tmp_path / "m.json"
+    write(file, card, export(trained("mean"), samples))
+    with pytest.raises(ModelFileError):
+        card_spread(read(file).card)

@@ -118,6 +118,8 @@ def test_two_kernels_and_what_changed(client):
         ({"launch": {"block": 4096}}, "launch", None),
         ({"gpus": ["h2000"]}, "unknown-gpu", None),
         ({"model": ["nonsense"]}, "usage", None),
+        ({"model": ["power=/etc/passwd"]}, "usage", None),
+        ({"model": ["m.json"]}, "usage", None),
         ({"clock": "9"}, "input", None),
         ({"launch": {"kernel": "nonsense"}}, "kernel-selection", None),
     ],

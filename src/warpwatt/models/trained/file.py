@@ -125,6 +125,8 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def _model(card: Mapping[str, Any], model: Mapping[str, Any]) -> TrainedModel:
+    if not isinstance(card, dict) or not isinstance(card.get("data", {}), dict):
+        raise ModelFileError("its card is no table")
     features = tuple(str(name) for name in model["features"])
     arrays = {name: unpack(model["scaling"][name]) for name in ("offset", "width", "low", "high")}
     if any(array.shape != (len(features),) for array in arrays.values()) or not np.all(arrays["width"] > 0):

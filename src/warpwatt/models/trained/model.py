@@ -22,6 +22,8 @@ from warpwatt.models.trained.reasons import learned_reasons
 if TYPE_CHECKING:
     from warpwatt.models.trained.predictors import Floats
 
+WIDEST = 20.0
+"""Spread of the logarithm that no model has, however bad."""
 OUTSIDE = 0.5
 """Further spread of the logarithm where a feature leaves the range of training."""
 OTHER_GPU = 0.5
@@ -136,7 +138,7 @@ def estimate(model: TrainedModel, name: str, row: Floats, case: Case) -> tuple[E
         raise InputError(f"model {name} predicts {value:.3g} {model.unit}: {ranges}")
     spreads = {f"trained:{model.target} error": card_spread(model.card)}
     warnings = []
-    gpus = model.card.get("data", {}).get("gpus") or []
+    gpus = [str(name) for name in model.card.get("data", {}).get("gpus") or ()]
     if not gpus:
         warnings.append(f"{name} does not say which GPU its rows were measured on")
     elif case.gpu.name not in gpus:
@@ -161,12 +163,18 @@ def card_spread(card: Mapping[str, Any]) -> float:
     >>> round(card_spread(card), 3), card_spread({**card, "spread": 0.2})
     (0.1, 0.2)
     """
-    if "spread" in card:
-        return float(card["spread"])
     try:
-        return MAPE_TO_SPREAD * float(card["figures"][card["model"]["name"]]["pooled"]["mape"]) / 100
+        if "spread" in card:
+            return _sound(float(card["spread"]))
+        return _sound(MAPE_TO_SPREAD * float(card["figures"][card["model"]["name"]]["pooled"]["mape"]) / 100)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError("its card states no error", hint="train it again") from error
+
+
+def _sound(spread: float) -> float:
+    if not 0 <= spread < WIDEST:
+        raise ValueError(f"a spread of {spread}")
+    return spread
 
 
 def _leaving(model: TrainedModel, row: Floats) -> Iterator[str]:

@@ -131,6 +131,8 @@ def forest(model: Mapping[str, Any], features: int) -> Callable[[Floats], Floats
     feature, threshold, left, right, value = (unpack(model[name]) for name in names)
     roots, value = unpack(model["roots"]), value.astype(np.float64)
     _check(feature, threshold, left, right, value, roots=roots, features=features)
+    if "cover" in model:
+        _shaped(unpack(model["cover"]), value.shape)
     intercept, factor = float(model["intercept"]), float(model["factor"])
 
     def predict(x: Floats) -> Floats:

@@ -74,10 +74,10 @@ def _links(model: TrainedModel) -> tuple[list[Callable[[float], float]], Mapping
 
 def _moments(model: TrainedModel) -> tuple[Floats, Floats]:
     """Return each feature's mean and standard deviation in training."""
-    known = {str(one["name"]): one for one in model.card.get("features", ())}
     try:
+        known = {str(one["name"]): one for one in model.card.get("features", ())}
         both = [(float(known[name]["mean"]), float(known[name]["deviation"])) for name in model.features]
-    except KeyError as error:
+    except (KeyError, TypeError, ValueError) as error:
         message = "its card does not say how its features were spread in training"
         raise ModelFileError(message, hint="train it again") from error
     return np.array([mean for mean, _ in both]), np.array([deviation for _, deviation in both])
