@@ -1,4 +1,4 @@
-"""printf, assert, malloc and free in kernels, from CUDA sources."""
+"""printf, assert, malloc and free in kernels, recursion and calls through pointers, from CUDA sources."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.device_heap import ALIGNMENT, DeviceHeap
-from warpwatt.emulate.functional import execute
-from warpwatt.emulate.lift import lift
+from warpwatt.emulate.functional import execute, routine_of
 from warpwatt.emulate.printf import formatted
 from warpwatt.emulate.run import Stop
 from warpwatt.frontend.load import load
@@ -44,6 +43,15 @@ extern "C" __global__ void drop(int **heads, int *sums, int n) {
     for (int k = 0; k < n; ++k) sums[i] += heads[i][k];
     free(heads[i]);
 }
+__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+extern "C" __global__ void recursive(int *x, int n) { x[threadIdx.x] = fibonacci(threadIdx.x % n); }
+__device__ int square(int a) { return a * a; }
+__device__ int cube(int a) { return a * a * a; }
+typedef int (*Function)(int);
+__device__ Function functions[2] = {square, cube};
+extern "C" __global__ void through_pointers(int *x) {
+    x[threadIdx.x] = functions[threadIdx.x & 1](threadIdx.x);
+}
 """
 
 
@@ -61,9 +69,40 @@ def kernels(tmp_path_factory):
 
 def run(kernel, arguments, *, grid=1, block=4, memory=None, arrays=None, addresses=None):
     given = Launch(Dim3(grid), Dim3(block), arguments=parse_arguments(arguments))
-    bound = bind(kernel.ptx, given)
+    routine = routine_of(kernel)
+    bound = bind(routine.program, given, kernel.ptx.parameters)
     context, memory = load_launch(bound, memory=memory, arrays=arrays, addresses=addresses)
-    return execute(lift(kernel.ptx), context, memory), memory
+    return execute(routine, context, memory), memory
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("depth", [3, 13])
+def test_recursion_is_executed_on_a_bounded_stack(kernels, depth):
+    arrays = {"x": np.zeros(32, np.int32)}
+    outcome, memory = run(kernels["recursive"], ["x=i32[32]", f"n={depth}"], block=32, arrays=arrays)
+    assert outcome.stop is Stop.DONE
+    values = [0, 1]
+    while len(values) < depth:
+        values.append(values[-1] + values[-2])
+    assert memory.array("x").tolist() == [values[t % depth] for t in range(32)]
+
+
+@pytest.mark.toolchain
+def test_recursion_beyond_the_stack_is_a_fault(kernels):
+    """As deep as the thread's number: beyond the stack for the last ones, long before they would return."""
+    arrays = {"x": np.zeros(1024, np.int32)}
+    outcome, _ = run(kernels["recursive"], ["x=i32[1024]", "n=1024"], block=1024, arrays=arrays)
+    assert outcome.stop is Stop.FAULT
+    assert outcome.fault is not None
+    assert outcome.fault.reason == "out of bounds"
+
+
+@pytest.mark.toolchain
+def test_calls_through_pointers_reach_each_lanes_function(kernels):
+    _, memory = run(
+        kernels["through_pointers"], ["x=i32[32]"], block=32, arrays={"x": np.zeros(32, np.int32)}
+    )
+    assert memory.array("x").tolist() == [t**3 if t & 1 else t**2 for t in range(32)]
 
 
 @pytest.mark.toolchain

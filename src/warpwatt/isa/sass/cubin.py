@@ -151,6 +151,13 @@ def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, Line
     )
 
 
+RECURSIVE_STACK = 16 * 1024
+"""Bytes of local memory per thread where recursion leaves the need open. The driver gives 1024 unless the
+program raises ``cudaLimitStackSize`` (CUDA C++ Programming Guide), as recursive programs mostly must."""
+_UNBOUNDED = 0xFFFFFFFF
+"""The minimal stack size that the linker notes for kernels with recursion."""
+
+
 def _functions(elf: Elf, kernel: Symbol) -> tuple[Function, ...]:
     """Return the functions that share the kernel's section, by offset."""
     found = [
@@ -173,7 +180,7 @@ def _resources(elf: Elf, index: int, name: str, text: Section, info: bytes, shar
     return Resources(
         registers=text.info >> 24 if registers is None else registers,
         static_shared=shared,
-        local=max(frame, stack),
+        local=max(frame, RECURSIVE_STACK if stack == _UNBOUNDED else stack),
         constant=constants.size if constants is not None else 0,
         barriers=text.flags >> 20 & 0x1F if barriers is None else barriers & 0xFF,
         max_threads=_max_threads(info),
