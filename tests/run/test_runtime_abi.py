@@ -10,7 +10,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 NATIVE = Path(__file__).parents[2] / "native"
-OURS = Path(__file__).parents[2] / "src/warpwatt/native/runtime/libcudart.so.13"
+OURS = Path(__file__).parents[2] / "src/warpwatt/native/runtime/libwarpwatt_cuda.so"
 NVIDIA = Path(find_spec("nvidia.cu13").submodule_search_locations[0])
 pytestmark = pytest.mark.skipif(not OURS.exists(), reason="make native builds the CUDA runtime on Linux")
 
@@ -50,28 +50,41 @@ def test_structures_lie_as_in_nvidias_headers(tmp_path):
 
 
 def exported(library):
-    """Return the names that a library defines, with their versions."""
+    """Return the functions that a library defines."""
     with library.open("rb") as file:
-        elf: Any = ELFFile(file)
-        definitions = elf.get_section_by_name(".gnu.version_d").iter_versions()
-        versions = {part["vd_ndx"]: next(names).name for part, names in definitions}
-        numbers = elf.get_section_by_name(".gnu.version")
-        found = {}
-        for index, symbol in enumerate(elf.get_section_by_name(".dynsym").iter_symbols()):
-            if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_FUNC":
-                number = numbers.get_symbol(index)["ndx"]
-                found[symbol.name] = versions.get(number if isinstance(number, int) else 1)
-        return found
+        symbols: Any = ELFFile(file).get_section_by_name(".dynsym")
+        return {
+            symbol.name
+            for symbol in symbols.iter_symbols()
+            if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["type"] == "STT_FUNC"
+        }
 
 
 def test_every_function_of_nvidias_library_is_there():
-    ours, theirs = exported(OURS), exported(NVIDIA / "lib/libcudart.so.13")
-    theirs = {name for name in theirs if "cuda" in name}
+    theirs = {name for name in exported(NVIDIA / "lib/libcudart.so.13") if "cuda" in name}
     assert len(theirs) > 400
-    assert not theirs - set(ours)
-    assert {ours[name] for name in theirs} == {"libcudart.so.13"}
+    assert not theirs - exported(OURS)
+
+
+def test_every_function_of_the_driver_is_there():
+    header = re.sub(r"/\*.*?\*/", "", (NVIDIA / "include/cuda.h").read_text(), flags=re.S)
+    newer = dict(re.findall(r"#define\s+(cu[A-Z]\w*)\s+(cu[A-Z]\w+_v\d)\b", header))
+    declared = {newer.get(name, name) for name in re.findall(r"CUresult\s+CUDAAPI\s+(cu\w+)\(", header)}
+    assert len(declared) > 400
+    ours = exported(OURS)
+    older = {name.removesuffix("_v2") for name in ours if name.endswith("_v2")}  # of 32-bit device pointers
+    assert not {name for name in declared - ours - older if not re.search("_pt[sd][sz]$", name)}
 
 
 def test_nothing_else_is_seen():
-    others = {name for name in exported(OURS) if not re.match(r"(__)?cuda|cu[A-Z]", name)}
+    others = {name for name in exported(OURS) if not re.match(r"(__)?cuda|cu[A-Z]|warpwatt_", name)}
     assert others == {"clock", "clock_gettime", "gettimeofday"}
+
+
+@pytest.mark.parametrize("name", ["libcudart.so.12", "libcudart.so.13"])
+def test_programs_find_the_version_that_they_ask_for(name):
+    with OURS.with_name(name).open("rb") as file:
+        elf: Any = ELFFile(file)
+        definitions = elf.get_section_by_name(".gnu.version_d").iter_versions()
+        assert {next(names).name for _, names in definitions} == {name}
+        assert name in {tag.soname for tag in elf.get_section_by_name(".dynamic").iter_tags("DT_SONAME")}

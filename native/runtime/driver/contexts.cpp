@@ -167,6 +167,10 @@ RUNTIME_API CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice
     });
 }
 
+RUNTIME_API CUresult cuCtxCreate_v3(CUcontext* context, const void*, int, unsigned flags, CUdevice device) {
+    return cuCtxCreate_v2(context, flags, device);
+}
+
 RUNTIME_API CUresult cuCtxCreate_v4(CUcontext* context, const void*, unsigned flags, CUdevice device) {
     return cuCtxCreate_v2(context, flags, device);
 }

@@ -20,13 +20,17 @@ struct Since {
 };
 constexpr Since kSince[] = {
     {"cuCtxCreate", 13000, "cuCtxCreate_v4"},
+    {"cuCtxCreate", 11040, "cuCtxCreate_v3"},
+    {"cuCtxCreate", 0, "cuCtxCreate_v2"},
     {"cuCtxGetDevice", 13000, "cuCtxGetDevice_v2"},
     {"cuCtxSynchronize", 13000, "cuCtxSynchronize_v2"},
     {"cuEventElapsedTime", 12080, "cuEventElapsedTime_v2"},
     {"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
     {"cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags"},
+    {"cuLaunchHostFunc", 13010, "cuLaunchHostFunc_v2"},
     {"cuMemAdvise", 13000, "cuMemAdvise_v2"},
     {"cuMemPrefetchAsync", 13000, "cuMemPrefetchAsync_v2"},
+    {"cuStreamGetCtx", 12050, "cuStreamGetCtx_v2"},
 };
 // Functions whose plain name still is the older one, for older programs.
 bool has_plain_form(const char* name) {

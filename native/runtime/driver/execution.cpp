@@ -69,6 +69,10 @@ RUNTIME_API CUresult cuLaunchHostFunc(CUstream stream, cudaHostFn_t function, vo
     return result(cudaLaunchHostFunc(stream, function, argument));
 }
 
+RUNTIME_API CUresult cuLaunchHostFunc_v2(CUstream stream, cudaHostFn_t function, void* argument, unsigned) {
+    return cuLaunchHostFunc(stream, function, argument);
+}
+
 RUNTIME_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
                                                                  int block_size, std::size_t shared) {
     return result(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, shared));
@@ -139,6 +143,10 @@ RUNTIME_API CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
     int device = 0;
     CUresult error = cuStreamGetDevice(stream, &device);
     return error ? error : cuDevicePrimaryCtxRetain(context, device);
+}
+RUNTIME_API CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, void** green_context) {
+    if (green_context) *green_context = nullptr;
+    return cuStreamGetCtx(stream, context);
 }
 RUNTIME_API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr pointer, std::size_t bytes,
                                             unsigned flags) {

@@ -143,7 +143,7 @@ def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path) -> list[st
         return [str(made.resolve()), *rest[split + 1 :]]
     if program.is_file():
         check_runtime(program)
-        return [str(program.resolve()), *rest]
+        return [str(program.absolute()), *rest]
     return list(words)
 
 

@@ -29,6 +29,7 @@ _NO_LINK = frozenset({
 _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
 _ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
+_OUR_LIBRARY = b"libwarpwatt_cuda.so"
 _OURS = ("-lcudart", "-lcudart_static", "cudart", "cudart_static")
 
 
@@ -104,7 +105,8 @@ def check_runtime(program: Path) -> None:
     """
     data = program.read_bytes()
     sections = elf_sections(data)
-    if ".nv_fatbin" in sections and b"libcudart.so" not in sections.get(".dynstr", b""):
+    names = sections.get(".dynstr", b"")
+    if ".nv_fatbin" in sections and b"libcudart.so" not in names and _OUR_LIBRARY not in names:
         raise InputError(
             "the CUDA runtime is linked into the program",
             file=program,
