@@ -33,7 +33,7 @@ def test_python_takes_a_keyword_for_every_key():
 
 
 def test_settings_of_the_editor_are_those_of_compilation_and_models():
-    assert set(KEYS) == {"gpu", "advice", *keys(Group.COMPILATION, Group.MODELS)}
+    assert set(KEYS) == {"gpu", "advice", "beside", *keys(Group.COMPILATION, Group.MODELS)}
 
 
 def test_the_page_takes_every_key_of_a_launch():
