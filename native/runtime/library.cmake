@@ -16,7 +16,8 @@ endif()
 
 add_library(warpwatt_cuda SHARED)
 target_link_libraries(warpwatt_cuda PRIVATE runtime)
-target_link_options(warpwatt_cuda PRIVATE "LINKER:--version-script=${folder}/shims/warpwatt_cuda.map")
+# Our functions call each other, also where NVIDIA's of the same names are loaded.
+target_link_options(warpwatt_cuda PRIVATE "LINKER:--version-script=${folder}/shims/warpwatt_cuda.map" LINKER:-Bsymbolic)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_link_options(warpwatt_cuda PRIVATE -static-libstdc++ -static-libgcc LINKER:--exclude-libs,ALL)
 endif()

@@ -23,13 +23,13 @@ std::uint32_t flags_of(int is_external, int is_constant) {
 
 RUNTIME_API void** __cudaRegisterFatBinary(void* wrapper) {
     Entry entry;
-    return new void*(&Client::get().modules.add(images_of(wrapper)));
+    return &Client::get().modules.add(images_of(wrapper)).handle;
 }
 
 RUNTIME_API void __cudaRegisterFatBinaryEnd(void**) {}
 
 // Not before the program ends: its destructors may still use what is in it.
-RUNTIME_API void __cudaUnregisterFatBinary(void** handle) { delete handle; }
+RUNTIME_API void __cudaUnregisterFatBinary(void**) {}
 
 RUNTIME_API void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*,
                                         void*, dim3*, dim3*, int*) {
