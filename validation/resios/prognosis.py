@@ -10,12 +10,10 @@ import argparse
 import datetime
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from validation import ROOT
 from validation.resios import oracles
-from validation.resios.polybench import Row, rows
 from validation.resios.programs import PROGRAMS, SIZES
 from warpwatt.frontend.compiled import Source
 from warpwatt.gpus import find
@@ -44,15 +42,6 @@ predicted to measured time (Table 7.1) cannot be recomputed; its formulas' numbe
 results of chapter 7 can. Programs are ours, after its descriptions; the GPU is its GTX 460 with the
 parameters of Table 3.1 and chapter 7.
 """
-PUBLIC = """\
-Every kernel of PolyBench/C 4.2.1 (github.com/MatthiasJReisinger/PolyBenchC-4.2.1) with
-`--assume-no-alias`, all sizes of one kernel set to its smallest extent. *Equal*: the generated kernels,
-emulated from their PTX on the MINI data set with random contents, against the C compiled with gcc -O2,
-neither contracting a·b + c. Times: LARGE data set, one NVIDIA H200; the sequential time is of one core of
-the machine that wrote this page, busy with other work meanwhile, so speed-ups are that machine's and that
-day's. Speed-up by the default model: whole process with context and copies / with copies / data on the
-GPU. Nothing was fitted to these programs, and none of these predictions was compared with a measurement.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +57,9 @@ class Claim:
 def main(arguments: Sequence[str] = ()) -> None:
     """Write the page and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("polybench", type=Path, nargs="?")
-    folder = parser.parse_args(list(arguments)).polybench
+    parser.parse_args(list(arguments))
     found = {name: prognosis(name) for name in PROGRAMS}
-    text = page(found, list(rows(folder)) if folder is not None else [])
+    text = page(found)
     PAGE.write_text(text, encoding="utf-8")
     print(text)
 
@@ -82,7 +70,7 @@ def prognosis(name: str, policy: str = "in-turn") -> Prognosis:
     return prognose(whole, mapped(whole, whole.nests[0]), find(GPU), policy=policy)
 
 
-def page(found: dict[str, Prognosis], public: list[Row]) -> str:
+def page(found: dict[str, Prognosis]) -> str:
     """Return the whole page."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -96,8 +84,6 @@ def page(found: dict[str, Prognosis], public: list[Row]) -> str:
         "Cycles of one SM under other policies of the ready queue, over those in turn.\n", _policies(found),
         "## Algorithms against brute force\n", _oracles(),
     ]  # fmt: skip
-    if public:
-        parts += ["## A public suite: PolyBench/C\n", PUBLIC, _public(public)]
     return "\n".join(parts)
 
 
@@ -194,16 +180,6 @@ def _oracles() -> str:
         ["ILP (6.1): longest chain over all paths", *map(str, oracles.parallelism()), ""],
     ]
     return _table("algorithm and oracle | random cases | equal | against the optimum", lines)
-
-
-def _public(public: list[Row]) -> str:
-    fields = ("name", "outcome", "equal", "sequential", "resios", "model", "speedup", "verdict")
-    lines = [[getattr(row, field) for field in fields] for row in public]
-    ported = [row for row in public if row.equal]
-    exact = sum(row.equal == "to the last bit" for row in ported)
-    summary = f"{len(ported)} of {len(public)} programs ported, {exact} of them equal to the last bit.\n"
-    head = "program | threads, or why not | equal | sequential | Resios | default model | speed-up | verdict"
-    return summary + "\n" + _table(head, lines)
 
 
 def _table(head: str, lines: Iterable[Sequence[str]]) -> str:

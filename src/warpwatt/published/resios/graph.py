@@ -22,6 +22,7 @@ from warpwatt.published.resios.c_loops.nest import (
     Number,
     Select,
     Unary,
+    While,
 )  # fmt: skip
 from warpwatt.published.resios.equations import instruction_parallelism
 
@@ -117,6 +118,11 @@ class _Builder:
                     for side in (then, other):
                         self.statements(side, executions)
                         self.close(executions)
+                case While(condition=condition, body=inner):
+                    self.expression(condition)
+                    self.close(executions)
+                    self.statements(inner, executions)
+                    self.close(executions)
                 case Loop():
                     self.loop(statement, executions)
 

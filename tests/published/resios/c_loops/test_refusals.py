@@ -23,9 +23,7 @@ def body(text):
     [
         ("for (int i = 0; i < n; i++) {\n if (b[i] > 0) goto out;\n a[i] = 1;\n}\nout: ;", 4, "goto"),
         ("int i = 0;\nwhile (i < n) { a[i] = b[i]; i++; }", 4, "while"),
-        ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++) {\n  if (b[j]) break;\n }", 5, "break"),
         ("for (int i = 0; i < n; i++)\n a[i] = g(b[i]);", 4, "call of 'g'"),
-        ("for (int i = 0; i < n; i++) {\n float t[4];\n a[i] = 0;\n}", 4, "local"),
         ("for (float x = 0; x < n; x += 1)\n a[0] = x;", 3, "not an integer"),
         ("for (int i = 0; i < n; i *= 2)\n a[i] = 0;", 3, "step by a constant"),
         ("for (int i = 0; i < n; i++) {\n i += 1;\n a[i] = 0;\n}", 4, "own variable"),

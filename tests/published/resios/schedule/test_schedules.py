@@ -66,6 +66,36 @@ DIAGONAL = """void f(int n, int t[n][n]) {
             if (i + 1 < n) t[i][j] += t[i+1][j] > 3;
             for (int k = i + 1; k < j; k++) t[i][j] += t[i][k] + t[k+1][j];
         } }"""
+ESCAPE = """#define MOST 50
+void f(int n, int m, int *restrict count, const float *restrict shift) {
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < m; x++) {
+            float re = 0, im = 0; int turn = 0;
+            while (re * re + im * im < 4 && turn < MOST) {
+                float next = re * re - im * im + shift[x] * 3 - 2;
+                im = 2 * re * im + shift[y];
+                re = next; turn++;
+            }
+            count[y * m + x] = turn;
+        } }"""
+SEARCH = """static float larger(float a, float b) { if (a > b) return a; return b; }
+void f(int n, int m, float a[n][m], int *restrict first, float *restrict most) {
+    for (int i = 0; i < n; i++) {
+        float best = 0; first[i] = -1;
+        for (int j = 0; j < m; j++) {
+            if (a[i][j] < 0.25f) continue;
+            if (a[i][j] > 0.9f) { first[i] = j; break; }
+            best = larger(best, a[i][j]);
+        }
+        most[i] = best;
+    } }"""
+LOCAL = """void f(int n, double a[n], double b[n]) {
+    for (int i = 2; i < n - 2; i++) {
+        double window[5];
+        for (int k = 0; k < 5; k++) window[k] = a[i + k - 2];
+        for (int k = 0; k < 4; k++) if (window[k] > window[k + 1]) window[k + 1] = window[k];
+        b[i] = window[4];
+    } }"""
 CASES = {
     # name: text, sizes, host loops, most dimensions of a kernel
     "product": (PRODUCT, {"n": 9, "m": 7, "k": 5}, 0, 2),
@@ -76,6 +106,9 @@ CASES = {
     "carried scalar": (CARRIED, {"n": 13}, 1, 1),
     "strides": (STRIDES, {"n": 17}, 0, 2),
     "host scalars": (HOSTED, {"n": 33, "x": 0.3}, 0, 1),
+    "while": (ESCAPE, {"n": 9, "m": 11}, 0, 2),
+    "break, continue, a call": (SEARCH, {"n": 30, "m": 20}, 0, 1),
+    "local array": (LOCAL, {"n": 25}, 0, 1),
     "diagonals": (DIAGONAL, {"n": 10}, 1, 1),
 }
 

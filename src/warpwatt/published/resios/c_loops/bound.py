@@ -21,6 +21,7 @@ from warpwatt.published.resios.c_loops.nest import (
     If,
     Loop,
     Name,
+    While,
     expressions,
     walk,
     walk_expression,
@@ -222,14 +223,20 @@ class _Binder:
     ) -> Iterator[Access]:  # fmt: skip
         """Yield accesses in the order of execution; ``constraints`` has a None for a condition not affine."""
         for statement in body:
+            if isinstance(statement, While):
+                known.forget(_assigned(statement.body))
             yield from self._reads(statement, known, loops, constraints)
             if isinstance(statement, Loop):
                 yield from self._loop(statement, known, loops, constraints)
             elif isinstance(statement, If):
                 yield from self._if(statement, known, loops, constraints)
+            elif isinstance(statement, While):
+                known.forget(_assigned(statement.body))
+                yield from self._statements(statement.body, known, loops, (*constraints, None))
+                known.forget(_assigned(statement.body))
             elif isinstance(statement, Declare):
                 known.assign(statement.name, statement.value)
-            elif isinstance(statement.target, Name):
+            elif isinstance(statement, Assign) and isinstance(statement.target, Name):
                 known.assign(statement.target.name, None if statement.operator else statement.value)
 
     def _reads(
@@ -239,7 +246,7 @@ class _Binder:
         target = statement.target if isinstance(statement, Assign) else None
         for expression in expressions(statement):
             for part in walk_expression(expression):
-                if not isinstance(part, Element):
+                if not isinstance(part, Element) or part.array.local:
                     continue
                 forms = tuple(known.affine(subscript) for subscript in part.subscripts)
                 known_here = tuple(c for c in constraints if c is not None)

@@ -20,6 +20,7 @@ from warpwatt.published.resios.c_loops.nest import (
     If,
     Loop,
     Name,
+    While,
     expressions,
     walk,
     walk_expression,
@@ -196,6 +197,8 @@ def _flow(body: tuple[Statement, ...], set_: set[str], found: list[tuple[str, in
                 set_ = set_ | {name}
             case If(then=then, other=other):
                 set_ = _flow(then, set_, found) & _flow(other, set_, found)
+            case While(body=inner):
+                _flow(inner, set_, found)  # it may not run at all
             case Loop(variable=variable, body=inner):
                 _flow(inner, set_ | {variable.name}, found)  # it may not run at all
                 set_ = set_ | {variable.name}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.published.resios.c_loops import types
@@ -198,13 +198,77 @@ class Reader:
             raise self.scope.place.refused("a cast to a type that has no counterpart in a kernel", line)
         return Cast(self.read(node.expr), type_, line)
 
+    def _inlined(self, function: Any, node: Any, line: int) -> Expression:
+        """Return what a function of the file returns for the arguments of a call."""
+        listed = function.decl.type.args
+        parameters = [p for p in (listed.params if listed else ()) if isinstance(p, c_ast.Decl)]
+        given = list(node.args.exprs if node.args else ())
+        inner = self.scope.inner()
+        values: dict[str, Expression] = {}
+        for parameter, argument in zip(parameters, given, strict=True):
+            kind = self.scope.scalar_type(parameter.type)
+            if isinstance(parameter.type, c_ast.TypeDecl) and kind is not None:
+                value = self.read(argument)
+                values[parameter.name] = value if value.type == kind else Cast(value, kind, line)
+                inner.entries[parameter.name] = Scalar(parameter.name, kind, line)
+            else:
+                array, offset = self.address(argument)
+                inner.entries[parameter.name] = (
+                    View(array, offset or integer(0, line), line) if offset else array
+                )
+        body = Reader(inner).returned(list(function.body.block_items or ()), function)
+        kind = self.scope.scalar_type(function.decl.type.type)
+        result = _replaced(body, values)
+        return result if kind is None or kind == result.type else Cast(result, kind, line)
+
+    def returned(self, items: list[Any], function: Any) -> Expression:
+        """Return what statements return: conditions that choose between returns become choices of values."""
+        first = items[0] if items else None
+        match first:
+            case c_ast.Return(expr=expr) if expr is not None:
+                return self.read(expr)
+            case c_ast.Compound(block_items=inner):
+                return self.returned([*(inner or ()), *items[1:]], function)
+            case c_ast.If(cond=cond, iftrue=then, iffalse=other):
+                yes = self.returned([then, *items[1:]], function)
+                no = self.returned([*([other] if other is not None else ()), *items[1:]], function)
+                return Select(self.read(cond), yes, no, types.common(yes.type, no.type), line_of(first))
+        name = function.decl.name
+        hint = "functions of one return, or of conditions that choose between returns, are written in place"
+        raise self.scope.place.refused(
+            f"a call of {name!r}, which does more than return a value", line_of(function.decl), hint
+        )
+
     def _call(self, node: Any, line: int) -> Expression:
         name = node.name.name if isinstance(node.name, c_ast.ID) else "a function pointer"
+        if name in self.scope.functions and name not in FUNCTIONS:
+            return self._inlined(self.scope.functions[name], node, line)
         if name not in FUNCTIONS:
             hint = "write what it computes in place of the call; functions of math.h are known"
             raise self.scope.place.refused(f"a call of {name!r}", line, hint)
         arguments = tuple(self.read(argument) for argument in (node.args.exprs if node.args else ()))
         return Call(name, arguments, FUNCTIONS[name], line)
+
+
+def _replaced(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Return an expression with parameters replaced by arguments."""
+    if isinstance(expression, Name):
+        return values.get(expression.name, expression)
+    changed = {
+        field.name: _replaced_part(getattr(expression, field.name), values)
+        for field in fields(expression)
+        if field.name in _OPERANDS
+    }
+    return replace(expression, **changed)
+
+
+def _replaced_part(part: Any, values: Mapping[str, Expression]) -> Any:
+    if isinstance(part, tuple):
+        return tuple(_replaced(one, values) for one in part)
+    return _replaced(part, values)
+
+
+_OPERANDS = {"operand", "left", "right", "condition", "then", "other", "arguments", "subscripts"}
 
 
 def _sum(offset: Expression | None, subscript: Expression, line: int) -> Expression:

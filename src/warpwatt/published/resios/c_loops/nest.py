@@ -22,7 +22,7 @@ class Array:
 
     ``extents`` has one expression per dimension, the first None where the source does not say; ``writable``
     is False for pointers to const. ``distinct``: no other name can mean the same memory (an object of its
-    own, or ``restrict``). ``temporary``: made by a transformation, on the device alone.
+    own, or ``restrict``). ``temporary``: on the device alone; ``local``: of one thread alone.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Array:
     parameter: bool
     line: int
     temporary: bool = False
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,37 @@ class Declare:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclareArray:
+    """A local array: every iteration around it has its own."""
+
+    array: Array
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """A loop whose trips nobody knows before it runs."""
+
+    condition: Expression
+    body: tuple[Statement, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """``break``: the innermost loop ends."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """``continue``, until the body around it is written without."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Assign:
     """``target = value`` or, with an ``operator``, ``target operator= value``."""
 
@@ -179,7 +211,7 @@ class Loop:
     declared: bool = True
 
 
-Statement = Declare | Assign | If | Loop
+Statement = Declare | DeclareArray | Assign | If | Loop | While | Leave | Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +247,7 @@ def expressions(statement: Statement) -> Iterator[Expression]:
         case Assign(target=target, value=value):
             yield value
             yield target
-        case If(condition=condition):
+        case If(condition=condition) | While(condition=condition):
             yield condition
         case Loop(start=start, stop=stop):
             yield from (start, stop)
@@ -248,11 +280,23 @@ def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
     """Yield statements and those nested in them, in the order of the source."""
     for statement in statements:
         yield statement
-        if isinstance(statement, Loop):
+        if isinstance(statement, (Loop, While)):
             yield from walk(statement.body)
         elif isinstance(statement, If):
             yield from walk(statement.then)
             yield from walk(statement.other)
+
+
+def left_early(loop: Loop | While) -> bool:
+    """Whether a break of its own may end a loop."""
+    waiting = list(loop.body)
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, Leave):
+            return True
+        if isinstance(statement, If):
+            waiting += [*statement.then, *statement.other]
+    return False
 
 
 def integer(value: int, line: int = 0) -> Number:

@@ -12,13 +12,16 @@ from warpwatt.published.resios.c_loops.nest import (
     Call,
     Cast,
     Declare,
+    DeclareArray,
     Element,
     If,
+    Leave,
     Loop,
     Name,
     Number,
     Select,
     Unary,
+    While,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -58,6 +61,7 @@ class Printer:
     shapes: Mapping[str, tuple[int, ...]]
     wide: frozenset[str] = frozenset()
     used: set[str] = field(default_factory=set)
+    local: set[str] = field(default_factory=set)
 
     def expression(self, expression: Expression, least: int = 0) -> str:
         """Return an expression, in parentheses if it binds weaker than ``least``."""
@@ -94,6 +98,8 @@ class Printer:
     def element(self, element: Element) -> str:
         """Return an element of a flattened array."""
         self.used.add(element.array.name)
+        if element.array.local:
+            return safe(element.array.name) + "".join(f"[{self.expression(s)}]" for s in element.subscripts)
         return f"{safe(element.array.name)}[{self._index(element.array, element.subscripts)}]"
 
     def _index(self, array: Array, subscripts: tuple[Expression, ...]) -> str:
@@ -136,6 +142,16 @@ class Printer:
                     yield f"{margin}}} else {{"
                     yield from self.statements(other, depth + 1)
                 yield f"{margin}}}"
+            case DeclareArray(array=array):
+                sides = "".join(f"[{self.expression(e)}]" for e in array.extents if e is not None)
+                self.local.add(array.name)
+                yield f"{margin}{array.type.spelling} {safe(array.name)}{sides};"
+            case While(condition=condition, body=body):
+                yield f"{margin}while ({self.expression(condition)}) {{"
+                yield from self.statements(body, depth + 1)
+                yield f"{margin}}}"
+            case Leave():
+                yield f"{margin}break;"
             case Loop(body=body):
                 yield f"{margin}for ({self.loop_head(statement)}) {{"
                 yield from self.statements(body, depth + 1)

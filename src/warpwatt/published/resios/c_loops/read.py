@@ -19,6 +19,7 @@ from warpwatt.published.resios.c_loops.nest import (
     Loop,
     Name,
     Scalar,
+    While,
     expressions,
     walk,
     walk_expression,
@@ -156,7 +157,8 @@ class _Reading:
 
     def _globals(self) -> Scope:
         typedefs = {t.name: t.type for t in self.unit.ext if isinstance(t, c_ast.Typedef)}
-        scope = Scope(self.place, typedefs)
+        functions = {f.decl.name: f for f in self.unit.ext if isinstance(f, c_ast.FuncDef)}
+        scope = Scope(self.place, typedefs, functions=functions)
         reader = Reader(scope)
         for node in self.unit.ext:
             data = isinstance(node, c_ast.Decl) and isinstance(node.type, (c_ast.TypeDecl, c_ast.ArrayDecl))
@@ -194,6 +196,12 @@ class _Reading:
             )
 
     def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
+        for statement in statements:
+            if isinstance(statement, While):
+                hint = "write it as for (i = start; i < stop; i++), or move it into such a loop"
+                raise self.place.refused(
+                    "a while loop around the rest stays on the host", statement.line, hint
+                )
         if not nests:
             raise self.place.refused("the function has no loop", line_of(self.node.decl))
         written = _written(statements)

@@ -34,6 +34,8 @@ class Scope:
     place: Place
     typedefs: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
+    """Functions of the file by name: what they return is written in place of a call."""
     views: list[View] = field(default_factory=list)
     """Every local pointer of the function, whatever its block."""
 

@@ -12,13 +12,17 @@ from warpwatt.published.resios.c_loops.nest import (
     Assign,
     Binary,
     Declare,
+    DeclareArray,
     Element,
     If,
+    Leave,
     Loop,
     Name,
     Number,
     Scalar,
+    Skip,
     Unary,
+    While,
     integer,
     walk,
     walk_expression,
@@ -26,6 +30,7 @@ from warpwatt.published.resios.c_loops.nest import (
 from warpwatt.published.resios.c_loops.parser import c_ast
 from warpwatt.published.resios.c_loops.refuse import line_of
 from warpwatt.published.resios.c_loops.scope import View, declared
+from warpwatt.published.resios.c_loops.types import INT
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.nest import Expression, Statement
@@ -34,18 +39,13 @@ if TYPE_CHECKING:
 _REFUSED = {
     c_ast.Goto: "goto: where control goes is unknown",
     c_ast.Label: "a label: goto may lead anywhere",
-    c_ast.While: "a while loop: how often it runs is unknown",
     c_ast.DoWhile: "a do loop: how often it runs is unknown",
     c_ast.Switch: "switch is not supported",
-    c_ast.Break: "break: how often the loop runs depends on data",
-    c_ast.Continue: "continue is not supported",
     c_ast.Return: "return from inside the computation",
 }
 _HINTS = {
-    c_ast.While: "write it as for (i = start; i < stop; i++)",
     c_ast.DoWhile: "write it as for (i = start; i < stop; i++)",
     c_ast.Switch: "write it with if and else",
-    c_ast.Continue: "put the rest of the body under an if",
 }
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _STEPS = {"p++": 1, "++": 1, "p--": -1, "--": -1}
@@ -64,7 +64,7 @@ class Body:
         items = (node.block_items or ()) if isinstance(node, c_ast.Compound) else (node,)
         return tuple(found for item in items for found in inner.statement(item))
 
-    def statement(self, node: Any) -> Iterator[Statement]:  # noqa: C901 - one case per kind of node
+    def statement(self, node: Any) -> Iterator[Statement]:  # noqa: C901, PLR0912 - one case per kind of node
         """Yield what one statement comes to: nothing for empty ones and pragmas.
 
         Raises
@@ -93,6 +93,12 @@ class Body:
                 yield If(self._reader.read(node.cond), then, other, line)
             case c_ast.For():
                 yield self._loop(node, line)
+            case c_ast.While():
+                yield While(self._reader.read(node.cond), self._whole(self.block(node.stmt)), line)
+            case c_ast.Break():
+                yield Leave(line)
+            case c_ast.Continue():
+                yield Skip(line)
             case c_ast.ExprList(exprs=exprs):
                 for expr in exprs:
                     yield from self.statement(expr)
@@ -102,6 +108,28 @@ class Body:
             case _:
                 reason = _REFUSED.get(type(node), f"{type(node).__name__} is not supported")
                 raise self.scope.place.refused(reason, line, _HINTS.get(type(node), ""))
+
+    def _whole(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        """Return a loop's body with what follows a continue under the other side of its condition."""
+        found: list[Statement] = []
+        for number, statement in enumerate(body):
+            if isinstance(statement, Skip):
+                return tuple(found)
+            if isinstance(statement, If) and _skips(statement):
+                rest = body[number + 1 :]
+                then = self._whole((*statement.then, *(() if _ends(statement.then) else rest)))
+                other = self._whole((*statement.other, *(() if _ends(statement.other) else rest)))
+                if not _ends(statement.then) and not _ends(statement.other):
+                    hint = "make it the last statement of its branch"
+                    raise self.scope.place.refused("continue in the middle of a branch", statement.line, hint)
+                if not then:
+                    negated = Unary("!", statement.condition, INT, statement.line)
+                    found.append(replace(statement, condition=negated, then=other, other=()))
+                else:
+                    found.append(replace(statement, then=then, other=other))
+                return tuple(found)
+            found.append(statement)
+        return tuple(found)
 
     @property
     def _reader(self) -> Reader:
@@ -115,9 +143,14 @@ class Body:
         if isinstance(entry, Array) and self.top and node.init is None:
             self.scope.add(node.name, replace(entry, temporary=True), line)
             return
+        if isinstance(entry, Array) and node.init is None:
+            own = replace(entry, local=True)
+            self.scope.add(node.name, own, line)
+            yield DeclareArray(own, line)
+            return
         if isinstance(entry, Array):
-            hint = "declare it outside the function, or use scalars"
-            raise self.scope.place.refused(f"array {node.name!r} is local to the computation", line, hint)
+            hint = "set its elements by assignments"
+            raise self.scope.place.refused(f"array {node.name!r} is local and initialised", line, hint)
         assert isinstance(entry, Scalar)
         value = None if node.init is None else self._reader.read(node.init)
         self.scope.add(node.name, entry, line)
@@ -168,7 +201,7 @@ class Body:
         step = inner._step(node.next, name, line)
         if (step > 0) != (relation in ("<", "<=")):
             raise self.scope.place.refused(f"the loop over {name.name!r} runs away from its end", line)
-        body = inner.block(node.stmt)
+        body = self._whole(inner.block(node.stmt))
         for inside in walk(body):
             if isinstance(inside, Assign) and inside.target == Name(name.name, name.type, inside.target.line):
                 raise self.scope.place.refused(
@@ -229,6 +262,17 @@ class Body:
             case Binary(operator="+", left=left, right=Name(name=n)) if n == name.name:
                 return constant(left)
         return None
+
+
+def _ends(body: tuple[Statement, ...]) -> bool:
+    """Whether a branch ends in continue."""
+    return bool(body) and isinstance(body[-1], Skip)
+
+
+def _skips(statement: If) -> bool:
+    """Whether a condition has a continue in one of its branches, nested conditions included."""
+    sides = (*statement.then, *statement.other)
+    return any(isinstance(s, Skip) or (isinstance(s, If) and _skips(s)) for s in sides)
 
 
 def _is(node: Any, name: Name) -> bool:

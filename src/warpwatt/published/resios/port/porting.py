@@ -123,6 +123,7 @@ def port(
             prognosed=one.prognosis.seconds * len(one.launched.launches),
             predicted=taken.predicted,
             alternatives=taken.alternatives,
+            plain=one.variants[0].name,
         )
         for one, taken in zip(found, chosen, strict=True)
     )

@@ -49,7 +49,8 @@ class PortedNest:
 
     ``prediction`` is None where the default model was not asked, or ``note`` says why it cannot answer.
     Where a host loop launches the kernel ``launches`` times, these are of a launch in the middle;
-    ``prognosed`` and ``predicted`` are the seconds of all.
+    ``prognosed`` and ``predicted`` are the seconds of all. ``plain`` names the alternative that the thesis'
+    rules give.
     """
 
     mapping: Mapping
@@ -61,6 +62,7 @@ class PortedNest:
     prognosed: float = 0.0
     predicted: Estimate | None = None
     alternatives: tuple[Alternative, ...] = ()
+    plain: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

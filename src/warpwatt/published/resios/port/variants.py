@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ BLOCKS = {
 }
 """Blocks tried beside the thesis' choice, by the dimensions of a kernel's threads."""
 TILES = (16, 32)
+MOST_RESULTS = 1 << 16
+"""Results above which a thread for each already fills a GPU: sharing reductions has nothing to gain."""
 SHARED_THREADS = 256
 """Threads of a block that shares reductions."""
 
@@ -55,7 +58,8 @@ def _variants(bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: b
         made = tiled(bound, mapping, side)
         if made is not None:
             yield Variant(f"tiles of {side}×{side} in shared memory", made)
-    for combining in Combining if reorder else ():
+    results = math.prod(loop.most for loop in mapping.loops)
+    for combining in Combining if reorder and results <= MOST_RESULTS else ():
         made = shared_reduction(bound, mapping, combining, SHARED_THREADS)
         if made is not None:
             yield Variant(str(combining.value), made, reorders=True)

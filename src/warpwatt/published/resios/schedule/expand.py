@@ -9,10 +9,13 @@ from warpwatt.published.resios.c_loops.nest import (
     Array,
     Assign,
     Declare,
+    DeclareArray,
     Element,
     If,
+    Leave,
     Loop,
     Name,
+    While,
     integer,
     walk,
 )  # fmt: skip
@@ -170,6 +173,13 @@ def _renamed(
                 kept.append(
                     statement if value is None else replace(statement, value=replaced(value, element))
                 )
+            case While():
+                inner_body = _renamed(statement.body, places, active)
+                kept.append(
+                    replace(statement, condition=replaced(statement.condition, element), body=inner_body)
+                )
+            case DeclareArray() | Leave():
+                kept.append(statement)
             case Assign():
                 target = replaced(statement.target, element)
                 assert isinstance(target, (Name, Element))

@@ -18,6 +18,7 @@ from warpwatt.published.resios.c_loops.nest import (
     Name,
     Select,
     Unary,
+    While,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -83,4 +84,8 @@ def _rewritten(one: Statement, expression: ChangeExpression, statement: ChangeSt
                 stop=replaced(stop, expression),
                 body=rewritten(body, expression, statement),
             )
-    return one
+        case While(condition=condition, body=body):
+            return replace(
+                one, condition=replaced(condition, expression), body=rewritten(body, expression, statement)
+            )
+    return replace(one)

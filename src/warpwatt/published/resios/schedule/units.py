@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 from warpwatt.published.resios.c_loops.nest import (
     Assign,
     Declare,
+    DeclareArray,
     Element,
     If,
     Loop,
     Name,
     expressions,
+    left_early,
+    walk,
     walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.schedule.scalars import mentioned
@@ -82,12 +85,14 @@ def leaves(body: tuple[Statement, ...], path: tuple[Step, ...] = ()) -> Iterator
     """Yield the computing statements of a body in order."""
     for statement in body:
         match statement:
+            case Loop() if left_early(statement):
+                yield Leaf(statement, path)
             case Loop(body=inner):
                 yield from leaves(inner, (*path, (statement, True)))
             case If(then=then, other=other):
                 yield from leaves(then, (*path, (statement, True)))
                 yield from leaves(other, (*path, (statement, False)))
-            case Declare(value=None):
+            case Declare(value=None) | DeclareArray():
                 continue
             case _:
                 yield Leaf(statement, path)
@@ -105,6 +110,10 @@ def units(bound: BoundFunction, scalars: Scalars, together: bool = False) -> tup
             depth = _depth_of(every, loop)
             mine = [g for g in groups if any(_under(leaf, loop) and _names(leaf, name) for leaf in g.leaves)]
             groups = _merged(groups, mine, depth)
+    for around, name in _local_arrays(bound.function.body, None):
+        touching = [g for g in groups if any(name in local_arrays(f.statement) for f in g.leaves)]
+        mine = [g for g in touching if around is None or any(_under(f, around) for f in g.leaves)]
+        groups = _merged(groups, mine, 0 if around is None else _depth_of(every, around))
     for condition, depth in _data_conditions(every):
         mine = [g for g in groups if any(_beneath(leaf, condition) for leaf in g.leaves)]
         groups = _merged(groups, mine, depth)
@@ -112,6 +121,17 @@ def units(bound: BoundFunction, scalars: Scalars, together: bool = False) -> tup
         groups = _whole_bodies(groups)
     groups.sort(key=lambda g: every.index(g.leaves[0]))
     return tuple(_unit(bound, frozenset([number]), group) for number, group in enumerate(groups))
+
+
+def _local_arrays(body: tuple[Statement, ...], loop: Loop | None) -> Iterator[tuple[Loop | None, str]]:
+    """Yield local arrays with the loop in whose body they are declared."""
+    for statement in body:
+        if isinstance(statement, DeclareArray):
+            yield loop, statement.array.name
+        elif isinstance(statement, Loop):
+            yield from _local_arrays(statement.body, statement)
+        elif isinstance(statement, If):
+            yield from _local_arrays((*statement.then, *statement.other), loop)
 
 
 @dataclass(slots=True)
@@ -218,7 +238,7 @@ def _place(bound: BoundFunction, leaf: Leaf) -> int:
 def _unit(bound: BoundFunction, members: frozenset[int], group: _Group) -> Unit:
     path = group.leaves[0].path[: group.depth]
     around = [step for step, _ in path if isinstance(step, Loop)]
-    kept = {id(leaf.statement) for leaf in group.leaves}
+    kept = {id(s) for leaf in group.leaves for s in walk((leaf.statement,))}
     start = around[-1].body if around else bound.function.body
     if path and not isinstance(path[-1][0], Loop):
         raise AssertionError("a unit begins in a loop's body")
@@ -252,7 +272,7 @@ def restricted(body: tuple[Statement, ...], kept: set[int]) -> tuple[Statement, 
                 yes, no = restricted(then, kept), restricted(other, kept)
                 if yes or no:
                     found.append(replace(statement, then=yes, other=no))
-            case Declare(value=None):
+            case Declare(value=None) | DeclareArray():
                 found.append(statement)
             case _ if id(statement) in kept:
                 found.append(statement)
@@ -268,9 +288,24 @@ def _without_unused(body: list[Statement]) -> tuple[Statement, ...]:
             if statement.name in used:
                 kept.append(statement)
             continue
-        used |= mentioned(statement)
+        if isinstance(statement, DeclareArray):
+            if statement.array.name in used:
+                kept.append(statement)
+            continue
+        used |= mentioned(statement) | local_arrays(statement)
         kept.append(statement)
     return tuple(reversed(kept))
+
+
+def local_arrays(statement: Statement) -> set[str]:
+    """Return the local arrays that a statement touches, nested ones included."""
+    return {
+        part.array.name
+        for one in walk((statement,))
+        for expression in expressions(one)
+        for part in walk_expression(expression)
+        if isinstance(part, Element) and part.array.local
+    }
 
 
 def reads(unit: Unit) -> set[str]:
