@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.run import Run
+    from warpwatt.emulate.textures import Texture
 
 SLOTS = 256
 PAGE_BITS = 12
@@ -55,6 +56,8 @@ class DeviceMemory:
         ``int64[256]`` and ``uint64[256]``: what an untouched page holds, see the module and ``FILL_KINDS``.
     heap_bytes
         Size of the heap, to be set before a kernel first allocates (``cudaLimitMallocHeapSize``).
+    textures
+        Texture and surface objects by the number that kernels have of them.
 
     >>> memory = DeviceMemory()
     >>> address = memory.describe("x", Buffer(DType.I32, (5,), Fill.ARANGE))
@@ -75,6 +78,7 @@ class DeviceMemory:
         self._variables: dict[str, tuple[int, int]] = {}
         self._next = FIRST_BUFFER_SLOT
         self.heap_bytes = HEAP_BYTES
+        self.textures: dict[int, Texture] = {}
         self._heap: DeviceHeap | None = None
 
     # -- placing --------------------------------------------------------------------------------------

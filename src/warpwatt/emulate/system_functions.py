@@ -1,7 +1,8 @@
 """Functions of the system that kernels call: ``printf``, ``assert``, ``malloc`` and ``free`` on the device.
 
-Unlike :mod:`~warpwatt.emulate.functions` they reach memory. ``function(caller, args, mask) -> results``:
-``args`` are raw bits of shape (arguments, 32), ``mask`` the active lanes, ``results`` of shape (results, 32).
+Unlike :mod:`~warpwatt.emulate.functions` they reach memory.
+``function(caller, args, mask, constants) -> results``: ``args`` are raw bits of shape (arguments, 32),
+``mask`` the active lanes, ``results`` of shape (results, 32).
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ import numpy as np
 
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.printf import formatted
+from warpwatt.emulate.texture_functions import TEXTURE_FUNCTIONS, Textures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.device_heap import DeviceHeap
 
-    Function = Callable[["Caller", NDArray[np.uint64], NDArray[np.bool_]], NDArray[np.uint64]]
+    Bits = NDArray[np.uint64]
+    Mask = NDArray[np.bool_]
+    Constants = tuple[object, ...]
+    Function = Callable[["Caller", Bits, Mask, Constants], Bits]
 
 LONGEST_STRING = 65536
 _PIECE = 256
@@ -33,7 +38,7 @@ SIGNATURES: dict[str, tuple[tuple[Type, ...], Type | None]] = {
 """Parameters and result of each (CUDA's device functions as the compiler declares them)."""
 
 
-class Caller(Protocol):
+class Caller(Textures, Protocol):
     """The warp that calls, and its device."""
 
     @property
@@ -54,19 +59,19 @@ class Caller(Protocol):
         ...
 
 
-def _malloc(caller: Caller, args: NDArray[np.uint64], mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _malloc(caller: Caller, args: Bits, mask: Mask, _: Constants) -> Bits:
     """Return addresses; 0 where the heap is full."""
     found = [caller.heap.allocate(int(size)) if on else 0 for size, on in zip(args[0], mask, strict=True)]
     return np.array([found], np.uint64)
 
 
-def _free(caller: Caller, args: NDArray[np.uint64], mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _free(caller: Caller, args: Bits, mask: Mask, _: Constants) -> Bits:
     for address in args[0][mask].tolist():
         caller.heap.free(address)
     return np.zeros((1, len(mask)), np.uint64)
 
 
-def _printf(caller: Caller, args: NDArray[np.uint64], mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _printf(caller: Caller, args: Bits, mask: Mask, _: Constants) -> Bits:
     """Write each lane's text; return how many arguments the format has, which nobody uses."""
     for lane in np.flatnonzero(mask).tolist():
         template, buffer = (int(value) for value in args[:, lane])
@@ -75,7 +80,7 @@ def _printf(caller: Caller, args: NDArray[np.uint64], mask: NDArray[np.bool_]) -
     return np.zeros((1, len(mask)), np.uint64)
 
 
-def _assertfail(caller: Caller, args: NDArray[np.uint64], mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _assertfail(caller: Caller, args: Bits, mask: Mask, _: Constants) -> Bits:
     """Write what failed, as the CUDA runtime does; the kernel ends behind the call."""
     for lane in np.flatnonzero(mask).tolist():
         message, file, function = (string_at(caller, lane, int(args[k, lane])) for k in (0, 1, 3))
@@ -104,5 +109,6 @@ SYSTEM_FUNCTIONS: dict[str, Function] = {
     "__assertfail": _assertfail,
     "malloc": _malloc,
     "free": _free,
+    **TEXTURE_FUNCTIONS,
 }
 """By the name that CALL gives them."""

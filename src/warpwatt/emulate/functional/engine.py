@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.functional.access_text import access_text
+from warpwatt.emulate.functional.choice import missing
 from warpwatt.emulate.functional.text import RUN_TIME, functional_text
 from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine
@@ -96,7 +97,7 @@ def execute(
     for worker in workers:
         if worker.error is not None:
             raise worker.error
-    return replace(_outcome(workers), unknown=routine.uncovered)
+    return replace(_outcome(workers), unknown=missing(routine))
 
 
 @lru_cache(maxsize=64)

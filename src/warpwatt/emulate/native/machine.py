@@ -232,7 +232,7 @@ class Machine:
         mask = (lanes >> np.arange(WARP_SIZE)) & 1 == 1
         args = area[: len(operation.args)].copy()
         if name in SYSTEM_FUNCTIONS:
-            results = SYSTEM_FUNCTIONS[name](self.caller, args, mask)
+            results = SYSTEM_FUNCTIONS[name](self.caller, args, mask, constants)
         else:
             results = _functions()[name](args, mask, constants)
         for place, result in enumerate(results[: len(operation.results)]):

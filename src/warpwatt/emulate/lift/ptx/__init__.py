@@ -18,6 +18,7 @@ from warpwatt.emulate.lift.ptx import (
     memory,
     real,
     tensor,
+    textures,
     video,
     warp,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _REAL = ("f16", "f32", "f64", "bf16", "f16x2", "bf16x2", "f32x2")
 _TABLE = (
     integer.TABLE | logic.TABLE | compare.TABLE | convert.TABLE | memory.TABLE | control.TABLE
-    | atomic.TABLE | warp.TABLE | tensor.TABLE | asynchronous.TABLE | video.TABLE
+    | atomic.TABLE | warp.TABLE | tensor.TABLE | asynchronous.TABLE | video.TABLE | textures.TABLE
 )  # fmt: skip
 _UNCOVERED = {"st": ("async", "bulk"), "red": ("async",), "cp": ("reduce", "cp_mask", "tensor")}
 """Modifiers that make another instruction of one, which is not covered."""
