@@ -191,8 +191,13 @@ def test_features_are_selected_and_dwarfs_shown(run, table, tmp_path):
     table.write_text("\n".join(lines), encoding="utf-8")
     model = tmp_path / "m.json"
     own = ["--program-column", "program", "--target-column", "power", "--dwarf-column", "class", "--seeds", 1]
-    code, out, err = run("train", table, *own, "--select", "--model", "extra_trees", "-o", model)
+    page = tmp_path / "m.html"
+    words = [*own, "--select", "--model", "extra_trees", "-o", model, "--report", page]
+    code, out, err = run("train", table, *words)
     assert code == 0, err
+    html = page.read_text(encoding="utf-8")
+    assert "Not learned from: comp_lat_sm" in html
+    assert "power by dwarf" in html
     assert "not learned from: comp_lat_sm" in err
     assert [line.split()[0] for line in out.splitlines() if line.startswith(("even", "odd"))] == [
         "even",

@@ -124,7 +124,8 @@ FIELDS = (
     ),
     Field("flags", Group.COMPILATION, Kind.REST, metavar="[-- COMPILER_FLAGS]", key="flags"),
     Field(
-        "model", Group.MODELS, Kind.TEXTS, "See `warpwatt models`.", "[time=|power=]NAME", "model",
+        "model", Group.MODELS, Kind.TEXTS, "See `warpwatt models`; or a file of `warpwatt train`.",
+        "[time=|power=]NAME|FILE", "model",
         paired=True,
     ),
     Field(
