@@ -122,3 +122,10 @@ def test_a_kept_run_is_predicted_again_without_the_program(programs, tmp_path):
     assert run("--clock", 600, "-o", slower, kept).returncode == 0
     (row,) = json.loads(slower.read_text())["runs"][0]["kernels"]
     assert row["time"]["value"] > 1.2 * before[0]["kernels"][0]["time"]["value"]
+
+
+def test_our_options_may_stand_behind_the_source(programs, tmp_path):
+    out = tmp_path / "out.json"
+    done = run(programs / "saxpy.cu", "-O1", "--gpu", "a100", "-o", out, "--", 1000, 1)
+    assert done.returncode == 0, done.stderr
+    assert [found["gpu"] for found in json.loads(out.read_text())["runs"]] == ["NVIDIA A100-SXM4-40GB"]

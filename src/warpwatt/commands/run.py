@@ -69,7 +69,37 @@ run_options = o.group(
 )
 
 
+class _Command(click.Command):
+    """A command whose options may also stand behind a source, in front of ``--``; nvcc gets the others."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move our options in front of the source."""
+        place = next((k for k, word in enumerate(args) if word.endswith(".cu")), None)
+        if place is None or "--" in args[:place]:
+            return super().parse_args(ctx, args)
+        end = args.index("--") if "--" in args else len(args)
+        own, others = self._split(args[place + 1 : end])
+        return super().parse_args(ctx, [*args[:place], *own, args[place], *others, *args[end:]])
+
+    def _split(self, words: list[str]) -> tuple[list[str], list[str]]:
+        """Return our options with their values, and the compiler's."""
+        known = {name: p for p in self.params if isinstance(p, click.Option) for name in p.opts}
+        own: list[str] = []
+        others: list[str] = []
+        waiting = iter(words)
+        for word in waiting:
+            name, equals, _ = word.partition("=")
+            option = known.get(name if name.startswith("--") else word)
+            if option is None:
+                others.append(word)
+                continue
+            own.append(word)
+            own += [] if option.is_flag or equals else [next(waiting, "")]
+        return own, others
+
+
 @click.command(
+    cls=_Command,
     context_settings={"allow_interspersed_args": False},
     epilog="The program runs on this machine with your rights: do not run what you do not trust.",
 )
@@ -140,7 +170,7 @@ def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path) -> list[st
     if program.suffix in SOURCES:
         split = rest.index("--") if "--" in rest else len(rest)
         made = compile_program(program, rest[:split], [gpu.target for gpu in gpus], folder)
-        return [str(made.resolve()), *rest[split + 1 :]]
+        return [str(made.absolute()), *rest[split + 1 :]]
     if program.is_file():
         check_runtime(program)
         return [str(program.absolute()), *rest]

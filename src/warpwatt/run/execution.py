@@ -96,6 +96,7 @@ class Executor:
         limit = max(LEAST, round((self.budget - self.spent) * FASTEST))
         outcome = execute(routine, context, memory, Limits(limit, 0))
         self.instructions += outcome.warp_instructions
+        self.output.append(getattr(outcome, "printed", "").encode())
         if outcome.unknown:
             names = ", ".join(sorted(set(outcome.unknown.values())))
             self._give_up(request, f"instructions that are not emulated: {names}")

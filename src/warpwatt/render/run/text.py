@@ -105,8 +105,6 @@ def not_known(result: RunResult) -> Sequence[str]:
     if result.unknown_from:
         lines.append(f"what memory holds is not known from {result.unknown_from}")
     if result.borrowed:
-        lines.append(
-            f"{result.borrowed} launches are taken to be like others: predicting has a budget too"
-        )
+        lines.append(f"{result.borrowed} launches are taken to be like others: predicting has a budget too")
     lines += [f"{name} is not there" + (f", called at {at}" if at else "") for name, at in result.unsupported]
     return [*lines, *result.failures]
