@@ -58,3 +58,28 @@ int main(int, char **argv) {
 }
 """
 """``endings HOW``: launches a kernel, then ends as said."""
+
+SYSTEM = r"""
+#include <cassert>
+#include <cstdio>
+__global__ void hello(int k) { if (threadIdx.x < 2) printf("hello %d from %d: %s\n", k, threadIdx.x, "ok"); }
+__global__ void make(int **p) { p[threadIdx.x] = (int *)malloc(16); p[threadIdx.x][0] = 40 + threadIdx.x; }
+__global__ void use(int **p, int *r) { r[threadIdx.x] = p[threadIdx.x][0]; free(p[threadIdx.x]); }
+__global__ void check(int k) { assert(threadIdx.x < k); }
+int main() {
+    int **p, *r, result[4];
+    hello<<<1, 32>>>(7);
+    cudaDeviceSynchronize();
+    printf("between\n");
+    hello<<<1, 32>>>(8);
+    cudaMalloc(&p, 64); cudaMalloc(&r, 16);
+    make<<<1, 4>>>(p);
+    use<<<1, 4>>>(p, r);
+    cudaMemcpy(result, r, 16, cudaMemcpyDeviceToHost);
+    printf("%d %d\n", result[0], result[3]);
+    check<<<1, 32>>>(31);
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    return 0;
+}
+"""
+"""Kernels that print, allocate and assert."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.run.programs import ENDINGS, SAXPY
+from tests.run.programs import ENDINGS, SAXPY, SYSTEM
 from warpwatt.run.build import compile_program
 
 pytestmark = pytest.mark.toolchain
@@ -22,7 +22,7 @@ TARGETS = ["sm_90", "sm_80"]
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
-    for name, text in (("saxpy", SAXPY), ("endings", ENDINGS)):
+    for name, text in (("saxpy", SAXPY), ("endings", ENDINGS), ("system", SYSTEM)):
         (folder / f"{name}.cu").write_text(text)
         compile_program(folder / f"{name}.cu", ["-O1"], TARGETS, folder)
     return folder
@@ -129,3 +129,17 @@ def test_our_options_may_stand_behind_the_source(programs, tmp_path):
     done = run(programs / "saxpy.cu", "-O1", "--gpu", "a100", "-o", out, "--", 1000, 1)
     assert done.returncode == 0, done.stderr
     assert [found["gpu"] for found in json.loads(out.read_text())["runs"]] == ["NVIDIA A100-SXM4-40GB"]
+
+
+def test_kernels_print_allocate_and_assert(programs):
+    lines = run(programs / "system").stdout.splitlines()
+    assert lines[:6] == [
+        "hello 7 from 0: ok",
+        "hello 7 from 1: ok",
+        "between",
+        "hello 8 from 0: ok",
+        "hello 8 from 1: ok",
+        "40 43",
+    ]
+    assert "void check(int): block: [0,0,0], thread: [31,0,0] Assertion `threadIdx.x < k` failed." in lines[6]
+    assert lines[7] == "cudaErrorAssert"

@@ -93,6 +93,12 @@ class ArenaMemory(DeviceMemory):
         self._map(ARENA_SLOT, area)
         self._slots: dict[int, int] = {}
 
+    def update(self, area: NDArray[np.uint8], table: AllocationTable) -> None:
+        """Know what the program has allocated since; the heap and the module's variables stay."""
+        self.table = table
+        self._map(ARENA_SLOT, area)
+        self._slots.clear()
+
     @property
     def buffers(self) -> Mapping[int, tuple[str, float | None]]:
         """Name and bytes of what lies in each slot, as far as runs have touched it."""

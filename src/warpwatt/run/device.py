@@ -12,6 +12,7 @@ import numpy as np
 from warpwatt.core.errors import LaunchError, WarpWattError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.frontend.demangle import demangle
 from warpwatt.gpus import check_launch, occupancy
 from warpwatt.run import protocol as p
 from warpwatt.run.execution import Executor, Failure
@@ -302,7 +303,7 @@ class Device:
             found = self._predict(request)
             for line, prediction in zip(self.timelines, found.predictions, strict=True):
                 time, energy = (0.0, 0.0) if prediction is None else _cost(prediction, found.scale)
-                name = request.kernel if prediction is None else prediction.case.kernel.display_name
+                name = demangle(request.kernel)
                 line.launch(
                     line.host(work.host), name, request.stream, time, energy, request.number, graph=work.graph
                 )
@@ -352,7 +353,8 @@ class Device:
         kernel = self._kernel(request.function)
         assert kernel is not None
         known = self.executor.given_up
-        self.error = self.executor.execute(kernel, request)
+        module = self._functions[request.function].module
+        self.error = self.executor.execute(kernel, request, module)
         if self.error is not None:
             self.notify(self.error.message)
         if self.executor.given_up != known:

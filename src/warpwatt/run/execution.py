@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.arena import ArenaMemory
+from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.failures import MISALIGNED, fault_error
-from warpwatt.emulate.functional import execute
+from warpwatt.emulate.functional import Outcome, execute
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.run import Limits, Stop
 from warpwatt.program.binding import bind
 from warpwatt.run.effects import Versions, effects
-from warpwatt.run.launches import loader
+from warpwatt.run.memory import device_memory
 
 if TYPE_CHECKING:
+    from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel, Program
-    from warpwatt.emulate.functional import Outcome
+    from warpwatt.emulate.arena import ArenaMemory
+    from warpwatt.emulate.ir import Routine
+    from warpwatt.emulate.run import Context
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
+    from warpwatt.run.modules import Module
 
 FASTEST = 200_000_000
 """Warp instructions per second that no launch exceeds: what is left of the budget bounds it so."""
-LEAST = 100_000_000
-"""Warp instructions that any launch may execute."""
+LEAST = 10_000_000
+"""Warp instructions that any part of a launch may execute."""
+FIRST_PART, MOST_AT_A_TIME = 512, 65536
+"""Blocks that are computed before the budget is looked at: first, and at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,10 @@ class Executor:
     versions: Versions = field(default_factory=Versions)
     repeated: int = 0
     """Launches whose results memory held already."""
+    _memories: dict[int, ArenaMemory] = field(default_factory=dict)
+    """The device as each module sees it: its heap, and variables that the host has not registered."""
 
-    def execute(self, kernel: Kernel, request: Request) -> Failure | None:
+    def execute(self, kernel: Kernel, request: Request, module: Module) -> Failure | None:
         """Compute a launch; return what went wrong, None if nothing did or the budget is spent."""
         if self.given_up:
             return None
@@ -76,7 +85,7 @@ class Executor:
             return None
         begun = time.process_time()
         try:
-            return self._run(kernel, request)
+            return self._run(kernel, request, module)
         except WarpWattError as error:
             self._give_up(request, str(error))
             return None
@@ -84,30 +93,53 @@ class Executor:
             self.versions.computed(request.key, found)
             self.spent += time.process_time() - begun
 
+    def _compute(self, routine: Routine, context: Context, memory: ArenaMemory) -> Outcome:
+        """Execute the whole grid while the budget lasts; return how the last part ended."""
+        begun, outcome = time.process_time(), Outcome(Stop.DONE, 0)
+        for blocks in _parts(context.launch):
+            left = self.budget - self.spent - (time.process_time() - begun)
+            limit = max(LEAST, round(left * FASTEST)) if left > 0 else 0
+            outcome = execute(routine, context, memory, Limits(limit, 0), blocks=blocks)
+            self.instructions += outcome.warp_instructions
+            self.output.append(outcome.printed.encode())
+            if outcome.stop is not Stop.DONE:
+                break
+        return outcome
+
     def _give_up(self, request: Request, reason: str) -> None:
         self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
 
-    def _run(self, kernel: Kernel, request: Request) -> Failure | None:
+    def _run(self, kernel: Kernel, request: Request, module: Module) -> Failure | None:
         program = _program(kernel)
         bound = bind(program, replace(request.launch, arguments={}))
         routine = lift(program)
         bound = replace(bound, program=routine.program)
-        context, memory = loader(request.parameters, self.arena.shared, self.allocations)(bound)
-        limit = max(LEAST, round((self.budget - self.spent) * FASTEST))
-        outcome = execute(routine, context, memory, Limits(limit, 0))
-        self.instructions += outcome.warp_instructions
-        self.output.append(getattr(outcome, "printed", "").encode())
+        memory = device_memory(self.arena.shared, self.allocations, self._memories.get(id(module)))
+        self._memories[id(module)] = memory
+        context = load_parameters(bound.program, bound.launch, request.parameters, memory)
+        outcome = self._compute(routine, context, memory)
         if outcome.unknown:
             names = ", ".join(sorted(set(outcome.unknown.values())))
             self._give_up(request, f"instructions that are not emulated: {names}")
         if outcome.stop is Stop.INSTRUCTIONS:
-            self._give_up(request, f"it did not end within {limit / 1e6:.3g} million warp instructions")
+            self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
         if outcome.stop in (Stop.DONE, Stop.INSTRUCTIONS):
             return None
-        assert isinstance(memory, ArenaMemory)
         fault = None if outcome.fault is None else memory.localised_fault(outcome.fault)
         error = fault_error(outcome.stop, fault, bound, memory.buffers)
         return Failure(_code(outcome), f"{kernel.display_name.partition('(')[0]}: {error}")
+
+
+def _parts(launch: Launch) -> Iterator[range]:
+    """Yield the blocks of a grid in parts, ever more at a time; at once where blocks run together."""
+    blocks = launch.grid.count
+    if launch.cooperative or launch.cluster.count > 1:
+        yield range(blocks)
+        return
+    start, size = 0, FIRST_PART
+    while start < blocks:
+        yield range(start, min(blocks, start + size))
+        start, size = start + size, min(2 * size, MOST_AT_A_TIME)
 
 
 def _program(kernel: Kernel) -> Program:
@@ -122,6 +154,6 @@ def _code(outcome: Outcome) -> int:
     """Return the error that the runtime has for an execution that failed (``cudaError_t``)."""
     if outcome.stop is not Stop.FAULT or outcome.fault is None:
         return 702  # cudaErrorLaunchTimeout
-    if not outcome.fault.bytes:
-        return 719  # cudaErrorLaunchFailure, of a trap
+    if not outcome.fault.bytes:  # a trap: that of an assertion, which is cudaErrorAssert, or the kernel's own
+        return 710 if "Assertion `" in outcome.printed else 719
     return 716 if outcome.fault.reason == MISALIGNED else 700  # MisalignedAddress, IllegalAddress

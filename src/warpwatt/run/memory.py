@@ -123,6 +123,12 @@ class Allocations:
         return -(-(self._highest - ARENA) // PAGE) * PAGE
 
 
-def device_memory(area: NDArray[np.uint8], allocations: Allocations) -> ArenaMemory:
-    """Return a mapping of the arena as the emulator's device memory."""
-    return ArenaMemory(area[: max(PAGE, allocations.end)], allocations.table())
+def device_memory(
+    area: NDArray[np.uint8], allocations: Allocations, memory: ArenaMemory | None = None
+) -> ArenaMemory:
+    """Return a mapping of the arena as the emulator's device memory: a new one, or ``memory``, updated."""
+    mapped, table = area[: max(PAGE, allocations.end)], allocations.table()
+    if memory is None:
+        return ArenaMemory(mapped, table)
+    memory.update(mapped, table)
+    return memory

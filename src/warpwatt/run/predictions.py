@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import Choice, analyse, predict
-from warpwatt.core.errors import WarpWattError
+from warpwatt.core.errors import InputError, WarpWattError
+from warpwatt.core.program import Level
 from warpwatt.emulate.emulation import prepared
 from warpwatt.run.launches import arguments, loader
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
     from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
+    from warpwatt.core.launch import Launch
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel
+    from warpwatt.emulate.emulation import Load
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
     from warpwatt.run.modules import Module
@@ -110,10 +113,19 @@ class Predictor:
         if execution is None:
             load = loader(request.parameters, self.arena.private, self.allocations)
             try:
-                execution = executions[gpu.target] = analyse(kernel, launch, self.choice, load)
+                execution = executions[gpu.target] = self._analyse(kernel, launch, load)
             finally:
                 self.arena.forget()
         return predict(kernel, launch, gpu, clocks=clocks, choice=self.choice, execution=execution)
+
+    def _analyse(self, kernel: Kernel, launch: Launch, load: Load) -> Execution:
+        """Return what a launch does, by its PTX where machine code cannot be followed."""
+        try:
+            return analyse(kernel, launch, self.choice, load)
+        except InputError:
+            if kernel.ptx is None or self.choice.level is not None:
+                raise
+            return analyse(kernel, launch, replace(self.choice, level=Level.PTX), load)
 
 
 def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:
