@@ -74,6 +74,12 @@ def test_recommend_starts_from_the_measured_launch(run, file):
     assert code == 0, err
     (found,) = json.loads(out)["recommendations"]
     assert found["baseline"]["time_s"] == pytest.approx(9e-3, rel=0.2)
+    clock = ",".join(str(found["chosen"][f"{kind}_clock_hz"] / 1e6) for kind in ("sm", "memory"))
+    own = ("--model", "time=wang-chu", "--clock", clock, "--format", "json")
+    _, out, _ = run("predict", SAXPY, "--gpu", "t4", *own, "--profile", file("run.csv", slow))
+    alone = json.loads(out)["predictions"][0]["time"]
+    assert found["chosen"]["time_s"] == pytest.approx(alone["value"], rel=1e-6)
+    assert found["chosen"]["time_high_s"] == pytest.approx(alone["high"], rel=1e-6)
     assert json.loads(plain)["recommendations"][0]["baseline"]["time_s"] < 2e-3
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warpwatt.compose import Choice
-from warpwatt.core.case import TimeModel
+from warpwatt.core.case import SmoothModel, TimeModel
 from warpwatt.core.gpu import Gpu
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.registry import time_model
@@ -36,7 +36,8 @@ class Sweep:
     choice
         Models and level; loop counts come from the launches.
     curve
-        Whether times between clocks are read off a curve: faster and smoother than asking the model at each.
+        Whether times between clocks are read off a curve: faster and smoother than asking a simulating model
+        at each.
     measured
         Measured launches: they correct the times, and some models are fitted to them.
     """
@@ -105,7 +106,7 @@ class Sweep:
     def time_model(self, gpu: Gpu) -> TimeModel:
         """Return the model that says how long a case on ``gpu`` takes."""
         model = time_model(self.choice.time)
-        if not self.curve:
+        if not self.curve or isinstance(model, SmoothModel):
             return model
         asked = [clocks.sm for clocks in self.clocks if clocks is not None and clocks.fits(gpu)]
         return ClockCurve(model, min(asked, default=gpu.boost_clock), max([*asked, gpu.boost_clock]))
