@@ -32,6 +32,11 @@ public:
         return DispatchedBlock{ordinal, blocks_[ordinal], std::max(time, turn)};
     }
 
+    std::int64_t dispatched() const { return next_; }
+
+    // There are no more blocks than were dispatched.
+    void close() { count_ = next_; }
+
     double busy_cycles() const { return busy_; }
 
 private:

@@ -15,10 +15,14 @@ bool fits(const Settings& settings) {
 }  // namespace
 }  // namespace warpwatt::sm
 
-// Simulates one SM; false if it is too large. Reads the inputs and writes the outputs only, so that many may
-// run at once.
-WARPWATT_API bool simulate_sm(const warpwatt::sm::Inputs* inputs, const warpwatt::sm::Outputs* outputs) {
+// Simulates one SM; false if it is too large. `beginning`, unless null, gets what the first
+// `beginning_blocks` of the line would be without the others: at least as many as are resident. Reads the
+// inputs and writes the outputs only, so that many may run at once.
+WARPWATT_API bool simulate_sm(const warpwatt::sm::Inputs* inputs, const warpwatt::sm::Outputs* outputs,
+                              std::int64_t beginning_blocks, const warpwatt::sm::Outputs* beginning) {
     if (!warpwatt::sm::fits(*inputs->settings)) return false;
-    warpwatt::sm::Sm(*inputs, *outputs).run();
+    warpwatt::sm::Sm sm(*inputs, *outputs);
+    if (beginning) sm.end_also_after(beginning_blocks, *beginning);
+    sm.run();
     return true;
 }

@@ -51,6 +51,8 @@ public:
         if (history_) history_->clear();
     }
 
+    void keep_history_in(ReleaseHistory* history) { history_ = history; }
+
     // A scoreboard counts: it is zero when the last of what it was set for has come.
     void set(int board, Cycle time, std::int32_t producer, Stall stall) {
         if (board == kNoScoreboard) return;

@@ -31,13 +31,41 @@ Sm::Sm(const Inputs& in, const Outputs& out)
 
 void Sm::run() {
     for (int slot = 0; slot < settings_.resident_blocks; ++slot) start_block(slot, 0);
+    run_on();
+}
+
+void Sm::run_on() {
     for (int core = wake_.advance(); wake_.now() < kNever; core = wake_.advance()) step(core, wake_.now());
     count();
+}
+
+void Sm::end_also_after(std::int64_t blocks, const Outputs& outputs) {
+    copy_at_ = blocks;
+    copy_out_ = outputs;
+}
+
+// Runs a copy of this SM, which stands at the end of an issue, to its end without further blocks.
+void Sm::end_copy() {
+    const Outputs out = copy_out_;
+    copy_at_ = -1;
+    std::copy_n(out_.stalls[0], in_.instruction_count * kStalls, out.stalls[0]);
+    std::copy_n(out_.producers[0], in_.instruction_count * kProducers, out.producers[0]);
+    std::copy_n(out_.awaited[0], in_.instruction_count * kProducers, out.awaited[0]);
+    std::copy_n(out_.block_end, dispatcher_.dispatched(), out.block_end);
+    Sm copy(*this);
+    copy.out_ = out;
+    copy.stalls_.count_in(out.stalls, out.producers, out.awaited);
+    for (std::size_t warp = 0; warp < copy.histories_.size(); ++warp)
+        copy.warps_[warp].scoreboards.keep_history_in(&copy.histories_[warp]);
+    copy.dispatcher_.close();
+    copy.complete_issue();
+    copy.run_on();
 }
 
 // -- blocks and warps come and go ------------------------------------------------------------------------
 
 void Sm::start_block(int slot, Cycle time) {
+    if (dispatcher_.dispatched() == copy_at_) end_copy();
     const auto block = dispatcher_.next(time);
     if (!block) return;
     slots_[slot] = {block->ordinal, settings_.warps_per_block, {}, {}};
@@ -148,6 +176,10 @@ void Sm::issue(SubCore& core, int position, Cycle time) {
         arrive(warp, pc, time, waits);
     }
     if (!goes_on) finish_warp(warp, time);
+    complete_issue();
+}
+
+void Sm::complete_issue() {
     ++issued_;
     if (issued_ == next_rotation_) rotate_blocks();
 }

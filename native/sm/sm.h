@@ -75,10 +75,17 @@ class Sm {
 public:
     Sm(const Inputs& inputs, const Outputs& outputs);
 
+    // Finds out too what there would be if the line ended after some blocks, at least as many as are
+    // resident. Up to then it is the same, so only their end is simulated twice.
+    void end_also_after(std::int64_t blocks, const Outputs& outputs);
+
     // Runs all blocks to their end.
     void run();
 
 private:
+    void run_on();
+    void end_copy();
+
     // Blocks and warps come and go.
     void start_block(int slot, Cycle time);
     void start_warp(int warp, const DispatchedBlock& block, int number);
@@ -99,6 +106,7 @@ private:
     void pass_queue(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
     [[gnu::always_inline]] inline void set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done,
                                                        Cycle operands_read);
+    void complete_issue();
     void rotate_blocks();
 
     // Barriers of blocks.
@@ -109,7 +117,9 @@ private:
     void count() const;
 
     const Inputs in_;
-    const Outputs out_;
+    Outputs out_;
+    std::int64_t copy_at_ = -1;  // blocks dispatched, at which a copy of this SM gets no more; -1: never
+    Outputs copy_out_{};
     const Settings& settings_;
     const Program program_;
     const AccessTrace accesses_;

@@ -34,6 +34,13 @@ public:
     StallAccounting(int warps, StallRow* stalls, ProducerRow* producers, AwaitedRow* awaited)
         : stalls_(stalls), producers_(producers), awaited_(awaited), warps_(warps) {}
 
+    // Counts on in other rows.
+    void count_in(StallRow* stalls, ProducerRow* producers, AwaitedRow* awaited) {
+        stalls_ = stalls;
+        producers_ = producers;
+        awaited_ = awaited;
+    }
+
     // A warp stands before its next instruction from `since` on.
     void on_next(int warp, Cycle since, const Wait& wait) {
         StallRow& cycles = stalls_[wait.pc];

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.models.pipeline.oracle import Oracle
 from tests.models.pipeline.tables import inputs, shared_load, table
 from warpwatt.models.pipeline.codes import IssueOrder, Operation, Pipe, Reason, Traffic
-from warpwatt.models.pipeline.simulator import simulate
+from warpwatt.models.pipeline.simulator import simulate, simulate_with_beginning
 
 if TYPE_CHECKING:
     from warpwatt.models.pipeline.simulator import Inputs, Records
@@ -123,3 +123,17 @@ def test_the_oracle_agrees_on_what_lies_behind_l1(seed: int) -> None:
     assert np.array_equal(fast.stalls, slow.stalls)
     assert fast.counters.l2_bytes == pytest.approx(slow.off_chip.bytes["l2"], rel=1e-12)
     assert fast.counters.dram_bytes == pytest.approx(slow.off_chip.bytes["dram"], rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_beginning_of_a_line_is_simulated_as_if_alone(seed: int) -> None:
+    """All that a line of blocks and its first blocks count, both in one simulation or each in its own."""
+    rng, given_ = np.random.default_rng(seed), random_misses(seed)
+    first = int(given_.settings["resident_blocks"]) + int(rng.integers(0, 4))
+    line = np.zeros(first + int(rng.integers(1, 4)), np.int64)
+    together = simulate_with_beginning(given_._replace(blocks=line), first)
+    for found, blocks in zip(together, (line, line[:first]), strict=True):
+        alone = simulate(given_._replace(blocks=blocks))
+        assert found.counters == alone.counters
+        assert all(np.array_equal(a, b) for a, b in zip(found[1:], alone[1:], strict=True))

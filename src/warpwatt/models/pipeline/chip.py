@@ -22,7 +22,7 @@ from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 from warpwatt.models.pipeline.machine import settings
 from warpwatt.models.pipeline.shorten import Runs, runs
-from warpwatt.models.pipeline.simulator import Counters, Inputs, Simulation, simulate
+from warpwatt.models.pipeline.simulator import Counters, Inputs, Simulation, simulate, simulate_with_beginning
 from warpwatt.models.pipeline.streams import access_costs, equalise_warps
 
 if TYPE_CHECKING:
@@ -138,9 +138,12 @@ def _repeats(launched: ChipLaunch) -> bool:
 def _short_blocks(launched: ChipLaunch, on_sm: int, resident: int, affordable: float) -> ChipSimulation:
     """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
     few, many = _waves(on_sm, resident, affordable)
-    wanted = [(launched.streams, blocks) for blocks in dict.fromkeys((many, few))]
-    large, *less = _run_each(launched, wanted, resident, on_sm)
-    whole = _continued(large, less[0], (on_sm - many) / (many - few)) if less else large
+    inputs = _inputs(launched, launched.streams, many, resident, on_sm)
+    if few == many:
+        whole = simulate(inputs)
+    else:
+        large, small = simulate_with_beginning(inputs, few)
+        whole = _continued(large, small, (on_sm - many) / (many - few))
     done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
     return ChipSimulation(whole.counters.cycles, whole, done)
 
@@ -248,7 +251,8 @@ def _run_each(
     found: dict[int, Simulation] = {}
 
     def do(number: int) -> None:
-        found[number] = _run(launched, *wanted[number], resident, on_sm, rotates=rotates)
+        streams, blocks = wanted[number]
+        found[number] = simulate(_inputs(launched, streams, blocks, resident, on_sm, rotates=rotates))
 
     _ = launched.costs  # here, so that no two threads work it out
     threads = [Thread(target=do, args=(number,)) for number in range(1, len(wanted))]
@@ -260,28 +264,34 @@ def _run_each(
     return [found[number] for number in range(len(wanted))]
 
 
-def _run(
-    launched: ChipLaunch, streams: WarpStreams, blocks: int, resident: int, on_sm: int, *, rotates: bool
-) -> Simulation:
-    """Simulate ``blocks`` blocks on one SM."""
+def _inputs(
+    launched: ChipLaunch,
+    streams: WarpStreams,
+    blocks: int,
+    resident: int,
+    on_sm: int,
+    *,
+    rotates: bool = False,
+) -> Inputs:
+    """Return what is simulated of ``blocks`` blocks on one SM."""
     machine = launched.machine
     share = on_sm * machine.sm_count / launched.blocks  # the fullest SM's part of the traffic
     rotation = max(1, int(streams.instructions_per_block)) if rotates else 0
-    return simulate(
-        Inputs(
-            settings(machine, resident, streams.warps_per_block, share, rotation),
-            launched.table,
-            streams.starts,
-            np.ascontiguousarray(streams.steps),
-            streams.access_instruction,
-            launched.costs,
-            _line(streams, blocks),
-        )
+    return Inputs(
+        settings(machine, resident, streams.warps_per_block, share, rotation),
+        launched.table,
+        streams.starts,
+        np.ascontiguousarray(streams.steps),
+        streams.access_instruction,
+        launched.costs,
+        _line(streams, blocks),
     )
 
 
 def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
     """Return which sampled block stands in each place of the line: each as often as its weight says.
+
+    A shorter line is the beginning of a longer one.
 
     >>> from warpwatt.core.streams import WarpStreams
     >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(1.0, 8.0, 1.0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.models.pipeline.codes import Pipe, Reason, SmPipe
-from warpwatt.native import ADDRESS, addresses, function
+from warpwatt.native import ADDRESS, INT, addresses, function
 from warpwatt.native.records import record_types
 
 if TYPE_CHECKING:
@@ -111,30 +111,71 @@ def simulate(inputs: Inputs) -> Simulation:
     UnsupportedGpuError
         If the SM has more than four sub-cores, 64 warps in one of them or 16 places in a queue.
     """
-    counters = np.zeros((), record_type("Counters"))
-    size = len(inputs.instructions)
-    found: dict[str, Any] = {
-        "pipe_busy": np.zeros(len(Pipe)),
-        "sm_pipe_busy": np.zeros(len(SmPipe)),
-        "stalls": np.zeros((size, len(Reason)), np.int64),
-        "producers": np.full((size, PRODUCERS), -1, np.int32),
-        "awaited": np.zeros((size, PRODUCERS), np.int64),
-        "block_end": np.zeros(len(inputs.blocks), np.int64),
-    }
+    found = _Found.of(inputs, len(inputs.blocks))
+    _run(inputs, found, 0, None)
+    return found.simulation()
+
+
+def simulate_with_beginning(inputs: Inputs, blocks: int) -> tuple[Simulation, Simulation]:
+    """Run the blocks in line, and only the first ``blocks`` of them (at least as many as are resident).
+
+    Both are what :func:`simulate` says; as far as they are the same they are simulated once.
+
+    Raises
+    ------
+    UnsupportedGpuError
+        As :func:`simulate`.
+    """
+    whole, beginning = _Found.of(inputs, len(inputs.blocks)), _Found.of(inputs, blocks)
+    _run(inputs, whole, blocks, beginning)
+    return whole.simulation(), beginning.simulation()
+
+
+def _run(inputs: Inputs, found: _Found, blocks: int, beginning: _Found | None) -> None:
     given = _record("Inputs", inputs._asdict())
-    given["instruction_count"], given["access_count"] = size, len(inputs.accesses)
+    given["instruction_count"], given["access_count"] = len(inputs.instructions), len(inputs.accesses)
     given["block_count"] = len(inputs.blocks)
-    wanted = _record("Outputs", {"counters": counters, **found})
-    if not _native()(*addresses(given, wanted)):
+    outputs = [_record("Outputs", one._asdict()) for one in (found, beginning) if one is not None]
+    where = [*addresses(*outputs), None][:2]
+    if not _native()(*addresses(given), where[0], blocks, where[1]):
         raise UnsupportedGpuError("the SM has more sub-cores, warps or queue entries than can be simulated")
-    totals = {name: float(counters[name]) for name in counters.dtype.names or ()}
-    stalls, awaited = (found.pop(name).astype(np.float64) for name in ("stalls", "awaited"))
-    return Simulation(Counters(**totals), stalls=stalls, awaited=awaited, **found)
+
+
+class _Found(NamedTuple):
+    """The arrays that the native core fills in: ``Outputs``."""
+
+    counters: Records
+    pipe_busy: Floats
+    sm_pipe_busy: Floats
+    stalls: Ints
+    producers: NDArray[np.int32]
+    awaited: Ints
+    block_end: Ints
+
+    @classmethod
+    def of(cls, inputs: Inputs, blocks: int) -> _Found:
+        size = len(inputs.instructions)
+        return cls(
+            np.zeros((), record_type("Counters")),
+            np.zeros(len(Pipe)),
+            np.zeros(len(SmPipe)),
+            np.zeros((size, len(Reason)), np.int64),
+            np.full((size, PRODUCERS), -1, np.int32),
+            np.zeros((size, PRODUCERS), np.int64),
+            np.zeros(blocks, np.int64),
+        )
+
+    def simulation(self) -> Simulation:
+        arrays = self._asdict()
+        counters = arrays.pop("counters")
+        totals = {name: float(counters[name]) for name in counters.dtype.names or ()}
+        arrays |= {name: arrays[name].astype(np.float64) for name in ("stalls", "awaited")}
+        return Simulation(Counters(**totals), **arrays)
 
 
 @cache
 def _native() -> Callable[..., bool]:
-    return function("simulate_sm", ctypes.c_bool, ADDRESS, ADDRESS)
+    return function("simulate_sm", ctypes.c_bool, ADDRESS, ADDRESS, INT, ADDRESS)
 
 
 def _record(name: str, arrays: dict[str, NDArray[Any]]) -> Records:
