@@ -172,6 +172,11 @@ class DeviceMemory:
             self._map(HEAP_SLOT, _reserve(self.heap_bytes))
         return self._heap
 
+    def share_heap(self, other: DeviceMemory) -> None:
+        """Allocate from the heap of another device: what one launch has allocated, a later one may free."""
+        self._heap = other.heap
+        self._map(HEAP_SLOT, other.bytes_of(HEAP_SLOT))
+
     def localised(self, run: Run) -> Run:
         """Return a run whose addresses tell by their slots which buffer they lie in: here as it is."""
         return run

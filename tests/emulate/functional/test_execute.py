@@ -208,3 +208,15 @@ def test_accesses_in_the_arena_are_held_to_allocations(first, reason, thread):
         assert outcome.fault is not None
         assert (outcome.fault.reason, outcome.fault.thread) == (reason, thread)
         assert outcome.fault.address == ARENA + first + 4 * thread
+
+
+def test_only_instructions_that_ran_are_unknown():
+    b = begin()
+    b.branch("other", b.compare("ult", b.special("tid.x"), b.i32(100)))
+    b.at(1)
+    b.uncovered[1] = "skipped"
+    b.begin("other")
+    b.at(2)
+    b.uncovered[2] = "done"
+    outcome, _ = run(b, {}, grid=2)
+    assert outcome.unknown == {2: "done"}

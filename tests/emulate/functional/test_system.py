@@ -15,6 +15,7 @@ from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.device_heap import ALIGNMENT, DeviceHeap
 from warpwatt.emulate.functional import execute, routine_of
+from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.printf import formatted
 from warpwatt.emulate.run import Stop
 from warpwatt.frontend.load import load
@@ -144,7 +145,10 @@ def test_memory_that_a_kernel_allocates_lives_until_another_frees_it(kernels):
     addresses = {name: memory.address(name) for name in arrays}
     run(kernels["drop"], arguments, grid=3, block=32, memory=memory, arrays=arrays, addresses=addresses)
     assert (memory.array("sums") == 2 * i + n - 1 + n * i + n * (n - 1) // 2).all()
-    assert memory.heap.allocate(memory.heap_bytes) != 0  # all of it is free again
+    later = DeviceMemory()
+    later.share_heap(memory)
+    assert later.heap.allocate(memory.heap_bytes) != 0  # all of it is free again
+    assert memory.heap.allocate(1) == 0
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,14 @@ class Tables(RoutineText):
         LLVM names of where registers of lanes lie.
     kinds
         Kinds of accesses, whose functions the text calls.
+    incomplete
+        Blocks with instructions without semantics, which note that they were executed.
     """
 
     live: tuple[frozenset[str], ...] = ()
     places: dict[str, str] = field(default_factory=dict)
     kinds: set[AccessKind] = field(default_factory=set)
+    incomplete: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         self._place_registers(self.routine.registers)
@@ -42,6 +45,12 @@ class Tables(RoutineText):
         self.live = live_registers(self.routine)
         kept = [name for name, kind in self.routine.registers.items() if not kind.uniform]
         self.places = {name: f"%r{number}" for number, name in enumerate(kept)}
+        self.incomplete = frozenset(self.block_of(i) for i in self.routine.uncovered)
+
+    def block_of(self, instruction: int) -> int:
+        """Return the basic block that holds an instruction; -1 if none can be reached that does."""
+        blocks = self.routine.blocks
+        return next((k for k, block in enumerate(blocks) if instruction in block.instructions), -1)
 
 
 class BlockText(Text):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from warpwatt.emulate.functional.access_text import access_text
 from warpwatt.emulate.functional.choice import missing
 from warpwatt.emulate.functional.text import RUN_TIME, functional_text
@@ -51,7 +53,7 @@ class Outcome:
     seconds
         Processor time of all threads, without compiling.
     unknown
-        Instructions without semantics, whose results were taken as 0: executed or not -> opcode.
+        Instructions without semantics that were executed, their results taken as 0 -> opcode.
     printed
         What the kernel has written with ``printf``, and of assertions that failed, block by block.
     """
@@ -97,7 +99,9 @@ def execute(
     for worker in workers:
         if worker.error is not None:
             raise worker.error
-    return replace(_outcome(workers), unknown=missing(routine))
+    ran = frozenset[int]().union(*(worker.ran for worker in workers))
+    unknown = {i: name for i, name in missing(routine).items() if text.block_of(i) in ran}
+    return replace(_outcome(workers), unknown=unknown)
 
 
 @lru_cache(maxsize=64)
@@ -161,6 +165,8 @@ class _Worker:
         self.warp_instructions, self.seconds = 0, 0.0
         self.error: BaseException | None = None
         self.printed: list[tuple[int, str]] = []
+        self.ran: set[int] = set()
+        """Basic blocks with instructions without semantics that were executed."""
 
     def __call__(self) -> None:
         """Run blocks until none are left; an exception is kept."""
@@ -187,6 +193,7 @@ class _Worker:
             self.seconds += time.thread_time() - before
             machine.raise_pending()
             self.stop, self.fault = end_of(machine, stop)
+            self.ran.update(np.flatnonzero(machine.executions).tolist())
             spent = limits.warp_instructions - int(machine.record["budget"])
             self.warp_instructions += spent
         self._work.give_up()

@@ -123,6 +123,9 @@ def _enter(text: BlockText, number: int, block: Block) -> None:
     text.label(f"b{number}")
     text.do(f"{text.active_bits} = load i32, ptr %active")
     text.do(f"{text.active} = bitcast i32 {text.active_bits} to <32 x i1>")
+    if number in text.tables.incomplete:
+        totals = text.load("ptr", "%m", offset_of(MACHINE, "totals.executions"))
+        text.do(f"store i64 1, ptr {text.at(totals, 8 * number)}")
     turn = text.let(f"sub i64 {text.let('load i64, ptr %turn')}, {text.length}")
     text.do(f"store i64 {turn}, ptr %turn")
 
