@@ -87,6 +87,15 @@ def test_outside_the_range_of_training_it_warns_and_widens(run, train):
     assert outside["power"]["high"] / outside["power"]["value"] > 1.2 * inside["high"] / inside["value"]
 
 
+def test_a_model_without_clocks_says_so_and_widens_at_another_clock(run, train):
+    model = train(name="decision_tree")
+    usual = predicted(run, "--grid", 104, "--model", f"power={model}")
+    slow = predicted(run, "--grid", 104, "--model", f"power={model}", "--clock", "353,2600")
+    assert not any("knows no clocks" in text for text in usual["warnings"])
+    assert any("knows no clocks" in text for text in slow["warnings"])
+    assert slow["power"]["low"] < 0.5 * usual["power"]["low"]
+
+
 def test_another_gpu_is_said_to_be_a_guess(run, train):
     words = ["predict", NN, "--gpu", "m60", "--grid", 100, "--block", 256, "--arg", "euclid_param_2=43008"]
     code, out, _ = run(*words, "--model", f"power={train()}", "--format", "json")

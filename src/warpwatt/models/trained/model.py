@@ -14,6 +14,7 @@ from warpwatt.core.case import Case, LearnedReasons, Power, Timing
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.program import Level
+from warpwatt.gpus import default_clocks
 from warpwatt.models.trained.file import TrainedModel, read
 from warpwatt.models.trained.inputs import inputs
 from warpwatt.models.trained.packed import ModelFileError
@@ -26,6 +27,13 @@ WIDEST = 20.0
 """Spread of the logarithm that no model has, however bad."""
 OUTSIDE = 0.5
 """Further spread of the logarithm where a feature leaves the range of training."""
+SAME_CLOCKS = 0.02
+"""Logarithm of the SM clock over the GPU's own below which it is that clock."""
+CLOCK_EXPONENT = 1.5
+"""Spread of the logarithm for each unit of the clock's, where a model knows no clocks: dynamic power grows by
+about the square of the clock, time falls by the first power at most."""
+CLOCKS = ("coref", "core_frequency", "memf")
+"""What public tables call clocks."""
 OTHER_GPU = 0.5
 """Further spread on a GPU that no row is from."""
 MAPE_TO_SPREAD = math.sqrt(math.pi / 2)
@@ -147,6 +155,12 @@ def estimate(model: TrainedModel, name: str, row: Floats, case: Case) -> tuple[E
             f"{name} was trained on {', '.join(gpus)}: what it says of {case.gpu.name} is a guess; "
             "warpwatt train --transfer carries it over with thirty measurements"
         )
+    away = _clocks_away(model, case)
+    if away > SAME_CLOCKS:
+        spreads["trained: another clock"] = CLOCK_EXPONENT * away
+        warnings.append(
+            f"{name} knows no clocks: its {model.target} is that at the clocks of its measurements"
+        )
     leaving = list(_leaving(model, row))
     if leaving:
         spreads["trained: outside its range"] = OUTSIDE
@@ -154,6 +168,13 @@ def estimate(model: TrainedModel, name: str, row: Floats, case: Case) -> tuple[E
     assumed = {} if model.target == "power" else {a.parameter: a.spread for a in case.workload.assumptions}
     found = Estimate.spread(value, {**spreads, **assumed}, model.unit, Source.MODELLED)
     return found, tuple(warnings)
+
+
+def _clocks_away(model: TrainedModel, case: Case) -> float:
+    """Return how far the SM clock is from the GPU's own, as a logarithm; 0 for a model that reads clocks."""
+    if any("clock" in name or name in CLOCKS for name in model.features):
+        return 0.0
+    return abs(math.log(case.clocks.sm / default_clocks(case.gpu).sm))
 
 
 def card_spread(card: Mapping[str, Any]) -> float:
