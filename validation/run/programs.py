@@ -23,7 +23,7 @@ from pathlib import Path
 from validation.run.suites import SUITES, Program
 
 GPU = "h200"
-FAILED = re.compile(r"\bFAIL|\bfailed\b|Result = FAIL|mismatch|Test failed", re.IGNORECASE)
+FAILED = re.compile(r"Result = FAIL|\bFAILED\b|[Tt]est (failed|FAIL)|MISMATCH|[Mm]ismatch")
 CONTENTS = "contents"
 """Word in the parameters of assumptions about what buffers hold."""
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from warpwatt.run.memory import Allocations, Arena
     from warpwatt.run.modules import Module
 
-FASTEST = 200_000_000
-"""Warp instructions per second that no launch exceeds: what is left of the budget bounds it so."""
+USUAL = 20_000_000
+"""Warp instructions per second, before any is known; what is left of the budget bounds a part by twice that."""
 LEAST = 10_000_000
 """Warp instructions that any part of a launch may execute."""
 FIRST_PART, MOST_AT_A_TIME = 512, 65536
@@ -98,13 +98,18 @@ class Executor:
         begun, outcome = time.process_time(), Outcome(Stop.DONE, 0)
         for blocks in _parts(context.launch):
             left = self.budget - self.spent - (time.process_time() - begun)
-            limit = max(LEAST, round(left * FASTEST)) if left > 0 else 0
+            limit = max(LEAST, round(2 * left * self._rate)) if left > 0 else 0
             outcome = execute(routine, context, memory, Limits(limit, 0), blocks=blocks)
             self.instructions += outcome.warp_instructions
             self.output.append(outcome.printed.encode())
             if outcome.stop is not Stop.DONE:
                 break
         return outcome
+
+    @property
+    def _rate(self) -> float:
+        """Warp instructions per second of CPU time so far."""
+        return self.instructions / self.spent if self.spent > 1 else USUAL
 
     def _give_up(self, request: Request, reason: str) -> None:
         self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
