@@ -108,8 +108,9 @@ void Client::announce(const Allocation& allocation) {
 cudaError_t Client::free(std::uint64_t address, std::uint64_t stream) {
     Allocation* found = allocations.at(address);
     bool host_may_touch = found && !found->is_device_only();
+    bool keeps_its_address = graph_allocations.contains(address);
     cudaError_t error = withdraw(address, stream);
-    if (found) arena.release(address, host_may_touch);
+    if (found && !keeps_its_address) arena.release(address, host_may_touch);
     return error;
 }
 

@@ -26,6 +26,8 @@ std::int64_t HostClock::real_ns() {
 using namespace warpwatt::runtime;
 
 // For the clocks that programs call (shims/clocks.cpp).
-RUNTIME_API int warpwatt_real_clock(clockid_t clock, timespec* time) { return real_clock_gettime(clock, time); }
+RUNTIME_API int warpwatt_real_clock(clockid_t clock, timespec* time) {
+    return real_clock_gettime(clock, time);
+}
 RUNTIME_API std::int64_t warpwatt_clock_offset_ns() { return host_clock().offset_ns(); }
 RUNTIME_API std::int64_t warpwatt_waited_ns() { return host_clock().waited_ns(); }

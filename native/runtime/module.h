@@ -53,7 +53,7 @@ struct Module {
     std::vector<std::string_view> images;
     std::string owned;  // the image, where the program may free its own
     bool is_sent = false;
-    void* handle = this;  // what nvcc's code passes the address of
+    void* handle = this;             // what nvcc's code passes the address of
     std::deque<Function> functions;  // what points to them stays good
     std::deque<Variable> variables;
 };

@@ -163,11 +163,16 @@ cudaError_t Client::perform_one(Stream& stream, const EventWaitWork& work) {
     return cudaSuccess;
 }
 
-// A graph's own memory is there from the time when its node is added.
-cudaError_t Client::perform_one(Stream&, const AllocateWork&) { return cudaSuccess; }
+// A graph's own memory is there from the time when its node is added until it is freed, and again.
+cudaError_t Client::perform_one(Stream& stream, const AllocateWork& work) {
+    if (!allocations.at(work.address))
+        announce(
+            {work.address, work.bytes, message::Memory::kPool, stream.device, 0, nullptr, stream.number, nullptr, false});
+    return cudaSuccess;
+}
 
 cudaError_t Client::perform_one(Stream& stream, const FreeWork& work) {
-    return graph_allocations.contains(work.address) ? cudaSuccess : free(work.address, stream.number);
+    return free(work.address, stream.number);
 }
 
 cudaError_t Client::perform_one(Stream& stream, const PrefetchWork& work) {

@@ -112,6 +112,8 @@ RUNTIME_API CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice device) {
 }
 
 RUNTIME_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
+    constexpr int kVirtualMemory = 102;  // ..._VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: ours, whatever the device
+    if (attribute == kVirtualMemory && value) return call_on(device, [&](Client&) { *value = 1; });
     return result(cudaDeviceGetAttribute(value, attribute, device));
 }
 

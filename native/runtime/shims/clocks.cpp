@@ -1,5 +1,5 @@
-// Programs that take the time around their kernels find what is predicted: the C library's clocks, in front of it. They
-// stand in the library that a program is linked to, which is looked into before the C library.
+// Programs that take the time around their kernels find what is predicted: the C library's clocks, in front
+// of it. They stand in the library that a program is linked to, which is looked into before the C library.
 #include <sys/time.h>
 #include <time.h>
 
