@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from docs._pages import cli, errors, gpus, models, quantities, schemas  # noqa: E402 - paths come first
+from docs._pages import cli, cuda, errors, gpus, models, quantities, schemas  # noqa: E402 - paths come first
 
 REPOSITORY = "https://github.com/warpwatt/warpwatt/blob/main"
 _MARK = re.compile(r"^<!-- generated: ([a-z_]+) -->$", re.MULTILINE)
@@ -48,6 +48,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         **models.pages(),
         **quantities.pages(),
         **errors.pages(),
+        **cuda.pages(),
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
