@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 LIBRARY := src/warpwatt/native/libwarpwatt.so
-NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name CMakeLists.txt)
+NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name '*.inc' -o -name '*.map' -o -name '*.cmake' -o -name CMakeLists.txt)
 NATIVE_TESTS := tests/native tests/emulate tests/models/pipeline
 
 # A system CUDA toolkit must not leak in: the compilers come from pinned wheels.
@@ -111,4 +111,4 @@ lock: ## refresh requirements/*.lock from pyproject.toml
 	rm -rf $(VENV)-lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build/native* $(LIBRARY)
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build/native* $(LIBRARY) src/warpwatt/native/runtime

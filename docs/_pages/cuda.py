@@ -69,8 +69,8 @@ _TEXT = """\
 
 [`warpwatt run`](../run.md) and `warpwatt nvcc` put a library of ours where a program expects the CUDA runtime
 and driver. It has every function of both APIs of CUDA 13. Those that are not done return
-`cudaErrorNotSupported` (`CUDA_ERROR_NOT_SUPPORTED`), say so once on stderr with the place that called them, and
-are listed in the result.
+`cudaErrorNotSupported` (`CUDA_ERROR_NOT_SUPPORTED`), say so once on stderr with the place that called them,
+and are listed in the result.
 `clock_gettime`, `gettimeofday` and `clock` of a program see predicted time wherever it waits for the GPU.
 
 Functions with `_ptsz` and `_ptds`, of programs compiled with `--default-stream per-thread`, are there for the
