@@ -197,6 +197,8 @@ def page() -> str:
             SHIPPED,
             *_shipped(),
             "",
+            *_by_program(),
+            "",
             TRANSFER,
             *_transfer(folder),
             "",
@@ -243,6 +245,16 @@ def _shipped() -> list[str]:
             f"| {program['r2']:.3f} | {program['mape']:.1f} | {mean['r2']:.3f} |"
         )
     return lines
+
+
+def _by_program() -> Iterator[str]:
+    """Yield each program's rows and errors on the three GPUs, predicted without the program."""
+    cards = [read(model_file(table)).card["held out by program"] for table in SHIPPED_TABLES]
+    yield "| program: rows, MAPE in % without it in training | " + " | ".join(SHIPPED_TABLES) + " |"
+    yield "|---|" + "---:|" * len(cards)
+    for name in sorted({name for card in cards for name in card}):
+        cells = [f"{card[name]['rows']}, {card[name]['mape']:.0f}" if name in card else "" for card in cards]
+        yield f"| {name} | {' | '.join(cells)} |"
 
 
 def _transfer(folder: Path) -> list[str]:
