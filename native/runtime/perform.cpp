@@ -166,8 +166,8 @@ cudaError_t Client::perform_one(Stream& stream, const EventWaitWork& work) {
 // A graph's own memory is there from the time when its node is added until it is freed, and again.
 cudaError_t Client::perform_one(Stream& stream, const AllocateWork& work) {
     if (!allocations.at(work.address))
-        announce(
-            {work.address, work.bytes, message::Memory::kPool, stream.device, 0, nullptr, stream.number, nullptr, false});
+        announce({work.address, work.bytes, message::Memory::kPool, stream.device, 0, nullptr, stream.number,
+                  nullptr, false});
     return cudaSuccess;
 }
 
