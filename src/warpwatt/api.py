@@ -51,6 +51,8 @@ class Options(TypedDict, total=False):
     cluster: Dimensions | None
     shared: int | None
     """Dynamic shared memory in bytes per block."""
+    l2: str | None
+    """What L2 holds before the launch: ``"cold"`` (default), ``"warm"`` or ``"previous"``."""
     args: Mapping[str, object] | str | os.PathLike[str] | None
     """Arguments by name, numbers or texts such as ``"f32[n]:zeros"``; or the name of a TOML file.
 

@@ -108,7 +108,7 @@ def test_a_guarded_copy_is_counted_exactly_on_a_grid_of_any_size(blocks):
     assert not found.assumptions
     work = workload(found, find("rtx3090"), Resources(registers=16))
     assert work.dram.read == pytest.approx(-(-n // 8) * 32)
-    assert work.dram.written == pytest.approx(-(-n // 8) * 32)
+    assert work.l2.written == pytest.approx(-(-n // 8) * 32)
     assert work.hits[load].dram.read == pytest.approx(work.dram.read)
 
 

@@ -19,7 +19,7 @@ def test_streaming_moves_every_byte_once(toy):
     work = workload(toy.execution(), find("h200"), RESOURCES)
     touched = 100_000 * 256 * 4
     assert work.dram.read == pytest.approx(touched)
-    assert work.dram.written == pytest.approx(touched)
+    assert 0.9 * touched < work.dram.written < touched  # L2 keeps the last of it
     assert work.l2.read == pytest.approx(touched)
 
 

@@ -62,10 +62,16 @@ def test_a_sweep_takes_what_it_varies_and_what_stays():
 
 def test_a_launch_reads_the_same_from_every_place():
     written = LaunchText(
-        kernel="f", grid="8,2", block="64", shared=16, arg=("n=5", "on=true", "x=f32[n]"), loop=("14=100",)
+        kernel="f",
+        grid="8,2",
+        block="64",
+        shared=16,
+        l2="warm",
+        arg=("n=5", "on=true", "x=f32[n]"),
+        loop=("14=100",),
     )
     values = {
-        "kernel": "f", "grid": [8, 2], "block": 64, "shared": 16,
+        "kernel": "f", "grid": [8, 2], "block": 64, "shared": 16, "l2": "warm",
         "args": {"n": 5, "on": True, "x": "f32[n]"}, "loops": {14: 100},
     }  # fmt: skip
     assert launch_of(values) == written

@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 
 from warpwatt.core.arguments import Scalar
 from warpwatt.core.errors import InputError, UsageError, WarpWattError
-from warpwatt.core.launch import Dim3
+from warpwatt.core.launch import Dim3, L2State
 from warpwatt.request.directives import read_directives
 from warpwatt.request.launch_text import LaunchText, from_table, read_toml
 
 
 def test_the_command_line_wins_over_the_source():
     written = LaunchText(grid="8", block="32", arg=("n=1", "m=3"))
-    request = LaunchText(grid="4", arg=("n=2",)).over(written).read()
+    request = LaunchText(grid="4", l2="previous", arg=("n=2",)).over(written).read()
+    assert request.launch.l2 is L2State.PREVIOUS
     assert request.launch.grid == Dim3(4)
     assert request.launch.block == Dim3(32)
     assert request.launch.arguments == {"n": Scalar(2), "m": Scalar(3)}

@@ -49,6 +49,7 @@ class Axes:
     block: tuple[str, ...] = ()
     cluster: str | None = None
     shared: str | None = None
+    l2: str | None = None
     arg: tuple[str, ...] = ()
     args: Path | None = None
     loop: tuple[str, ...] = ()
@@ -135,10 +136,13 @@ def tasks_of(axes: Axes) -> tuple[Task, ...]:
     from warpwatt.request.launches import launch_texts
     from warpwatt.sweep.tasks import application_task, kernel_tasks
 
-    launch = LaunchText(axes.kernel, axes.grid, None, axes.cluster, None, axes.arg, axes.loop, axes.args)
+    launch = LaunchText(
+        axes.kernel, axes.grid, None, axes.cluster, None, axes.l2, axes.arg, axes.loop, axes.args
+    )
     if launch != LaunchText() and all(_is_application(name) for name in axes.sources):
         hint = (
-            "leave out --kernel, --grid, --cluster, --arg, --args and --loop: the steps of the file say them"
+            "leave out --kernel, --grid, --cluster, --l2, --arg, --args and --loop: "
+            "the steps of the file say them"
         )
         raise UsageError("an application has its own launches", hint=hint)
     found: list[Task] = []

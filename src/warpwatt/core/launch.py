@@ -61,10 +61,17 @@ class Dim3:
 
 
 class L2State(StrEnum):
-    """What the L2 cache holds before the launch."""
+    """What the L2 cache holds before the launch.
+
+    COLD: nothing, as Nsight Compute leaves it before each kernel it measures (Nsight Compute CLI,
+    ``--cache-control``, whose default is ``all``: "flush all GPU caches before each replay iteration").
+    WARM: what the same launch, just before, has left of its data, as in a loop that measures.
+    PREVIOUS: other data, of what the application ran before, which is written back as this launch's come.
+    """
 
     COLD = "cold"
     WARM = "warm"
+    PREVIOUS = "previous"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from warpwatt.core.execution import (
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State, Launch
 from warpwatt.core.program import Access, Instruction, Program, Resources, Space, Unknown
-from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, overlap_miss
-from warpwatt.emulate.caches.policy import buffer_size, l1_capacity
+from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, left_dirty, overlap_miss
+from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
 from warpwatt.gpus.occupancy import occupancy
 
 SECTOR = 32
@@ -228,6 +228,8 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
     if launch.l2 == L2State.WARM:
         lost = overlap_miss(oversubscription)
         read, written = read * lost, written * lost
+    elif launch.l2 == L2State.COLD:
+        written *= 1.0 - left_dirty(read + written, policy(gpu).dirty_bytes)
     return Traffic(read, written)
 
 

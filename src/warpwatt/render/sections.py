@@ -83,9 +83,16 @@ def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
     table.add_row("", *(Text(head, style=QUIET) for head in ("read", "written", "rate", "")))
     for key, traffic in (("l1", workload.l1), ("l2", workload.l2), ("dram", workload.dram)):
         rate = si(traffic.total / time, "B/s") if time > 0 else ""
-        peak = f"of {si(dram_peak(prediction.case), 'B/s')}" if key == "dram" else ""
+        notes = {
+            "dram": f"of {si(dram_peak(prediction.case), 'B/s')}",
+            "l2": f"--l2 {prediction.case.launch.l2}",
+        }
         table.add_row(
-            unit_name(key), si(traffic.read, "B"), si(traffic.written, "B"), rate, Text(peak, style=QUIET)
+            unit_name(key),
+            si(traffic.read, "B"),
+            si(traffic.written, "B"),
+            rate,
+            Text(notes.get(key, ""), style=QUIET),
         )
     return section("Memory", table)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
+from warpwatt.core.launch import L2State
 from warpwatt.core.program import Level, Unknown
 
 
@@ -94,6 +95,12 @@ FIELDS = (
         axis=Axis("BYTES", "Dynamic shared memory per block, perhaps an expression."),
     ),
     Field(
+        "l2", Group.LAUNCH, Kind.CHOICE,
+        "What L2 holds before: nothing (cold, the default: ncu measures so), what the same launch left "
+        "(warm: in a loop), other data (previous: within an application, as nsys sees it).",
+        key="l2", choices=tuple(state.value for state in L2State),
+    ),
+    Field(
         "arg", Group.LAUNCH, Kind.PAIRS, "n=1024, x=f32[n], y=f32[n]:zeros, 0=1024.", _NAMES, "args",
         paired=True,
         axis=Axis(
@@ -168,6 +175,6 @@ def keys(*groups: Group) -> tuple[str, ...]:
     """Return the keys that files and settings may have.
 
     >>> keys(Group.LAUNCH)
-    ('kernel', 'grid', 'block', 'cluster', 'shared', 'args', 'loops')
+    ('kernel', 'grid', 'block', 'cluster', 'shared', 'l2', 'args', 'loops')
     """
     return tuple(field.key for field in FIELDS if field.group in groups and field.key)

@@ -13,7 +13,7 @@ from typing import Any
 
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.errors import InputError, UsageError
-from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.request.fields import Group, keys
 from warpwatt.request.values import format_dimensions, format_pairs
 
@@ -41,6 +41,7 @@ class LaunchText:
     block: str | None = None
     cluster: str | None = None
     shared: int | None = None
+    l2: str | None = None
     arg: tuple[str, ...] = ()
     loop: tuple[str, ...] = ()
     args: Path | None = None
@@ -63,6 +64,7 @@ class LaunchText:
             block=self.block or base.block,
             cluster=self.cluster or base.cluster,
             shared=self.shared if self.shared is not None else base.shared,
+            l2=self.l2 or base.l2,
             arg=merged(base.arg, self.arg),
             loop=merged(base.loop, self.loop),
             args=self.args or base.args,
@@ -87,9 +89,22 @@ class LaunchText:
             block=Dim3.parse(self.block),
             cluster=Dim3.parse(self.cluster or "1"),
             dynamic_shared=self.shared or 0,
+            l2=parse_l2(self.l2),
             arguments=parse_arguments(self.arg),
         )
         return Request(self.kernel, launch, parse_loops(self.loop), self.arg)
+
+
+def parse_l2(text: str | None) -> L2State:
+    """Read what L2 holds before the launch; cold where nothing is said.
+
+    >>> parse_l2("warm"), parse_l2(None)
+    (<L2State.WARM: 'warm'>, <L2State.COLD: 'cold'>)
+    """
+    try:
+        return L2State(text or L2State.COLD)
+    except ValueError:
+        raise InputError(f"not a state of L2: {text!r}", hint="write one of " + ", ".join(L2State)) from None
 
 
 def _name(text: str) -> str:
@@ -129,7 +144,7 @@ def parse_loops(texts: Iterable[str]) -> tuple[tuple[int, float], ...]:
 
 
 def from_table(table: Mapping[str, Any], file: Path | str) -> LaunchText:
-    """Read a TOML table with the keys kernel, grid, block, cluster, shared, args, loops.
+    """Read a TOML table with the keys kernel, grid, block, cluster, shared, l2, args, loops.
 
     Dimensions are a number, a text or an array; ``args`` maps names to numbers, booleans or texts of the
     argument grammar; ``loops`` maps source lines to iterations.
@@ -164,6 +179,7 @@ def launch_of(values: Mapping[str, Any], file: Path | None = None) -> LaunchText
         block=format_dimensions(values.get("block")),
         cluster=format_dimensions(values.get("cluster")),
         shared=values.get("shared"),
+        l2=None if values.get("l2") is None else str(values["l2"]),
         arg=format_pairs(values.get("args") or {}),
         loop=format_pairs(values.get("loops") or {}),
         args=file,

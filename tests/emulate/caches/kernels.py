@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.execution import AccessPattern, Execution
-from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Program, Space, Unit
 from warpwatt.emulate.caches.growth import SampledBlocks
 from warpwatt.emulate.caches.reuse import reuse_of
@@ -89,7 +89,7 @@ class TracedKernel:
         }
         return Execution(
             self.program,
-            launch or Launch(grid, self.block),
+            launch or Launch(grid, self.block, l2=L2State.PREVIOUS),
             tuple(requests),
             (32.0,) * len(requests),
             accesses=patterns,

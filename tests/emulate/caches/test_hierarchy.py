@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from tests.emulate.caches import kernels
-from warpwatt.core.launch import Dim3, L2State
+from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Resources
+from warpwatt.emulate.caches.curves import left_dirty
 from warpwatt.emulate.caches.l1 import l1_profile
+from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
@@ -169,3 +171,35 @@ def test_scattered_sectors_keep_dram_busy_with_opening_pages():
     assert slowdown(32.0, visit) == pytest.approx(visit / 32)
     assert slowdown(math.inf, visit) == slowdown(128.0, visit) == 1.0
     assert visit_bytes(find("h200"), clocks) == 0.0  # its timings are not known
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "moved"),
+    [
+        (0, 1.049, 0.524),  # particles: memSetK
+        (0, 1.888, 1.12),  # jaccard: fill, 1.25 and 0.99
+        (0, 14.75, 13.87),  # floydwarshall2: init1
+        (0, 134.22, 133.28),  # heat: zero
+        (6.42, 6.42, 12.02),  # channelShuffle: NCHW
+        (8.36, 8.36, 16.26),  # recursiveGaussian: Transpose, 16.12 and 16.41
+        (8.39, 8.39, 15.89),  # reaction: derivative_x2_zeroflux
+        (80.0, 40.0, 159.63 - 40.0),  # swish: the gradient, one input less
+    ],
+)
+def test_what_is_written_last_stays_in_l2(read, written, moved):
+    """MB by Nsight Compute on an RTX 3080 with caches flushed before (gpuFLOPBench)."""
+    kept = left_dirty(1e6 * (read + written), policy(find("rtx3080")).dirty_bytes)
+    assert read + written * (1 - kept) == pytest.approx(moved, abs=0.45)
+
+
+def test_writes_are_paid_after_other_data_and_not_where_they_stay():
+    kernel = kernels.copy(1_000)
+    found = {}
+    for state in L2State:
+        launch = Launch(kernel.grid, kernel.block, l2=state)
+        execution = kernel.execution(sampled(kernel), launch)
+        found[state] = workload(execution, find("rtx3090"), RESOURCES).dram
+    assert found[L2State.PREVIOUS].written == pytest.approx(512_000)
+    assert 0 < found[L2State.COLD].written < 0.5 * 512_000
+    assert found[L2State.WARM].total == pytest.approx(0, abs=5_000)
+    assert found[L2State.COLD].read == found[L2State.PREVIOUS].read == pytest.approx(512_000)

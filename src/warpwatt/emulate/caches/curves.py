@@ -36,3 +36,15 @@ def l2_miss(oversubscription: float) -> float:
 def l2_store_miss(oversubscription: float) -> float:
     """Return the share of repeated L2 stores that reach DRAM again."""
     return gompertz(oversubscription, 0.38, 3.79, 0.55)
+
+
+def left_dirty(moved: float, dirty_bytes: float) -> float:
+    """Return the share of what a launch writes that L2 still holds, not written back, when it ends.
+
+    ``moved`` bytes pass through L2 in all; which of those that L2 keeps are written back first is left to
+    chance, so that the number kept approaches ``dirty_bytes`` exponentially.
+
+    >>> round(left_dirty(1e6, 1e6), 3), round(left_dirty(1e9, 1e6), 3), left_dirty(0.0, 1e6)
+    (0.632, 0.001, 1.0)
+    """
+    return -math.expm1(-moved / dirty_bytes) * dirty_bytes / moved if moved else 1.0

@@ -11,8 +11,10 @@ import numpy as np
 
 from warpwatt.core.execution import AccessPattern, Execution, LevelHits, Occupancy, Traffic
 from warpwatt.core.gpu import Gpu
+from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS, Growth, Reuse
+from warpwatt.emulate.caches.curves import left_dirty
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
@@ -71,6 +73,8 @@ def level_hits(
     for growth in reuse.growths:
         _distribute(growth, tallies, waves, rules)
     _add_unsampled(tallies, execution, patterns)
+    if execution.launch.l2 is L2State.COLD:
+        _keep_dirty(tallies, rules)
     return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
@@ -146,6 +150,13 @@ def _add_unsampled(
         for tally in own:
             tally.read += tally.first_touches * share if tally.reads else 0.0
             tally.written += tally.requested * share if tally.writes else 0.0
+
+
+def _keep_dirty(tallies: dict[int, _Tally], rules: Policy) -> None:
+    """Take out of the writes what L2 still holds when the launch ends; nothing was dirty when it began."""
+    kept = left_dirty(sum(tally.read + tally.written for tally in tallies.values()), rules.dirty_bytes)
+    for tally in tallies.values():
+        tally.written *= 1.0 - kept
 
 
 def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tally) -> LevelHits:

@@ -19,11 +19,15 @@ LINE = 128
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Bytes that one L2 miss fetches, usable L2 in bytes, whether partly written sectors are completed."""
+    """Bytes that one L2 miss fetches, usable L2 in bytes, whether partly written sectors are completed.
+
+    ``dirty_bytes`` are those moved last of which L2 has not yet written back what was written.
+    """
 
     dram_granule: int
     l2_bytes: float
     partial_fill: bool
+    dirty_bytes: float
 
 
 def policy(gpu: Gpu) -> Policy:
@@ -40,6 +44,7 @@ def policy(gpu: Gpu) -> Policy:
         dram_granule=row["dram_granule"]["value"],
         l2_bytes=row["l2_share"]["value"] * gpu.l2_size,
         partial_fill=gpu.memory_type.startswith("HBM"),
+        dirty_bytes=row["dirty_share"]["value"] * gpu.l2_size,
     )
 
 
