@@ -102,7 +102,7 @@ def row(path: Path, folder: Path, cuda: Path | None) -> Row:
         source, port(source, GPU, replace(small, reorder=False, take=("",)), choice=nothing), options
     )
     taken = check(source, port(source, GPU, small, choice=nothing), options)
-    public = None if cuda is None else public_seconds(path.stem, cuda, sizes(path, folder, LARGE), GPU)
+    public = _public(path, folder, cuda)
     return Row(
         path.stem,
         str(len(large.nests)),
@@ -113,6 +113,17 @@ def row(path: Path, folder: Path, cuda: Path | None) -> Row:
         _plain(large) if public is None else public,
         public is not None,
     )
+
+
+def _public(path: Path, folder: Path, cuda: Path | None) -> float | None:
+    """Return the seconds of the public CUDA, None where there is none or it is too long to predict."""
+    if cuda is None:
+        return None
+    try:
+        return public_seconds(path.stem, cuda, sizes(path, folder, LARGE), GPU)
+    except WarpWattError as error:
+        print(f"{path.stem}: the public CUDA is not predicted: {error.message}", flush=True)
+        return None
 
 
 def _plain(ported: Port) -> float:

@@ -159,7 +159,19 @@ class Reader:
                 raise self.scope.place.refused("a pointer is cast: what it points to is unknown", line)
         raise self.scope.place.refused("where this pointer points to is unknown", line, "index a named array")
 
+    def _null_test(self, node: Any, line: int) -> Number | None:
+        """Return what comparing an array with NULL gives: every array is there."""
+        sides = (node.left, node.right)
+        array = any(
+            isinstance(s, c_ast.ID) and isinstance(self.scope.entries.get(s.name), Array) for s in sides
+        )
+        null = any(isinstance(s, c_ast.Constant) and s.value == "0" for s in sides)
+        return integer(int(node.op == "!="), line) if array and null and node.op in ("==", "!=") else None
+
     def _binary(self, node: Any, line: int) -> Expression:
+        known = self._null_test(node, line)
+        if known is not None:
+            return known
         left, right = self.read(node.left), self.read(node.right)
         if node.op in _COMPARING:
             type_ = types.INT

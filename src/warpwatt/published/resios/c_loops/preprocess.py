@@ -24,10 +24,11 @@ _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([\w./+-]+)[>"]', re.MUL
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)$")
 _MACRO = re.compile(r"(\w+)(?:[ \t]+(.*))?$")
 STANDARD_HEADERS = [
-    "assert.h", "complex.h", "ctype.h", "errno.h", "fcntl.h", "fenv.h", "float.h", "inttypes.h",
-    "limits.h", "locale.h", "malloc.h", "math.h", "omp.h", "pthread.h", "sched.h", "setjmp.h", "signal.h",
-    "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h",
-    "sys/resource.h", "sys/stat.h", "sys/time.h", "sys/types.h", "tgmath.h", "time.h", "unistd.h",
+    "arpa/inet.h", "assert.h", "complex.h", "ctype.h", "dirent.h", "errno.h", "fcntl.h", "fenv.h", "float.h",
+    "getopt.h", "glob.h", "inttypes.h", "limits.h", "locale.h", "malloc.h", "math.h", "netinet/in.h", "omp.h",
+    "pthread.h", "sched.h", "setjmp.h", "signal.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h",
+    "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "sys/mman.h", "sys/resource.h",
+    "sys/socket.h", "sys/stat.h", "sys/time.h", "sys/types.h", "tgmath.h", "time.h", "unistd.h",
 ]  # fmt: skip
 _CONSTANTS = {
     "M_PI": "3.14159265358979323846", "M_E": "2.7182818284590452354", "INT_MAX": "2147483647",
@@ -35,7 +36,20 @@ _CONSTANTS = {
     "DBL_EPSILON": "2.2204460492503131e-16", "true": "1", "false": "0", "bool": "int", "NULL": "0",
     "__restrict__": "restrict", "__restrict": "restrict", "__inline": "inline", "__extension__": "",
 }  # fmt: skip
-_FILE = "typedef struct warpwatt_file FILE;"
+_OPAQUE = (
+    "FILE",
+    "DIR",
+    "glob_t",
+    "va_list",
+    "jmp_buf",
+    "pthread_t",
+    "pthread_mutex_t",
+    "clock_t",
+    "time_t",
+    "off_t",
+)
+_FILE = " ".join(f"typedef struct warpwatt_{name} {name};" for name in _OPAQUE)
+"""Types of headers that no kernel computes with; who names them shall parse."""
 
 
 def compiler() -> str | None:

@@ -23,6 +23,7 @@ from warpwatt.published.resios.c_loops.sequential import Sequential
 from warpwatt.published.resios.equations import transfer_seconds
 from warpwatt.published.resios.machine import tables
 from warpwatt.published.resios.port.choose import Candidates, Target, added, choose
+from warpwatt.published.resios.port.host_code import host_function
 from warpwatt.published.resios.port.launches import launched, mapping_of
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
 from warpwatt.published.resios.port.variants import variants
@@ -107,10 +108,15 @@ def port(
         made = variants(loops, mapping, prognosis.block, reorder=request.reorder)
         found.append(Candidates(one, mapping, prognosis, made))
     chosen, note = choose(program, tuple(found), Target(gpu, clocks, choice), request.take)
-    text = cuda_source(bound, tuple(c.generated for c in chosen))
     sequential = _sequential(source, bound, request)
     copied_in, copied_out = copies(bound)
     sizes = [*copied_in.values(), *copied_out.values()]
+    texts = {c.generated.name: c.generated for c in chosen}
+    text = (
+        cuda_source(bound, tuple(texts.values()))
+        + "\n"
+        + host_function(program, texts, [*copied_in], [*copied_out])
+    )
     launches = sum(len(one.launches) for one in ready)
     ported = tuple(
         PortedNest(
