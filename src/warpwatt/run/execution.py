@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from warpwatt.run.modules import Module
 
 USUAL = 20_000_000
-"""Warp instructions per second, before any is known; what is left of the budget bounds a part by twice that."""
+"""Warp instructions per second, before any is known; the budget left, at twice the rate, bounds a part."""
 LEAST = 10_000_000
 """Warp instructions that any part of a launch may execute."""
 FIRST_PART, MOST_AT_A_TIME = 512, 65536
