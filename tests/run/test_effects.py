@@ -7,6 +7,7 @@ import struct
 import pytest
 
 from warpwatt.emulate.arena import ARENA
+from warpwatt.emulate.lift import lift
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.run.effects import Versions, effects
 from warpwatt.run.memory import Allocations, Block
@@ -35,7 +36,7 @@ def allocations():
 
 
 def of(text, allocations, x=X, y=Y + 64):
-    return effects(lower(parse(BODY + text), "k"), struct.pack("<QQ", x, y), allocations)
+    return effects(lift(lower(parse(BODY + text), "k")), struct.pack("<QQ", x, y), allocations)
 
 
 def test_a_copy_from_one_buffer_to_another_is_repeatable(allocations):

@@ -16,7 +16,7 @@ from warpwatt.frontend.demangle import demangle
 from warpwatt.gpus import check_launch, occupancy
 from warpwatt.run import protocol as p
 from warpwatt.run.execution import Executor, Failure
-from warpwatt.run.launches import Request, launch_of, pointers
+from warpwatt.run.launches import Request, launch_of, pointers, texture_of
 from warpwatt.run.memory import Allocations, Arena, Block
 from warpwatt.run.modules import Module
 from warpwatt.run.predictions import Predicted, Predictor
@@ -427,6 +427,17 @@ class Device:
         self.executor.output.clear()
         return Answer(answer.error, answer.waited, text)
 
+    # -- textures -------------------------------------------------------------------------------------
+
+    def _texture(self, record: p.Texture, *_: Any) -> Answer:
+        self.allocations.textures[record.handle] = texture_of(record)
+        return Answer()
+
+    def _texture_destroy(self, record: p.TextureDestroy, host: float, *_: Any) -> Answer:
+        answer = self._settled(host)
+        self.allocations.textures.pop(record.handle, None)
+        return answer
+
     # -- the rest -------------------------------------------------------------------------------------
 
     def _unsupported(self, record: p.Unsupported, *_: Any) -> Answer:
@@ -493,8 +504,8 @@ _HANDLERS: dict[p.Type, Handler] = {
     p.Type.SYNCHRONIZE: Device._synchronize,
     p.Type.HOST_FUNCTION: Device._host_function,
     p.Type.GRAPH_LAUNCH: Device._nothing,
-    p.Type.TEXTURE: Device._nothing,
-    p.Type.TEXTURE_DESTROY: Device._nothing,
+    p.Type.TEXTURE: Device._texture,
+    p.Type.TEXTURE_DESTROY: Device._texture_destroy,
     p.Type.PROFILER: Device._nothing,
     p.Type.LIBRARY_CALL: Device._nothing,
     p.Type.UNSUPPORTED: Device._unsupported,

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op
 from warpwatt.emulate.layout import parameter_offsets
-from warpwatt.emulate.lift import lift
 from warpwatt.emulate.provenance import ANYWHERE, GLOBALS, places
 
 if TYPE_CHECKING:
     from warpwatt.core.program import Program
+    from warpwatt.emulate.ir import Operation, Routine
     from warpwatt.run.memory import Allocations
 
 _POINTER_BYTES = 8
 _OFF_CHIP = ("global", "generic")
+_COMPUTING = ("mma",)
+"""Functions that only compute: others read textures, print or allocate."""
 _UNSEEN = frozenset({ANYWHERE, GLOBALS})
 
 
@@ -37,10 +39,10 @@ class Effects:
         return known and self.pure and not (self.reads or frozenset()) & (self.writes or frozenset())
 
 
-def effects(program: Program, parameters: bytes, allocations: Allocations) -> Effects:
+def effects(routine: Routine, parameters: bytes, allocations: Allocations) -> Effects:
     """Return what a launch with these parameters reads and writes."""
-    reads, writes, pure = _accesses(program)
-    at = dict(_allocations(program, parameters, allocations))
+    reads, writes, pure = _accesses(routine)
+    at = dict(_allocations(routine.program, parameters, allocations))
 
     def found(names: frozenset[str]) -> frozenset[int] | None:
         if names & _UNSEEN or not names <= at.keys():
@@ -62,16 +64,20 @@ def _allocations(
         yield name, frozenset(block.address for block in blocks)
 
 
+def _called(operation: Operation) -> str:
+    """Return the name of the function that an operation calls."""
+    return str(operation.data[0] if isinstance(operation.data, tuple) else operation.data)
+
+
 @lru_cache(maxsize=256)
-def _accesses(program: Program) -> tuple[frozenset[str], frozenset[str], bool]:
+def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
     """Return the parameters that loads and stores are made of, and whether nothing else happens."""
-    routine = lift(program)
     where = places(routine)
     reads: set[str] = set()
     writes: set[str] = set()
     pure = True
     for operation in (o for block in routine.blocks for o in block.operations):
-        if operation.op is Op.CALL and not operation.results:
+        if operation.op is Op.CALL and _called(operation) not in _COMPUTING:
             pure = False
         if operation.op not in (Op.LOAD, Op.STORE, Op.ATOMIC) or not isinstance(operation.data, Memory):
             continue

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import WarpWattError
-from warpwatt.core.program import Level
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.failures import MISALIGNED, fault_error
-from warpwatt.emulate.functional import Outcome, execute
-from warpwatt.emulate.lift import lift
+from warpwatt.emulate.functional import Outcome, execute, routine_of
 from warpwatt.emulate.run import Limits, Stop
 from warpwatt.program.binding import bind
 from warpwatt.run.effects import Versions, effects
@@ -20,7 +19,7 @@ from warpwatt.run.memory import device_memory
 
 if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Kernel, Program
+    from warpwatt.core.program import Kernel
     from warpwatt.emulate.arena import ArenaMemory
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Context
@@ -76,7 +75,7 @@ class Executor:
         """Compute a launch; return what went wrong, None if nothing did or the budget is spent."""
         if self.given_up:
             return None
-        found = effects(_program(kernel), request.parameters, self.allocations)
+        found = effects(_routine(kernel), request.parameters, self.allocations)
         if self.versions.is_done(request.key, found):
             self.repeated += 1
             return None
@@ -115,10 +114,8 @@ class Executor:
         self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
 
     def _run(self, kernel: Kernel, request: Request, module: Module) -> Failure | None:
-        program = _program(kernel)
-        bound = bind(program, replace(request.launch, arguments={}))
-        routine = lift(program)
-        bound = replace(bound, program=routine.program)
+        routine = _routine(kernel)
+        bound = bind(routine.program, replace(request.launch, arguments={}))
         memory = device_memory(self.arena.shared, self.allocations, self._memories.get(id(module)))
         self._memories[id(module)] = memory
         context = load_parameters(bound.program, bound.launch, request.parameters, memory)
@@ -147,12 +144,10 @@ def _parts(launch: Launch) -> Iterator[range]:
         start, size = start + size, min(2 * size, MOST_AT_A_TIME)
 
 
-def _program(kernel: Kernel) -> Program:
-    """Return the program to execute: PTX has fewer instructions than machine code."""
-    program = kernel.ptx or kernel.sass
-    assert program is not None
-    assert program.level is not Level.C
-    return program
+@lru_cache(maxsize=256)
+def _routine(kernel: Kernel) -> Routine:
+    """Return what is executed of a kernel."""
+    return routine_of(kernel)
 
 
 def _code(outcome: Outcome) -> int:

@@ -12,8 +12,9 @@ from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture
 from warpwatt.run.memory import Allocations, device_memory
-from warpwatt.run.protocol import LaunchFlag
+from warpwatt.run.protocol import LaunchFlag, TextureFlag
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +106,26 @@ def _argument(parameter: Parameter, data: bytes, allocations: Allocations) -> Ar
         return Scalar(struct.unpack(_FLOATS[parameter.type], data)[0])
     signed = parameter.type.startswith("s")
     return Scalar(0 if parameter.pointer else int.from_bytes(data, "little", signed=signed))
+
+
+def texture_of(record: protocol.Texture) -> Texture:
+    """Return the texture or surface object of a message."""
+    flags = TextureFlag(record.flags)
+    return Texture(
+        address=record.address,
+        width=record.width,
+        height=max(1, record.height),
+        depth=max(1, record.depth),
+        pitch=record.pitch,
+        slice_pitch=record.slice_pitch,
+        channel_bits=tuple(bits for bits in record.channel_bits if bits),
+        channel_kind=ChannelKind(record.channel_kind),
+        address_modes=tuple(map(AddressMode, record.address_modes)),
+        border=record.border,
+        normalized_coordinates=TextureFlag.NORMALIZED_COORDINATES in flags,
+        linear_filter=TextureFlag.LINEAR_FILTER in flags,
+        normalized_float=TextureFlag.NORMALIZED_FLOAT in flags,
+    )
 
 
 Load = Callable[["BoundLaunch"], "tuple[Context, DeviceMemory]"]

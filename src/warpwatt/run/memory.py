@@ -18,6 +18,8 @@ from warpwatt.run.protocol import Memory
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.emulate.textures import Texture
+
 ARENA_BYTES = 1 << 40
 """Address space of the arena: more than any GPU's memory; only what is touched costs anything."""
 PAGE = 2 << 20
@@ -76,6 +78,8 @@ class Allocations:
         self._blocks: dict[int, Block] = {}
         self._sorted: list[int] | None = None
         self._highest = ARENA
+        self.textures: dict[int, Texture] = {}
+        """Texture and surface objects by what kernels get of them."""
 
     def add(self, block: Block) -> None:
         """Know an allocation."""
@@ -129,6 +133,7 @@ def device_memory(
     """Return a mapping of the arena as the emulator's device memory: a new one, or ``memory``, updated."""
     mapped, table = area[: max(PAGE, allocations.end)], allocations.table()
     if memory is None:
-        return ArenaMemory(mapped, table)
+        memory = ArenaMemory(mapped, table)
     memory.update(mapped, table)
+    memory.textures = allocations.textures
     return memory
