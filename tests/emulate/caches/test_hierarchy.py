@@ -203,3 +203,18 @@ def test_writes_are_paid_after_other_data_and_not_where_they_stay():
     assert 0 < found[L2State.COLD].written < 0.5 * 512_000
     assert found[L2State.WARM].total == pytest.approx(0, abs=5_000)
     assert found[L2State.COLD].read == found[L2State.PREVIOUS].read == pytest.approx(512_000)
+
+
+def test_places_drawn_from_a_counter_are_written_once_each():
+    """Blocks append 32 floats each, in the order in which they are run."""
+    grid, numbers = Dim3(4_000), np.array([2_000, 0, 3_999, 17, 900, 3_000])
+    place = {int(number): k for k, number in enumerate(numbers)}
+
+    def accesses(x, y, z):
+        yield [(0, kernels.slot(2) + 128 * place[x] + 4 * kernels.LANES)]
+
+    kernel = kernels.TracedKernel(
+        grid, Dim3(32), ((Access.STORE, 4, "st.global.f32"),), accesses, {2: ("out", 4_000 * 128)}
+    )
+    work = workload(kernel.execution(numbers), find("rtx3090"), RESOURCES)
+    assert work.dram.written == pytest.approx(4_000 * 128)

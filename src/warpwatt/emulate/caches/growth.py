@@ -9,7 +9,7 @@ stretch of addresses and the buffer's size bound it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -247,9 +247,32 @@ def _extent(
 ) -> tuple[float, tuple[Lag, ...] | None, float]:
     """Return bytes of a block, when they are touched again, and bytes of the grid."""
     block_bytes = scale * _mean_bytes(sets, blocks)
+    if appended(sets, blocks):
+        new = len(_distinct(np.sort(np.concatenate(sets)))) / sum(map(len, sets))
+        return block_bytes * new, (), block_bytes * new * blocks.grid.count
     again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else None
     union = _distinct(np.sort(np.concatenate(sets)))
     return block_bytes, again, _total(union, sets, again, block_bytes, blocks)
+
+
+def appended(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
+    """Return whether blocks take places in the order in which they were run: from a counter.
+
+    Each goes on where the one before ended, although their numbers are far apart and in another order.
+
+    >>> from warpwatt.core.launch import Dim3
+    >>> sampled = SampledBlocks(Dim3(1000), np.array([500, 2, 900, 40]), np.ones(4))
+    >>> appended([np.arange(4 * k, 4 * k + 5) for k in range(4)], sampled)
+    True
+    >>> appended([np.arange(4 * n, 4 * n + 5) for n in sampled.numbers], sampled)
+    False
+    """
+    writing = [k for k, sectors in enumerate(sets) if len(sectors)]
+    if len(writing) < 3 or (np.diff(blocks.numbers[writing]) > 0).all():
+        return False
+    first, last = (np.array([int(sets[k][end]) for k in writing]) for end in (0, -1))
+    ahead = first[1:] - last[:-1]
+    return bool((ahead >= 0).all() and (ahead <= 1).all() and last[-1] - first[0] >= 3)
 
 
 def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
