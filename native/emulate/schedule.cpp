@@ -9,6 +9,7 @@ namespace warpwatt::emulate {
 namespace {
 
 constexpr std::int64_t kTurn = 4096;  // instructions; warpwatt.emulate.run.TURN
+constexpr int kPatience = 64;         // rounds after which blocks that run may wait for one that has not begun
 
 bool can_run(const Warp& warp) { return *std::min_element(warp.next.begin(), warp.next.end()) < kConverging; }
 
@@ -17,16 +18,28 @@ public:
     explicit Schedule(Machine& machine) : machine_(machine) {}
 
     // Starts some of the run's blocks, from number `first` on, and runs them until they end.
-    Stop run_together(std::int64_t first, std::int64_t count) {
-        for (std::int64_t place = 0; place < count; ++place)
-            start_block(machine_, place, first + place, machine_.launch.blocks[first + place]);
-        blocks_ = count;
+    Stop run_together(std::int64_t first) {
+        blocks_ = 0;
+        start_more(first, machine_.launch.resident_blocks);
         Stop outcome = Stop::kDone;
-        while (outcome == Stop::kDone && note_ready_warps()) outcome = run_round();
+        for (int round = 1; outcome == Stop::kDone && note_ready_warps(); ++round) {
+            outcome = run_round();
+            if (round % kPatience == 0) start_more(first, std::min(2 * blocks_, machine_.launch.places));
+        }
         return outcome == Stop::kDone && some_thread_lives() ? Stop::kDeadlock : outcome;
     }
 
+    // Blocks that were started together.
+    std::int64_t blocks() const { return blocks_; }
+
 private:
+    void start_more(std::int64_t first, std::int64_t count) {
+        const Launch& launch = machine_.launch;
+        const std::int64_t end = std::min(count, launch.block_count - first);
+        for (; blocks_ < end; ++blocks_)
+            start_block(machine_, blocks_, first + blocks_, launch.blocks[first + blocks_]);
+    }
+
     std::int64_t warps() const { return blocks_ * machine_.launch.warps_per_block; }
 
     bool some_thread_lives() const {
@@ -79,7 +92,7 @@ std::int64_t run_blocks(Machine* machine) {
     Schedule schedule(*machine);
     Stop outcome = Stop::kDone;
     for (std::int64_t first = 0; first < launch.block_count && outcome == Stop::kDone;
-         first += launch.resident_blocks)
-        outcome = schedule.run_together(first, std::min(launch.resident_blocks, launch.block_count - first));
+         first += schedule.blocks())
+        outcome = schedule.run_together(first);
     return static_cast<std::int64_t>(outcome);
 }

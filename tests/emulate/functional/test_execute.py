@@ -109,8 +109,10 @@ def test_an_endless_loop_ends_with_the_budget():
     assert 10_000 <= outcome.warp_instructions < 20_000
 
 
-def test_blocks_of_a_cooperative_launch_wait_for_each_other():
-    """Each block adds one and spins until all have."""
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("cooperative", [True, False])
+def test_blocks_wait_for_each_other(cooperative, threads):
+    """Each block adds one and spins until all have; the runtime is told so, or not."""
     b = begin()
     at = element(b, 0, Type.I32, b.const(Type.I64, 0))
     b.guard = b.compare("eq", b.special("tid.x"), b.i32(0))
@@ -125,7 +127,8 @@ def test_blocks_of_a_cooperative_launch_wait_for_each_other():
     b.at(2)
     b.store("global", element(b, 1, Type.I32), b.get("seen"))
     buffers = {"arrived": np.zeros(1, np.uint32), "seen": np.zeros(20 * 64, np.uint32)}
-    outcome, memory = run(b, buffers, grid=20, cooperative=True)
+    limits = Limits(warp_instructions=100_000_000)
+    outcome, memory = run(b, buffers, grid=20, cooperative=cooperative, limits=limits, threads=threads)
     assert outcome.stop is Stop.DONE
     assert (memory.array("seen") == 20).all()
 

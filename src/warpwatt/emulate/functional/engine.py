@@ -14,6 +14,7 @@ import numpy as np
 from warpwatt.emulate.functional.access_text import access_text
 from warpwatt.emulate.functional.choice import missing
 from warpwatt.emulate.functional.text import RUN_TIME, functional_text
+from warpwatt.emulate.ir import Memory, Op
 from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine
 from warpwatt.emulate.native.results import end_of
@@ -34,6 +35,8 @@ _SMALL, _MIDDLE = 2000, 20_000
 """Operations up to which a routine is optimised fully, and at all."""
 _MOST_TOGETHER = 4096
 """Blocks that a thread takes at a time, at most."""
+_MOST_WAITING = 512
+"""Blocks that take turns, at most, where those that have begun seem to wait for others."""
 _SHARES = 8
 """In how many parts a thread's share of the grid is taken, at least."""
 
@@ -79,7 +82,8 @@ def execute(
 
     Blocks run on several threads at a time (``threads``, by default one for each core), each from its start
     to its end and in the order of their numbers; those of a cooperative launch and of a cluster take turns
-    on one. What goes wrong in the kernel is said in the result and does not raise.
+    on one. Where blocks run for long, which may be waiting, the next ones begin too and take turns. What goes
+    wrong in the kernel is said in the result and does not raise.
 
     Parameters
     ----------
@@ -93,7 +97,7 @@ def execute(
     grid = range(context.launch.grid.count) if blocks is None else blocks
     cores = threads or len(os.sched_getaffinity(0))
     text, code = _compiled(routine)
-    work = _Work(grid, _at_a_time(context, len(grid), cores), limits)
+    work = _Work(grid, _at_a_time(routine, context, len(grid), cores), limits)
     workers = [_Worker(work, text, code, context, memory) for _ in range(min(cores, work.parts))]
     _run(workers)
     for worker in workers:
@@ -115,13 +119,23 @@ def _compiled(routine: Routine) -> tuple[Tables, Code]:
     return text, load(made, {name: address(name) for name in RUN_TIME})
 
 
-def _at_a_time(context: Context, blocks: int, threads: int) -> int:
-    """Return how many blocks a thread takes at a time: all that must run together are taken at once."""
+def _at_a_time(routine: Routine, context: Context, blocks: int, threads: int) -> int:
+    """Return how many blocks a thread takes at a time.
+
+    All that must run together are taken at once; so are those of a small grid that may wait for each other.
+    """
     if context.launch.cooperative:
         return blocks
     cluster = context.launch.cluster.count
-    fair = max(1, min(_MOST_TOGETHER, blocks // (threads * _SHARES)))
+    shares = 1 if blocks <= _MOST_WAITING and _may_wait(routine) else _SHARES
+    fair = max(1, min(_MOST_TOGETHER, -(-blocks // (threads * shares))))
     return -(-fair // cluster) * cluster
+
+
+def _may_wait(routine: Routine) -> bool:
+    """Whether blocks can tell each other that they have come somewhere: by atomics on global memory."""
+    operations = (o for block in routine.blocks for o in block.operations if o.op is Op.ATOMIC)
+    return any(isinstance(o.data, Memory) and o.data.space in ("global", "generic") for o in operations)
 
 
 class _Work:
@@ -200,7 +214,7 @@ class _Worker:
 
     def _machine(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
         text, context, memory = self._made_of
-        machine = Machine(text, context, memory, blocks, limits)
+        machine = Machine(text, context, memory, blocks, limits, spare=min(len(blocks), _MOST_WAITING))
         machine.caller.printed = self.printed
         machine.record["code.dispatch"] = self._dispatch
         return machine

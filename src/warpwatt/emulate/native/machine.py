@@ -53,9 +53,12 @@ class Machine:
         memory: DeviceMemory,
         blocks: tuple[int, ...],
         limits: Limits,
+        *,
+        spare: int = 0,
     ) -> None:
         self.text, self.context, self.memory, self.blocks = text, context, memory, blocks
         self.together = resident(context, blocks)
+        self.places = self.together * (1 + spare // self.together)
         self._kept: list[Any] = []
         self._error: BaseException | None = None
         self.record = self._aligned(MACHINE.itemsize).view(MACHINE)[0]
@@ -112,7 +115,7 @@ class Machine:
 
     def _launch(self) -> None:
         """Dimensions, and the records of the blocks that are resident together."""
-        launch, context, together = self.context.launch, self.context, self.together
+        launch, context, places = self.context.launch, self.context, self.places
         for part in ("block", "grid", "cluster"):
             extent = getattr(launch, part)
             self._set(f"launch.{part}", x=extent.x, y=extent.y, z=extent.z)
@@ -122,20 +125,21 @@ class Machine:
             threads_per_block=launch.block.count,
             warps_per_block=warps,
             sms=context.sms,
-            resident_blocks=together,
+            resident_blocks=self.together,
+            places=places,
         )
         warp_bytes = WARP.itemsize + self.text.register_bytes
         shared_stride = -(-max(1, context.shared) // 64) * 64
         local_stride = -(-context.local // 16) * 16
         self._set(
             "residents",
-            blocks=self._room(together * BLOCK.itemsize),
-            warps=self._room(together * warps * warp_bytes),
+            blocks=self._room(places * BLOCK.itemsize),
+            warps=self._room(places * warps * warp_bytes),
             warp_bytes=warp_bytes,
-            shared=self._room(together * shared_stride),
+            shared=self._room(places * shared_stride),
             shared_bytes=context.shared,
             shared_stride=shared_stride,
-            local=self._room(together * warps * WARP_SIZE * local_stride),
+            local=self._room(places * warps * WARP_SIZE * local_stride),
             local_bytes=context.local,
             local_stride=local_stride,
             special=self._table(self._special_registers(warps)),
