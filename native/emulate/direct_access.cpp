@@ -152,8 +152,8 @@ void load_lanes_directly(Machine* machine, Warp* warp, std::int32_t row, LaneMas
     with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
         for (int element = 0; element < operation.count; ++element)
             for_each_lane(lanes, [&](int lane) {
-                std::memcpy(values + (element * kLanes + lane) * kBytes,
-                            hosts.lanes[lane] + element * kBytes, kBytes);
+                std::memcpy(values + (element * kLanes + lane) * kBytes, hosts.lanes[lane] + element * kBytes,
+                            kBytes);
             });
     });
 }
@@ -166,8 +166,8 @@ void store_lanes_directly(Machine* machine, Warp* warp, std::int32_t row, LaneMa
     with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
         for (int element = 0; element < operation.count; ++element)
             for_each_lane(lanes, [&](int lane) {
-                std::memcpy(hosts.lanes[lane] + element * kBytes,
-                            values + (element * kLanes + lane) * kBytes, kBytes);
+                std::memcpy(hosts.lanes[lane] + element * kBytes, values + (element * kLanes + lane) * kBytes,
+                            kBytes);
             });
     });
 }

@@ -9,7 +9,7 @@ namespace warpwatt::emulate {
 namespace {
 
 constexpr std::int64_t kTurn = 4096;  // instructions; warpwatt.emulate.run.TURN
-constexpr int kPatience = 64;         // rounds after which blocks that run may wait for one that has not begun
+constexpr int kPatience = 64;  // rounds after which blocks that run may wait for one that has not begun
 
 bool can_run(const Warp& warp) { return *std::min_element(warp.next.begin(), warp.next.end()) < kConverging; }
 

@@ -48,7 +48,9 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Energy", Text(f"{si(run.energy, 'J')} from first to last work of the GPU", style="bold green")
     )
-    facts.add_row("Kernels", f"{si(kernels, 's')} in {result.launches} launches")
+    facts.add_row(
+        "Kernels", f"{si(kernels, 's')} in {result.launches} launch{'es' if result.launches != 1 else ''}"
+    )
     facts.add_row("Idle", f"{si(run.idle, 's')} between them, {si(run.idle_energy, 'J')}")
     facts.add_row("Host", f"{si(run.host, 's')}, measured on this machine")
     return panel(facts, plain(result.program.rpartition("/")[2]), run.gpu)
