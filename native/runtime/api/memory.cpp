@@ -1,5 +1,7 @@
 // Memory management: allocations and what pointers point to.
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -53,13 +55,27 @@ Allocation* registered_around(Client& client, const void* pointer) {
     return nullptr;
 }
 
+// Moves whole pages from or to the arena's file: the system call asks nobody whose bytes they are.
+bool move_pages(long call, int file, char* pages, std::size_t bytes, std::uint64_t offset) {
+    while (bytes) {
+        long moved = syscall(call, file, pages, bytes, offset);
+        if (moved <= 0) return false;
+        pages += moved;
+        offset += static_cast<std::uint64_t>(moved);
+        bytes -= static_cast<std::size_t>(moved);
+    }
+    return true;
+}
+
 // The program's pages become pages of the arena, with what is in them.
 cudaError_t register_pages(Client& client, void* pointer, std::size_t bytes, unsigned flags) {
     Pages pages(pointer, bytes);
     if (registered_around(client, pointer)) return cudaErrorHostMemoryAlreadyRegistered;
     std::uint64_t address = client.allocate(pages.bytes(), Memory::kPinned, flags);
     if (!address) return cudaErrorMemoryAllocation;
-    std::memcpy(client.arena.host(address), pointer_of(pages.begin), pages.bytes());
+    if (!move_pages(SYS_pwrite64, client.arena.file(), static_cast<char*>(pointer_of(pages.begin)),
+                    pages.bytes(), client.arena.offset(address)))
+        return cudaErrorInvalidValue;
     void* mapped =
         mmap(pointer_of(pages.begin), pages.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
              client.arena.file(), static_cast<off_t>(client.arena.offset(address)));
@@ -72,12 +88,13 @@ cudaError_t unregister_pages(Client& client, void* pointer) {
     Allocation* found = registered_around(client, pointer);
     if (!found) return cudaErrorHostMemoryNotRegistered;
     if (cudaError_t error = client.make_current(found->address, found->size, false)) return error;
-    std::string contents(client.arena.host(found->address), found->size);
     void* place = found->registered;
     if (mmap(place, found->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
         place)
         return cudaErrorInvalidValue;
-    std::memcpy(place, contents.data(), contents.size());
+    if (!move_pages(SYS_pread64, client.arena.file(), static_cast<char*>(place), found->size,
+                    client.arena.offset(found->address)))
+        return cudaErrorInvalidValue;
     return client.free(found->address);
 }
 
