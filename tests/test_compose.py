@@ -142,4 +142,4 @@ def test_plugins_are_found_by_entry_point(monkeypatch, matmul):
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point] if "time" in group else [])
     assert "oracle" in registry.time_models()
     assert predict(matmul, MATMUL, find("t4"), choice=Choice(time="oracle")).time.value > 0
-    registry.time_model.cache_clear()
+    registry._time_model.cache_clear()

@@ -66,9 +66,9 @@ def test_an_application_is_corrected_step_by_step(run, file):
 
 
 def test_recommend_starts_from_the_measured_launch(run, file):
-    words = ("recommend", SAXPY, "--gpu", "t4", "--model", "time=wang-chu", "--clock", "600:1590:330,5001")
+    asked = ("recommend", SAXPY, "--gpu", "t4", "--model", "time=wang-chu", "--clock", "600:1590:330,5001")
     slow = HEAD + "65536,256,9000,1590,5001,16777216\n"  # far from DRAM's bound: the SM clock counts
-    words = (*words, "--objective", "energy", "--format", "json")
+    words = (*asked, "--objective", "energy", "--format", "json")
     _, plain, _ = run(*words)
     code, out, err = run(*words, "--profile", file("run.csv", slow))
     assert code == 0, err

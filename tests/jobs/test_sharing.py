@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import add
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from warpwatt.core.application import Application, KernelNode
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.prediction import ApplicationPrediction, Step
 from warpwatt.gpus import find
@@ -74,7 +76,9 @@ def test_very_many_rounds_stay_exact_for_one_grid():
     assert share([Grid(1_000_003, 4, 1e-6)], 10)[1][0] == pytest.approx(-(-1_000_003 // 40) * 1e-6, rel=5e-3)
 
 
-def _application(gpu, *times, streams=True):
+def _application(
+    gpu: Gpu, *times: Estimate, streams: bool = True
+) -> tuple[Application, ApplicationPrediction]:
     """Return kernels of half the SMs each with these times, and them one at a time at 100 W above idle."""
     nodes, steps = [], []
     for i, time in enumerate(times):
@@ -82,12 +86,13 @@ def _application(gpu, *times, streams=True):
         stream = f"s{i}" if streams else "s"
         nodes.append(KernelNode(f"k{i}", Path("k.cu"), None, launch, stream=stream))
         workload = SimpleNamespace(occupancy=SimpleNamespace(blocks_per_sm=1))
-        prediction = SimpleNamespace(case=SimpleNamespace(workload=workload))
+        prediction: Any = SimpleNamespace(case=SimpleNamespace(workload=workload))
         energy = time.scaled(100.0 + idle_watts(gpu), "J")
         steps.append(Step(f"k{i}", "kernel", stream, 1, 0.0, time, energy, prediction))
     nothing, whole = Estimate.exact(0.0, "J"), Estimate.exact(0.0, "s")
     energy = nothing
     for step in steps:
+        assert step.energy is not None
         whole, energy = whole.combine(step.time, add, "s"), energy.combine(step.energy, add, "J")
     found = ApplicationPrediction("a", gpu.name, tuple(steps), whole, energy, nothing, ())
     return Application("a", tuple(nodes)), found
@@ -97,7 +102,8 @@ def test_makespan_and_energy_have_the_interval_of_the_steps():
     """Two kernels beside each other end with the later one, under every draw; the work is the same."""
     gpu = find("a100-pcie-40gb")
     one, two = Estimate.spread(10.0, {"p": 0.2}, "s"), Estimate.spread(9.0, {"q": 0.3}, "s")
-    shared = share_application(*_application(gpu, one, two), gpu)
+    application, predicted = _application(gpu, one, two)
+    shared = share_application(application, predicted, gpu)
     later = one.combine(two, max, "s")
     assert shared.time.value == pytest.approx(10.0)
     assert (shared.time.low, shared.time.high) == pytest.approx((later.low, later.high), rel=1e-9)
@@ -111,7 +117,8 @@ def test_makespan_and_energy_have_the_interval_of_the_steps():
 def test_kernels_of_one_stream_take_the_sum_and_its_interval():
     gpu = find("a100-pcie-40gb")
     one, two = Estimate.spread(10.0, {"p": 0.2}, "s"), Estimate.spread(9.0, {"q": 0.3}, "s")
-    shared = share_application(*_application(gpu, one, two, streams=False), gpu)
+    application, predicted = _application(gpu, one, two, streams=False)
+    shared = share_application(application, predicted, gpu)
     both = one.combine(two, add, "s")
     assert (shared.time.low, shared.time.value, shared.time.high) == pytest.approx(
         (both.low, both.value, both.high), rel=1e-9

@@ -28,7 +28,7 @@ def shifted(grid: Dim3, steps: tuple[int, int, int], offsets: list[int]) -> kern
         yield [*reads, (len(offsets), kernels.slot(3) + own)]
 
     load, store = (Access.LOAD, 4, "ld.global.f32"), (Access.STORE, 4, "st.global.f32")
-    buffers = {2: ("x", None), 3: ("y", None)}
+    buffers: dict[int, tuple[str, float | None]] = {2: ("x", None), 3: ("y", None)}
     return kernels.TracedKernel(grid, Dim3(32), (*[load] * len(offsets), store), accesses, buffers)
 
 

@@ -114,8 +114,9 @@ def test_fetches_follow_the_guide(mode, linear, normalized, dimensions):
     where = [
         np.array([random.uniform(-1.5, 2.5) * (1 if normalized else n) for _ in range(40)]) for n in extents
     ]
+    width, height, depth = (*extents, 1, 1)[:3]
     texture = Texture(
-        0, *extents, pitch=array.strides[-2] if dimensions > 1 else 0,
+        0, width, height, depth, pitch=array.strides[-2] if dimensions > 1 else 0,
         slice_pitch=array.strides[0] if dimensions > 2 else 0, address_modes=(mode,) * 3, border=(7.0,) * 4,
         linear_filter=linear, normalized_coordinates=normalized,
     )  # fmt: skip

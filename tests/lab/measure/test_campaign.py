@@ -85,8 +85,8 @@ def test_the_most_valuable_come_first_in_an_order_of_the_seed(corpus):
     assert not labels[0].endswith("tiny")
     assert labels[-1].endswith("zeros")
     chosen = PointChoice(only=("time add*large", "power two/small"))
-    labels = {point.label for point in points(corpus, 90) if chosen.takes(point.label)}
-    assert labels == {"time add/large", "power two/small", "power two/small/zeros"}
+    taken = {point.label for point in points(corpus, 90) if chosen.takes(point.label)}
+    assert taken == {"time add/large", "power two/small", "power two/small/zeros"}
 
 
 def test_programs_beyond_the_target_are_left_out(corpus):
