@@ -22,6 +22,8 @@ void it_may_want_fewer_warps() {
     CHECK(!barriers.complete(5, 8, 3));
     CHECK(!barriers.complete(4, 8, 2));
     CHECK(barriers.complete(5, 8, 2));
+    barriers.arrive(6);
+    CHECK(barriers.complete(6, 8, 1));
 }
 
 void warps_that_have_left_are_not_waited_for() {

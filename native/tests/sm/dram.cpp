@@ -63,6 +63,16 @@ void a_load_long_ago_is_forgotten() {
     CHECK_NEAR(dram.read(200.0, 8.0, kLatency), 700.0 + 100.0 * load, 1e-9);
 }
 
+void requests_at_one_time_add_up_to_the_load() {
+    Settings s = test::settings();
+    s.load_linear_cycles = 100.0;
+    s.burst_cycles = 1000.0;
+    s.burst_after_cycles = 1.0;
+    Dram dram(s);
+    dram.read(10.0, 80.0, kLatency);  // a tenth of a window each, within the burst
+    CHECK_NEAR(dram.read(10.0, 80.0, kLatency), 510.0 + 100.0 * 0.2, 1e-9);
+}
+
 // q·ρ/(1-ρ) has no bound: it is taken at 0.95 at the most.
 void queueing_is_cut_off_at_the_highest_load() {
     Settings s = test::settings();
@@ -81,6 +91,7 @@ int main() {
     a_burst_passes_at_once_when_sms_have_fallen_out_of_step();
     latency_grows_with_the_load_of_the_recent_past();
     a_load_long_ago_is_forgotten();
+    requests_at_one_time_add_up_to_the_load();
     queueing_is_cut_off_at_the_highest_load();
     return warpwatt::test::failures();
 }

@@ -240,8 +240,12 @@ def test_constants_do_not_wait_for_the_load_store_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"sub_cores": 5}, {"queue_depth": 17}, {"sub_cores": 1, "resident": 65}]
-)
-def test_an_sm_larger_than_any_is_refused(settings: dict[str, int]) -> None:
+    "settings",
+    [
+        {"sub_cores": 5}, {"queue_depth": 17}, {"sub_cores": 1, "resident": 65}, {"sub_cores": 0},
+        {"queue_depth": 0},
+    ],
+)  # fmt: skip
+def test_an_sm_larger_than_any_or_without_a_unit_is_refused(settings: dict[str, int]) -> None:
     with pytest.raises(UnsupportedGpuError):
         simulate(inputs(table(1), **settings))  # type: ignore[arg-type]
