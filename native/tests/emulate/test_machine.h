@@ -23,8 +23,8 @@ public:
     explicit TestMachine(std::int64_t threads = 32, std::int64_t blocks = 1) {
         const std::int64_t warps = (threads + kLanes - 1) / kLanes;
         for (std::int64_t i = 0; i < blocks; ++i) numbers.push_back(i);
-        machine.launch = {{threads, 1, 1}, {blocks, 1, 1}, {1, 1, 1}, threads, warps, 4,
-                          blocks,          numbers.data(), blocks};
+        machine.launch = {{threads, 1, 1}, {blocks, 1, 1}, {1, 1, 1},      threads, warps, 4,
+                          blocks,          blocks,         numbers.data(), blocks};
         block_records.resize(blocks);
         warp_records.resize(blocks * warps);
         shared.resize(blocks * kSharedBytes);
@@ -34,7 +34,9 @@ public:
             kSharedBytes,         local.data(),        kLocalBytes,  kLocalBytes,   &special};
         bases[kBufferSlot] = buffer.data();
         sizes[kBufferSlot] = kBufferBytes;
-        machine.global = {bases.data(), sizes.data(), flags.data(), kinds.data(), keys.data(), nullptr};
+        machine.global = {bases.data(), sizes.data(), flags.data(),
+                          kinds.data(), keys.data(),  nullptr,
+                          nullptr,      nullptr,      0};
         banks.fill(constants.data());
         bank_sizes[kParameterBank] = bank_sizes[kConstantBank] = constants.size();
         machine.constant = {banks.data(), bank_sizes.data()};
