@@ -20,6 +20,7 @@ from warpwatt.emulate.native.floats import EACH, FLOATS
 from warpwatt.emulate.native.integers import INTEGERS
 from warpwatt.emulate.native.lanes import LANES
 from warpwatt.emulate.native.records import BLOCK, CODES, MACHINE, RANGE, WARP, offset_of
+from warpwatt.emulate.native.routine_text import CONTROL_AND_MATHS
 from warpwatt.emulate.native.values import vector_type
 
 if TYPE_CHECKING:
@@ -28,25 +29,10 @@ if TYPE_CHECKING:
 _PURE = {**INTEGERS, **FLOATS, **LANES}
 _FAILING = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC, Op.CALL})
 _CLOCKS = ("clock", "clock64", "globaltimer")
-_RUNTIME = """
+_DIRECT = """
 declare void @load_lanes_directly(ptr, ptr, i32, i32) cold
 declare void @store_lanes_directly(ptr, ptr, i32, i32) cold
 declare void @atomic_lanes_directly(ptr, ptr, i32, i32)
-declare void @call_function(ptr, i32, i32)
-declare void @match_lanes(ptr, i32)
-declare void @exit_lanes(ptr, ptr, i32)
-declare void @converge_lanes(ptr, ptr, i32)
-declare void @converge_waiting_lanes(ptr, ptr)
-declare void @arrive_at_barrier(ptr, ptr, i64, i64, i32, i32, i32)
-declare void @read_barrier_results(ptr, ptr, i32)
-declare void @branch_indirect(ptr, ptr, i32, i32)
-declare void @trap_lanes(ptr, ptr, i32, i32)
-declare i32 @fesetround(i32)
-declare double @exp2(double)
-declare double @log2(double)
-declare double @sin(double)
-declare double @cos(double)
-declare double @tanh(double)
 !0 = !{!"branch_weights", i32 1000, i32 1}
 !1 = !{!"branch_weights", i32 8, i32 1}
 !2 = !{!"branch_weights", i32 1, i32 1000}
@@ -69,7 +55,7 @@ def functional_text(routine: Routine) -> Tables:
         _write_block(text, number, block)
     text.lines.append("}")
     declarations = sorted(kind.declaration for kind in tables.kinds)
-    tables.text = "\n".join([_RUNTIME, EACH, *declarations, *text.lines])
+    tables.text = "\n".join([CONTROL_AND_MATHS, _DIRECT, EACH, *declarations, *text.lines])
     return tables
 
 

@@ -23,14 +23,9 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Block, RegisterKind, Routine, Value
 
 _PURE = {**INTEGERS, **FLOATS, **LANES}
-_RUNTIME = """
-declare void @load_lanes(ptr, ptr, i32, i32)
-declare void @load_uniform(ptr, ptr, i32, i32, i64)
-declare void @store_lanes(ptr, ptr, i32, i32)
-declare void @atomic_lanes(ptr, ptr, i32, i32)
+CONTROL_AND_MATHS = """
 declare void @call_function(ptr, i32, i32)
 declare void @match_lanes(ptr, i32)
-declare void @record_step(ptr, ptr, i32)
 declare void @exit_lanes(ptr, ptr, i32)
 declare void @converge_lanes(ptr, ptr, i32)
 declare void @converge_waiting_lanes(ptr, ptr)
@@ -44,6 +39,14 @@ declare double @log2(double)
 declare double @sin(double)
 declare double @cos(double)
 declare double @tanh(double)
+"""
+"""What every text of a routine calls of the native core and of the C library."""
+_COUNTED = """
+declare void @load_lanes(ptr, ptr, i32, i32)
+declare void @load_uniform(ptr, ptr, i32, i32, i64)
+declare void @store_lanes(ptr, ptr, i32, i32)
+declare void @atomic_lanes(ptr, ptr, i32, i32)
+declare void @record_step(ptr, ptr, i32)
 """
 
 
@@ -69,7 +72,7 @@ class RoutineText:
     def __post_init__(self) -> None:
         self._place_registers(self.routine.registers)
         self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
-        parts = [_RUNTIME, EACH, HELPERS, jump_table(len(self.routine.blocks))]
+        parts = [CONTROL_AND_MATHS, _COUNTED, EACH, HELPERS, jump_table(len(self.routine.blocks))]
         parts += [self._block(number, block) for number, block in enumerate(self.routine.blocks)]
         self.text = "\n".join(parts)
 

@@ -22,7 +22,7 @@ from warpwatt.published.resios.c_loops.sequential import Program as Compiled
 from warpwatt.published.resios.c_loops.sequential import Sequential
 from warpwatt.published.resios.equations import transfer_seconds
 from warpwatt.published.resios.machine import tables
-from warpwatt.published.resios.port.choose import Candidates, Target, added, choose
+from warpwatt.published.resios.port.choose import Candidates, Chosen, Target, added, choose
 from warpwatt.published.resios.port.host_code import host_function
 from warpwatt.published.resios.port.launches import launched, mapping_of
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
@@ -118,21 +118,7 @@ def port(
         + host_function(program, texts, [*copied_in], [*copied_out])
     )
     launches = sum(len(one.launches) for one in ready)
-    ported = tuple(
-        PortedNest(
-            mapping=one.mapping,
-            prognosis=one.prognosis,
-            generated=taken.generated,
-            prediction=taken.samples[len(taken.samples) // 2] if taken.samples else None,
-            note=note,
-            launches=len(one.launched.launches),
-            prognosed=one.prognosis.seconds * len(one.launched.launches),
-            predicted=taken.predicted,
-            alternatives=taken.alternatives,
-            plain=one.variants[0].name,
-        )
-        for one, taken in zip(found, chosen, strict=True)
-    )
+    ported = tuple(_ported(one, taken, note) for one, taken in zip(found, chosen, strict=True))
     return Port(
         bound=bound,
         program=program,
@@ -145,6 +131,23 @@ def port(
         model=_by_model(ported, gpu, sizes, launches, request),
         cuda=text,
         warnings=tuple(f"{name} is not given: assumed to be 1" for name in bound.assumed),
+    )
+
+
+def _ported(one: Candidates, taken: Chosen, note: str) -> PortedNest:
+    """Return a kernel as it was chosen to be written, with what was found about it."""
+    launches = len(one.launched.launches)
+    return PortedNest(
+        mapping=one.mapping,
+        prognosis=one.prognosis,
+        generated=taken.generated,
+        prediction=taken.samples[len(taken.samples) // 2] if taken.samples else None,
+        note=note,
+        launches=launches,
+        prognosed=one.prognosis.seconds * launches,
+        predicted=taken.predicted,
+        alternatives=taken.alternatives,
+        plain=one.variants[0].name,
     )
 
 
