@@ -92,6 +92,8 @@ class Launch:
     graph: bool = False
     repeats: int = 1
     l2: L2State = L2State.COLD
+    in_l2: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Share of each buffer's data that L2 holds before the launch, where other launches left it there."""
     arguments: Mapping[str, Argument] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:

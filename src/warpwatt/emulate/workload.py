@@ -225,12 +225,31 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
     oversubscription = (first_read + first_written) / gpu.l2_size
     read = first_read + (l2.read - first_read) * l2_miss(oversubscription)
     written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
-    if launch.l2 == L2State.WARM:
-        lost = overlap_miss(oversubscription)
-        read, written = read * lost, written * lost
-    elif launch.l2 == L2State.COLD:
+    lost = overlap_miss(oversubscription) if launch.l2 == L2State.WARM else 1.0 - _in_l2(streams, launch)
+    read, written = read * lost, written * lost
+    if launch.l2 == L2State.COLD:
         written *= 1.0 - left_dirty(read + written, policy(gpu).dirty_bytes)
     return Traffic(read, written)
+
+
+def _in_l2(streams: Iterable[Stream], launch: Launch) -> float:
+    """Return the share of the launch's data that L2 holds before it."""
+    found = sum(stream.footprint * launch.in_l2.get(stream.buffer, 0.0) for stream in streams)
+    return found / max(1.0, sum(stream.footprint for stream in streams))
+
+
+def footprints(execution: Execution) -> dict[str, float]:
+    """Return the distinct bytes that a launch touches of each buffer, without local memory."""
+    if execution.reuse is None:
+        found: dict[str, float] = {}
+        for stream in _streams(execution):
+            found[stream.buffer] = max(found.get(stream.buffer, 0.0), stream.footprint)
+        return found
+    from warpwatt.emulate.caches.waves import Waves
+
+    shared = [growth for growth in execution.reuse.growths if not growth.private]
+    blocks = execution.launch.grid.count
+    return Waves(execution.launch, blocks, 1.0, shared).footprints(blocks)
 
 
 def _distinct(streams: Iterable[Stream], launch: Launch) -> float:

@@ -25,6 +25,7 @@ from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_na
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from warpwatt.core.launch import Launch
     from warpwatt.render.context import Context
     from warpwatt.render.reach import Reach
 
@@ -85,7 +86,7 @@ def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
         rate = si(traffic.total / time, "B/s") if time > 0 else ""
         notes = {
             "dram": f"of {si(dram_peak(prediction.case), 'B/s')}",
-            "l2": f"--l2 {prediction.case.launch.l2}",
+            "l2": _l2_before(prediction.case.launch),
         }
         table.add_row(
             unit_name(key),
@@ -95,6 +96,12 @@ def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
             Text(notes.get(key, ""), style=QUIET),
         )
     return section("Memory", table)
+
+
+def _l2_before(launch: Launch) -> str:
+    """Return what L2 holds before a launch: as one asks for it, and buffers that others have left."""
+    held = ", ".join(f"{percent(share)} of {name}" for name, share in launch.in_l2.items())
+    return f"--l2 {launch.l2}" + (f", holds {plain(held)}" if held else "")
 
 
 def warp_state(prediction: Prediction, context: Context) -> list[RenderableType]:

@@ -229,6 +229,7 @@ class Device:
 
     def _free(self, record: p.Free, host: float, *_: Any) -> Answer:
         answer = self._settled(host)
+        self.predictor.freed(record.address)
         self.allocations.remove(record.address)
         return answer
 
@@ -255,9 +256,15 @@ class Device:
             self._timed.append(work)
             return Answer()
         self._place()
+        self._copied(record)
         here = [line.host(host) for line in self.timelines]
         ends = [line.copy(at, record) for line, at in zip(self.timelines, here, strict=True)]
         return self._waits(here, ends)
+
+    def _copied(self, record: p.CopyRecord) -> None:
+        """Know that L2 holds what a copy, in its place among the launches, has written."""
+        if record.kind in _FROM_HOST:
+            self.predictor.copied(record.destination, record.size)
 
     # -- launches -------------------------------------------------------------------------------------
 
@@ -308,6 +315,8 @@ class Device:
                     line.host(work.host), name, request.stream, time, energy, request.number, graph=work.graph
                 )
             return
+        if isinstance(record, p.CopyRecord):
+            self._copied(record)
         for line in self.timelines:
             host = line.host(work.host)
             match record:
@@ -331,6 +340,7 @@ class Device:
             for reason in found.failures:
                 self.notify(f"launch {request.number} is not predicted: {reason}")
         self.predicted.append(found)
+        self.predictor.ran(found)
         return found
 
     def _execute(self, before: Request | None = None) -> None:

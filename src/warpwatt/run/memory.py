@@ -108,12 +108,18 @@ class Allocations:
         if block is not None and not block.name:
             self._blocks[block.address] = replace(block, name=name)
 
+    def name(self, address: int) -> str:
+        """Return what :meth:`table` calls the allocation at an address."""
+        return self._blocks[address].name or f"{address:#x}"
+
+    def by_name(self, name: str) -> list[Block]:
+        """Return the allocations that :meth:`table` calls by a name."""
+        return [block for block in self._blocks.values() if name in (block.name, f"{block.address:#x}")]
+
     def table(self) -> AllocationTable:
         """Return what the emulator tells buffers apart by."""
         return AllocationTable.of(
-            Allocation(b.address, b.bytes, b.name or f"{b.address:#x}")
-            for b in self._blocks.values()
-            if b.bytes
+            Allocation(b.address, b.bytes, self.name(b.address)) for b in self._blocks.values() if b.bytes
         )
 
     @property

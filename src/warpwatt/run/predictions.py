@@ -12,6 +12,8 @@ from warpwatt.compose import Choice, analyse, predict
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.program import Level
 from warpwatt.emulate.emulation import prepared
+from warpwatt.emulate.workload import footprints
+from warpwatt.run.l2 import Found, L2Contents
 from warpwatt.run.launches import arguments, loader
 
 if TYPE_CHECKING:
@@ -54,8 +56,16 @@ class Predictor:
     budget: float
     """Seconds of CPU time for all predictions; past it launches are taken to be like earlier ones."""
     spent: float = 0.0
+    l2: tuple[L2Contents, ...] = field(init=False)
+    """What L2 of each GPU holds."""
     _known: dict[tuple[object, ...], Predicted] = field(default_factory=dict)
+    """By what is launched, and what it finds in L2."""
+    _executions: dict[tuple[object, ...], Execution] = field(default_factory=dict)
+    """By what is launched and the target, unless contents of memory might make it another."""
     _by_function: dict[int, list[Predicted]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.l2 = tuple(map(L2Contents.of, self.gpus))
 
     def is_steered(self, module: Module, request: Request) -> bool:
         """Whether what memory holds decides where threads of a launch go or look."""
@@ -66,8 +76,33 @@ class Predictor:
         return False
 
     def known(self, request: Request) -> Predicted | None:
-        """Return the prediction of an identical launch, unless contents of memory might make it another."""
-        return self._known.get(request.key)
+        """Return the prediction of an identical launch that found the same in L2.
+
+        None too where contents of memory might make it another.
+        """
+        executions = [self._executions.get((*request.key, gpu.target)) for gpu in self.gpus]
+        known = [execution for execution in executions if execution is not None]
+        if len(known) < len(self.gpus):
+            return None
+        return self._known.get((*request.key, *map(self._found, self.l2, known)))
+
+    def ran(self, predicted: Predicted) -> None:
+        """Know that a launch has run: L2 holds what it touched."""
+        for contents, prediction in zip(self.l2, predicted.predictions, strict=True):
+            if prediction is not None:
+                contents.touch(self._footprints(prediction.case.workload.execution))
+
+    def copied(self, address: int, size: int) -> None:
+        """Know that bytes were copied to device memory, through L2 as all that reaches it."""
+        block = self.allocations.at(address)
+        if block is not None:
+            for contents in self.l2:
+                contents.copy_to(block.address, float(min(size, block.bytes)), float(block.bytes))
+
+    def freed(self, address: int) -> None:
+        """Know that an allocation is no more."""
+        for contents in self.l2:
+            contents.forget(address)
 
     def predict(self, module: Module, request: Request) -> Predicted:
         """Return the predictions of a launch from what memory holds; past the budget, of one like it."""
@@ -84,39 +119,58 @@ class Predictor:
     def _predict_all(self, module: Module, request: Request) -> Predicted:
         found: list[Prediction | None] = []
         failures: list[str] = []
-        executions: dict[str, Execution] = {}
-        steered = False
-        for gpu, clocks in zip(self.gpus, self.clocks, strict=True):
+        l2: list[Found] = []
+        fresh: dict[str, Execution] = {}
+        for gpu, clocks, contents in zip(self.gpus, self.clocks, self.l2, strict=True):
             try:
                 kernel = module.kernel(request.kernel, gpu.target)
-                steered = steered or _steered(kernel)
-                found.append(self._predict(kernel, request, gpu, clocks, executions))
+                execution = self._execution(kernel, request, gpu.target, fresh)
+                l2.append(self._found(contents, execution))
+                execution = _finding(execution, l2[-1], self.allocations)
+                found.append(
+                    predict(
+                        kernel, execution.launch, gpu, clocks=clocks, choice=self.choice, execution=execution
+                    )
+                )
             except WarpWattError as error:
                 found.append(None)
                 failures.append(f"{gpu.name}: {error}")
         predicted = Predicted(request, tuple(found), tuple(failures))
-        if not steered:
-            self._known[request.key] = predicted
+        if len(l2) == len(self.gpus):
+            self._known[*request.key, *l2] = predicted
         return predicted
 
-    def _predict(
-        self,
-        kernel: Kernel,
-        request: Request,
-        gpu: Gpu,
-        clocks: Clocks | None,
-        executions: dict[str, Execution],
-    ) -> Prediction:
-        given = arguments(kernel, request.parameters, self.allocations)
-        launch = replace(request.launch, arguments=given)
-        execution = executions.get(gpu.target)
-        if execution is None:
+    def _execution(
+        self, kernel: Kernel, request: Request, target: str, fresh: dict[str, Execution]
+    ) -> Execution:
+        """Return what a launch does: from memory as it is, or as it always does."""
+        key = (*request.key, target)
+        found = self._executions.get(key) or fresh.get(target)
+        if found is None:
+            given = arguments(kernel, request.parameters, self.allocations)
+            launch = replace(request.launch, arguments=given)
             load = loader(request.parameters, self.arena.private, self.allocations)
             try:
-                execution = executions[gpu.target] = self._analyse(kernel, launch, load)
+                found = self._analyse(kernel, launch, load)
             finally:
                 self.arena.forget()
-        return predict(kernel, launch, gpu, clocks=clocks, choice=self.choice, execution=execution)
+            if not _steered(kernel):
+                self._executions[key] = found
+            fresh[target] = found
+        return found
+
+    def _found(self, contents: L2Contents, execution: Execution) -> Found:
+        """Return what a launch finds in an L2."""
+        return contents.find(self._footprints(execution))
+
+    def _footprints(self, execution: Execution) -> dict[int, float]:
+        """Return the bytes that a launch touches of allocations, by their addresses."""
+        found: dict[int, float] = {}
+        for name, size in footprints(execution).items():
+            blocks = self.allocations.by_name(name)
+            whole = sum(block.bytes for block in blocks)
+            found |= {block.address: size * block.bytes / whole for block in blocks if whole}
+        return found
 
     def _analyse(self, kernel: Kernel, launch: Launch, load: Load) -> Execution:
         """Return what a launch does, by its PTX where machine code cannot be followed."""
@@ -126,6 +180,12 @@ class Predictor:
             if kernel.ptx is None or self.choice.level is not None:
                 raise
             return analyse(kernel, launch, replace(self.choice, level=Level.PTX), load)
+
+
+def _finding(execution: Execution, l2: Found, allocations: Allocations) -> Execution:
+    """Return what a launch does that finds something in L2."""
+    shares = {name: share for address, share in l2.shares if (name := allocations.name(address))}
+    return replace(execution, launch=replace(execution.launch, l2=l2.state, in_l2=shares))
 
 
 def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:

@@ -32,15 +32,20 @@ class Waves:
         return footprint(growth, self.launch.grid, blocks)
 
     def used(self, blocks: float) -> float:
-        """Return the distinct bytes of all buffers; reads and writes of one buffer meet."""
+        """Return the distinct bytes of all buffers."""
+        return sum(self.footprints(blocks).values())
+
+    def footprints(self, blocks: float) -> dict[str, float]:
+        """Return the distinct bytes of each buffer; reads and writes of one buffer meet."""
         totals: dict[str, dict[bool, float]] = {}
         limits = {g.buffer: g.limit for g in self.growths}
         for growth in self.growths:
             sides = totals.setdefault(growth.buffer, {False: 0.0, True: 0.0})
             sides[growth.written] += self.distinct(growth, blocks)
-        return sum(
-            min(max(sides.values()), limits[name] or max(sides.values())) for name, sides in totals.items()
-        )
+        return {
+            name: min(max(sides.values()), limits[name] or max(sides.values()))
+            for name, sides in totals.items()
+        }
 
     def from_dram(self, growth: Growth, asked: float) -> tuple[float, float]:
         """Return DRAM bytes for ``asked`` bytes that no SM had: first touches, and capacity misses.
@@ -54,7 +59,7 @@ class Waves:
         shared = max(0.0, asked - max(per_wave, once + again))
         curve = l2_store_miss if growth.written else l2_miss
         missed = shared * curve(self.used(self.wave) / self.l2_bytes)
-        kept = 1.0 - self._resident_before()
+        kept = 1.0 - self._resident_before(growth.buffer)
         return (once + again) * kept, missed * kept
 
     def _lost_between_waves(self, growth: Growth) -> float:
@@ -85,13 +90,14 @@ class Waves:
         """Return the share of a block's data that L2 has lost so many blocks later."""
         return overlap_miss(self.used(blocks) / self.l2_bytes)
 
-    def _resident_before(self) -> float:
-        """Return the share of all data that the same launch before has left in L2 until it is touched again.
+    def _resident_before(self, buffer: str) -> float:
+        """Return the share of a buffer's data that is in L2 from before until it is touched again.
 
+        That is what the caller knows of it or, of a warm L2, what the same launch before has left.
         Its whole footprint lies between, so what is larger than L2 is as good as gone: the published curve
         for what waves have in common, which the times of small kernels over growing arrays follow
         (gpu-benches, A40 and L40: half is lost at 1.2 times the size of L2, all at 1.7).
         """
         if self.launch.l2 is not L2State.WARM:
-            return 0.0
+            return self.launch.in_l2.get(buffer, 0.0)
         return 1.0 - overlap_miss(self.used(self.blocks) / self.l2_bytes)

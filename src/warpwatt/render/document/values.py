@@ -64,6 +64,7 @@ def launch_document(launch: Launch) -> Json:
         "graph": launch.graph,
         "repeats": launch.repeats,
         "l2": str(launch.l2),
+        **({"in_l2": dict(launch.in_l2)} if launch.in_l2 else {}),
         "threads": launch.threads,
         "warps": launch.warps,
         "arguments": {name: argument_document(a) for name, a in launch.arguments.items()},
