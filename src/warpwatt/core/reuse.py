@@ -90,7 +90,7 @@ class Growth:
 class Reuse:
     """Sampled lines and the growth of footprints of one launch.
 
-    ``stream`` holds blocks that are far apart in the grid: those an SM holds at one time. ``complete`` is
+    ``stream`` holds blocks that are far apart in the grid, as an SM's are. ``complete`` is
     False where the sampled blocks' accesses were cut short.
     """
 
@@ -98,4 +98,4 @@ class Reuse:
     growths: tuple[Growth, ...]
     complete: bool = True
     whole_grid: bool = False
-    """Every block of the grid is in ``growths``: totals are exact."""
+    """``stream`` holds every block of the grid, each under its own number."""

@@ -9,7 +9,9 @@ import pytest
 from tests.emulate.caches import kernels
 from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Resources
+from warpwatt.core.reuse import READ, LineStream
 from warpwatt.emulate.caches.curves import left_dirty
+from warpwatt.emulate.caches.growth import _stretch
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.sampling import sample_blocks
@@ -115,6 +117,40 @@ def test_footprints_from_samples_are_those_of_the_whole_grid(kernel, known):
     for slot, (name, _) in kernel.buffers.items():
         total = sum(g.total for g in reuse.growths if g.buffer == name)
         assert total == pytest.approx(kernels.exact_footprint(kernel, slot), rel=0.04), name
+
+
+def test_neighbours_of_a_grid_that_is_run_whole_meet_on_no_sm():
+    """Blocks 0 and 82 of the 144 share neither rows nor columns; 0 and 1 do."""
+    kernel = kernels.matmul(12)
+    execution = kernel.execution()
+    alone = l1_profile(execution.reuse.stream, 1, 1).read_shares(1e6)
+    hits = workload(execution, find("rtx3090"), RESOURCES).hits
+    assert {i: hits[i].l1_hits for i in alone} == pytest.approx({i: f.hit for i, f in alone.items()})
+
+
+def test_what_only_the_first_blocks_read_is_shared_as_theirs():
+    """The second block leaves before its load, as on the diagonal of a blocked shortest path."""
+    stream = LineStream(
+        instruction=np.array([0, 1, 0], np.int32),
+        block=np.array([0, 0, 1], np.int32),
+        warp=np.array([0, 0, 1], np.int32),
+        time=np.array([0, 1, 0]),
+        line=np.array([0, 1, 9]),
+        sectors=np.full(3, 15, np.uint8),
+        kind=np.full(3, READ, np.uint8),
+    )
+    shares = l1_profile(stream, 1, 2).read_shares(100, 0.9)
+    assert [shares[i].cold for i in (0, 1)] == pytest.approx([1, 1])
+
+
+def test_scattered_blocks_fill_the_gaps_that_a_sample_leaves():
+    """Each of 512 blocks writes one of every 512 sectors: a sample's gaps are not the grid's."""
+    offsets = np.random.default_rng(0).permutation(512)[:20]
+    sets = [np.arange(64) * 512 + offset for offset in offsets]
+    union = np.sort(np.concatenate(sets))
+    assert _stretch(union, sets) == pytest.approx(32 * 64 * 512, rel=0.15)
+    every_other = [np.arange(64) * 2 + 128 * k for k in range(20)]
+    assert _stretch(np.concatenate(every_other), every_other) == pytest.approx(32 * 64 * 20, rel=0.15)
 
 
 def test_more_cache_never_hurts():

@@ -30,6 +30,8 @@ FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""
 MOST_PAIRS = 24
 """Neighbours compared along an axis."""
+SATURATED = 0.9
+"""A stretch is as dense as it will be where half of the blocks fill it to more than this share."""
 NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
 
@@ -311,7 +313,7 @@ def _total(
         return max(float(SECTOR * len(union)), _touched(block_bytes, again, count, count))
     seen = _mean_bytes(sets, blocks)
     drawn = SECTOR * _drawn(sets, blocks) * (block_bytes / max(1.0, seen))
-    return max(float(SECTOR * len(union)), min(drawn, _stretch(union, len(blocks.numbers))))
+    return max(float(SECTOR * len(union)), min(drawn, _stretch(union, sets)))
 
 
 def _mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
@@ -348,18 +350,25 @@ def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     return float(len(times) - unseen * np.expm1(more * np.log1p(-once / (samples * unseen + once))))
 
 
-def _stretch(union: NDArray[np.int64], blocks: int) -> float:
-    """Return the bytes of the stretch of addresses the blocks are spread over, as dense as it is nearby.
+def _stretch(union: NDArray[np.int64], sets: Sequence[NDArray[np.int64]]) -> float:
+    """Return the bytes of the stretch of addresses that blocks are spread over, as dense as it is nearby.
 
-    The ends of a stretch lie beyond those of ``blocks`` draws from it by one gap in all.
+    The ends of a stretch lie beyond those of n draws from it by one gap in all. Where half of the blocks
+    leave wider gaps, the others are filling them, and in the end there are none.
     """
     if len(union) < 2:
         return float(SECTOR * len(union))
-    gaps = np.diff(union)
-    near = gaps[gaps <= NEAR_GAP]
-    density = len(near) / near.sum() if len(near) else 1.0
+    blocks, half = len(sets), _distinct(np.sort(np.concatenate(sets[::2])))
+    density = _density(union) if _density(half) > SATURATED * _density(union) else 1.0
     span = float(union[-1] - union[0] + 1)
-    return SECTOR * span * float(density) * (blocks + 1) / max(1, blocks - 1)
+    return SECTOR * span * density * (blocks + 1) / max(1, blocks - 1)
+
+
+def _density(ascending: NDArray[np.int64]) -> float:
+    """Return sectors per sector of stretch where they lie near each other, 1 if none do."""
+    gaps = np.diff(ascending)
+    near = gaps[gaps <= NEAR_GAP]
+    return float(len(near) / near.sum()) if len(near) else 1.0
 
 
 def footprint(growth: Growth, grid: Dim3, blocks: float) -> float:

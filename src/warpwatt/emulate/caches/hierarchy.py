@@ -85,7 +85,10 @@ def _read_shares(
     if not (reuse.stream.kind & BYPASS == 0).any():
         return {}
     later = max(0.0, 1.0 - wave_share(waves))
-    profile = l1_profile(reuse.stream, resident, 2 if later else 1)
+    # Blocks go to the SMs in turn (Gilman et al., "Demystifying the placement policies of the NVIDIA GPU
+    # thread block scheduler for concurrent kernels", 2020): neighbours meet on one SM in no wave.
+    step = gpu.sm_count if reuse.whole_grid else 1
+    profile = l1_profile(reuse.stream, resident, 2 if later else 1, step)
     wider = waves.used(waves.wave) / max(1.0, waves.used(resident))
 
     def lost(distance: NDArray[np.float64]) -> NDArray[np.float64]:

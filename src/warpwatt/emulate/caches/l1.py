@@ -10,10 +10,10 @@ many accesses share are always kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,11 +45,10 @@ class ReadShares:
     lost: float = 0.0
     in_flight: float = 0.0
 
-    def __add__(self, other: ReadShares) -> ReadShares:
-        return ReadShares(
-            self.hit + other.hit, self.cold + other.cold, self.lost + other.lost,
-            self.in_flight + other.in_flight,
-        )  # fmt: skip
+    def mixed(self, other: ReadShares, share: float) -> ReadShares:
+        """Return the shares where ``share`` of the reads are as the other's."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return ReadShares(*((1 - share) * mine + share * theirs for mine, theirs in pairs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,29 +80,32 @@ class L1Profile:
         hit, cold = self.distance < lines, np.isinf(self.distance)
         in_flight = hit & (self.ahead >= lines)
         missing = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
-        result: dict[int, ReadShares] = {}
-        for late, part in ((False, 1 - later_share), (True, later_share)):
-            rows = self.later == late
-            if not part or not rows.any():
-                continue
-            index, weight = self.instruction[rows], self.weight[rows] * part
-            totals = np.bincount(index, weight) / part
-            sums = [np.bincount(index, weight * values[rows]) for values in (hit, cold, missing, in_flight)]
-            for i in np.flatnonzero(totals).tolist():
-                shares = (float(s[i] / totals[i]) for s in sums)
-                result[i] = result.get(i, ReadShares()) + ReadShares(*shares)
-        return result
+        quantities = (hit, cold, missing, in_flight)
+        first, later = (self._shares(rows, quantities) for rows in (~self.later, self.later))
+        # what the blocks of one round do not reach is as in the other's
+        only = first | later
+        both = {i: first[i].mixed(later[i], later_share) for i in first.keys() & later.keys()}
+        return only | both
+
+    def _shares(self, rows: NDArray[np.bool_], quantities: Sequence[NDArray[Any]]) -> dict[int, ReadShares]:
+        """Return instruction -> the mean of each quantity over some rows."""
+        index, weight = self.instruction[rows], self.weight[rows]
+        totals = np.bincount(index, weight)
+        sums = [np.bincount(index, weight * quantity[rows]) for quantity in quantities]
+        return {
+            i: ReadShares(*(float(s[i] / totals[i]) for s in sums)) for i in np.flatnonzero(totals).tolist()
+        }
 
 
 @lru_cache(maxsize=64)
-def l1_profile(stream: LineStream, resident: int, rounds: int) -> L1Profile:
+def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) -> L1Profile:
     """Return the profile of ``resident`` blocks of an SM, followed by as many if ``rounds`` is 2.
 
-    Blocks of the stream are taken in order; if there are not enough, copies of them with lines of their
-    own, except for lines that several blocks of the stream share.
+    Every ``step``-th block of the stream is taken; if there are not enough, copies of them with lines of
+    their own, except for lines that several blocks of the stream share.
     """
     row_weight, shared = _thinned(stream, resident * rounds)
-    rows, copy, round_ = _cast(stream, np.flatnonzero(row_weight), resident, rounds)
+    rows, copy, round_ = _cast(stream, np.flatnonzero(row_weight), resident, rounds, step)
     line = stream.line[rows] + _COPY * np.where(shared[rows], 0, copy)
     weight = row_weight[rows]
     order = _turns(stream, rows, copy, round_)
@@ -148,7 +150,7 @@ def _turns(
 
 
 def _cast(
-    stream: LineStream, chosen: NDArray[np.int64], resident: int, rounds: int
+    stream: LineStream, chosen: NDArray[np.int64], resident: int, rounds: int, step: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return rows of the stream for every place of every round, which copy each is, and its round."""
     blocks = int(stream.block.max(initial=0)) + 1
@@ -156,9 +158,10 @@ def _cast(
     ends = np.searchsorted(stream.block[by_block], np.arange(blocks + 1))
     rows, copies, round_numbers = [], [], []
     for place in range(resident * rounds):
-        own = by_block[ends[place % blocks] : ends[place % blocks + 1]]
+        turn, block = divmod(place * step, blocks)
+        own = by_block[ends[block] : ends[block + 1]]
         rows.append(own)
-        copies.append(np.full(len(own), place // blocks))
+        copies.append(np.full(len(own), turn))
         round_numbers.append(np.full(len(own), place // resident))
     return np.concatenate(rows), np.concatenate(copies), np.concatenate(round_numbers)
 

@@ -46,27 +46,39 @@ def reuse_of(
     bases = bases_of(stream)
     runs = runs_of(stream)
     grown = (growths(t, bases, blocks, buffers, partial, scales or {}, runs) for t in (read, written))
+    kept, whole = _far_apart(stream, blocks)
     return Reuse(
-        stream=_far_apart(stream, blocks),
+        stream=kept,
         growths=tuple(growth for side in grown for growth in side),
         complete=trace.complete,
-        whole_grid=len(blocks.numbers) >= blocks.grid.count,
+        whole_grid=whole,
     )
 
 
-def _far_apart(stream: LineStream, blocks: SampledBlocks) -> LineStream:
-    """Return the rows of blocks that are no neighbours of each other, as many as there is room for."""
-    followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
-    everyone = list(range(len(blocks.numbers)))
-    apart = [b for b in everyone if b not in followers]
-    chosen = everyone if len(everyone) >= blocks.grid.count or len(apart) < FEWEST_BLOCKS else apart
-    sizes = np.bincount(stream.block, minlength=len(blocks.numbers))
+def _far_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, bool]:
+    """Return the rows of blocks that are no neighbours of each other, as many as there is room for.
+
+    Of a whole grid all if there is room, else every n-th; and whether these are all.
+    """
+    count = len(blocks.numbers)
+    sizes = np.bincount(stream.block, minlength=count)
+    whole = count >= blocks.grid.count
+    apart = (
+        _apart(blocks) if not whole else range(0, count, max(1, -(-len(stream.block) // MOST_STREAM_ROWS)))
+    )
+    chosen = list(apart) if len(apart) >= FEWEST_BLOCKS else list(range(count))
     fits = np.cumsum(sizes[chosen]) <= MOST_STREAM_ROWS
     kept = chosen[: max(FEWEST_BLOCKS, int(fits.sum()))]
     rows = np.isin(stream.block, kept)
-    ordinal = np.zeros(len(blocks.numbers), np.int32)
+    ordinal = np.zeros(count, np.int32)
     ordinal[kept] = np.arange(len(kept))
-    return replace(_rows(stream, rows), block=ordinal[stream.block[rows]])
+    return replace(_rows(stream, rows), block=ordinal[stream.block[rows]]), whole and len(kept) == count
+
+
+def _apart(blocks: SampledBlocks) -> list[int]:
+    """Return the sampled blocks that are not the neighbour of one before."""
+    followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
+    return [b for b in range(len(blocks.numbers)) if b not in followers]
 
 
 def _rows(stream: LineStream, rows: NDArray[np.bool_]) -> LineStream:
