@@ -90,3 +90,27 @@ def test_no_repository(tmp_path):
 def test_ranges_that_are_none(text):
     with pytest.raises(InputError, match="not two commits"):
         parse_range(text)
+
+
+def test_a_hostile_configuration_runs_nothing(repository):
+    """A missing blob would be fetched by the command that the repository's own configuration names."""
+    mark = repository.parent / "it-ran"
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=repository, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    blob = git("rev-parse", "HEAD:src/k.cu")
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for key, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "evil",
+        "remote.evil.url": str(repository),
+        "remote.evil.promisor": "true",
+        "remote.evil.uploadpack": f"touch {mark}; git-upload-pack",
+        "protocol.file.allow": "always",
+    }.items():
+        git("config", key, value)
+    with pytest.raises(InputError):
+        checkout(repository / "src" / "k.cu", "HEAD")
+    assert not mark.exists()

@@ -13,6 +13,7 @@ from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.storage.paths import cache_directory
+from warpwatt.storage.private import check_private
 
 FOR_PASCAL = "12.9"
 """The newest toolkit that still compiles for sm_50 to sm_72 (CUDA 13.0 release notes)."""
@@ -145,7 +146,14 @@ def release_of(version: str) -> tuple[int, int]:
 
 
 def describe_period(folder: Path) -> Toolkit:
-    """Return the toolkit in a folder that pip filled with wheels of version 11 or 12."""
+    """Return the toolkit in a folder that pip filled with wheels of version 11 or 12.
+
+    Raises
+    ------
+    InputError
+        If another user may have filled it.
+    """
+    check_private(folder)
     root = folder / "nvidia"
     if any(root.glob("cu[0-9]*")):  # wheels of 13 share one folder
         return toolchain.describe(next(root.glob("cu[0-9]*")))

@@ -5,6 +5,7 @@ Files are written once into the cache, under the commit's name, so that a second
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -171,12 +172,26 @@ def _normal(place: str) -> str:
     return "/".join(parts)
 
 
+_INERT = {
+    # Somebody else's configuration must start nothing: a missing object is missing, not fetched by a command
+    # that the repository names, and nobody is asked for a password.
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+
+
 def _git(folder: Path, *words: str) -> bytes:
     """Return what git says; raise :class:`InputError` where it refuses."""
     program = which("git")
     if program is None:
         raise ToolchainError("git is not installed", hint="install git, or compare two files")
-    done = subprocess.run([program, "-C", str(folder), *words], capture_output=True, check=False)
+    safe = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+    command = [program, "-C", str(folder), *safe, *words]
+    done = subprocess.run(
+        command, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=os.environ | _INERT
+    )
     if done.returncode:
         raise InputError(done.stderr.decode("utf-8", "replace").strip() or "git failed", file=folder)
     return done.stdout

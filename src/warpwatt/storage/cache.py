@@ -1,7 +1,8 @@
 """A content-addressed cache of files: bounded, least recently used out first, safe under parallel processes.
 
-Every entry is one file: a magic line, a checksum, the payload. Writers rename a finished temporary file
-into place, so that readers see all or nothing; a reader treats a vanished or damaged entry as a miss.
+Every entry is one file: a magic line, a keyed checksum, the payload. Writers rename a finished temporary
+file into place, so that readers see all or nothing; a reader treats a vanished, damaged or foreign entry as
+a miss (:mod:`~warpwatt.storage.private`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from hmac import compare_digest
 from pathlib import Path
 
 from warpwatt.core.errors import InputError
 from warpwatt.storage.paths import cache_directory
+from warpwatt.storage.private import user_key
 
-MAGIC = b"warpwatt-cache-1\n"
+MAGIC = b"warpwatt-cache-2\n"
 DIGEST_BYTES = 20
 TEMPORARY = ".tmp-"
 DEFAULT_LIMIT = 2**30
@@ -73,7 +76,7 @@ class Cache:
             os.utime(file)
         head = len(MAGIC) + DIGEST_BYTES
         payload = data[head:]
-        if data[:head] == MAGIC + _checksum(payload):
+        if compare_digest(data[:head], MAGIC + _checksum(payload)):
             return payload
         file.unlink(missing_ok=True)
         return None
@@ -84,7 +87,7 @@ class Cache:
             return
         file = self._file(key)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             temporary = file.parent / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
             try:
                 temporary.write_bytes(MAGIC + _checksum(payload) + payload)
@@ -142,4 +145,4 @@ def default_cache() -> Cache:
 
 
 def _checksum(payload: bytes) -> bytes:
-    return blake2b(payload, digest_size=DIGEST_BYTES).digest()
+    return blake2b(payload, digest_size=DIGEST_BYTES, key=user_key()).digest()
