@@ -33,6 +33,7 @@ VERBS: Mapping[str, str] = {
     "gpus": "warpwatt.commands.gpus:gpus",
     "run": "warpwatt.commands.run:run",
     "nvcc": "warpwatt.commands.nvcc:nvcc",
+    "clang": "warpwatt.commands.clang:clang",
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",
     "lsp": "warpwatt.commands.lsp:lsp",

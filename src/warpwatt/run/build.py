@@ -30,7 +30,8 @@ _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
 _ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
 _OUR_LIBRARY = b"libwarpwatt_cuda.so"
-_OURS = ("-lcudart", "-lcudart_static", "cudart", "cudart_static")
+OURS = ("-lcudart", "-lcudart_static", "cudart", "cudart_static")
+"""Names of NVIDIA's runtime in a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def nvcc_command(flags: Sequence[str]) -> Command:
     if _compiles(kept):
         added += [f"-I{HEADERS}", "-include", "warpwatt_removed.h"]
     if _links(kept):
-        added += ["-cudart", "shared", *_library()]
+        added += ["-cudart", "shared", f"-L{runtime_library()}", "-Xlinker", f"-rpath={RUNTIME}"]
     return Command((str(nvcc), *kept, *added), tuple(left_out))
 
 
@@ -135,12 +136,18 @@ def elf_sections(data: bytes) -> dict[str, bytes]:
     }
 
 
-def _library() -> list[str]:
-    """Return what links our runtime, and lets the program find it."""
+def runtime_library() -> Path:
+    """Return the folder of our runtime.
+
+    Raises
+    ------
+    ToolchainError
+        If it was not built.
+    """
     library = RUNTIME / "libcudart.so"
     if not library.exists():
         raise ToolchainError(f"our CUDA runtime is missing: {library}", hint="in a clone: make native")
-    return [f"-L{RUNTIME}", "-Xlinker", f"-rpath={RUNTIME}"]
+    return RUNTIME
 
 
 def _compiles(flags: Sequence[str]) -> bool:
@@ -164,7 +171,7 @@ def _without_cudart(flags: Sequence[str]) -> list[str]:
             skip = False
         elif match := _CUDART.match(flag):
             skip = match[1] is None
-        elif flag not in _OURS:
+        elif flag not in OURS:
             kept.append(flag)
     return kept
 

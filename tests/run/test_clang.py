@@ -1,0 +1,58 @@
+"""What clang is asked for, and the folder that it takes for an installation of CUDA."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from warpwatt.core.errors import ToolchainError
+from warpwatt.frontend import toolchain
+from warpwatt.run.clang import clang, clang_command, cuda_path
+
+
+@pytest.fixture
+def compilers(tmp_path, monkeypatch):
+    """Put empty compilers on PATH, and nothing else."""
+    for name in ("clang++-9", "clang++-19", "clang++-19.old"):
+        (tmp_path / name).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_the_newest_clang_is_taken_unless_one_is_the_default(compilers):
+    assert clang() == compilers / "clang++-19"
+    (compilers / "clang++").touch(0o755)
+    assert clang() == compilers / "clang++"
+
+
+def test_without_clang_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolchainError, match="no clang"):
+        clang()
+
+
+@pytest.mark.usefixtures("compilers")
+def test_linking_takes_our_runtime_and_compiling_nvidias_headers():
+    link = clang_command(["a.o", "-lcudart_static", "-lm", "-o", "a"]).words
+    assert "-lcudart" in link
+    assert "-lcudart_static" not in link
+    assert not any(word.startswith("--cuda-path") for word in link)
+    words = clang_command(["-c", "a.cu"]).words
+    assert any(word.startswith("--cuda-path") for word in words)
+    assert "-lcudart" not in words
+
+
+@pytest.mark.toolchain
+def test_images_reach_fatbinary_as_it_knows_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("WARPWATT_CACHE_DIR", str(tmp_path))
+    folder = cuda_path(toolchain.installed())
+    assert folder == cuda_path(toolchain.installed())
+    assert (folder / "include" / "cuda_runtime.h").is_file()
+    assert (folder / "nvvm" / "libdevice" / "libdevice.10.bc").is_file()
+    ptx, made = tmp_path / "a.ptx", tmp_path / "a.fatbin"
+    ptx.write_text(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n")
+    image = f"--image=profile=compute_80,file={ptx}"
+    command = [str(folder / "bin" / "fatbinary"), "-64", f"--create={made}", image]
+    subprocess.run(command, check=True, capture_output=True)
+    assert made.read_bytes()[:4] == bytes.fromhex("50ed55ba")
