@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
@@ -58,21 +59,31 @@ def reuse_of(
 def _far_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, bool]:
     """Return the rows of blocks that are no neighbours of each other, as many as there is room for.
 
-    Of a whole grid all if there is room, else every n-th; and whether these are all.
+    The blocks of a whole grid keep their numbers if there is room for all; whether that is so.
     """
     count = len(blocks.numbers)
     sizes = np.bincount(stream.block, minlength=count)
-    whole = count >= blocks.grid.count
-    apart = (
-        _apart(blocks) if not whole else range(0, count, max(1, -(-len(stream.block) // MOST_STREAM_ROWS)))
-    )
-    chosen = list(apart) if len(apart) >= FEWEST_BLOCKS else list(range(count))
+    if whole := count >= blocks.grid.count:
+        chosen = list(range(count)) if len(stream.block) <= MOST_STREAM_ROWS else _leaps(count)
+    else:
+        apart = _apart(blocks)
+        chosen = apart if len(apart) >= FEWEST_BLOCKS else list(range(count))
     fits = np.cumsum(sizes[chosen]) <= MOST_STREAM_ROWS
     kept = chosen[: max(FEWEST_BLOCKS, int(fits.sum()))]
     rows = np.isin(stream.block, kept)
     ordinal = np.zeros(count, np.int32)
     ordinal[kept] = np.arange(len(kept))
     return replace(_rows(stream, rows), block=ordinal[stream.block[rows]]), whole and len(kept) == count
+
+
+def _leaps(count: int) -> list[int]:
+    """Return the numbers below ``count`` so that the first few are far apart: in steps of the golden section.
+
+    >>> _leaps(10)
+    [0, 7, 4, 1, 8, 5, 2, 9, 6, 3]
+    """
+    step = next(s for s in range(round(count * 0.618), count + 1) if math.gcd(s, count) == 1)
+    return [k * step % count for k in range(count)]
 
 
 def _apart(blocks: SampledBlocks) -> list[int]:
