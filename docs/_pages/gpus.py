@@ -22,8 +22,8 @@ hide: [toc]
 
 `warpwatt gpus` lists them, `warpwatt gpus show NAME` shows every number with its source,
 `--gpu all` means all that are complete.
-A name is the beginning of a device's name, as far as only one begins so, or an alias; a board of your own is
-[one TOML file](../how-to/custom-gpu.md).
+A name is a device's name or an alias, with or without the maker's words (`rtx4070`, `GeForce RTX 4070`).
+A board of your own is [one TOML file](../how-to/custom-gpu.md).
 """
 
 

@@ -25,7 +25,7 @@ def test_the_packages_data_are_sound() -> None:
 
 
 def test_all_of_it_is_there() -> None:
-    assert len(find_many("all")) == 79
+    assert len(find_many("all")) == 155
     assert len(versions()) == 26
     assert sum(len(t.entries) + len(t.scoreboard) for t in all_tables()) == 1468
     assert sum(len(measurements(p.stem)[1]) for p in (catalog.DATA / "memory").glob("*.toml")) == 73
@@ -174,7 +174,7 @@ def test_describe_has_a_source_for_every_known_number() -> None:
 
 def test_rows() -> None:
     found = {row.name: row for row in rows()}
-    assert len(found) == 79
+    assert len(found) == 155
     assert (found["NVIDIA H200"].memory_size, found["NVIDIA H200"].missing) == (141 * 2**30, ())
 
 

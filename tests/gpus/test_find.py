@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,11 @@ from hypothesis import strategies as st
 
 from warpwatt.core.errors import UnknownGpuError, UnsupportedGpuError, WarpWattError
 from warpwatt.gpus import capability, default_clocks, find, find_many, missing, names
-from warpwatt.gpus.catalog import entries, normalise
+from warpwatt.gpus.catalog import entries, normalise, spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -35,7 +42,13 @@ from warpwatt.gpus.catalog import entries, normalise
         ("gb10", "NVIDIA GB10"),
         ("grid", None),
         ("rtx5080", "GeForce RTX 5080"),
-        ("gtx 1050 mob", "GeForce GTX 1050 Mobile"),
+        ("rtx4070", "GeForce RTX 4070"),
+        ("RTX 4070 Ti SUPER", "GeForce RTX 4070 Ti SUPER"),
+        ("NVIDIA GeForce RTX 3060 Laptop GPU", "GeForce RTX 3060 Laptop"),
+        ("rtx 4060 mobile", "GeForce RTX 4060 Laptop"),
+        ("rtx 5060 ti", "GeForce RTX 5060 Ti 16GB"),
+        ("gtx 1050 mob", None),
+        ("rtx 4080 su", None),
         ("gv100", "Quadro GV100"),
     ],
 )
@@ -54,20 +67,58 @@ def test_every_name_and_alias_is_found_however_it_is_written() -> None:
             scrambled = "".join(
                 chance.choice([c.upper(), c.lower()]) for c in name.replace(" ", chance.choice(" -_"))
             )
-            assert find(scrambled).name == entry.name
-            assert find(normalise(name)).name == entry.name
+            for spelling in (scrambled, normalise(name), f"NVIDIA {name}", *spellings(name)):
+                assert find(spelling).name == entry.name
 
 
-def test_an_ambiguous_beginning_lists_the_candidates() -> None:
+def proposed(error: UnknownGpuError) -> list[str]:
+    """Return the names that the hint of an error proposes."""
+    listed = re.search(r"(?:did you mean|say which:) ([^?]*)", error.hint)
+    return listed[1].split(", ") if listed else []
+
+
+def spoilt_names() -> Iterator[str]:
+    """Yield names of boards without their ends, without their beginnings, and with something more."""
+    names = [name for entry in entries() for name in (entry.name, *entry.aliases)]
+    for name in random.Random(0).sample(names, 40):
+        yield from (name[:-1], name[: len(name) // 2], name[1:], name + " X", name + "0")
+
+
+def test_a_name_means_its_board_or_proposes_names_that_work() -> None:
+    """No beginning stands for a longer name: RTX 4070 is not the Ti."""
+    known = {s for e in entries() for n in (e.name, *e.aliases) for s in spellings(n)}
+    unknown = [name for name in dict.fromkeys(spoilt_names()) if not known.intersection(spellings(name))]
+    assert len(unknown) > 100
+    for name in unknown:
+        with pytest.raises(UnknownGpuError) as error:
+            find(name)
+        assert error.value.exit_code == 3
+        assert [find(n).name for n in proposed(error.value)] == proposed(error.value)
+
+
+def test_a_beginning_lists_the_boards_that_begin_so() -> None:
     with pytest.raises(UnknownGpuError) as error:
-        find("rtx 20")
+        find("rtx 306")
     assert error.value.exit_code == 3
-    assert "GeForce RTX 2060" in error.value.hint
-    assert "GeForce RTX 2080 Ti" in error.value.hint
+    assert proposed(error.value)[:3] == [
+        "GeForce RTX 3060 12GB",
+        "GeForce RTX 3060 Ti",
+        "GeForce RTX 3060 Laptop",
+    ]
+
+
+def test_what_could_be_several_boards_lists_them(user_gpus: Path) -> None:
+    for name in ("Tesla Lab", "GeForce Lab"):
+        (user_gpus / f"{name}.toml").write_text(f'name = "{name}"\ninherits = "h200"\n')
+    with pytest.raises(UnknownGpuError) as error:
+        find("lab")
+    assert proposed(error.value) == ["GeForce Lab", "Tesla Lab"]
+    assert find("tesla lab").name == "Tesla Lab"
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"), [("h20o", "H200"), ("rtx 4091", "RTX 4090"), ("tesla v10", "V100")]
+    ("asked", "meant"),
+    [("h20o", "H200"), ("rtx 4091", "RTX 4090"), ("tesla v10", "V100"), ("4090", "RTX 4090")],
 )
 def test_a_misspelt_name_gets_the_nearest(asked: str, meant: str) -> None:
     with pytest.raises(UnknownGpuError) as error:
@@ -98,11 +149,9 @@ def test_find_many() -> None:
             find_many(text)
 
 
-def test_enough_gpus_are_complete() -> None:
-    gpus = find_many("all")
-    assert len(gpus) >= 77
-    assert sum(not missing(gpu) for gpu in gpus) >= 60
-    assert missing(find("gh200")) == ("power_limit",)
+def test_every_board_can_be_predicted_for() -> None:
+    assert {gpu.name: missing(gpu) for gpu in find_many("all") if missing(gpu)} == {}
+    assert missing(replace(find("gh200"), power_limit=None)) == ("power_limit",)
 
 
 def test_one_known_board_field_by_field() -> None:
@@ -132,6 +181,7 @@ def test_geforce_boards_boost_beyond_the_data_sheet_and_compute_with_slower_memo
         assert gpu.boost_clock <= clocks.sm <= 1.2 * gpu.boost_clock
         assert 0.95 * gpu.memory_clock <= clocks.memory <= gpu.memory_clock
         assert (clocks.sm == gpu.boost_clock) == (gpu.observed_clock is None)
+    assert default_clocks(find("rtx 4060 laptop")).spread > 2 * default_clocks(find("rtx 4060")).spread
     assert "in games" in find("rtx 2060").sources["observed_clock"]
     assert default_clocks(find("rtx 2060")).memory == 6801e6
 

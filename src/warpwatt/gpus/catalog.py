@@ -19,6 +19,8 @@ DATA = Path(__file__).parent / "data"
 ENVIRONMENT = "WARPWATT_GPUS"
 # Marketing words that people leave out, and drivers put in front.
 _VENDOR_WORDS = ("nvidia", "geforce", "tesla", "quadro")
+_LIKENESS = 0.6
+"""Ratio of common letters (``difflib``) from which a name is near another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ def normalise(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
+@lru_cache(maxsize=2048)
 def spellings(name: str) -> tuple[str, ...]:
     """Return the normalised name with and without the vendor's words in front, longest first.
 
@@ -75,7 +78,7 @@ def user_directories() -> tuple[Path, ...]:
     return (*listed, platformdirs.user_config_path("warpwatt") / "gpus")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def read(path: Path, user: bool, modified: int) -> DataFile:  # noqa: ARG001 - the time is part of the key
     """Return the file at ``path``, parsed once per time of modification (nanoseconds)."""
     return DataFile(path, user=user)
@@ -115,35 +118,39 @@ def entries() -> tuple[Entry, ...]:
 def names() -> tuple[str, ...]:
     """Return the name of every GPU, in the order of the index (by age), the user's own at the end.
 
-    >>> len(names()) >= 77, names()[0]
+    >>> len(names()) >= 155, names()[0]
     (True, 'GeForce GTX 460')
     """
     return tuple(dict.fromkeys([e.name for e in packaged()] + [e.name for e in _users()]))
 
 
 def lookup(name: str, candidates: Iterable[Entry] | None = None) -> Entry:
-    """Return the board called ``name``: a name or alias, or else the only one with such a beginning.
+    """Return the board called ``name``: a name or alias, with or without the vendor's words.
+
+    A beginning is not enough: RTX 4070 and RTX 4070 Ti are different boards.
 
     Raises
     ------
     UnknownGpuError
-        If none or several match; the hint lists the candidates.
+        If none or several are called so; each name that the hint proposes is the name of one.
     """
     boards = entries() if candidates is None else tuple(candidates)
     wanted = spellings(name)
-    for matches in (_exactly, _without_vendor, _beginning):
-        found = matches(boards, wanted)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            listed = ", ".join(sorted(e.name for e in found))
-            raise UnknownGpuError(f"{name!r} could be {len(found)} GPUs", hint=f"say which: {listed}")
-    raise UnknownGpuError(f"no GPU called {name!r}", hint=_nearest(name, boards))
+    found = _exactly(boards, wanted) or _without_vendor(boards, wanted)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(sorted(e.name for e in found))
+        raise UnknownGpuError(f"{name!r} could be {len(found)} GPUs", hint=f"say which: {listed}")
+    listed = ", ".join(e.name for e in neighbours(name, boards))
+    suffix = "'warpwatt gpus' lists all"
+    hint = f"did you mean {listed}? {suffix}" if listed else suffix
+    raise UnknownGpuError(f"no GPU called {name!r}", hint=hint)
 
 
 def _exactly(boards: Iterable[Entry], wanted: tuple[str, ...]) -> list[Entry]:
     """Return the first board, in order of precedence, that has the name as it was written."""
-    found = (e for e in boards if any(normalise(n) == wanted[0] for n in (e.name, *e.aliases)))
+    found = (e for e in boards if any(spellings(n)[0] == wanted[0] for n in (e.name, *e.aliases)))
     first = next(found, None)
     return [] if first is None else [first]
 
@@ -151,15 +158,6 @@ def _exactly(boards: Iterable[Entry], wanted: tuple[str, ...]) -> list[Entry]:
 def _without_vendor(boards: Iterable[Entry], wanted: tuple[str, ...]) -> list[Entry]:
     known = set(wanted)
     return _unique(e for e in boards if any(known.intersection(spellings(n)) for n in (e.name, *e.aliases)))
-
-
-def _beginning(boards: Iterable[Entry], wanted: tuple[str, ...]) -> list[Entry]:
-    start = wanted[-1]
-    if not start:
-        return []
-    return _unique(
-        e for e in boards if any(s.startswith(start) for n in (e.name, *e.aliases) for s in spellings(n))
-    )
 
 
 def _unique(found: Iterable[Entry]) -> list[Entry]:
@@ -170,11 +168,19 @@ def _unique(found: Iterable[Entry]) -> list[Entry]:
     return list(by_name.values())
 
 
-def _nearest(name: str, boards: Iterable[Entry]) -> str:
+def neighbours(name: str, boards: Iterable[Entry], most: int = 6) -> tuple[Entry, ...]:
+    """Return the boards whose names begin as ``name`` does or come near it, nearest first.
+
+    >>> [entry.name for entry in neighbours("rtx 306", packaged(), 2)]
+    ['GeForce RTX 3060 12GB', 'GeForce RTX 3060 Ti']
+    """
     import difflib
 
-    shown = {s: n for e in boards for n in (e.name, *e.aliases) for s in spellings(n)}
-    near = difflib.get_close_matches(spellings(name)[-1], shown, n=6, cutoff=0.5)
-    listed = ", ".join(list(dict.fromkeys(shown[s] for s in near))[:3])
-    suffix = "'warpwatt gpus' lists all"
-    return f"did you mean {listed}? {suffix}" if listed else suffix
+    wanted = spellings(name)[-1]
+    known = _unique(boards)
+    spelled = {s: e for e in reversed(known) for n in (e.name, *e.aliases) for s in spellings(n)}
+    beginning = sorted((s for s in spelled if wanted and s.startswith(wanted)), key=len)
+    near = difflib.get_close_matches(wanted, spelled, n=most, cutoff=_LIKENESS)
+    found = dict.fromkeys(spelled[s].name for s in (*beginning, *near))
+    by_name = {entry.name: entry for entry in known}
+    return tuple(by_name[name] for name in found)[:most]

@@ -105,7 +105,8 @@ def _cited(data: Any) -> Iterator[str]:  # whatever TOML holds
 def _index_is_complete() -> Iterator[Finding]:
     """Compare the index: it lists every board's file with exactly its name and aliases."""
     listed = catalog.index().table("boards")
-    files = {path.stem: DataFile(path) for path in sorted((catalog.DATA / "boards").glob("*.toml"))}
+    paths = sorted((catalog.DATA / "boards").glob("*.toml"))
+    files = {path.stem: catalog.read(path, False, 0) for path in paths}
     for stem in sorted(listed.keys() - files.keys()):
         yield Finding("index.toml", f"lists {stem}, which has no file")
     for stem in sorted(files.keys() - listed.keys()):

@@ -18,18 +18,20 @@ CARD_SPREAD = 0.05
 """Standard deviation of the logarithm of a GeForce board's clock: cards of one name differ in factory
 overclock and temperature, and games run them over a range of 13-18 % (the reviews cited as
 ``observed_clock``)."""
+LAPTOP_SPREAD = 0.14
+"""The same of a laptop's GPU, whose power limit and boost clock are its maker's choice: 1.47-2.37 GHz for one
+chip, evenly spread (boost clocks on nvidia.com/geforce/gaming-laptops/compare, five boards of the 40 series:
+logarithm of highest over lowest 0.34-0.57, over the square root of 12)."""
 _RATES = ("fp32_add_mul_fma", "int32_add_sub", "fp32_special")
 
 
 def find(name: str) -> Gpu:
     """Return the GPU called ``name``: case, blanks, punctuation and the vendor's words do not matter.
 
-    The beginning of a name is enough where only one GPU begins so.
-
     Raises
     ------
     UnknownGpuError
-        If no GPU or several match; the hint names the candidates.
+        If no GPU or several are called so; the hint names those that come near.
     ParseError
         If a file in the user's own directories is malformed.
 
@@ -86,8 +88,14 @@ def default_clocks(gpu: Gpu) -> Clocks:
     return Clocks(
         sm=gpu.observed_clock or gpu.boost_clock,
         memory=gpu.compute_memory_clock or gpu.memory_clock,
-        spread=CARD_SPREAD if gpu.name.startswith("GeForce") else 0.0,
+        spread=_clock_spread(gpu),
     )
+
+
+def _clock_spread(gpu: Gpu) -> float:
+    if not gpu.name.startswith("GeForce"):
+        return 0.0
+    return LAPTOP_SPREAD if gpu.name.endswith("Laptop") else CARD_SPREAD
 
 
 def missing(gpu: Gpu) -> tuple[str, ...]:
@@ -95,7 +103,7 @@ def missing(gpu: Gpu) -> tuple[str, ...]:
 
     Borrowed measurements count as known: they are flagged by ``gpu.memory.borrowed_from``.
 
-    >>> missing(find("h200")), missing(find("gh200"))
+    >>> missing(find("h200")), missing(replace(find("h200"), power_limit=None))
     ((), ('power_limit',))
     """
     return (
