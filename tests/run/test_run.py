@@ -29,8 +29,18 @@ def programs(tmp_path_factory):
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "warpwatt", "run", *map(str, words)]
+    return run_verb("run", *words)
+
+
+def run_verb(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "warpwatt", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def verb(*words: object) -> str:
+    done = run_verb(*words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_program_computes_and_every_launch_is_predicted(programs, tmp_path):
@@ -122,6 +132,25 @@ def test_a_kept_run_is_predicted_again_without_the_program(programs, tmp_path):
     assert run("--clock", 600, "-o", slower, kept).returncode == 0
     (row,) = json.loads(slower.read_text())["runs"][0]["kernels"]
     assert row["time"]["value"] > 1.2 * before[0]["kernels"][0]["time"]["value"]
+
+
+def test_a_saved_run_is_a_source_for_predict_sweep_and_recommend(programs, tmp_path):
+    """All of them say the same of it, and nothing is run or compiled again."""
+    kept, first = tmp_path / "kept.run", tmp_path / "first.json"
+    assert run("--save", kept, "-o", first, programs / "saxpy", 100_000, 2).returncode == 0
+    shown = verb("predict", kept, "--gpu", "h200,a100", "--format", "json")
+    whole = verb("sweep", kept, "--gpu", "h200,a100", "--format", "json")
+    best = verb("recommend", kept, "--gpu", "h200,a100", "--objective", "energy", "--clock", "900:1500:300")
+    assert "saxpy: least energy" in best
+    runs, (before,) = json.loads(shown)["runs"], json.loads(first.read_text())["runs"]
+    assert runs[0]["spans"] == before["spans"]
+    for point, found in zip(json.loads(whole)["rows"], runs, strict=True):
+        assert (point["gpu"], point["kernel"]) == (found["gpu"], "saxpy")
+        assert point["energy_j"] == pytest.approx(found["energy"])
+        assert point["time_s"] == pytest.approx(found["busy"] + found["idle"])
+        assert point["time_low_s"] < point["time_s"] < point["time_high_s"]
+    refused = run_verb("predict", kept, "--grid", 8)
+    assert "a saved run has its own launches" in refused.stderr
 
 
 def test_our_options_may_stand_behind_the_source(programs, tmp_path):

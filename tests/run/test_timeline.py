@@ -83,6 +83,13 @@ def test_idle_time_lies_between_the_first_work_and_the_last(line):
     assert line.idle_energy == pytest.approx(line.idle * idle_watts(GPU))
 
 
+def test_idle_power_is_drawn_while_only_copies_run(line):
+    launch(line, 0.0)
+    end = line.copy(0.0, copy(1 << 30))
+    assert line.idle == pytest.approx(0.0, abs=1e-9)
+    assert line.idle_energy == pytest.approx((end - LONG) * idle_watts(GPU))
+
+
 def test_moving_nothing_takes_no_time(line):
     assert line.copy(3.0, copy(0)) == 3.0
     assert line.copy(3.0, copy(8, CopyKind.HOST_TO_HOST)) == 3.0

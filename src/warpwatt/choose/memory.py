@@ -18,6 +18,8 @@ def buffer_bytes(task: Task) -> int:
 
     Buffers of different launches of an application may be the same ones: they are not added up.
     """
+    if task.is_run:
+        return 0
     if task.application is None:
         try:
             return _bytes(parse_arguments(task.launch.arg))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warpwatt.commands.options import group, option
+from warpwatt.commands.saved_runs import is_saved_run
 from warpwatt.core.errors import UsageError
 from warpwatt.core.program import Unknown
 from warpwatt.request.fields import FIELDS, Kind
@@ -125,7 +126,7 @@ def sweep_of(
 
 
 def tasks_of(axes: Axes) -> tuple[Task, ...]:
-    """Return the launches and applications that are predicted, in the order of the inputs.
+    """Return the launches, applications and runs that are predicted, in the order of the inputs.
 
     Raises
     ------
@@ -134,21 +135,20 @@ def tasks_of(axes: Axes) -> tuple[Task, ...]:
     """
     from warpwatt.frontend.source import read_source
     from warpwatt.request.launches import launch_texts
-    from warpwatt.sweep.tasks import application_task, kernel_tasks
+    from warpwatt.sweep.tasks import application_task, kernel_tasks, run_task
 
     launch = LaunchText(
         axes.kernel, axes.grid, None, axes.cluster, None, axes.l2, axes.arg, axes.loop, axes.args
     )
-    if launch != LaunchText() and all(_is_application(name) for name in axes.sources):
-        hint = (
-            "leave out --kernel, --grid, --cluster, --l2, --arg, --args and --loop: "
-            "the steps of the file say them"
-        )
-        raise UsageError("an application has its own launches", hint=hint)
+    if launch != LaunchText() and all(_is_application(name) or is_saved_run(name) for name in axes.sources):
+        hint = "leave out --kernel, --grid, --cluster, --l2, --arg, --args and --loop: the file says them"
+        raise UsageError("applications and saved runs have their own launches", hint=hint)
     found: list[Task] = []
     for name in axes.sources:
         if _is_application(name):
             found.append(application_task(Path(name)))
+        elif is_saved_run(name):
+            found.append(run_task(Path(name)))
         else:
             source = read_source(name)
             found += kernel_tasks(source, launch_texts(source, launch))

@@ -43,8 +43,9 @@ def predict(
 ) -> None:
     """Predict time, power and energy of a kernel launch, on one or many GPUs.
 
-    INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin.
+    INPUT is CUDA C++, PTX, a cubin, fatbin or executable, - for stdin, or a program's run that was saved.
     """
+    from warpwatt.commands import saved_runs
     from warpwatt.commands.output import Writer
     from warpwatt.request.session import Session
 
@@ -61,7 +62,11 @@ def predict(
         machine_code=writing_machine_code(writer.format),
         advice=writer.format in (o.Format.JSON, o.Format.HTML) if advice is None else advice,
     )
-    if source.endswith(".toml"):
+    if saved_runs.is_saved_run(source):
+        saved_runs.check(launch)
+        saved_runs.check_format(writer)
+        saved_runs.write_run(writer, saved_runs.predict_saved_run(session))
+    elif source.endswith(".toml"):
         from warpwatt.commands.applications import run_application
 
         writer.write_applications(run_application(session))

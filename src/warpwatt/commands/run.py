@@ -10,12 +10,11 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.core.errors import InputError, UsageError
+from warpwatt.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warpwatt.commands.output import Writer
     from warpwatt.core.gpu import Gpu
     from warpwatt.request.options import ModelOptions
     from warpwatt.run.client import Bounds
@@ -64,7 +63,7 @@ run_options = o.group(
         "--save",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Keep the run, to predict it again: warpwatt run --gpu ... FILE",
+        help="Keep the run, to predict it again: warpwatt predict, sweep or recommend FILE",
     ),
 )
 
@@ -120,19 +119,19 @@ def run(
     \b
     warpwatt run app.cu [nvcc flags] -- ARGS    compile a program and run it
     warpwatt run ./app ARGS                     run one that `warpwatt nvcc` made, or nvcc -cudart shared
-    warpwatt run FILE                           predict a run that --save kept, for other GPUs or clocks
+    warpwatt run FILE                           predict a run that --save kept: so do predict, sweep ...
 
     Host code runs here; a stand-in for the CUDA runtime sees every launch with its arguments and data.
     Kernels are computed when the host, or a later launch, needs what they wrote. Host time is this machine's.
     """
     from warpwatt.commands.output import Writer
+    from warpwatt.commands.saved_runs import check_format, write_run
     from warpwatt.request.choices import complete_gpus, model_choice, note, parse_clocks
     from warpwatt.run.client import Bounds
     from warpwatt.run.session import Wanted
 
     writer = Writer.prepare(writing)
-    if writer.format == o.Format.CSV:
-        raise UsageError("a run is not written as CSV", hint="--format json")
+    check_format(writer)
     for path in (running.trace, running.save):
         if path is not None:
             Writer.check(path, force=writing.force)
@@ -142,7 +141,7 @@ def run(
     output = None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr
     bounds = Bounds(running.timeout, running.memory and running.memory << 20)
     result = _result(words, wanted, bounds, output, running.save)
-    _write(writer, result, running.trace)
+    write_run(writer, result, running.trace)
     if result.reason or result.status:
         raise InputError(result.ended)
 
@@ -153,37 +152,26 @@ def _result(
     """Run the program, compiled first if it is a source, or predict a saved run again."""
     from tempfile import TemporaryDirectory
 
-    from warpwatt.run.recording import is_recording
+    from warpwatt.run.recording import Recording, is_recording
     from warpwatt.run.session import rerun, run
 
     if is_recording(Path(words[0])):
-        return rerun(Path(words[0]), wanted)
+        return rerun(Recording(Path(words[0])), wanted)
     with TemporaryDirectory(prefix="warpwatt-run-") as folder:
-        return run(_command(words, wanted.gpus, Path(folder)), wanted, bounds, output, save)
+        command = _command(words, wanted.gpus, Path(folder), for_all=save is not None)
+        return run(command, wanted, bounds, output, save)
 
 
-def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path) -> list[str]:
+def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path, *, for_all: bool) -> list[str]:
     """Return the command to run; a source is compiled first, with the flags in front of ``--``."""
     from warpwatt.run.build import SOURCES, check_runtime, compile_program
 
     program, rest = Path(words[0]), list(words[1:])
     if program.suffix in SOURCES:
         split = rest.index("--") if "--" in rest else len(rest)
-        made = compile_program(program, rest[:split], [gpu.target for gpu in gpus], folder)
+        made = compile_program(program, rest[:split], [gpu.target for gpu in gpus], folder, for_all=for_all)
         return [str(made.absolute()), *rest[split + 1 :]]
     if program.is_file():
         check_runtime(program)
         return [str(program.absolute()), *rest]
     return list(words)
-
-
-def _write(writer: Writer, result: RunResult, trace: Path | None) -> None:
-    """Write the account of the run, and its timeline."""
-    from warpwatt.commands.output import prediction_context
-    from warpwatt.render.registry import run_renderer
-
-    predictions = [p for run in result.runs for p in run.predictions]
-    context = prediction_context(predictions, verbose=writer.verbose, colour=writer.output is None)
-    writer.write_text(run_renderer(writer.format)(result, context))
-    if trace is not None:
-        trace.write_text(run_renderer("trace")(result, context), encoding="utf-8")

@@ -72,8 +72,12 @@ def nvcc_command(flags: Sequence[str]) -> Command:
     return Command((str(nvcc), *kept, *added), tuple(left_out))
 
 
-def compile_program(source: Path, flags: Sequence[str], targets: Sequence[str], folder: Path) -> Path:
+def compile_program(
+    source: Path, flags: Sequence[str], targets: Sequence[str], folder: Path, *, for_all: bool = False
+) -> Path:
     """Compile a program's source for some targets and return the program, made in a folder.
+
+    ``for_all`` adds PTX that every GPU can run, unless the source asks for more than the oldest has.
 
     Raises
     ------
@@ -89,11 +93,14 @@ def compile_program(source: Path, flags: Sequence[str], targets: Sequence[str], 
     if not any(flag.startswith(_ARCH_FLAGS) for flag in flags):
         numbers = dict.fromkeys(map(target_number, targets))
         own = [f"-gencode=arch=compute_{n},code=[sm_{n},compute_{n}]" for n in numbers]
-    command = nvcc_command([*own, "-lineinfo", *flags, str(source), "-o", str(program)])
-    done = subprocess.run(command.words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise CompileError(f"{source.name} does not compile", details=done.stderr + done.stdout)
-    return program
+    oldest = [f"-gencode=arch=compute_{OLDEST_TARGET},code=compute_{OLDEST_TARGET}"]
+    attempts = [[*own, *oldest], own] if own and for_all else [own]
+    for architectures in attempts:
+        command = nvcc_command([*architectures, "-lineinfo", *flags, str(source), "-o", str(program)])
+        done = subprocess.run(command.words, capture_output=True, text=True, check=False)
+        if not done.returncode:
+            return program
+    raise CompileError(f"{source.name} does not compile", details=done.stderr + done.stdout)
 
 
 def check_runtime(program: Path) -> None:

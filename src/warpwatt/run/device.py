@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,8 @@ class Device:
     """Work without a place on the timelines, in order."""
     _unexecuted: list[Pending] = field(default_factory=list)
     """Work that memory does not show, in order."""
+    _failures: set[str] = field(default_factory=set)
+    """Why launches were not predicted, as far as it was said."""
     _launches: int = 0
     _begun: int | None = None
     """The program's clock at its first message, in ns."""
@@ -148,7 +151,9 @@ class Device:
         return Answer(data=reply.pack(), descriptor=self.arena.file)
 
     def _module(self, record: p.Module, *_: Any) -> Answer:
-        self._modules[record.module] = Module(record.data, f"device code {record.module} of {self.program}")
+        self._modules[record.module] = Module(
+            record.data, f"device code {record.module} of {self.program.rpartition('/')[2]}"
+        )
         return Answer()
 
     def _module_symbols(self, record: p.ModuleSymbols, *_: Any) -> Answer:
@@ -270,24 +275,33 @@ class Device:
 
     def _launch(self, record: p.Launch, host: float, header: p.Header) -> Answer:
         function = self._functions.get(record.function)
-        kernel = self._kernel(record.function)
-        if function is None or kernel is None:
+        if function is None:
             return Answer(INVALID_DEVICE_FUNCTION)
+        kernel = self._kernel(record.function) if self.computes else self._any_kernel(function)
         try:
             launch = launch_of(record, function.carveout)
-            check_launch(self.gpus[0], kernel.resources, launch)
+            if self.computes and kernel is not None:  # the program was told what its own device refuses
+                check_launch(self.gpus[0], kernel.resources, launch)
         except LaunchError as error:
-            self.notify(f"{kernel.display_name.partition('(')[0]}: {error}")
+            self.notify(f"{demangle(function.name).partition('(')[0]}: {error}")
             return Answer(INVALID_CONFIGURATION)
         self._launches += 1
         request = Request(self._launches, record.function, function.name, launch, record.data, record.stream)
-        for program in filter(None, (kernel.ptx or kernel.sass,)):
+        program = None if kernel is None else kernel.ptx or kernel.sass
+        if program is not None:
             for name, address in pointers(program, record.data, self.allocations):
                 self.allocations.named(address, name)
         work = Pending(host, record, request, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
         self._timed.append(work)
         self._unexecuted.append(work)
         return Answer()
+
+    def _any_kernel(self, function: Function) -> Kernel | None:
+        """Return a kernel for the first GPU that has one, None if none has."""
+        for gpu in self.gpus:
+            with suppress(WarpWattError):  # said where it is predicted
+                return function.module.kernel(function.name, gpu.target)
+        return None
 
     def _settled(self, host: float) -> Answer:
         """Bring memory up to date, after predicting what was not predicted from memory as it was before."""
@@ -338,7 +352,9 @@ class Device:
                     self.before_prediction(request.number)
             found = self.predictor.predict(module, request)
             for reason in found.failures:
-                self.notify(f"launch {request.number} is not predicted: {reason}")
+                if reason not in self._failures:
+                    self.notify(f"launch {request.number} is not predicted: {reason}")
+                self._failures.add(reason)
         self.predicted.append(found)
         self.predictor.ran(found)
         return found

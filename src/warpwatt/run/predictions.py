@@ -8,17 +8,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from warpwatt.compose import Choice, analyse, predict
+from warpwatt.compose import Choice, LaunchModels, analyse, finish
+from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.program import Level
 from warpwatt.emulate.emulation import prepared
-from warpwatt.emulate.workload import footprints
+from warpwatt.emulate.workload import footprints, workload
+from warpwatt.gpus import check_launch, default_clocks
+from warpwatt.models.registry import power_model, time_model
 from warpwatt.run.l2 import Found, L2Contents
 from warpwatt.run.launches import arguments, loader
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from warpwatt.core.case import TimeModel
     from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
@@ -56,6 +60,8 @@ class Predictor:
     budget: float
     """Seconds of CPU time for all predictions; past it launches are taken to be like earlier ones."""
     spent: float = 0.0
+    time_model: Callable[[Gpu], TimeModel] | None = None
+    """Says the model of time of each GPU, where it is not the one that was chosen."""
     l2: tuple[L2Contents, ...] = field(init=False)
     """What L2 of each GPU holds."""
     _known: dict[tuple[object, ...], Predicted] = field(default_factory=dict)
@@ -121,17 +127,19 @@ class Predictor:
         failures: list[str] = []
         l2: list[Found] = []
         fresh: dict[str, Execution] = {}
+        models: dict[tuple[str, Found], LaunchModels] = {}
         for gpu, clocks, contents in zip(self.gpus, self.clocks, self.l2, strict=True):
             try:
                 kernel = module.kernel(request.kernel, gpu.target)
                 execution = self._execution(kernel, request, gpu.target, fresh)
                 l2.append(self._found(contents, execution))
-                execution = _finding(execution, l2[-1], self.allocations)
-                found.append(
-                    predict(
-                        kernel, execution.launch, gpu, clocks=clocks, choice=self.choice, execution=execution
-                    )
+                if (gpu.name, l2[-1]) not in models:
+                    work = _finding(execution, l2[-1], self.allocations)
+                    models[gpu.name, l2[-1]] = self._models(kernel, work, gpu)
+                settled = models[gpu.name, l2[-1]].settle(
+                    clocks or default_clocks(gpu), fixed=clocks is not None
                 )
+                found.append(finish(settled))
             except WarpWattError as error:
                 found.append(None)
                 failures.append(f"{gpu.name}: {error}")
@@ -139,6 +147,15 @@ class Predictor:
         if len(l2) == len(self.gpus):
             self._known[*request.key, *l2] = predicted
         return predicted
+
+    def _models(self, kernel: Kernel, execution: Execution, gpu: Gpu) -> LaunchModels:
+        """Return the models of a launch on a GPU, at any clocks."""
+        choice, launch = self.choice, execution.launch
+        check_launch(gpu, kernel.resources, launch)
+        work = workload(execution, gpu, kernel.resources, choice.unknown)
+        case = Case(kernel, work, launch, gpu, default_clocks(gpu))
+        time = self.time_model(gpu) if self.time_model else time_model(choice.time)
+        return LaunchModels((time, power_model(choice.power)), case, choice)
 
     def _execution(
         self, kernel: Kernel, request: Request, target: str, fresh: dict[str, Execution]

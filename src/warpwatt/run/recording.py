@@ -6,6 +6,7 @@ answer), and ``memory/N``, the pages that differ before launch N from those befo
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zipfile
@@ -99,7 +100,7 @@ def _format(path: Path) -> str:
 
 
 class Recording:
-    """A run on file, opened.
+    """A run on file, opened; ``data`` are the file's bytes where they have been read.
 
     Raises
     ------
@@ -107,10 +108,10 @@ class Recording:
         If it is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
         self._path = path
         try:
-            self._archive = zipfile.ZipFile(path)
+            self._archive = zipfile.ZipFile(path if data is None else io.BytesIO(data))
             self._data = self._archive.read("messages")
         except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(f"not a saved run: {error}", file=path) from None

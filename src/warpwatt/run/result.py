@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,17 @@ class GpuRun:
         """Joules of the GPU from its first work to its last."""
         return sum(s.energy for s in self.spans) + self.idle_energy
 
+    @property
+    def work_time(self) -> Estimate:
+        """Seconds of the GPU from its first work to its last, as wide as those of its kernels."""
+        kernels = _total([row.time for row in self.kernels], "s")
+        return _moved(kernels, self.busy + self.idle)
+
+    @property
+    def work_energy(self) -> Estimate:
+        """:attr:`energy`, as wide as that of the kernels."""
+        return _moved(_total([row.energy for row in self.kernels], "J"), self.energy)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunResult:
@@ -136,8 +147,19 @@ def result(device: Device, ending: Ending) -> RunResult:
         unsupported=tuple(device.unsupported.items()),
         borrowed=sum(bool(p.borrowed_from) for p in device.predicted),
         repeated=device.executor.repeated,
-        failures=tuple(f"launch {p.request.number}, {why}" for p in device.predicted for why in p.failures),
+        failures=tuple(_failures(device)),
     )
+
+
+def _failures(device: Device) -> Iterator[str]:
+    """Yield why launches are not predicted, each reason once."""
+    launches: dict[str, list[int]] = {}
+    for number, predicted in enumerate(device.predicted, 1):
+        for why in predicted.failures:
+            launches.setdefault(why, []).append(number)
+    for why, numbers in launches.items():
+        others = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
+        yield f"launch {numbers[0]}{others}, {why}"
 
 
 def _gpu_run(device: Device, number: int) -> GpuRun:
@@ -192,6 +214,12 @@ def _total(parts: Sequence[Estimate], unit: str) -> Estimate:
     for part in parts:
         total = total.combine(part, lambda a, b: a + b, unit)
     return total
+
+
+def _moved(estimate: Estimate, value: float) -> Estimate:
+    """Return an estimate with something added that is taken as exact, so that its value is another."""
+    added = Estimate.exact(value - estimate.value, estimate.unit)
+    return estimate.combine(added, lambda a, b: a + b, estimate.unit)
 
 
 def _copy_rows(spans: Sequence[Span]) -> tuple[CopyRow, ...]:

@@ -17,6 +17,8 @@ from warpwatt.models.specification import dram_joules_per_byte, idle_watts
 from warpwatt.run.protocol import CopyFlag, CopyKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warpwatt.core.gpu import Gpu
     from warpwatt.run.protocol import CopyRecord
 
@@ -183,20 +185,32 @@ class Timeline:
     @property
     def busy(self) -> float:
         """Seconds in which the GPU computes or copies."""
-        total, until = 0.0, 0.0
-        for span in sorted(self.spans, key=lambda s: s.start):
-            total += max(0.0, span.end - max(span.start, until))
-            until = max(until, span.end)
-        return total
+        return _covered(self.spans)
 
     @property
     def idle(self) -> float:
         """Seconds from the first work to the last in which the GPU waits for the host."""
-        if not self.spans:
-            return 0.0
-        return max(s.end for s in self.spans) - min(s.start for s in self.spans) - self.busy
+        return self._whole - self.busy
 
     @property
     def idle_energy(self) -> float:
-        """Joules that the GPU draws while it waits, from its first work to its last."""
-        return self.idle * idle_watts(self.gpu)
+        """Joules of idle power while no kernel runs, from the first work to the last.
+
+        What copies draw besides is their own; of a kernel it is part of its energy.
+        """
+        kernels = _covered([span for span in self.spans if span.kind is Kind.KERNEL])
+        return (self._whole - kernels) * idle_watts(self.gpu)
+
+    @property
+    def _whole(self) -> float:
+        """Seconds from the first work to the last."""
+        return max((s.end for s in self.spans), default=0.0) - min((s.start for s in self.spans), default=0.0)
+
+
+def _covered(spans: Sequence[Span]) -> float:
+    """Return the seconds in which any of some spans goes on."""
+    total, until = 0.0, 0.0
+    for span in sorted(spans, key=lambda s: s.start):
+        total += max(0.0, span.end - max(span.start, until))
+        until = max(until, span.end)
+    return total

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import POWER_TOLERANCE
+from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.prediction import ApplicationPrediction
@@ -13,6 +14,7 @@ from warpwatt.sweep.rows import Range
 
 if TYPE_CHECKING:
     from warpwatt.compose import Settled
+    from warpwatt.run.result import GpuRun
     from warpwatt.sweep.rows import Row
 
 
@@ -70,6 +72,43 @@ def of_application(whole: ApplicationPrediction, gpu: Gpu) -> Outcome:
         occupancy=None,
         warnings=tuple(dict.fromkeys(warnings)),
         toolkit=", ".join(dict.fromkeys(kernel.case.kernel.toolkit for kernel in kernels)),
+    )
+
+
+def of_run(run: GpuRun) -> Outcome:
+    """Return what a program comes to from the GPU's first work to its last.
+
+    Its limit is the kernel that takes longest and what binds that, or the host where the GPU mostly waits.
+
+    Raises
+    ------
+    InputError
+        If it gave the GPU nothing to do.
+    """
+    if not run.spans:
+        raise InputError("the program gave the GPU nothing to do")
+    longest = max(run.kernels, key=lambda row: row.time.value, default=None)
+    limit = "copies"
+    if run.idle > run.busy:
+        limit = "the host, whose time is that of the machine that ran it"
+    elif longest is not None and longest.prediction is not None:
+        limit = f"{longest.name.partition('(')[0]}: {longest.prediction.timing.bottleneck}"
+    warnings = dict.fromkeys(warning for found in run.predictions for warning in found.warnings)
+    clocks = {found.case.clocks for found in run.predictions}
+    time, energy = run.work_time, run.work_energy
+    return Outcome(
+        time=time,
+        power=energy.combine(time, lambda joules, seconds: joules / seconds, "W"),
+        energy=energy,
+        clocks=next(iter(clocks)) if len(clocks) == 1 else None,
+        limited_by=limit,
+        at_power_limit=any(
+            found.limited_by_power or _beyond(float(found.power_result.power.value), found.case.gpu)
+            for found in run.predictions
+        ),
+        occupancy=None,
+        warnings=tuple(warnings),
+        toolkit=", ".join(dict.fromkeys(found.case.kernel.toolkit for found in run.predictions)),
     )
 
 

@@ -4,7 +4,8 @@ Neighbours in a sweep share most: a kernel is compiled once per configuration an
 launch, put on each GPU once, and then taken through the clocks. A row is what
 :func:`warpwatt.compose.predict` says, because it is made of the same stages; only with ``Sweep.curve`` the
 time is read off a :class:`~warpwatt.sweep.clock_curve.ClockCurve`. A row of an application is what
-:func:`~warpwatt.jobs.application.predict_application` says.
+:func:`~warpwatt.jobs.application.predict_application` says, one of a saved run what
+:func:`~warpwatt.run.session.rerun` says.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from warpwatt.sweep.outcome import Outcome
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Group, Sweep
+    from warpwatt.sweep.tasks import Task
 
     Results = Iterator[tuple[Row, Outcome | None]]
 
@@ -54,8 +56,9 @@ def evaluated(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
     """Yield each of some rows of a group with what the models say, or with None and the reason in the row."""
     if not rows:
         return
-    if sweep.tasks[group.launch].application is not None:
-        yield from _application(sweep, group, rows)
+    task = sweep.tasks[group.launch]
+    if task.is_whole:
+        yield from _saved_run(sweep, task, rows) if task.is_run else _application(sweep, group, rows)
         return
     try:
         request, kernel = _built(sweep, group)
@@ -103,6 +106,16 @@ def _application(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
                 yield from failed([row], error)
             else:
                 yield row, outcome
+
+
+def _saved_run(sweep: Sweep, task: Task, rows: Sequence[Row]) -> Results:
+    """Yield the rows of a saved run, which goes by once for all of them."""
+    from warpwatt.sweep.saved_run import predict_run
+
+    try:
+        yield from predict_run(sweep, task, rows)
+    except Exception as error:  # noqa: BLE001 - as above
+        yield from failed(rows, error)
 
 
 def clocks_of(row: Row, default: Clocks) -> Clocks:

@@ -88,8 +88,8 @@ class Sweep:
             "kernel": task.name,
             "defines": configuration.defines,
             "max_registers": configuration.max_registers,
-            "grid": "" if task.application else configuration.grid or task.launch.grid or "",
-            "block": "" if task.application else configuration.block or task.launch.block or "",
+            "grid": "" if task.is_whole else configuration.grid or task.launch.grid or "",
+            "block": "" if task.is_whole else configuration.block or task.launch.block or "",
             "input": task.source.name,
             "arguments": task.scalars,
         }

@@ -1,4 +1,4 @@
-"""``Task``: one thing that a sweep predicts, a launch of a kernel or a whole application."""
+"""``Task``: one thing that a sweep predicts, a launch of a kernel, an application or a program's run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A launch in words of a kernel in ``source``, or the application that ``source`` describes.
+    """A launch in words of a kernel in ``source``, the application that ``source`` describes, or a saved run.
 
     ``files`` are the sources of an application's kernels by the path that its steps name, read already: who
     works on the task may have no such file.
@@ -33,6 +33,13 @@ class Task:
     launch: LaunchText = field(default_factory=LaunchText)
     application: Application | None = None
     files: tuple[tuple[str, Source], ...] = ()
+    is_run: bool = False
+    """Whether ``source`` is what ``warpwatt run --save`` kept."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has launches of its own, which configurations do not change."""
+        return self.is_run or self.application is not None
 
     @property
     def name(self) -> str:
@@ -60,6 +67,11 @@ def application_task(path: Path) -> Task:
     files = {str(node.source): node.source for node in nodes}
     read = tuple((name, anywhere(read_source(file))) for name, file in files.items())
     return Task(read_source(path), application=application, files=read)
+
+
+def run_task(path: Path) -> Task:
+    """Return the task of a saved run; raise :class:`~warpwatt.core.errors.InputError` as reading does."""
+    return Task(anywhere(read_source(path)), is_run=True)
 
 
 def anywhere(source: Source) -> Source:

@@ -51,7 +51,9 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Kernels", f"{si(kernels, 's')} in {result.launches} launch{'es' if result.launches != 1 else ''}"
     )
-    facts.add_row("Idle", f"{si(run.idle, 's')} between them, {si(run.idle_energy, 'J')}")
+    facts.add_row(
+        "Idle", f"{si(run.idle, 's')} between them; {si(run.idle_energy, 'J')} while no kernel runs"
+    )
     facts.add_row("Host", f"{si(run.host, 's')}, measured on this machine")
     return panel(facts, plain(result.program.rpartition("/")[2]), run.gpu)
 
