@@ -20,8 +20,9 @@ MEASURE ?=
 # Where results go if this checkout does not outlast the run; it begins with those of data/measured.
 OUTPUT ?=
 MUTATION ?=
+FUZZ ?= 600
 
-.PHONY: demo test native native-test sanitize mutation lint types unit coverage docs lock validate bench prepare measure rehearse clean
+.PHONY: demo test native native-test sanitize mutation fuzz lint types unit coverage docs lock validate bench prepare measure rehearse clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -41,6 +42,9 @@ sanitize: $(DEV) ## the native core's tests and those of what calls it, with add
 mutation: $(DEV) $(LIBRARY) ## break the simulator and the composition, one thing at a time: does a test see it? half an hour
 	$(PYTHON) requirements/install.py $(VENV) mutation
 	$(BIN)/python -m tests.mutation $(MUTATION)
+
+fuzz: $(DEV) $(LIBRARY) ## changed files for every loader, for FUZZ seconds; anything but a typed error is printed
+	$(BIN)/python -W ignore -m tests.fuzz $(FUZZ)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -88,7 +88,7 @@ def forget() -> None:
             "above the theoretical",
         ),
         ("latencies/9.0-ptxas-13-0-sass.toml", "[cycles]", "[cycles]\nX = 0", "X takes 0 cycles"),
-        ("power/tesla-m2075.toml", "29.4", '29.4, source = "x"', "not valid TOML"),
+        ("power/tesla-m2075.toml", "29.4", '29.4, source = "x"', "not TOML"),
         (
             "alavani/tesla-k20.toml",
             'source = "table-3.3"',

@@ -84,8 +84,8 @@ def test_a_changed_file_is_read_again(user_gpus: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("name = ", 1, "not valid TOML"),
-        ('name = "A"\nname = "B"', 2, "not valid TOML"),
+        ("name = ", 1, "not TOML"),
+        ('name = "A"\nname = "B"', 2, "not TOML"),
         ("", None, "'name' is missing"),
         ("name = 3", 1, "not a string"),
         ('name = "A"\naliases = "b"', 2, "not a list"),

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from warpwatt.core.arguments import Scalar
 from warpwatt.core.errors import InputError, UsageError, WarpWattError
 from warpwatt.core.launch import Dim3, L2State
+from warpwatt.core.toml import read_toml
 from warpwatt.request.directives import read_directives
-from warpwatt.request.launch_text import LaunchText, from_table, read_toml
+from warpwatt.request.launch_text import LaunchText, from_table
 
 
 def test_the_command_line_wins_over_the_source():

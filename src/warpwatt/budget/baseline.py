@@ -84,7 +84,7 @@ def read(path: Path) -> Mapping[str, Recorded]:
         raise InputError("no baseline yet", file=path, hint=hint) from None
     except OSError as error:
         raise InputError(f"cannot read it: {error.strerror}", file=path) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         kind, version, found = None, None, {}
     if (kind, version) != (KIND, VERSION):
         hint = "write it anew with `warpwatt check --record BUDGET.toml`"
@@ -110,6 +110,6 @@ def _rounded(estimate: Estimate) -> list[float]:
 def _kind(path: Path) -> object:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return document.get("kind") if isinstance(document, dict) else None

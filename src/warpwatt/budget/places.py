@@ -6,7 +6,6 @@ appears. What begins with a header can be read without what stands above it, so 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from warpwatt.core.errors import InputError
+from warpwatt.core.toml import parse_toml, read_text
 
 Key = tuple["str | int", ...]
 """Path of a key: names of tables, positions in arrays of tables."""
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 @dataclass(frozen=True)
@@ -38,18 +36,8 @@ class Document:
         InputError
             If it cannot be read or is not TOML; names file and line.
         """
-        try:
-            text = file.read_text(encoding="utf-8-sig")
-            return cls(file, text, tomllib.loads(text))
-        except OSError as error:
-            raise InputError(f"cannot read it: {(error.strerror or str(error)).lower()}", file=file) from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"not UTF-8: {error.reason}", file=file) from None
-        except tomllib.TOMLDecodeError as error:
-            message = str(error)
-            found = _PLACE.search(message)
-            line = int(found[1]) if found is not None and found[1] else None
-            raise InputError(f"not TOML: {_PLACE.sub('', message)}", file=file, line=line) from None
+        text = read_text(file)
+        return cls(file, text, parse_toml(text, file))
 
     @cached_property
     def lines(self) -> dict[Key, int]:
@@ -88,7 +76,7 @@ class Document:
 def _readable(lines: Sequence[str]) -> dict[str, Any] | None:
     try:
         return tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from warpwatt.choose.prices import KILOWATT_HOUR, Place, number, text_of
 from warpwatt.core.errors import InputError
-from warpwatt.request.launch_text import read_toml
+from warpwatt.core.toml import read_toml
 
 MOST = 5.0
 """Kilograms per kWh; no grid emits more."""

@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from warpwatt.core.errors import InputError, WarpWattError
+from warpwatt.core.toml import read_toml
 from warpwatt.gpus import find
-from warpwatt.request.launch_text import read_toml
 
 HOUR = 3600.0
 YEAR = 365.25 * 24 * HOUR

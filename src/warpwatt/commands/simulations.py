@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.commands.applications import predictor, run_application
 from warpwatt.commands.output import Writer
 from warpwatt.core.errors import UsageError
+from warpwatt.core.toml import read_toml
 from warpwatt.jobs.platform import one_node, read_platform
 from warpwatt.jobs.reading import read_jobs
 from warpwatt.jobs.schedule import Place
@@ -20,7 +21,6 @@ from warpwatt.published.boughzala.simgrid import run as run_simgrid
 from warpwatt.render.simulation import render_json, render_shared_json, render_shared_text, render_text
 from warpwatt.request.applications import load_application
 from warpwatt.request.choices import complete_gpus
-from warpwatt.request.launch_text import read_toml
 
 if TYPE_CHECKING:
     from pathlib import Path

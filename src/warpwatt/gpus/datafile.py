@@ -7,15 +7,14 @@ plain ``sm_count = 132``: then the file itself is the source.
 
 from __future__ import annotations
 
-import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from warpwatt.core.errors import ParseError
+from warpwatt.core.toml import parse_toml, read_text
 
 KINDS = frozenset(
     {
@@ -30,7 +29,8 @@ KINDS = frozenset(
         "user",  # given in a user's own file
     }
 )
-_TOML_POSITION = re.compile(r" \(at line (\d+), column \d+\)$")
+LARGEST = 1e30
+"""No quantity of a GPU is as large, in any unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Cited:
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.file.fail(f"{self.key} is {value!r}, not a number", self.key)
-        if not 0 < value < math.inf:
+        if not 0 < value < LARGEST:
             self.file.fail(f"{self.key} is {value}, not a positive number", self.key)
         return value
 
@@ -115,22 +115,8 @@ class DataFile:
     def __init__(self, path: Path, *, user: bool = False) -> None:
         self.path = path
         self.user = user
-        try:
-            self._text = path.read_bytes().decode()
-            self.data: Mapping[str, Any] = tomllib.loads(self._text)
-        except tomllib.TOMLDecodeError as error:
-            self._refuse(str(error))
-        except UnicodeDecodeError:
-            raise ParseError("not UTF-8 text", file=path, hint="save the file as UTF-8") from None
-        except (OSError, RecursionError, ValueError) as error:  # ValueError: impossible dates, huge integers
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise ParseError(f"cannot be read: {reason}", file=path) from None
-
-    def _refuse(self, message: str) -> NoReturn:
-        position = _TOML_POSITION.search(message)
-        line = int(position[1]) if position else self._text.count("\n") + 1
-        problem = _TOML_POSITION.sub("", message).removesuffix(" (at end of document)")
-        raise ParseError(f"not valid TOML: {problem}", file=self.path, line=line) from None
+        self._text = read_text(path)
+        self.data: Mapping[str, Any] = parse_toml(self._text, path)
 
     def fail(self, message: str, key: str = "", *, hint: str = "") -> NoReturn:
         """Raise a ``ParseError`` that points at the first line where ``key`` is defined."""

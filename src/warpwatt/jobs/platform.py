@@ -21,9 +21,9 @@ from typing import Any
 
 from warpwatt.core.errors import InputError
 from warpwatt.core.gpu import Gpu
+from warpwatt.core.toml import read_toml
 from warpwatt.gpus import find
 from warpwatt.models.specification import idle_watts
-from warpwatt.request.launch_text import read_toml
 
 MOST_GPUS = 4096
 _KEYS = ("name", "count", "gpus", "host_w", "gpu_idle_w", "off_w")

@@ -36,10 +36,10 @@ from typing import Any
 
 from warpwatt.core.application import Application
 from warpwatt.core.errors import InputError
+from warpwatt.core.toml import read_toml
 from warpwatt.gpus import find_many
 from warpwatt.jobs.jobs import Fixed, Job
 from warpwatt.request.applications import kernel_node, load_application
-from warpwatt.request.launch_text import read_toml
 
 MOST_PIECES = 100_000
 """Pieces of work in one simulation."""

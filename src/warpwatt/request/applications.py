@@ -36,7 +36,8 @@ from typing import Any
 
 from warpwatt.core.application import Application, CopyKind, CopyNode, KernelNode, Node
 from warpwatt.core.errors import InputError
-from warpwatt.request.launch_text import from_table, read_toml
+from warpwatt.core.toml import read_toml
+from warpwatt.request.launch_text import from_table
 
 _COMMON = ("name", "stream", "repeats", "after")
 _COPY = ("copy", "bytes", "pinned", *_COMMON)

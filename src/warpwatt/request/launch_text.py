@@ -5,7 +5,6 @@ All three give a :class:`LaunchText`; they are laid over one another and then re
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,13 +183,3 @@ def launch_of(values: Mapping[str, Any], file: Path | None = None) -> LaunchText
         loop=format_pairs(values.get("loops") or {}),
         args=file,
     )
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Return the contents of a TOML file, or raise :class:`InputError` that names it and the line."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read it: {error.strerror}", file=path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not TOML: {error}", file=path) from None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from warpwatt.core.toml import read_toml
 from warpwatt.request.directives import read_directives
-from warpwatt.request.launch_text import from_table, read_toml
+from warpwatt.request.launch_text import from_table
 
 if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Source

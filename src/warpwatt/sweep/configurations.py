@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,7 +132,7 @@ def _from_row(row: Mapping[str, str], path: Path, line: int) -> Configuration:
         raise InputError(f"a field without a name: {row['']!r}", file=path, line=line)
     cells = {name.strip(): value.strip() for name, value in row.items() if value.strip()}
     limit = cells.get("maxrregcount")
-    if limit is not None and not limit.isdecimal():
+    if limit is not None and not re.fullmatch("[0-9]{1,3}", limit):
         raise InputError(f"maxrregcount is no number: {limit!r}", file=path, line=line)
     return Configuration(
         tuple((name, value) for name, value in cells.items() if name not in LAUNCH_COLUMNS),

@@ -150,7 +150,7 @@ def test_settings_are_laid_over_one_another(tmp_path):
         ("[[launch]]\nkernel = 'f'\ngird = 3", 3, "unknown key 'gird'"),
         ("maxrregcount = true", None, "maxrregcount is not a number"),
         ("advice = 1", None, "advice is not true or false"),
-        ("\x00\xff", None, "not TOML"),
+        ("\x00\xff", None, "not UTF-8"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_settings_is_said(tmp_path, content, line, said):

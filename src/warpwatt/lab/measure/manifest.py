@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from warpwatt.core.errors import ParseError
+from warpwatt.core.toml import read_toml
 
 _MISSING: Any = object()
 
@@ -30,10 +30,7 @@ class Table:
         ParseError
             If it is not TOML.
         """
-        try:
-            return cls(file, "", tomllib.loads(file.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ParseError(f"not TOML: {error}", file=file) from None
+        return cls(file, "", read_toml(file))
 
     def fail(self, key: str, problem: str, hint: str = "") -> NoReturn:
         """Raise a ParseError about ``key``."""

@@ -32,8 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from warpwatt.core.errors import InputError
+from warpwatt.core.toml import read_toml
 from warpwatt.request.fields import FIELDS, Group, Kind
-from warpwatt.request.launch_text import from_table, read_toml
+from warpwatt.request.launch_text import from_table
 from warpwatt.request.values import format_pairs
 from warpwatt.server.lsp.facts import PlacedLaunch, Problem, Query
 
