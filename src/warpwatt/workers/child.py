@@ -41,11 +41,11 @@ def main(
     """Confine this process to ``folder``, do a task of the module ``work``, send its answer.
 
     The module has ``TASKS`` (name to function of a request, its limits and whether the walls keep files
-    away) and ``readable_places()``. It is loaded before the fork.
+    away) and ``reach(folder)``, its walls. It is loaded before the fork.
     """
     try:
         module = import_module(work)
-        confined = _enter(folder, module.readable_places(), limits)
+        confined = _enter(module.reach(Path(folder)), limits)
         answer = {"good": module.TASKS[task](request, limits, confined)}
     except SideError as error:
         answer = {"error": {**described(error.error), "side": error.side}}
@@ -79,12 +79,13 @@ def described(error: WarpWattError) -> dict[str, Any]:
     }
 
 
-def _enter(folder: str, readable: tuple[Path, ...], limits: Limits) -> bool:
+def _enter(walls: Walls, limits: Limits) -> bool:
     """Go behind the walls; return whether they keep files away."""
+    folder = str(walls.writable)
     os.chdir(folder)
     tempfile.tempdir = folder
     # Nothing is kept between requests: each compiles anew, in a folder of its own.
     os.environ.update(TMPDIR=folder, HOME=folder, WARPWATT_CACHE_SIZE="0")
-    confine(Walls(readable, Path(folder)), limits, os.cpu_count() or 1)
+    confine(walls, limits, os.cpu_count() or 1)
     end_with_parent(lambda: shutil.rmtree(folder, ignore_errors=True))
     return landlock_version() > 0

@@ -1,8 +1,10 @@
 """Walls around a process that works on untrusted input: files, network, signals, memory, time.
 
 Landlock (Linux 5.13 and later, no privileges needed) leaves it Python, the compilers and the system's
-libraries to read, and its own folder to write; everything it starts inherits that. Where the kernel has no
-Landlock, :func:`confine` says so, and :mod:`warpwatt.frontend.untrusted` is stricter in turn.
+libraries to read, its own folder to write, and only named programs to start; everything it starts inherits
+that. A filter (:mod:`~warpwatt.workers.seccomp`) refuses system calls that Landlock has no rules for. Where
+the kernel has no Landlock, :func:`landlock_version` says so, and :mod:`warpwatt.frontend.untrusted` is
+stricter in turn.
 
 Numbers are those of the Linux headers ``landlock.h``, ``prctl.h`` and ``unistd.h`` (x86-64 and arm64 agree).
 """
@@ -19,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warpwatt.workers.seccomp import refuse_system_calls
+
 if TYPE_CHECKING:
     from warpwatt.workers.limits import Limits
 
@@ -26,7 +30,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
-_READ = _EXECUTE | _READ_FILE | _READ_DIRECTORY
+_READ = _READ_FILE | _READ_DIRECTORY
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 # Version of the interface -> number of rights on files it knows.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
@@ -36,6 +40,8 @@ _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/etc/ld.so.cache", "/etc/alternatives", "/proc/self")
 """What programs of the system need to start; of all processes its own, to find what it has started."""
+LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1")
+"""The system's loader of programs, which the kernel starts with each of them."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 OPEN_FILES = 256
 
@@ -51,10 +57,12 @@ class _PathBeneath(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What a process may reach: folders and files to read, the one folder to write."""
+    """What a process may reach: folders and files to read, the one folder to write, programs to start."""
 
     readable: tuple[Path, ...]
     writable: Path
+    programs: tuple[Path, ...] = ()
+    """What may be started, besides the loader of programs."""
 
 
 def landlock_version() -> int:
@@ -80,7 +88,9 @@ def confine(walls: Walls, limits: Limits, cpus: int) -> None:
         libc = _libc()
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         _prefer_as_victim()
+        _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         _restrict_files(libc, walls)
+        refuse_system_calls(libc)
 
 
 def _limit(limits: Limits, cpus: int) -> None:
@@ -119,9 +129,9 @@ def _restrict_files(libc: ctypes.CDLL, walls: Walls) -> None:
     ruleset = _checked(libc.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0))
     try:
         _allow(libc, ruleset, walls.readable, _READ & every)
+        _allow(libc, ruleset, (*walls.programs, *map(Path, LOADERS)), (_EXECUTE | _READ_FILE) & every)
         _allow(libc, ruleset, map(Path, DEVICES), (_READ_FILE | _WRITE_FILE) & every)
-        _allow(libc, ruleset, (walls.writable,), every)
-        _checked(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        _allow(libc, ruleset, (walls.writable,), every & ~_EXECUTE)
         _checked(libc.syscall(_RESTRICT_SELF, ruleset, 0))
     finally:
         os.close(ruleset)

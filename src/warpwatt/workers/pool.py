@@ -23,7 +23,7 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.workers import child
 from warpwatt.workers.family import resident
 from warpwatt.workers.limits import MIB, Limits
-from warpwatt.workers.process import ChildProcess, forking_context
+from warpwatt.workers.process import ChildProcess, forking_context, only_needed_environment
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -103,7 +103,8 @@ class Pool:
         CrashError
             If workers do not start.
         """
-        await asyncio.to_thread(forkserver.ensure_running)
+        with only_needed_environment():
+            await asyncio.to_thread(forkserver.ensure_running)
         self.confined = bool((await self.run("walls", {}))["confined"])
 
     async def stop(self) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,13 @@ from warpwatt.workers.family import kill_descendants, kill_family
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import BaseContext
+
+
+_NEEDED = (
+    "PATH", "LANG", "LC_", "TZ", "TMPDIR", "HOME", "PYTHON", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "WARPWATT_",
+    "COV_", "COVERAGE_", "XDG_CONFIG_HOME",
+)  # fmt: skip
+"""How names of variables begin that find programs, libraries and settings."""
 
 
 def forking_context(preload: str) -> BaseContext:
@@ -30,6 +38,22 @@ def forking_context(preload: str) -> BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([preload])
     return context
+
+
+@contextmanager
+def only_needed_environment() -> Iterator[None]:
+    """Take out of this process's environment what its children have no need to know.
+
+    A process can read the environment it was started with for as long as it lives.
+    """
+    kept = {name: value for name, value in os.environ.items() if name.startswith(_NEEDED)}
+    whole = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(kept)
+    try:
+        yield
+    finally:
+        os.environ.update(whole)
 
 
 def spawning_executor(

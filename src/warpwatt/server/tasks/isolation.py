@@ -17,7 +17,7 @@ from warpwatt.core.program import Kernel, Program, SourceLine
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.toolkits import toolkits_directory
 from warpwatt.gpus.catalog import user_directories
-from warpwatt.workers.confinement import SYSTEM
+from warpwatt.workers.confinement import SYSTEM, Walls
 
 if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Source
@@ -54,16 +54,23 @@ def harmless(file: str) -> str:
     return name if name not in ("", ".", "..") else "?"
 
 
-def readable_places() -> tuple[Path, ...]:
-    """Return what a prediction reads: the system's libraries, Python, this package, compilers."""
-    package = Path(__file__).parents[2]
+def reach(folder: Path) -> Walls:
+    """Return what a prediction reaches from its own folder.
+
+    It reads the system's libraries, Python, this package and compilers; it starts compilers, and Python for
+    the one that is a library.
+    """
+    toolkit, package = toolchain.installed(), Path(__file__).parents[2]
     installation = (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())
     places: tuple[str | Path, ...] = (
         *SYSTEM,
         *installation,
         package,
-        toolchain.installed().root,
+        toolkit.root,
         toolkits_directory(),
         *user_directories(),
     )
-    return tuple(dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/")))
+    readable = dict.fromkeys(path for place in places if (path := Path(place).resolve()) != Path("/"))
+    tools = (toolkit.ptxas, toolkit.nvdisasm, toolkit.cuobjdump)
+    programs = (Path(sys.executable), *filter(None, tools), toolkits_directory())
+    return Walls(tuple(readable), folder, programs)

@@ -27,7 +27,7 @@ from warpwatt.request.launch_text import LaunchText, launch_of
 from warpwatt.request.launches import launch_texts, requests
 from warpwatt.request.options import CompilationOptions, ModelOptions
 from warpwatt.request.session import Session
-from warpwatt.server.tasks.isolation import own_lines, readable_places
+from warpwatt.server.tasks.isolation import own_lines, reach
 from warpwatt.server.tasks.parameters import described_kernel, described_launch
 from warpwatt.workers.child import SideError
 from warpwatt.workers.limits import GIB
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from warpwatt.workers.limits import Limits
 
 
-__all__ = ["TASKS", "compare", "kernels", "predict", "readable_places", "walls"]
+__all__ = ["TASKS", "compare", "kernels", "predict", "reach", "walls"]
 
 DEFAULT_NAME = "kernel.cu"
 DEFAULT_GPUS = ("h200",)
