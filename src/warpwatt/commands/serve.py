@@ -25,6 +25,7 @@ class ListenOptions:
     host: str
     port: int
     allow_remote: bool
+    without_walls: bool
     allowed_host: tuple[str, ...]
 
 
@@ -48,6 +49,9 @@ listen_options = group(
         "--port", default=8642, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one."
     ),
     click.option("--allow-remote", is_flag=True, help="Listen on an address that other machines reach."),
+    click.option(
+        "--without-walls", is_flag=True, help="Answer other machines although this system lacks a wall."
+    ),
     click.option(
         "--allowed-host", multiple=True, metavar="NAME[:PORT]", help="Answer to this Host too (a proxy's)."
     ),
@@ -99,6 +103,7 @@ def serve(listening: ListenOptions, work: WorkOptions, browse: bool) -> None:
     from warpwatt.server.web.run import serve as run
 
     _check_reach(listening)
+    _check_walls(listening)
     run(_settings(listening, work), lambda url: _announce(url, browse=browse))
 
 
@@ -124,6 +129,21 @@ def _check_reach(listening: ListenOptions) -> None:
         fg="yellow",
         err=True,
     )
+
+
+def _check_walls(listening: ListenOptions) -> None:
+    """Warn where this system cannot keep workers in, and refuse to answer other machines then."""
+    from warpwatt.server.web.settings import is_loopback
+    from warpwatt.workers.confinement import missing_walls
+
+    missing = missing_walls()
+    if not missing:
+        return
+    lacking = f"this system lacks {' and '.join(missing)}: what a hostile source reaches is not walled off"
+    if not is_loopback(listening.host) and not listening.without_walls:
+        hint = "serve on Linux 5.13 or later, or add --without-walls if all who reach it are trusted"
+        raise ToolchainError(lacking, hint=hint)
+    click.secho(f"warning: {lacking}", fg="yellow", err=True)
 
 
 def _settings(listening: ListenOptions, work: WorkOptions) -> Settings:

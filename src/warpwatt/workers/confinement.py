@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.workers.seccomp import refuse_system_calls
+from warpwatt.workers.seccomp import filters_system_calls, refuse_system_calls
 
 if TYPE_CHECKING:
     from warpwatt.workers.limits import Limits
@@ -70,6 +70,12 @@ def landlock_version() -> int:
     if sys.platform != "linux":
         return 0
     return max(0, int(_libc().syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)))
+
+
+def missing_walls() -> tuple[str, ...]:
+    """Return the walls that this system does not have: :func:`confine` does without them."""
+    there = {"Landlock": landlock_version() > 0, "seccomp filters": filters_system_calls()}
+    return tuple(name for name, is_there in there.items() if not is_there)
 
 
 def confine(walls: Walls, limits: Limits, cpus: int) -> None:
