@@ -62,6 +62,11 @@ def test_the_clock_settles_where_the_board_holds_its_limit(matmul):
     assert raw > gpu.power_limit * 0.99  # a little faster would not hold
 
 
+def test_what_is_measured_on_another_generation_is_an_assumption(matmul):
+    said = [a.message for a in predict(matmul, MATMUL, find("rtx2080ti")).assumptions]
+    assert any("L2 bandwidth" in text and "another generation" in text for text in said)
+
+
 def test_given_clocks_are_kept(matmul):
     gpu = find("rtx2080ti")
     clocks = Clocks(1.0e9, gpu.memory_clock)

@@ -27,6 +27,7 @@ from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.gpus import check_launch, default_clocks, find
+from warpwatt.gpus.loans import foreign_loans
 from warpwatt.models.attribution import line_costs
 from warpwatt.models.hybrid import hybrid, profiled_launch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
@@ -218,7 +219,7 @@ def finish(settled: Settled) -> Prediction:
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
-        assumptions=(*case.workload.assumptions, *clock_assumptions(case)),
+        assumptions=(*case.workload.assumptions, *clock_assumptions(case), *gpu_assumptions(case.gpu)),
         warnings=tuple(dict.fromkeys(warnings)),
         limited_by_power=settled.limited_by_power,
         energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
@@ -233,6 +234,11 @@ def clock_assumptions(case: Case) -> tuple[Assumption, ...]:
     held = "what the power limit sustains" if clocks.sustained else "what nothing holds back"
     message = f"SM clock {si(clocks.sm, 'Hz')}, {held}; boards of this name differ"
     return (Assumption(message, clock_parameter(gpu), clocks.spread, fix="--clock"),)
+
+
+def gpu_assumptions(gpu: Gpu) -> tuple[Assumption, ...]:
+    """Return whose numbers stand in for those of ``gpu``, where they are of another generation or board."""
+    return tuple(Assumption(str(loan), f"data of {loan.lender}", 0.0) for loan in foreign_loans(gpu))
 
 
 def _capped(power: Estimate, limit: float | None) -> Estimate:

@@ -131,7 +131,12 @@ def h200() -> Gpu:
         power_limit=700.0,
         idle_power=70.0,
         pcie_generation=5,
-        memory=MemoryTimings(dram_latency=658.0, l2_bandwidth=7.5e12, borrowed_from="NVIDIA H100 PCIe"),
+        memory=MemoryTimings(
+            dram_latency=658.0,
+            l2_bandwidth=7.5e12,
+            borrowed_from="NVIDIA H100 PCIe",
+            sources=dict.fromkeys(("dram_latency", "l2_bandwidth"), "a paper; measured on NVIDIA H100 PCIe"),
+        ),
         aliases=("H200",),
         die="GH100",
         arch="Hopper",

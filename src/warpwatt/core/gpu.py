@@ -175,6 +175,15 @@ class Gpu:
     on boards that raise their clock by themselves. None: nobody has."""
     compute_memory_clock: float | None = None
     """Memory clock that the driver sets for CUDA programs, None where that is ``memory_clock``."""
+    inherits: str = ""
+    """Name of the built-in board that a user's own board takes values over from, empty for none."""
+    inherited: tuple[str, ...] = ()
+    """Fields whose values are that board's."""
+
+    @property
+    def product(self) -> str:
+        """Name of the product as NVIDIA sells it: GeForce boards differ from others in clocks and rates."""
+        return self.inherits or self.name
 
     @property
     def target(self) -> str:

@@ -24,6 +24,10 @@ class Board:
     capability_values: Mapping[str, Cited] = field(default_factory=dict)
     capability_throughput: Mapping[str, Cited] = field(default_factory=dict)
     memory: Mapping[str, Cited] = field(default_factory=dict)
+    inherits: str = ""
+    """Name of the built-in board at the root of ``inherits``."""
+    own: frozenset[str] = frozenset()
+    """Keys of ``values`` that a user's file gives, and none that it inherits from the package."""
 
     def number(self, key: str) -> float:
         """Return a required number of ``[values]``, or raise ``ParseError``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,10 @@ VALUES = {
 }
 
 
+_FOLLOWS = {"observed_clock_mhz": "boost_clock_mhz", "compute_memory_clock_mhz": "memory_clock_mhz"}
+"""What is known of a board at one clock, and is not inherited where that clock is another."""
+
+
 def read_board(entry: Entry, below: tuple[Entry, ...] = ()) -> Board:
     """Return the board of an entry, ``inherits`` resolved among the entries of ``below`` and the rest.
 
@@ -108,14 +112,22 @@ def read_board(entry: Entry, below: tuple[Entry, ...] = ()) -> Board:
         die=file.text("die", parent.die if parent else ""),
         note=file.text("note", parent.note if parent else ""),
         memory_from=file.texts("memory_from") or (parent.memory_from if parent else ()),
-        values={**(parent.values if parent else {}), **values},
+        values={**_inherited(parent, values), **values},
         capability_values={**(parent.capability_values if parent else {}), **file.cited("capability_values")},
         capability_throughput={
             **(parent.capability_throughput if parent else {}),
             **file.cited("capability_throughput"),
         },
         memory={**(parent.memory if parent else {}), **file.cited("memory")},
+        inherits=(parent.inherits or parent.name) if parent else "",
+        own=frozenset(values) | (parent.own if parent and parent.file.user else frozenset()),
     )
+
+
+def _inherited(parent: Board | None, given: Mapping[str, Cited]) -> dict[str, Cited]:
+    """Return the values of ``parent`` that hold beside those that are ``given``."""
+    values = parent.values if parent else {}
+    return {key: cited for key, cited in values.items() if _FOLLOWS.get(key) not in given}
 
 
 def _parent(file: DataFile, lineage: tuple[Entry, ...]) -> Board:
@@ -150,9 +162,18 @@ def read_gpu(entry: Entry) -> Gpu:
         capability=adjust(limits, source.capability_values, source.capability_throughput),
         memory=timings(source, packaged),
         latencies=Latencies(limits.version),
+        inherits=source.inherits,
+        inherited=tuple(_taken_over(source)),
         sources={VALUES[key].field or key: str(cited.source) for key, cited in source.values.items()},
         **_specification(source),
     )
+
+
+def _taken_over(board: Board) -> Iterator[str]:
+    """Yield the fields whose values are those of the board that ``board`` inherits from."""
+    for key in board.values if board.inherits else ():
+        if key not in board.own and VALUES[key].field:
+            yield VALUES[key].field
 
 
 def _specification(source: Board) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from warpwatt.core.gpu import Capability, Gpu, MemoryTimings
@@ -10,6 +10,7 @@ from warpwatt.core.units import binary_bytes, si
 from warpwatt.gpus.catalog import names
 from warpwatt.gpus.latencies import Latencies
 from warpwatt.gpus.load import find, missing
+from warpwatt.gpus.loans import lender
 
 # Field -> unit of the number: of a Gpu, a Capability or MemoryTimings. The rest are counts or words.
 _UNITS = {
@@ -27,7 +28,10 @@ _UNITS = {
     "l1_bandwidth_per_sm_clock": "B/cycle/SM",
 }
 _SKIPPED = frozenset(
-    {"sources", "memory", "latencies", "capability", "throughput", "calibration", "borrowed_from"}
+    {
+        *("sources", "memory", "latencies", "capability", "throughput", "calibration"),
+        *("borrowed_from", "inherits", "inherited"),
+    }
 )
 
 
@@ -98,22 +102,33 @@ def describe(gpu: Gpu) -> tuple[Field, ...]:
     '60 MiB'
     """
     return (
-        *_fields("board", gpu, gpu.sources),
+        *_fields("board", gpu, gpu.sources, dict.fromkeys(gpu.inherited, f", as on {gpu.inherits}")),
         *_fields(f"compute capability {gpu.capability.version}", gpu.capability, gpu.capability.sources),
         *_throughput(gpu.capability),
-        *_fields("memory", gpu.memory, gpu.memory.sources),
+        *_fields("memory", gpu.memory, gpu.memory.sources, _lenders(gpu.memory)),
         *_latencies(gpu),
         *_calibration(gpu),
     )
 
 
-def _fields(section: str, holder: Gpu | Capability | MemoryTimings, sources: object) -> Iterator[Field]:
-    cited = sources if isinstance(sources, dict) else {}
+def _fields(
+    section: str,
+    holder: Gpu | Capability | MemoryTimings,
+    sources: Mapping[str, str],
+    whose: Mapping[str, str] | None = None,
+) -> Iterator[Field]:
+    """Yield the fields of ``holder``; ``whose`` follows the value of a field that is another GPU's."""
     for item in fields(holder):
         if item.name not in _SKIPPED:
             value = getattr(holder, item.name)
             unit = _UNITS.get(item.name, "")
-            yield Field(section, item.name, value, unit, shown(value, unit), cited.get(item.name, ""))
+            text = shown(value, unit) + (whose or {}).get(item.name, "")
+            yield Field(section, item.name, value, unit, text, sources.get(item.name, ""))
+
+
+def _lenders(memory: MemoryTimings) -> Mapping[str, str]:
+    named = {field: lender(source) for field, source in memory.sources.items()}
+    return {field: f", of {name}" for field, name in named.items() if name}
 
 
 def _throughput(capability: Capability) -> Iterator[Field]:

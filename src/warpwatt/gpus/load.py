@@ -93,9 +93,10 @@ def default_clocks(gpu: Gpu) -> Clocks:
 
 
 def _clock_spread(gpu: Gpu) -> float:
-    if not gpu.name.startswith("GeForce"):
+    if not gpu.product.startswith("GeForce"):
         return 0.0
-    return LAPTOP_SPREAD if gpu.name.endswith("Laptop") else CARD_SPREAD
+    given = gpu.inherits and "boost_clock" not in gpu.inherited
+    return LAPTOP_SPREAD if gpu.product.endswith("Laptop") and not given else CARD_SPREAD
 
 
 def missing(gpu: Gpu) -> tuple[str, ...]:

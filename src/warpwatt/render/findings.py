@@ -14,6 +14,7 @@ from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
+from warpwatt.gpus.loans import loans
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.learned import effect_sentence, learned_parts
 from warpwatt.render.method import method_text
@@ -339,9 +340,9 @@ def assumed(prediction: Prediction) -> Iterator[Finding]:
     if unknown:
         text = f"{plural(unknown, 'instruction')} with an unknown opcode: estimated, the interval is wider."
         yield Finding("Assumptions", text, fix="--unknown error")
-    borrowed = prediction.case.gpu.memory.borrowed_from
-    if borrowed:
-        yield Finding("Assumptions", f"Memory latencies and bandwidths were measured on {borrowed}.")
+    for loan in loans(prediction.case.gpu):
+        if loan.measured and not loan.generation:
+            yield Finding("Assumptions", _sentence(str(loan)))
 
 
 def _sentence(text: str) -> str:

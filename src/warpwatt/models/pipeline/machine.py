@@ -80,7 +80,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         rates=dict(capability.throughput),
         values=values,
         ns=ns,
-        geforce=gpu.name.startswith(("GeForce", "Titan", "TITAN")),
+        geforce=gpu.product.startswith(("GeForce", "Titan", "TITAN")),
         dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
     )
 
