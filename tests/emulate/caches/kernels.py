@@ -239,3 +239,21 @@ def exact_footprint(kernel: TracedKernel, buffer: int) -> float:
     for line in lines.tolist():
         found[line >> 7] = found.get(line >> 7, 0) | line & 15
     return 32.0 * sum(mask.bit_count() for mask in found.values())
+
+
+def rewriting(blocks: int, lines: int, rounds: int, warps: int = 2) -> TracedKernel:
+    """Each warp writes ``lines`` lines of its own, one after the other, several times over."""
+
+    def accesses(x, y, z):
+        for warp in range(warps):
+            first = (x * warps + warp) * lines
+            at = [slot(2) + (first + k) * 128 + LANES * 4 for k in range(lines)]
+            yield [(0, address) for address in at * rounds]
+
+    return TracedKernel(
+        Dim3(blocks),
+        Dim3(warps * 32),
+        ((Access.STORE, 4, "st.global.f32"),),
+        accesses,
+        {2: ("x", blocks * warps * lines * 128)},
+    )

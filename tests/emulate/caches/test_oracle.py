@@ -37,6 +37,37 @@ def test_l1_hits_of_co_resident_blocks_are_those_of_the_simulated_cache(kernel, 
     assert {i: f.hit for i, f in shares.items()} == pytest.approx({i: hits[i] / reads[i] for i in reads})
 
 
+@pytest.mark.parametrize("lines", [4, 16, 47, 48, 100])
+@pytest.mark.parametrize(
+    "kernel", [kernels.rewriting(3, 8, 4), kernels.rewriting(1, 20, 3, 1), kernels.copy(4)]
+)
+def test_what_is_written_again_leaves_a_cache_as_often_as_the_simulated_one(kernel, lines):
+    stream = kernel.execution().reuse.stream
+    blocks = int(stream.block.max()) + 1
+    cache, stored = SectoredCache(lines, write_back=True), 0
+    for row in interleaved(stream):
+        for sector in range(4):
+            if stream.sectors[row] >> sector & 1 and stream.kind[row] & WRITE:
+                cache.write(int(stream.line[row]), sector, WHOLE_SECTOR)
+                stored += 1
+        if stream.kind[row] & READ:
+            cache.read(int(stream.line[row]), int(stream.sectors[row]))
+    cache.flush()
+    shares = l1_profile(stream, blocks, 1).writes.shares(lambda distance: (distance >= lines).astype(float))
+    expected = sum(share.cold + share.lost for share in shares.values()) or 1.0
+    assert expected == pytest.approx(cache.written_back / stored)
+
+
+def test_the_last_wave_has_the_caches_for_itself():
+    """640 resident blocks of T4 write 4 times what L2 holds, and lose it every time; 40 more keep theirs."""
+    kernel = kernels.rewriting(17 * 40, 103, 3)
+    execution = kernel.execution(np.arange(0, 680, 40))
+    work = workload(execution, find("t4"), Resources(registers=16))
+    block = 2 * 103 * 128
+    assert work.occupancy.blocks_per_sm == 16
+    assert work.dram.written == pytest.approx(640 * 3 * block + 40 * block, rel=0.01)
+
+
 @pytest.mark.parametrize("granule", [1, 2])
 @pytest.mark.parametrize("kernel", [kernels.copy(60), kernels.strided(50, 64), kernels.stencil(5, 6)])
 def test_dram_bytes_are_those_of_a_simulated_l2_that_holds_everything(kernel, granule):

@@ -15,7 +15,7 @@ from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS, Growth, Reuse
 from warpwatt.emulate.caches.curves import left_dirty
-from warpwatt.emulate.caches.l1 import l1_profile
+from warpwatt.emulate.caches.l1 import WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
@@ -24,11 +24,17 @@ from warpwatt.emulate.scaling import occurring
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.emulate.caches.l1 import ReadShares
+    from warpwatt.emulate.caches.l1 import Lost, ReadShares
     from warpwatt.emulate.caches.policy import Policy
 
 _READS = frozenset({Access.LOAD, Access.COPY, Access.ATOMIC, Access.REDUCTION})
 _WRITES = frozenset({Access.STORE, Access.ATOMIC, Access.REDUCTION})
+ALL_NEW = WriteShares(cold=1.0)
+"""Of an instruction whose lines are written once, as far as is known."""
+SHORT_WAVE = 0.05
+"""Share of a launch's blocks from which on those of a last wave that is not full are looked at apart."""
+KEPT = 0.98
+"""Share of what is used again from which on L1 and L2 are taken to keep it."""
 
 
 @dataclass(slots=True)
@@ -41,6 +47,8 @@ class _Tally:
     writes: bool
     first_touches: float
     """Bytes that no resident block of the SM had touched before."""
+    first_writes: float
+    """Bytes that no resident block of the SM had written before."""
     read: float = 0.0
     written: float = 0.0
     run: float = math.inf
@@ -63,13 +71,11 @@ def level_hits(
     resident = max(1, min(residency.blocks_per_sm, -(-execution.launch.grid.count // gpu.sm_count)))
     wave = min(execution.launch.grid.count, resident * gpu.sm_count)
     waves = Waves(execution.launch, wave, rules.l2_bytes, reuse.growths)
-    shares = _read_shares(reuse, gpu, residency, waves, resident)
+    reads, writes = _shares(reuse, gpu, residency, waves, resident)
     tallies = {
-        index: _tally(execution, index, pattern, shares.get(index)) for index, pattern in patterns.items()
+        index: _tally(execution, index, pattern, reads.get(index), writes.get(index, ALL_NEW))
+        for index, pattern in patterns.items()
     }
-    for index, tally in tallies.items():
-        found = shares.get(index)
-        tally.read += tally.requested * found.lost if found and tally.reads else 0.0
     for growth in reuse.growths:
         _distribute(growth, tallies, waves, rules)
     _add_unsampled(tallies, execution, patterns)
@@ -78,24 +84,62 @@ def level_hits(
     return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
-def _read_shares(
+def _shares(
     reuse: Reuse, gpu: Gpu, residency: Occupancy, waves: Waves, resident: int
-) -> dict[int, ReadShares]:
-    """Return where each instruction finds what it reads through L1."""
+) -> tuple[dict[int, ReadShares], dict[int, WriteShares]]:
+    """Return where each instruction finds what it reads through L1, and what it writes in L2.
+
+    Blocks of the last wave have the caches for fewer of them: that matters where others lose lines.
+    """
     if not (reuse.stream.kind & BYPASS == 0).any():
-        return {}
+        return {}, {}
+    lines = l1_capacity(gpu, residency) / LINE
     later = max(0.0, 1.0 - wave_share(waves))
     # Blocks go to the SMs in turn (Gilman et al., "Demystifying the placement policies of the NVIDIA GPU
     # thread block scheduler for concurrent kernels", 2020): neighbours meet on one SM in no wave.
     step = gpu.sm_count if reuse.whole_grid else 1
     profile = l1_profile(reuse.stream, resident, 2 if later else 1, step)
-    wider = waves.used(waves.wave) / max(1.0, waves.used(resident))
+    lost = _lost(waves, resident, gpu.sm_count)
+    reads, writes = profile.read_shares(lines, later, lost), profile.writes.shares(lost)
+    rest, share = last_wave(waves.blocks / gpu.sm_count, resident)
+    if not rest or not _loses(reads, writes):
+        return reads, writes
+    profile, lost = l1_profile(reuse.stream, rest, 2, step), _lost(waves, rest, gpu.sm_count)
+    fewer = profile.read_shares(lines, 1.0, lost), profile.writes.shares(lost)
+    return (
+        {i: read.with_fewer_blocks(fewer[0].get(i, read), share) for i, read in reads.items()},
+        {i: write.with_fewer_blocks(fewer[1].get(i, write), share) for i, write in writes.items()},
+    )
+
+
+def last_wave(on_sm: float, resident: int) -> tuple[int, float]:
+    """Return how many blocks an SM holds in the last wave, and their share; 0 where that is as many as ever.
+
+    >>> last_wave(24.0, 16)
+    (8, 0.3333333333333333)
+    >>> last_wave(16.0, 16), last_wave(500.0, 16)
+    ((0, 0.0), (0, 0.0))
+    """
+    rest = on_sm % resident
+    share = rest / on_sm
+    return (max(1, round(rest)), share) if on_sm > resident and share > SHORT_WAVE else (0, 0.0)
+
+
+def _loses(reads: Mapping[int, ReadShares], writes: Mapping[int, WriteShares]) -> bool:
+    """Whether lines are lost that are used again."""
+    read_again = any(read.hit + read.cold < KEPT for read in reads.values())
+    return read_again or any(write.lost > 1 - KEPT for write in writes.values())
+
+
+def _lost(waves: Waves, resident: int, sms: int) -> Lost:
+    """Return which share of lines L2 has lost at a distance among the blocks that an SM holds."""
+    wider = waves.used(min(waves.blocks, resident * sms)) / max(1.0, waves.used(resident))
 
     def lost(distance: NDArray[np.float64]) -> NDArray[np.float64]:
         over = distance * (LINE * wider / waves.l2_bytes)
         return np.exp(-37.1 * np.exp(-3.2 * over))
 
-    return profile.read_shares(l1_capacity(gpu, residency) / LINE, later, lost)
+    return lost
 
 
 def wave_share(waves: Waves) -> float:
@@ -103,17 +147,23 @@ def wave_share(waves: Waves) -> float:
     return min(1.0, waves.wave / waves.blocks)
 
 
-def _tally(execution: Execution, index: int, pattern: AccessPattern, shares: ReadShares | None) -> _Tally:
+def _tally(
+    execution: Execution, index: int, pattern: AccessPattern, shares: ReadShares | None, stored: WriteShares
+) -> _Tally:
     memory = execution.program.instructions[index].memory
     assert memory is not None
     requested = pattern.sectors * SECTOR * execution.counts[index]
     cached = shares is not None and memory.access in (Access.LOAD, Access.COPY)
+    reads, writes = memory.access in _READS, memory.access in _WRITES
     return _Tally(
         requested=requested,
         from_l1=requested * shares.hit if shares and cached else 0.0,
-        reads=memory.access in _READS,
-        writes=memory.access in _WRITES,
+        reads=reads,
+        writes=writes,
         first_touches=requested * shares.cold if shares and cached else requested,
+        first_writes=requested * stored.cold,
+        read=requested * shares.lost if shares and reads else 0.0,
+        written=requested * stored.lost if writes else 0.0,
         in_flight=shares.in_flight if shares and cached else 0.0,
     )
 
@@ -121,7 +171,7 @@ def _tally(execution: Execution, index: int, pattern: AccessPattern, shares: Rea
 def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: Policy) -> None:
     """Add the DRAM bytes of one footprint to the instructions that reach it."""
     members = [i for i in growth.instructions if i in tallies]
-    requested = {i: tallies[i].requested if growth.written else tallies[i].first_touches for i in members}
+    requested = {i: tallies[i].first_writes if growth.written else tallies[i].first_touches for i in members}
     total = sum(requested.values())
     if not total:
         return

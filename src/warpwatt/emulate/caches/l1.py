@@ -1,4 +1,4 @@
-"""L1: which share of its reads each instruction finds there, for any capacity.
+"""L1: which share of its reads each instruction finds there, for any capacity; how far apart its writes are.
 
 Resident blocks of one SM take turns access by access. Volta's and later L1 has four sets of hundreds of
 ways (Khairy et al., ISCA 2020, by microbenchmark), so that a fully associative LRU cache of sectored lines
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ MOST_ROWS = 1 << 15
 """Rows of one profile; longer streams are sampled."""
 HOT = 64
 """Accesses from which on a line is kept in every sample."""
+Lost = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
+"""Share of lines that L2 has lost, by distance in lines of an SM."""
 _COPY = 1 << 48
 """Distance between the lines of copies of a block."""
 _HASH = 0x9E3779B97F4A7C15
@@ -47,8 +49,55 @@ class ReadShares:
 
     def mixed(self, other: ReadShares, share: float) -> ReadShares:
         """Return the shares where ``share`` of the reads are as the other's."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return ReadShares(*((1 - share) * mine + share * theirs for mine, theirs in pairs))
+        return ReadShares(*_mixed(astuple(self), astuple(other), share))
+
+    def with_fewer_blocks(self, other: ReadShares, share: float) -> ReadShares:
+        """Return the shares where ``share`` of the reads are the other's, of fewer blocks: L2 loses no more.
+
+        >>> ReadShares(hit=1.0).with_fewer_blocks(ReadShares(cold=0.5, lost=0.5), 0.25)
+        ReadShares(hit=0.75, cold=0.125, lost=0.0, in_flight=0.0)
+        """
+        return self.mixed(replace(other, lost=min(self.lost, other.lost)), share)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteShares:
+    """Shares of the sectors an instruction writes: new to the SM, written again after L2 lost them."""
+
+    cold: float = 0.0
+    lost: float = 0.0
+
+    def with_fewer_blocks(self, other: WriteShares, share: float) -> WriteShares:
+        """Return the shares where ``share`` of the writes are the other's, of fewer blocks."""
+        return WriteShares(*_mixed(astuple(self), (other.cold, min(self.lost, other.lost)), share))
+
+
+def _mixed(mine: Sequence[float], theirs: Sequence[float], share: float) -> list[float]:
+    return [(1 - share) * own + share * other for own, other in zip(mine, theirs, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Writes:
+    """Writes of sectors by stack distance since they were last written; one row per sector of an access.
+
+    Columns as those of :class:`L1Profile`.
+    """
+
+    instruction: NDArray[np.int32]
+    distance: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    def shares(self, lost: Lost) -> dict[int, WriteShares]:
+        """Return instruction -> where the sectors are that it writes.
+
+        A dirty line that L2 loses goes to DRAM, and once more after it was written again.
+        """
+        cold = np.isinf(self.distance)
+        again = np.where(cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
+        totals = np.bincount(self.instruction, self.weight)
+        first, later = (np.bincount(self.instruction, self.weight * share) for share in (cold, again))
+        found = np.flatnonzero(totals).tolist()
+        return {i: WriteShares(float(first[i] / totals[i]), float(later[i] / totals[i])) for i in found}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,12 +114,10 @@ class L1Profile:
     later: NDArray[np.bool_]
     ahead: NDArray[np.float64]
     """Distance of the first access to the same sector in the same turn, negative for that access itself."""
+    writes: Writes
 
     def read_shares(
-        self,
-        lines: float,
-        later_share: float = 0.0,
-        lost: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.zeros_like,
+        self, lines: float, later_share: float = 0.0, lost: Lost = np.zeros_like
     ) -> dict[int, ReadShares]:
         """Return instruction -> where the sectors are found that it reads, in an L1 of ``lines`` lines.
 
@@ -113,6 +160,7 @@ def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) ->
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
     far = sector_distances(line, sectors, valid, weight)
+    writes = _writes(stream.instruction[rows], line, sectors, kind & WRITE > 0, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, sector = np.nonzero(reads)
     later_turn = (np.diff(stream.time[rows], prepend=-1) != 0) | (np.diff(round_, prepend=0) != 0)
@@ -120,8 +168,26 @@ def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) ->
     turn = np.cumsum(later_turn) * (int(number.max(initial=0)) + 1) + number.reshape(-1)
     return L1Profile(
         stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0,
-        _ahead(turn[row] * 4 + sector, far[reads]),
+        _ahead(turn[row] * 4 + sector, far[reads]), writes,
     )  # fmt: skip
+
+
+def _writes(
+    instruction: NDArray[np.int32],
+    line: NDArray[np.int64],
+    sectors: NDArray[np.uint8],
+    written: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+) -> Writes:
+    """Return how far each write of a sector is from the one before; nothing if no line is written twice."""
+    lines = np.sort(line[written])
+    if not (lines[1:] == lines[:-1]).any():
+        nothing = np.zeros(0)
+        return Writes(instruction[:0], nothing, nothing)
+    far = sector_distances(line, sectors, written, weight)
+    stored = written[:, None] & ~np.isnan(far)
+    row = np.nonzero(stored)[0]
+    return Writes(instruction[row], far[stored], weight[row])
 
 
 def _ahead(turn: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.float64]:
