@@ -99,6 +99,7 @@ constexpr Field kFields[] = {
     FIELD(Warp, block),
     FIELD(Warp, index_in_block),
     FIELD(Warp, turn),
+    FIELD(Warp, clock),
     FIELD(Warp, local),
     FIELD(Warp, active),
     FIELD(Warp, live),

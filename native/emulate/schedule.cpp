@@ -72,8 +72,10 @@ private:
         const std::int64_t turn = std::min(kTurn, machine_.budget);
         warp.turn = turn;
         machine_.clock += turn;
+        warp.clock += turn;
         machine_.code.dispatch(&machine_, &warp);
         machine_.clock -= warp.turn;
+        warp.clock -= warp.turn;
         machine_.budget -= turn - warp.turn;
     }
 

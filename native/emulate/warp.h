@@ -40,6 +40,7 @@ struct alignas(64) Warp {
     std::int64_t index_in_run;  // ordinal of its block × warps per block + index: its name in the trace
     std::int64_t index_in_grid;
     std::int64_t turn;     // instructions left until the next warp runs
+    std::int64_t clock;    // instructions it has executed at the end of the current turn
     unsigned char* local;  // local memory of its lanes, one after the other
     LaneMask active;       // lanes that execute the current basic block
     LaneMask live;         // lanes that have not ended

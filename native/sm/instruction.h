@@ -91,6 +91,7 @@ struct Instruction {
     double lsu_cycles;      // of an access about which the trace says nothing more
     double dram_slowdown;   // DRAM's time over what the bytes say
     double in_flight_rate;  // share of its L1 hits whose line is still on its way
+    double sleep_cycles;    // behind it, in which its warp does nothing
 };
 
 }  // namespace warpwatt::sm

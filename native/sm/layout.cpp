@@ -42,6 +42,7 @@ constexpr Field kFields[] = {
     FIELD(Instruction, lsu_cycles),
     FIELD(Instruction, dram_slowdown),
     FIELD(Instruction, in_flight_rate),
+    FIELD(Instruction, sleep_cycles),
 
     RECORD(Settings),
     FIELD(Settings, sub_cores),

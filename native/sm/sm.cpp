@@ -164,7 +164,8 @@ void Sm::issue(SubCore& core, int position, Cycle time) {
     last_issue_ = time;
     execute(core, state, instruction, time);
     state.waiting_since = time + 1;
-    const Cycle stall_count = std::max<Cycle>(instruction.yields ? 2 : 1, instruction.stall_count);
+    const Cycle stall_count = std::max<Cycle>(
+        {instruction.yields ? 2 : 1, instruction.stall_count, whole(instruction.sleep_cycles)});
     const bool goes_on = advance(core, warp, time + stall_count, &instruction);
     const bool waits = goes_on && instruction.operation == Operation::barrier_sync;
     if (goes_on) {

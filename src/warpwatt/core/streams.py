@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class WarpStreams:
     """128-byte lines touched beyond shared memory."""
     weights: tuple[float, ...] = ()
     """How many blocks of the grid each sampled block stands for; empty where all stand for as many."""
+    waits: Mapping[int, float] = field(default_factory=dict)
+    """Instruction -> cycles that its warp waits behind it: rounds of loops that watch the clock."""
+    waited: float = 0.0
+    """Warp instructions of a sampled block, on average, that ``waits`` stand for; ``steps`` lack them."""
 
     @property
     def instructions_per_block(self) -> float:

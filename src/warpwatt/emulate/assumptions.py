@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +15,12 @@ from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program
 from warpwatt.emulate.provenance import ANYWHERE
 from warpwatt.program.reasons import place
+from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.core.execution import Execution
     from warpwatt.emulate.run import Run
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.scaling import GridRun
@@ -35,6 +39,12 @@ ADDRESS_SPREAD = 0.15
 """The same where addresses alone do."""
 LOOKED_AT = 1 << 20
 """Numbers of a data file that are searched for NaN."""
+POLL_SPREAD = 0.3
+"""The same where blocks wait for what others write."""
+LONGEST_WAIT = 3.0
+"""The same, at most, where they take a lock: one after the other, so that it may be as often as long."""
+WITHIN_80 = 1.2816
+"""Standard deviations of a normal distribution within which 80 % of it lies."""
 _FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
 
 
@@ -92,6 +102,27 @@ def data_assumptions(
                 )
                 fix = f"--arg {assumed[name]}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
                 yield Assumption(message, f"contents of {assumed[name]}", spread, line, fix)
+
+
+def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
+    """Yield what of the program's waiting is not known: how long it sleeps, when others let it go on."""
+    instructions, counts = execution.program.instructions, execution.counts
+    asked = {i: seconds for i, seconds in sleeps(execution.program).items() if counts[i]}
+    for line, places in groupby(asked, key=lambda i: instructions[i].line):
+        first = min(places)
+        known, where = asked[first], place(line, first)
+        takes = "as long as it asks for" if known else "no time, since what it asks for is not a constant"
+        message = f"__nanosleep ({where}) takes {takes}; it may take nothing, or twice as long"
+        yield Assumption(message, "nanosleep", 0.0 if known else SLEEP_SPREAD, line and line.outermost)
+    for poll in polls(execution.program):
+        if not counts[poll.index]:
+            continue
+        line = instructions[poll.index].line
+        does = "takes a lock" if poll.locks else "looks until another thread has written"
+        message = f"waits for other blocks are not timed: {place(line, poll.index)} {does}"
+        most = math.log(max(1, execution.launch.grid.count)) / WITHIN_80
+        spread = min(LONGEST_WAIT, most) if poll.locks else POLL_SPREAD
+        yield Assumption(message, "waits for other blocks", spread, line and line.outermost)
 
 
 def nan_assumptions(launch: Launch) -> Iterator[Assumption]:

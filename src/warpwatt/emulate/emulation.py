@@ -35,6 +35,7 @@ from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.scaling import concatenate, scale
 from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
+from warpwatt.emulate.spins import without_spins
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
 from warpwatt.emulate.units import run_units, starter
@@ -202,7 +203,7 @@ def _streams(
     units = [(unit, found.sample.units[unit]) for unit in traced]
     weights = found.sample.weights([unit for unit, _ in units])
     each = tuple(weight for (_, blocks), weight in zip(units, weights, strict=True) for _ in blocks)
-    streams = warp_streams(routine, trace, ran, launch.warps_per_block)
+    streams = without_spins(warp_streams(routine, trace, ran, launch.warps_per_block), routine.program)
     return replace(streams, weights=each[: len(streams.blocks)])
 
 

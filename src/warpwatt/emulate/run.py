@@ -39,6 +39,11 @@ TURN = 4096
 instructions in a row. Warps take turns in order; blocks run one after the other, but for those of a cluster
 or of a cooperative launch, which take turns too."""
 
+CLOCK_TICK = 8
+"""Cycles by which an instruction of a warp moves ``clock`` on: about what dependent code takes. A loop that
+waits for the clock takes as long as it says, however many warps there are; ``globaltimer`` counts the
+instructions of all warps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -30,6 +30,7 @@ from warpwatt.core.execution import (
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State, Launch
 from warpwatt.core.program import Access, Instruction, Program, Resources, Space, Unknown
+from warpwatt.emulate.assumptions import wait_assumptions
 from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, left_dirty, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
 from warpwatt.gpus.occupancy import occupancy
@@ -87,6 +88,7 @@ def workload(
         hits=hits,
         assumptions=(
             *execution.assumptions,
+            *wait_assumptions(execution),
             *_fill_assumptions(launch),
             *_unknown_assumptions(execution, unknown),
         ),

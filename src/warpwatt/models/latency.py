@@ -10,6 +10,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.program import Access, Flow, Instruction, Space, Unit
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.dataflow import block_graph
+from warpwatt.program.waits import sleeps
 
 UNIT_LATENCY_CYCLES = {
     Unit.FP32: 4.0,
@@ -41,6 +42,8 @@ def warp_latency_cycles(case: Case) -> tuple[float, ...]:
             graph = block_graph(execution.program, number, memory=False)
             for instruction in graph.critical_path(latencies.of):
                 result[instruction.index] = latencies.of(instruction) * per_warp[instruction.index]
+    for index, seconds in sleeps(execution.program).items():
+        result[index] += (seconds or 0.0) * case.clocks.sm * per_warp[index]
     return tuple(result)
 
 

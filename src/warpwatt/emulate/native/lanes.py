@@ -10,6 +10,7 @@ from warpwatt.emulate.native.floats import extreme_of
 from warpwatt.emulate.native.llvm import host
 from warpwatt.emulate.native.records import MACHINE, SPECIAL_REGISTERS, WARP, offset_of
 from warpwatt.emulate.native.values import literal, suffix, vector_type
+from warpwatt.emulate.run import CLOCK_TICK
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation, Value
@@ -33,9 +34,12 @@ def special(text: Text, operation: Operation) -> None:
         place = offset_of(WARP, "tid") + 128 * "xyz".index(name[-1])
         text.bind(result, text.load("<32 x i32>", "%w", place, 64), scalar=False)
     elif name in ("clock", "clock64", "globaltimer"):
-        end = text.load("i64", "%m", offset_of(MACHINE, "clock"))
+        of_all = name == "globaltimer"
+        owner, layout, tick = ("%m", MACHINE, 1) if of_all else ("%w", WARP, CLOCK_TICK)
+        end = text.load("i64", owner, offset_of(layout, "clock"))
         left = text.load("i64", "%w", offset_of(WARP, "turn"))
-        made = text.let(f"sub i64 {text.let(f'sub i64 {end}, {left}')}, {text.length}")
+        done = text.let(f"sub i64 {text.let(f'sub i64 {end}, {left}')}, {text.length}")
+        made = text.let(f"mul i64 {done}, {tick}")
         if result.type is Type.I32:
             made = text.let(f"trunc i64 {made} to i32")
         text.bind(result, made, scalar=True)

@@ -73,9 +73,10 @@ class ChipLaunch:
         if self.instructions is None:
             return 1.0
         steps, per_block = self.streams.steps, self.streams.starts[:: self.streams.warps_per_block]
-        done = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
-        work = np.diff(done[per_block])
-        return self.instructions / float(np.average(work, weights=self.streams.weights or None))
+        before = np.concatenate(([0], np.cumsum(steps[:, 1] - steps[:, 0])))
+        work = np.diff(before[per_block])
+        done = float(np.average(work, weights=self.streams.weights or None))
+        return self.instructions / (done + self.streams.waited)
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:

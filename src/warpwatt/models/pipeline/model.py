@@ -22,6 +22,7 @@ from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.pipeline.unequal import simulate_grid
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
+from warpwatt.program.waits import SLEEP_SPREAD, sleeps
 
 MODEL_SPREAD = 0.15
 """Standard deviation of log(measured / predicted) beyond what rates and assumptions explain. On the textbook
@@ -54,9 +55,11 @@ class Pipeline:
         warps = warp_states(result, launched)
         stalls = warps.shares()
         by_instruction = warps.cycles.sum(axis=1) / warps.total
+        asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
+        draws = _draws(case, seconds, busy, asleep)
         return Timing(
             model=self.name,
-            time=Estimate.from_draws(seconds, _draws(case, seconds, busy), "s", Source.MODELLED),
+            time=Estimate.from_draws(seconds, draws, "s", Source.MODELLED),
             bottleneck=bottleneck(busy, stalls),
             breakdown={str(stall): share * seconds for stall, share in stalls.items()},
             utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
@@ -87,7 +90,9 @@ def chip_launch(case: Case) -> ChipLaunch:
             hint="predict with --level sass, for compute capability 7.5 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
-    table = instruction_table(execution.program, sm, misses(case), _slower(case), _in_flight(case))
+    table = instruction_table(
+        execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case)
+    )
     return ChipLaunch(
         execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
@@ -138,14 +143,26 @@ def _in_flight(case: Case) -> dict[int, float]:
     return {i: hits.in_flight / hits.l1_hits for i, hits in case.workload.hits.items() if hits.l1_hits > 0}
 
 
-def _draws(case: Case, seconds: float, busy: dict[str, float]) -> list[float]:
-    """Return draws: rates spread the time as far as they bind, the clock as far as DRAM does not."""
+def _waits(case: Case) -> dict[int, float]:
+    """Return, by instruction, the cycles that its warp sleeps behind it: ``nanosleep``, loops on clocks."""
+    execution = case.workload.execution
+    asked = sleeps(execution.program).items()
+    slept = {index: seconds * case.clocks.sm for index, seconds in asked if seconds}
+    return {**(execution.streams.waits if execution.streams else {}), **slept}
+
+
+def _draws(case: Case, seconds: float, busy: dict[str, float], asleep: float) -> list[float]:
+    """Return draws: rates spread the time as far as they bind, the clock as far as DRAM does not.
+
+    ``asleep`` is the share of the time that warps sleep for as long as the hardware likes.
+    """
     gpu = case.gpu.name
     spreads = {
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
         f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
         clock_parameter(case.gpu): -case.clocks.spread * (1.0 - busy.get("dram", 0.0) ** 2),
         "model:pipeline": MODEL_SPREAD,
+        "nanosleep": SLEEP_SPREAD * asleep,
     }
     for assumption in case.workload.assumptions:
         spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)

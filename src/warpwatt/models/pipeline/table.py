@@ -53,12 +53,14 @@ def instruction_table(
     misses: Mapping[int, tuple[float, float]] | None = None,
     slower: Mapping[int, float] | None = None,
     in_flight: Mapping[int, float] | None = None,
+    waits: Mapping[int, float] | None = None,
 ) -> Records:
     """Return a record ``Instruction`` for each instruction of ``program`` on ``machine``.
 
     ``misses``: by instruction index, shares of its sectors that miss L1, and of those that miss L2.
     ``slower``: by instruction index, how much longer DRAM takes than the bytes say, 1 where absent.
     ``in_flight``: by instruction index, share of its L1 hits whose line is still on its way, 0 where absent.
+    ``waits``: by instruction index, cycles that its warp does nothing behind it, 0 where absent.
     """
     table = _at_any_clock(program, Board(machine.name, machine)).copy()
     far = table["l2_latency"] > 0
@@ -71,6 +73,8 @@ def instruction_table(
         table["dram_slowdown"][index] = times
     for index, share in (in_flight or {}).items():
         table["in_flight_rate"][index] = share
+    for index, cycles in (waits or {}).items():
+        table["sleep_cycles"][index], table["issue_stall"][index] = cycles, Reason.SLEEPING
     return table
 
 
