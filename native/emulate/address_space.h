@@ -14,6 +14,7 @@ inline constexpr std::int64_t kSlots = 256;
 inline constexpr std::int64_t kArenaSlot = 0x20;
 inline constexpr std::int64_t kSharedSlot = 0xF0, kLocalSlot = 0xF1, kParameterSlot = 0xF2,
                               kConstantSlot = 0xF3;
+inline constexpr std::int64_t kGridWorkspaceSlot = 0xF5;
 inline constexpr int kParameterBank = 0, kConstantBank = 3;
 
 constexpr std::int64_t slot_bits(std::uint64_t address) {

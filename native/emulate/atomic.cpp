@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "emulate/address_space.h"
 #include "emulate/element_size.h"
 #include "emulate/half.h"
 #include "emulate/request.h"
@@ -52,15 +53,21 @@ std::uint64_t combine_integers(const MemoryOperation& operation, std::uint64_t o
     }
 }
 
+// The count of blocks that have come to a grid's barrier has flipped its sign once all have: few of them run
+// here, so it flips at once.
+constexpr std::uint64_t kAllBlocksCame = 0x80000000;
+
 // The machine is little-endian: an element's bytes are the lowest of 64 bits.
 template <std::size_t kBytes>
 void modify_lanes(const Request& request, const ResolvedLanes& resolved, LaneMask lanes) {
     Machine& machine = request.machine;
     for_each_lane(lanes, [&](int lane) {
         std::uint64_t old = 0;
-        std::memcpy(&old, resolved.hosts[lane], kBytes);
+        const bool waits = slot_bits(machine.addresses[lane]) == kGridWorkspaceSlot;
+        if (!waits) std::memcpy(&old, resolved.hosts[lane], kBytes);
         const std::uint64_t made =
-            atomic_result(request.operation, old, machine.values[0][lane], machine.values[1][lane]);
+            waits ? kAllBlocksCame
+                  : atomic_result(request.operation, old, machine.values[0][lane], machine.values[1][lane]);
         std::memcpy(resolved.hosts[lane], &made, kBytes);
         machine.old_values[lane] = old;
     });

@@ -1,119 +1,158 @@
-"""Run public programs under ``warpwatt run``; print which build, run and pass their own checks.
+"""Run public programs under ``warpwatt run``; keep a journal of which build, run and pass their checks.
 
-``python -m validation.run.programs SUITE CHECKOUT [-k PART] [-o FILE.csv]``; suites: ``cuda-samples``,
-``rodinia``, ``polybench``. Programs are compiled in a temporary folder; checkouts are not written to.
+``python -m validation.run.programs SUITE CHECKOUT JOURNAL.csv [-k PART] [--again]``; suites:
+``cuda-samples``, ``rodinia``, ``polybench``. One program at a time; a run that was ended goes on where the journal ends.
+Programs are copied and compiled in a folder beside the journal; checkouts are not written to.
+:mod:`validation.run.table` makes the page of journals.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from validation.run.suites import SUITES, Program
+from validation.run.journal import Outcome, append, read
+from validation.run.suites import SUITES
+from validation.run.toolkit import make_toolkit
+
+if TYPE_CHECKING:
+    from validation.run.program import Program
 
 GPU = "h200"
 FAILED = re.compile(r"Result = FAIL|\bFAILED\b|[Tt]est (failed|FAIL)|MISMATCH|[Mm]ismatch")
 CONTENTS = "contents"
 """Word in the parameters of assumptions about what buffers hold."""
+BUILD_SECONDS = 900
+ERRORS = re.compile(r"error|undefined|No such|cannot find")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one program; ``note`` says why not more."""
+class Limits:
+    """Of one program: seconds of wall time, of CPU time, and of CPU time for computing kernels."""
 
-    program: str
-    builds: bool = False
-    runs: bool = False
-    passes: bool = False
-    launches: int = 0
-    without_assumption: int = 0
-    """Launches predicted without an assumption about what buffers hold."""
-    warp_instructions: int = 0
-    computing_seconds: float = 0.0
-    seconds: float = 0.0
-    note: str = ""
+    wall: float
+    cpu: int
+    budget: float
 
 
-def outcome(program: Program, limit: float, budget: float) -> Outcome:
-    """Build and run one program."""
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="warpwatt-validation-") as name:
-        folder = Path(name)
-        work = folder / "work"
-        shutil.copytree(program.folder, work, symlinks=True, ignore_dangling_symlinks=True)
-        built = _build(program, work, folder / "program")
-        if built:
-            return Outcome(program.name, note=built)
-        return _run(program, work, folder, limit, budget, begun)
+def outcome(program: Program, folder: Path, limits: Limits) -> Outcome:
+    """Build a program in a folder, unless that was done, and run it."""
+    target = folder / "work" / program.runs_in / program.target
+    if not (folder / "built").exists():
+        why = _build(program, folder, target)
+        if why:
+            return Outcome(program.name, note=why)
+    return _run(program, folder, target, limits)
 
 
-def _build(program: Program, work: Path, target: Path) -> str:
+def _build(program: Program, folder: Path, target: Path) -> str:
     """Compile; return why that failed, empty if it did not."""
-    flags = ["-gencode=arch=compute_90,code=[sm_90,compute_90]", "-lineinfo", *program.flags]
-    command = [sys.executable, "-m", "warpwatt", "nvcc", *flags, *program.sources, "-o", str(target)]
-    try:
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False, timeout=600)
-    except subprocess.TimeoutExpired:
-        return "nvcc takes more than 600 s"
-    if done.returncode == 0:
-        return ""
-    errors = [
-        line for line in done.stderr.splitlines() if re.search(r"error|undefined|No such|cannot find", line)
-    ]
-    return "does not build: " + (errors or done.stderr.splitlines() or ["?"])[0].strip()[:200]
+    shutil.rmtree(folder, ignore_errors=True)
+    work = folder / "work"
+    for part in program.parts:
+        shutil.copytree(program.folder / part, work / part, symlinks=True, ignore_dangling_symlinks=True)
+    for path, data in program.files.items():
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        (work / path).write_bytes(data())
+    toolkit = make_toolkit(folder / "cuda")
+    environment = {**os.environ, "PATH": f"{toolkit / 'bin'}:{os.environ['PATH']}"}
+    for command in program.build:
+        words = [word.replace("TOOLKIT", str(toolkit)) for word in command]
+        try:
+            done = subprocess.run(
+                words, cwd=work / program.runs_in, env=environment, capture_output=True, text=True,
+                errors="replace", check=False, timeout=BUILD_SECONDS,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"does not build: {words[0]} takes more than {BUILD_SECONDS} s"
+        if done.returncode:
+            lines = (done.stderr + done.stdout).splitlines()
+            errors = [line for line in lines if ERRORS.search(line)]
+            return "does not build: " + (errors or lines or ["?"])[0].strip()[:200]
+    if not target.exists():
+        return f"does not build: there is no {program.target}"
+    (folder / "built").touch()
+    return ""
 
 
-def _run(program: Program, work: Path, folder: Path, limit: float, budget: float, begun: float) -> Outcome:
+def _run(program: Program, folder: Path, target: Path, limits: Limits) -> Outcome:
     result = folder / "result.json"
-    options = ["--gpu", GPU, "--budget", str(budget), "--timeout", str(limit), "-o", str(result)]
-    command = [sys.executable, "-m", "warpwatt", "run", *options, str(folder / "program"), *program.arguments]
-    cwd = work / program.runs_in
+    result.unlink(missing_ok=True)
+    options = ["--gpu", GPU, "--budget", str(limits.budget), "--timeout", str(limits.wall), "-o", str(result)]
+    command = [sys.executable, "-m", "warpwatt", "run", *options, str(target), *program.arguments]
+    begun, before = time.monotonic(), _cpu_seconds()
     try:
         done = subprocess.run(
-            command, cwd=cwd, capture_output=True, text=True, errors="replace", check=False, timeout=3 * limit
-        )
+            command, cwd=folder / "work" / program.runs_in, capture_output=True, text=True, errors="replace",
+            check=False, timeout=2 * limits.wall, preexec_fn=lambda: _bound(limits.cpu),
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return Outcome(program.name, builds=True, seconds=time.monotonic() - begun, note="no end")
-    seconds = time.monotonic() - begun
+    seconds, cpu = time.monotonic() - begun, _cpu_seconds() - before
+    (folder / "stdout").write_text(done.stdout)
+    (folder / "stderr").write_text(done.stderr)
     if not result.exists():
-        last = (done.stderr.splitlines() or ["?"])[-1]
-        return Outcome(program.name, builds=True, seconds=seconds, note=last[:200])
+        note = f"more than {limits.cpu} s of CPU time" if done.returncode == -24 else _last(done.stderr)
+        return Outcome(program.name, builds=True, seconds=seconds, cpu_seconds=cpu, note=note[:200])
     found = json.loads(result.read_text(encoding="utf-8"))
+    return _judged(program, done, found, seconds, cpu)
+
+
+def _judged(
+    program: Program,
+    done: subprocess.CompletedProcess[str],
+    found: dict[str, Any],
+    seconds: float,
+    cpu: float,
+) -> Outcome:
+    """Return what came of a run that left a result."""
     said = done.stdout + done.stderr
     broken = [
         line.strip()
         for line in said.splitlines()
         if FAILED.search(line) and not line.startswith("note: launch")
     ]
-    runs = not found["ended"] and not found["unsupported"]
-    complaint = found["ended"] or (found["unsupported"] or [{"function": ""}])[0]["function"]
-    note = complaint or found["unknown_from"] or (broken or found["failures"] or [""])[0]
-    passes = runs and not broken and not found["unknown_from"] and _expected(program, done.stdout)
-    if runs and not passes and not note:
-        note = "its own check does not say that it passed"
+    unsupported = ", ".join(one["function"] for one in found["unsupported"])
+    runs = not found["ended"]
+    reasons = [found["ended"], unsupported, found["unknown_from"], *broken[:1], *found["failures"][:1]]
+    passes = runs and not broken and not found["unknown_from"]
+    if passes and not all(re.search(part, said) for part in program.expects):
+        passes = False
+        reasons.append("its own check does not say that it passed")
     clean = sum(
         place is not None and _is_clean(found["predictions"][place]) for place in found["runs"][0]["launches"]
     )
     executed = found["executed"]
     return Outcome(
-        program.name, True, runs, passes, found["launches"], clean, executed["warp_instructions"],
-        executed["seconds"], seconds, note[:200],
+        program.name, True, runs, passes, program.checks, found["launches"], clean,
+        executed["warp_instructions"], round(executed["seconds"], 2), round(seconds, 1), round(cpu, 1),
+        next(filter(None, reasons), "")[:200],
     )  # fmt: skip
 
 
-def _expected(program: Program, output: str) -> bool:
-    return program.expects is None or re.search(program.expects, output) is not None
+def _last(text: str) -> str:
+    return (text.splitlines() or ["?"])[-1]
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of all that was started and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _bound(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
 
 def _is_clean(prediction: dict[str, object]) -> bool:
@@ -123,57 +162,38 @@ def _is_clean(prediction: dict[str, object]) -> bool:
     return not any(CONTENTS in str(a.get("parameter", "")) for a in assumptions)
 
 
-def _chosen(programs: Sequence[Program], part: str) -> Iterator[Program]:
-    yield from (one for one in programs if part in one.name)
+def _wanted(
+    known: dict[str, Outcome], programs: Sequence[Program], given: argparse.Namespace
+) -> Iterator[Program]:
+    """Yield the programs to run: those without a row, or whose row is to be made again."""
+    for one in programs:
+        row = known.get(one.name)
+        chosen = re.search(given.part, one.name)
+        if chosen and (row is None or given.all or (given.again and not row.passes)):
+            yield one
 
 
 def main() -> None:
-    """Run a suite and print its table."""
+    """Run a suite and add to its journal."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suite", choices=sorted(SUITES))
     parser.add_argument("checkout", type=Path)
-    parser.add_argument("-k", dest="part", default="", help="only programs with this in their names")
-    parser.add_argument("-o", dest="output", type=Path, help="CSV to append to; programs in it are left out")
+    parser.add_argument("journal", type=Path)
+    parser.add_argument("-k", dest="part", default="", help="only programs whose names match this expression")
+    parser.add_argument("--again", action="store_true", help="run those again that did not pass")
+    parser.add_argument("--all", action="store_true", help="run all again")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds of wall time each")
-    parser.add_argument("--budget", type=float, default=240.0, help="seconds of computing each")
+    parser.add_argument("--cpu", type=int, default=600, help="seconds of CPU time each")
+    parser.add_argument("--budget", type=float, default=400.0, help="seconds of computing each")
     given = parser.parse_args()
     programs, left_out = SUITES[given.suite](given.checkout)
     for name, reason in left_out.items():
-        print(f"left out  {name}: {reason}")
-    known = _known(given.output)
-    found = []
-    for program in _chosen(programs, given.part):
-        if program.name in known:
-            continue
-        one = outcome(program, given.limit, given.budget)
-        found.append(one)
-        steps = "".join(
-            letter if done else "-"
-            for letter, done in (("b", one.builds), ("r", one.runs), ("p", one.passes))
-        )
-        print(f"{steps}  {one.program:40} {one.launches:5} launches, {one.without_assumption:5} clean, "
-              f"{one.seconds:5.0f} s  {one.note}", flush=True)  # fmt: skip
-        _append(given.output, one)
-    print(f"{len(found)} programs: {sum(o.builds for o in found)} build, {sum(o.runs for o in found)} run, "
-          f"{sum(o.passes for o in found)} pass")  # fmt: skip
-
-
-def _known(path: Path | None) -> set[str]:
-    if path is None or not path.exists():
-        return set()
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["program"] for row in csv.DictReader(file)}
-
-
-def _append(path: Path | None, one: Outcome) -> None:
-    if path is None:
-        return
-    begin = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Outcome)])
-        if begin:
-            writer.writeheader()
-        writer.writerow(asdict(one))
+        append(given.journal, Outcome(name, left_out=reason))
+    for program in _wanted(read(given.journal), programs, given):
+        folder = given.journal.with_suffix("") / program.name
+        one = outcome(program, folder.absolute(), Limits(given.limit, given.cpu, given.budget))
+        append(given.journal, one)
+        print(one.line, flush=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from validation.run.program import Program
+from validation.run.rodinia import rodinia
 
 _INCLUDE = r"#include\s*[<\"]"
 OUTSIDE = {
@@ -18,22 +20,6 @@ OUTSIDE = {
     r"multi_?gpu|MultiGPU|multi_device|MultiDevice|cudaDeviceEnablePeerAccess|cudaIpc": "several GPUs",
 }
 """What a program needs that is not there, by what its sources say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program: its folder is copied, its sources are compiled there with some flags, and it is run there.
-
-    ``expects``: what its output says when its own check passes, None where the exit status says it all.
-    """
-
-    name: str
-    folder: Path
-    sources: tuple[str, ...]
-    flags: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
-    runs_in: str = "."
-    expects: str | None = None
 
 
 Suite = tuple[list[Program], dict[str, str]]
@@ -55,7 +41,7 @@ def cuda_samples(checkout: Path) -> Suite:
         flags = [f"-I{common}", "-Iinc", "-std=c++17", "-O2", "--extended-lambda", "--threads", "0"]
         flags += ["-rdc=true"] if re.search(r"CUDA_SEPARABLE_COMPILATION\s+ON", cmake) else []
         flags += ["-Xcompiler", "-fopenmp"] if "OpenMP" in cmake else []
-        found.append(Program(folder.name, folder, tuple(sources), tuple(flags)))
+        found.append(Program(folder.name, folder, _nvcc(*flags, *sources)))
     return found, left_out
 
 
@@ -70,14 +56,24 @@ def _outside(folder: Path) -> str:
     return ""
 
 
+def _nvcc(*words: str) -> tuple[tuple[str, ...], ...]:
+    """Return the command that compiles a program for the GPU that it runs on."""
+    target = "-gencode=arch=compute_90,code=[sm_90,compute_90]"
+    return (("nvcc", target, "-lineinfo", *words, "-o", "program"),)
+
+
 def polybench(checkout: Path) -> Suite:
     """Return the programs of PolyBench/GPU, each of which compares with its own host code."""
     found = []
     for file in sorted((checkout / "CUDA").glob("*/*.cu")):
         flags = ("-O3", f"-I{file.parent.resolve()}", "-DSMALL_DATASET")
         expects = r"Non-Matching CPU-GPU Outputs Beyond Error Threshold of [\d.]+ Percent: 0\b"
-        found.append(Program(file.parent.name, file.parent, (file.name,), flags, expects=expects))
+        found.append(Program(file.parent.name, file.parent, _nvcc(*flags, file.name), expects=(expects,)))
     return found, {}
 
 
-SUITES: Mapping[str, Callable[[Path], Suite]] = {"cuda-samples": cuda_samples, "polybench": polybench}
+SUITES: Mapping[str, Callable[[Path], Suite]] = {
+    "cuda-samples": cuda_samples,
+    "polybench": polybench,
+    "rodinia": rodinia,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from warpwatt.core.program import Level, Parameter, Program, Space, Variable
 from warpwatt.emulate import parameters
 from warpwatt.emulate.layout import (
     CONSTANT_BANK,
+    ENVIRONMENT_BANK,
     GLOBALS_SLOT,
     PARAMETER_BANK,
     SLOT_BITS,
@@ -21,7 +23,7 @@ from warpwatt.emulate.layout import (
     layout,
     linked,
 )
-from warpwatt.emulate.lift.sass.constants import launch_constants
+from warpwatt.emulate.lift.sass.constants import environment, launch_constants
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context
 
@@ -114,6 +116,7 @@ class _Loaded:
         banks, program = dict(self.banks), self.program
         if program.level is Level.PTX:
             banks[PARAMETER_BANK] = bytearray(block)
+            banks[ENVIRONMENT_BANK] = bytearray(struct.pack("<3I", 0, *environment(self.launch).values()))
         else:
             banks[PARAMETER_BANK] = _machine_bank(program, self.launch, self.local, block)
         frozen = {number: bytes(bank) for number, bank in banks.items()}
@@ -124,6 +127,8 @@ def _load_module(program: Program, launch: Launch, memory: DeviceMemory) -> _Loa
     """Put a module's global variables on the device."""
     banks, image, shared, local = _memory_of(program, launch)
     memory.set_variables(image, _places(program))
+    if launch.cooperative:
+        memory.make_grid_workspace()
     found = layout(program) if program.level is Level.PTX else linked(program)
     return _Loaded(program, launch, banks, found.offsets, shared, local)
 

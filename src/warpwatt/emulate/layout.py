@@ -30,8 +30,12 @@ PARAMETER_SLOT, CONSTANT_SLOT = 0xF2, 0xF3
 """Windows of generic addresses for constant banks 0 (parameters) and 3 (``.const`` variables)."""
 HEAP_SLOT = 0xF4
 """Slot of the heap that kernels allocate from."""
+GRID_WORKSPACE_SLOT = 0xF5
+"""Slot of what the blocks of a cooperative launch wait for each other by."""
 PARAMETER_BANK, CONSTANT_BANK = 0, 3
 """Constant banks of PTX: kernel parameters from offset 0, and ``.const`` variables."""
+ENVIRONMENT_BANK = 1
+"""Constant bank of PTX that holds ``%envreg0`` to ``%envreg31``, 4 bytes each; ours."""
 
 WINDOWS = {
     Space.GLOBAL: 0,

@@ -25,7 +25,14 @@ from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.errors import InputError, LaunchError
 from warpwatt.emulate import fills
 from warpwatt.emulate.device_heap import HEAP_BYTES, DeviceHeap
-from warpwatt.emulate.layout import FIRST_BUFFER_SLOT, GLOBALS_SLOT, HEAP_SLOT, SHARED_SLOT, SLOT_BITS
+from warpwatt.emulate.layout import (
+    FIRST_BUFFER_SLOT,
+    GLOBALS_SLOT,
+    GRID_WORKSPACE_SLOT,
+    HEAP_SLOT,
+    SHARED_SLOT,
+    SLOT_BITS,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
 SLOTS = 256
 PAGE_BITS = 12
 PAGE = 1 << PAGE_BITS
+GRID_WORKSPACE_BYTES = 8
+"""``struct grid_workspace`` of ``cooperative_groups/details/driver_abi.h``."""
 OFFSET_MASK = (1 << SLOT_BITS) - 1
 FILL_KINDS = {Fill.RANDOM: 1, Fill.ONES: 2, Fill.ARANGE: 3}
 """Codes of ``fill_kinds``, in the upper byte; the element type's place in ``DTYPES`` is in the lower."""
@@ -172,6 +181,10 @@ class DeviceMemory:
             self._heap = DeviceHeap(HEAP_SLOT << SLOT_BITS, self.heap_bytes)
             self._map(HEAP_SLOT, _reserve(self.heap_bytes))
         return self._heap
+
+    def make_grid_workspace(self) -> None:
+        """Let the blocks of a cooperative launch wait for each other: its size and a count, 4 bytes each."""
+        self._map(GRID_WORKSPACE_SLOT, _reserve(GRID_WORKSPACE_BYTES))
 
     def share_heap(self, other: DeviceMemory) -> None:
         """Allocate from the heap of another device: what one launch has allocated, a later one may free."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import SPECIALS, Type
+from warpwatt.emulate.layout import ENVIRONMENT_BANK
 
 if TYPE_CHECKING:
     from warpwatt.emulate.builder import Builder
@@ -17,7 +18,8 @@ _KNOWN = frozenset(SPECIALS)
 def read(builder: Builder, name: str) -> Value | None:
     """Return the value of a special register; None if the name is none.
 
-    ``%clock_hi`` and the like are halves of the 64-bit ones.
+    ``%clock_hi`` and the like are halves of the 64-bit ones. ``%envreg``s are what the driver says to the
+    runtime's own device code: cooperative groups find the grid's workspace by them.
     """
     if name[0] != "%":
         return builder.i32(32) if name == "WARP_SZ" else None
@@ -27,6 +29,8 @@ def read(builder: Builder, name: str) -> Value | None:
     make = _COMPUTED.get(plain)
     if make is not None:
         return make(builder)
+    if plain.startswith("envreg"):
+        return builder.constant(ENVIRONMENT_BANK, 4 * int(plain[6:]), Type.I32)
     if plain in _ZERO:
         return builder.i32(0)
     return None

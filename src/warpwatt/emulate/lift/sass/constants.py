@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.launch import Launch
-from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS
+from warpwatt.emulate.layout import GRID_WORKSPACE_SLOT, LOCAL_SLOT, SHARED_SLOT, SLOT_BITS
 
 _WINDOWS = {"shared": SHARED_SLOT << SLOT_BITS, "local": LOCAL_SLOT << SLOT_BITS}
 
@@ -58,7 +58,7 @@ def launch_constants(target: str, launch: Launch, stack: int, sms: int = 132) ->
         raise UnsupportedGpuError(
             f"the constant bank of {target} is not known", hint="emulate at --level ptx, or another target"
         )
-    values = {**_dimensions(launch), "stack": stack, "nsmid": sms, "gridid": 1}
+    values = {**_dimensions(launch), **environment(launch), "stack": stack, "nsmid": sms, "gridid": 1}
     bank = bytearray(max((*layout.words.values(), *layout.windows.values())) + 8)
     for name, offset in layout.words.items():
         struct.pack_into("<I", bank, offset, values[name])
@@ -67,6 +67,15 @@ def launch_constants(target: str, launch: Launch, stack: int, sms: int = 132) ->
     for name, offset in layout.reciprocals.items():
         struct.pack_into("<f", bank, offset, 1 / values[name])
     return bank
+
+
+def environment(launch: Launch) -> dict[str, int]:
+    """Return the environment registers: the upper and lower word of the address of the grid's workspace.
+
+    Only cooperative launches have one (``get_grid_workspace`` in ``cooperative_groups/details/driver_abi.h``).
+    """
+    address = GRID_WORKSPACE_SLOT << SLOT_BITS if launch.cooperative else 0
+    return {"envreg1": address >> 32, "envreg2": address & 0xFFFFFFFF}
 
 
 def _dimensions(launch: Launch) -> dict[str, int]:
