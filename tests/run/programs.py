@@ -41,6 +41,7 @@ ENDINGS = r"""
 #include <cstring>
 #include <unistd.h>
 __global__ void fill(int n, int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = i; }
+__global__ void forever(int *x) { while (atomicAdd(x, 0) >= 0) {} }
 __global__ void far(int *x) { x[threadIdx.x + (1 << 30)] = 1; }
 int main(int, char **argv) {
     int *x;
@@ -48,6 +49,10 @@ int main(int, char **argv) {
     fill<<<4, 256>>>(1024, x);
     if (!strcmp(argv[1], "crash")) abort();
     if (!strcmp(argv[1], "endless")) for (;;) pause();
+    if (!strcmp(argv[1], "busy")) for (volatile int k = 0;; ++k) {}
+    if (!strcmp(argv[1], "kernel")) { forever<<<2, 32>>>(x); cudaDeviceSynchronize(); }
+    if (!strcmp(argv[1], "missing")) { cudaGraphicsUnregisterResource(nullptr); return 4; }
+    if (!strcmp(argv[1], "memory")) for (;;) memset(malloc(1 << 20), 1, 1 << 20);
     if (!strcmp(argv[1], "child")) { if (!fork()) for (;;) pause(); return 3; }
     if (!strcmp(argv[1], "fault")) {
         far<<<1, 32>>>(x);
@@ -77,9 +82,12 @@ int main() {
     use<<<1, 4>>>(p, r);
     cudaMemcpy(result, r, 16, cudaMemcpyDeviceToHost);
     printf("%d %d\n", result[0], result[3]);
+    cudaDeviceProp properties = {};
+    cudaGetDeviceProperties(&properties, 0);
+    printf("%d SMs, %d kHz\n", properties.multiProcessorCount, properties.clockRate);
     check<<<1, 32>>>(31);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     return 0;
 }
 """
-"""Kernels that print, allocate and assert."""
+"""Kernels that print, allocate and assert; fields of properties that CUDA 13 has, and no longer has."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from importlib import resources
 from pathlib import Path
 
@@ -85,6 +87,10 @@ def test_beyond_the_budget_nothing_is_computed_and_that_is_said(programs):
     [
         ("crash", [], "killed by SIGABRT"),
         ("endless", ["--timeout", 2], "2 s of wall time are over"),
+        ("busy", ["--timeout", 1], "1 s of wall time are over"),
+        ("kernel", ["--timeout", 3, "--budget", 1000], "3 s of wall time are over"),
+        ("memory", ["--memory", 300], "it holds more than 300 MiB of memory"),
+        ("missing", [], "the program calls cudaGraphicsUnregisterResource, which is not there"),
         ("child", [], "ended with status 3"),
         ("host", [], "killed by SIGSEGV"),
         ("fault", [], ""),
@@ -162,13 +168,47 @@ def test_our_options_may_stand_behind_the_source(programs, tmp_path):
 
 def test_kernels_print_allocate_and_assert(programs):
     lines = run(programs / "system").stdout.splitlines()
-    assert lines[:6] == [
+    assert lines[:7] == [
         "hello 7 from 0: ok",
         "hello 7 from 1: ok",
         "between",
         "hello 8 from 0: ok",
         "hello 8 from 1: ok",
         "40 43",
+        "132 SMs, 1980000 kHz",
     ]
-    assert "void check(int): block: [0,0,0], thread: [31,0,0] Assertion `threadIdx.x < k` failed." in lines[6]
-    assert lines[7] == "cudaErrorAssert"
+    assert "void check(int): block: [0,0,0], thread: [31,0,0] Assertion `threadIdx.x < k` failed." in lines[7]
+    assert lines[8] == "cudaErrorAssert"
+
+
+@pytest.mark.parametrize("how", ["busy", "kernel"])
+def test_an_interrupted_program_is_accounted_for(programs, how):
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "warpwatt",
+        "run",
+        "--budget",
+        "1000",
+        str(programs / "endings"),
+        how,
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        _wait_for(programs / "endings")
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert "fill" in output
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert process.returncode == 1
+    assert not _left(programs / "endings")
+
+
+def _wait_for(program: Path) -> None:
+    """Wait until a program runs, and a little more: it is in its loop then."""
+    for _ in range(300):
+        if _left(program):
+            break
+        time.sleep(0.1)
+    time.sleep(2)

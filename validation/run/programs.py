@@ -1,7 +1,8 @@
 """Run public programs under ``warpwatt run``; keep a journal of which build, run and pass their checks.
 
 ``python -m validation.run.programs SUITE CHECKOUT JOURNAL.csv [-k PART] [--again]``; suites:
-``cuda-samples``, ``rodinia``, ``polybench``. One program at a time; a run that was ended goes on where the journal ends.
+``cuda-samples``, ``rodinia``, ``polybench``. One program at a time; a run that was ended goes on
+where the journal ends.
 Programs are copied and compiled in a folder beside the journal; checkouts are not written to.
 :mod:`validation.run.table` makes the page of journals.
 """

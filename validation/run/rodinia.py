@@ -9,8 +9,23 @@ from pathlib import Path
 from validation.run import inputs
 from validation.run.program import Program
 
-_MAKE = ("make", "CUDA_DIR=TOOLKIT", "SDK_DIR=TOOLKIT")
+_MAKE = (
+    "make",
+    "CUDA_DIR=TOOLKIT",
+    "CUDA_LIB_DIR=TOOLKIT/lib64 -lstdc++",
+    "CUDA_LIB=-lcuda -lcudart -lstdc++",
+    "OMP_LIB=-lgomp -lstdc++ -LTOOLKIT/lib64",
+)
+"""``-lstdc++``: some programs are linked by a C compiler, which what nvcc 13 makes of their kernels needs."""
 _COMMON = ("common", "cuda/util")
+
+
+def _helper() -> bytes:
+    """Return what cfd takes from CUDA's samples: macros that check results."""
+    return b"""#include <cstdio>
+#define checkCudaErrors(call) if (call) { puts("FAILED: " #call); exit(1); }
+#define getLastCudaError(text) checkCudaErrors(cudaGetLastError())
+"""
 
 
 def rodinia(checkout: Path) -> tuple[list[Program], dict[str, str]]:
@@ -51,10 +66,10 @@ def rodinia(checkout: Path) -> tuple[list[Program], dict[str, str]]:
         one("backprop", "backprop", "16384"),
         one("bfs", "bfs.out", "../../data/graph.txt",
             files={"data/graph.txt": partial(inputs.graph, 20000, 6)}),
-        one("cfd", "euler3d", "../../data/mesh", make=((*_MAKE, "euler3d"),),
-            files={"data/mesh": partial(inputs.mesh, 1920)}),
+        one("cfd", "euler3d", "../../data/mesh", make=((*_MAKE, "SDK_DIR=.", "euler3d"),),
+            files={"data/mesh": partial(inputs.mesh, 1920), "cuda/cfd/common/inc/helper_cuda.h": _helper}),
         one("dwt2d", "dwt2d", "192.bmp", "-d", "192x192", "-f", "-5", "-l", "3",
-            files={"cuda/dwt2d/192.bmp": partial(inputs.text, 192 * 192 * 3 + 54)}),
+            files={"data/dwt2d/192.bmp": partial(inputs.text, 192 * 192 * 3 + 54)}),
         one("gaussian", "gaussian", "-s", "128", "-q"),
         one("heartwall", "heartwall", "../../data/film.avi", "2",
             files={"data/film.avi": partial(inputs.film, 590, 609, 3)}),

@@ -13,6 +13,7 @@ from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.run.client import RUNTIME
+from warpwatt.run.removed import removed_features
 
 SOURCES = frozenset({".cu"})
 """Suffixes of what ``warpwatt run`` compiles itself."""
@@ -30,6 +31,7 @@ _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
 _ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
 _OUR_LIBRARY = b"libwarpwatt_cuda.so"
+_COMPILED = (".cu", ".cpp", ".cc", ".cxx")
 OURS = ("-lcudart", "-lcudart_static", "cudart", "cudart_static")
 """Names of NVIDIA's runtime in a link."""
 
@@ -67,6 +69,7 @@ def nvcc_command(flags: Sequence[str]) -> Command:
         added += ["-ccbin", str(host)]
     if _compiles(kept):
         added += [f"-I{HEADERS}", "-include", "warpwatt_removed.h"]
+        added += removed_features(Path(flag) for flag in kept if flag.endswith(_COMPILED))
     if _links(kept):
         added += ["-cudart", "shared", f"-L{runtime_library()}", "-Xlinker", f"-rpath={RUNTIME}"]
     return Command((str(nvcc), *kept, *added), tuple(left_out))
@@ -158,7 +161,7 @@ def runtime_library() -> Path:
 
 
 def _compiles(flags: Sequence[str]) -> bool:
-    return any(flag.endswith((".cu", ".cpp", ".cc", ".cxx")) for flag in flags)
+    return any(flag.endswith(_COMPILED) for flag in flags)
 
 
 def _links(flags: Sequence[str]) -> bool:

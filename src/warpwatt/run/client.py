@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -81,9 +82,11 @@ def run_program(
             process = _start(command, theirs, output)
         finally:
             theirs.close()
+        watch = _Watch(process, device, bounds)
         try:
-            _serve(process, _Messages(ours), device, bounds, seen)
-            return Ending(process.wait(GRACE))
+            watch.start()
+            _serve(process, _Messages(ours), device, seen)
+            return Ending(-signal.SIGKILL, watch.reason) if watch.reason else Ending(process.wait(GRACE))
         except StoppedError as stopped:
             return Ending(-signal.SIGKILL, str(stopped))
         except KeyboardInterrupt:
@@ -91,6 +94,7 @@ def run_program(
         except subprocess.TimeoutExpired:
             return Ending(-signal.SIGKILL, f"it went on for {GRACE:g} s after it had left its device")
         finally:
+            watch.end()
             _end(process)
 
 
@@ -123,20 +127,49 @@ def _die_with_parent() -> None:
     _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
+class _Watch(threading.Thread):
+    """Ends the program beyond its bounds, whatever it or its device is doing."""
+
+    def __init__(self, process: subprocess.Popen[bytes], device: Device, bounds: Bounds) -> None:
+        super().__init__(daemon=True)
+        self.reason = ""
+        """Why it was ended, if it was."""
+        self._process, self._device, self._bounds = process, device, bounds
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Look at time and memory until the program has ended."""
+        begun = time.monotonic()
+        while not self._over.wait(_POLL):
+            self.reason = self._broken(time.monotonic() - begun)
+            if self.reason:
+                self._device.cancel()
+                kill_family(self._process.pid)
+                return
+
+    def _broken(self, seconds: float) -> str:
+        """Return which bound is broken, empty if none is."""
+        bounds = self._bounds
+        if bounds.seconds is not None and seconds > bounds.seconds:
+            return f"{bounds.seconds:g} s of wall time are over (--timeout)"
+        if bounds.memory is not None and resident(self._process.pid) > bounds.memory:
+            return f"it holds more than {bounds.memory >> 20} MiB of memory (--memory)"
+        return ""
+
+    def end(self) -> None:
+        """Look no more."""
+        self._over.set()
+        self.join()
+
+
 def _serve(
     process: subprocess.Popen[bytes],
     messages: _Messages,
     device: Device,
-    bounds: Bounds,
     seen: Callable[[Header, bytes, float], None] | None,
 ) -> None:
-    """Answer messages until the program closes its end; raise :class:`StoppedError` beyond its bounds."""
-    deadline = None if bounds.seconds is None else time.monotonic() + bounds.seconds
+    """Answer messages until the program closes its end."""
     while True:
-        if deadline is not None and time.monotonic() > deadline:
-            raise StoppedError(f"{bounds.seconds:g} s of wall time are over (--timeout)")
-        if bounds.memory is not None and resident(process.pid) > bounds.memory:
-            raise StoppedError(f"it holds more than {bounds.memory >> 20} MiB of memory (--memory)")
         if not messages.wait(_POLL):
             if process.poll() is not None:
                 return

@@ -491,6 +491,10 @@ class Device:
             line.host(host)
         return self._with_output(Answer())
 
+    def cancel(self) -> None:
+        """Let whatever is being computed end, as the program is being ended; called by another thread."""
+        self.executor.cancelled.set()
+
     def finish(self) -> None:
         """Predict what was asked for and not predicted yet."""
         self._place()

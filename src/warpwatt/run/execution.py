@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -62,6 +63,8 @@ class Executor:
     budget: float
     spent: float = 0.0
     instructions: int = 0
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set by who ends the run: what is being computed ends, and nothing is computed any more."""
     given_up: str = ""
     """The first launch that was not executed and why; what memory holds behind it is unknown."""
     output: list[bytes] = field(default_factory=list)
@@ -78,6 +81,9 @@ class Executor:
         found = effects(_routine(kernel), request.parameters, self.allocations)
         if self.versions.is_done(request.key, found):
             self.repeated += 1
+            return None
+        if self.cancelled.is_set():
+            self._give_up(request, "the program was ended")
             return None
         if self.spent >= self.budget:
             self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
@@ -98,7 +104,9 @@ class Executor:
         for blocks in _parts(context.launch):
             left = self.budget - self.spent - (time.process_time() - begun)
             limit = max(LEAST, round(2 * left * self._rate)) if left > 0 else 0
-            outcome = execute(routine, context, memory, Limits(limit, 0), blocks=blocks)
+            outcome = execute(
+                routine, context, memory, Limits(limit, 0), blocks=blocks, cancelled=self.cancelled
+            )
             self.instructions += outcome.warp_instructions
             self.output.append(outcome.printed.encode())
             if outcome.stop is not Stop.DONE:
@@ -123,7 +131,9 @@ class Executor:
         if outcome.unknown:
             names = ", ".join(sorted(set(outcome.unknown.values())))
             self._give_up(request, f"instructions that are not emulated: {names}")
-        if outcome.stop is Stop.INSTRUCTIONS:
+        if self.cancelled.is_set():
+            self._give_up(request, "the program was ended")
+        elif outcome.stop is Stop.INSTRUCTIONS:
             self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
         if outcome.stop in (Stop.DONE, Stop.INSTRUCTIONS):
             return None

@@ -37,6 +37,8 @@ _MOST_TOGETHER = 4096
 """Blocks that a thread takes at a time, at most."""
 _MOST_WAITING = 512
 """Blocks that take turns, at most, where those that have begun seem to wait for others."""
+_PATIENCE = 0.1
+"""Seconds between looks at whether the execution is cancelled."""
 _SHARES = 8
 """In how many parts a thread's share of the grid is taken, at least."""
 
@@ -77,6 +79,7 @@ def execute(
     *,
     blocks: Sequence[int] | None = None,
     threads: int | None = None,
+    cancelled: threading.Event | None = None,
 ) -> Outcome:
     """Execute a launch; ``memory`` is changed as the GPU would change it.
 
@@ -93,13 +96,15 @@ def execute(
         ``warp_instructions`` bounds the whole launch; by default there is no bound.
     blocks
         Linear numbers of the blocks to execute; by default the whole grid.
+    cancelled
+        Ends the execution soon after it is set, as if the limit was reached.
     """
     grid = range(context.launch.grid.count) if blocks is None else blocks
     cores = threads or len(os.sched_getaffinity(0))
     text, code = _compiled(routine)
     work = _Work(grid, _at_a_time(routine, context, len(grid), cores), limits)
     workers = [_Worker(work, text, code, context, memory) for _ in range(min(cores, work.parts))]
-    _run(workers)
+    _run(workers, cancelled or threading.Event())
     for worker in workers:
         if worker.error is not None:
             raise worker.error
@@ -181,6 +186,7 @@ class _Worker:
         self.printed: list[tuple[int, str]] = []
         self.ran: set[int] = set()
         """Basic blocks with instructions without semantics that were executed."""
+        self._machine_running: Machine | None = None
 
     def __call__(self) -> None:
         """Run blocks until none are left; an exception is kept."""
@@ -202,6 +208,7 @@ class _Worker:
                 machine = self._machine(tuple(blocks), limits)
             else:
                 machine.begin(tuple(blocks), limits)
+            self._machine_running = machine
             before = time.thread_time()
             stop = self._run_blocks(machine.address)
             self.seconds += time.thread_time() - before
@@ -212,6 +219,12 @@ class _Worker:
             self.warp_instructions += spent
         self._work.give_up()
 
+    def cancel(self) -> None:
+        """End soon: nothing is left of the budget, unless the native loop writes it at the same time."""
+        self._work.give_up()
+        if self._machine_running is not None:
+            self._machine_running.record["budget"] = 0
+
     def _machine(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
         text, context, memory = self._made_of
         machine = Machine(text, context, memory, blocks, limits, spare=min(len(blocks), _MOST_WAITING))
@@ -220,8 +233,8 @@ class _Worker:
         return machine
 
 
-def _run(workers: Sequence[_Worker]) -> None:
-    """Run all workers, each in a thread with a large stack."""
+def _run(workers: Sequence[_Worker], cancelled: threading.Event) -> None:
+    """Run all workers, each in a thread with a large stack; an exception here, such as Ctrl-C, ends them."""
     before = threading.stack_size(STACK_BYTES)
     try:
         running = [threading.Thread(target=worker) for worker in workers]
@@ -229,8 +242,23 @@ def _run(workers: Sequence[_Worker]) -> None:
             thread.start()
     finally:
         threading.stack_size(before)
-    for thread in running:
-        thread.join()
+    try:
+        for thread in running:
+            _join(thread, workers, cancelled)
+    except BaseException:
+        cancelled.set()
+        for thread in running:
+            _join(thread, workers, cancelled)
+        raise
+
+
+def _join(thread: threading.Thread, workers: Sequence[_Worker], cancelled: threading.Event) -> None:
+    """Wait for a thread; once cancelled, tell all workers until it ends."""
+    while thread.is_alive():
+        thread.join(_PATIENCE)
+        if cancelled.is_set():
+            for worker in workers:
+                worker.cancel()
 
 
 def _outcome(workers: Sequence[_Worker]) -> Outcome:
