@@ -70,6 +70,8 @@ SYSTEM = r"""
 __global__ void hello(int k) { if (threadIdx.x < 2) printf("hello %d from %d: %s\n", k, threadIdx.x, "ok"); }
 __global__ void make(int **p) { p[threadIdx.x] = (int *)malloc(16); p[threadIdx.x][0] = 40 + threadIdx.x; }
 __global__ void use(int **p, int *r) { r[threadIdx.x] = p[threadIdx.x][0]; free(p[threadIdx.x]); }
+texture<unsigned char, 2, cudaReadModeNormalizedFloat> table;
+__global__ void look(int *r) { r[threadIdx.x] = 255 * tex2D(table, threadIdx.x + 0.5f, 1.5f) + 0.5f; }
 __global__ void check(int k) { assert(threadIdx.x < k); }
 int main() {
     int **p, *r, result[4];
@@ -82,6 +84,15 @@ int main() {
     use<<<1, 4>>>(p, r);
     cudaMemcpy(result, r, 16, cudaMemcpyDeviceToHost);
     printf("%d %d\n", result[0], result[3]);
+    unsigned char bytes[64], *rows;
+    size_t pitch;
+    for (int i = 0; i < 64; ++i) bytes[i] = 3 * i;
+    cudaMallocPitch(&rows, &pitch, 32, 2);
+    cudaMemcpy2D(rows, pitch, bytes, 32, 32, 2, cudaMemcpyHostToDevice);
+    cudaBindTexture2D(0, table, rows, cudaCreateChannelDesc<unsigned char>(), 32, 2, pitch);
+    look<<<1, 4>>>(r);
+    cudaMemcpy(result, r, 16, cudaMemcpyDeviceToHost);
+    printf("%d %d\n", result[0], result[3]);
     cudaDeviceProp properties = {};
     cudaGetDeviceProperties(&properties, 0);
     printf("%d SMs, %d kHz\n", properties.multiProcessorCount, properties.clockRate);
@@ -90,4 +101,4 @@ int main() {
     return 0;
 }
 """
-"""Kernels that print, allocate and assert; fields of properties that CUDA 13 has, and no longer has."""
+"""Kernels that print, allocate and assert; what CUDA 13 no longer has."""

@@ -168,17 +168,18 @@ def test_our_options_may_stand_behind_the_source(programs, tmp_path):
 
 def test_kernels_print_allocate_and_assert(programs):
     lines = run(programs / "system").stdout.splitlines()
-    assert lines[:7] == [
+    assert lines[:8] == [
         "hello 7 from 0: ok",
         "hello 7 from 1: ok",
         "between",
         "hello 8 from 0: ok",
         "hello 8 from 1: ok",
         "40 43",
+        "96 105",
         "132 SMs, 1980000 kHz",
     ]
-    assert "void check(int): block: [0,0,0], thread: [31,0,0] Assertion `threadIdx.x < k` failed." in lines[7]
-    assert lines[8] == "cudaErrorAssert"
+    assert "void check(int): block: [0,0,0], thread: [31,0,0] Assertion `threadIdx.x < k` failed." in lines[8]
+    assert lines[9] == "cudaErrorAssert"
 
 
 @pytest.mark.parametrize("how", ["busy", "kernel"])

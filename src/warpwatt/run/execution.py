@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,13 +12,12 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.failures import MISALIGNED, fault_error
 from warpwatt.emulate.functional import Outcome, execute, routine_of
-from warpwatt.emulate.run import Limits, Stop
+from warpwatt.emulate.run import Stop
 from warpwatt.program.binding import bind
 from warpwatt.run.effects import Versions, effects
 from warpwatt.run.memory import device_memory
 
 if TYPE_CHECKING:
-    from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel
     from warpwatt.emulate.arena import ArenaMemory
     from warpwatt.emulate.ir import Routine
@@ -27,13 +25,6 @@ if TYPE_CHECKING:
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
     from warpwatt.run.modules import Module
-
-USUAL = 20_000_000
-"""Warp instructions per second, before any is known; the budget left, at twice the rate, bounds a part."""
-LEAST = 10_000_000
-"""Warp instructions that any part of a launch may execute."""
-FIRST_PART, MOST_AT_A_TIME = 512, 65536
-"""Blocks that are computed before the budget is looked at: first, and at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +90,16 @@ class Executor:
             self.spent += time.process_time() - begun
 
     def _compute(self, routine: Routine, context: Context, memory: ArenaMemory) -> Outcome:
-        """Execute the whole grid while the budget lasts; return how the last part ended."""
-        begun, outcome = time.process_time(), Outcome(Stop.DONE, 0)
-        for blocks in _parts(context.launch):
-            left = self.budget - self.spent - (time.process_time() - begun)
-            limit = max(LEAST, round(2 * left * self._rate)) if left > 0 else 0
-            outcome = execute(
-                routine, context, memory, Limits(limit, 0), blocks=blocks, cancelled=self.cancelled
-            )
-            self.instructions += outcome.warp_instructions
-            self.output.append(outcome.printed.encode())
-            if outcome.stop is not Stop.DONE:
-                break
-        return outcome
+        """Execute the whole grid while the budget lasts."""
+        end = time.process_time() + self.budget - self.spent
 
-    @property
-    def _rate(self) -> float:
-        """Warp instructions per second of CPU time so far."""
-        return self.instructions / self.spent if self.spent > 1 else USUAL
+        def is_over() -> bool:
+            return self.cancelled.is_set() or time.process_time() > end
+
+        outcome = execute(routine, context, memory, cancelled=is_over)
+        self.instructions += outcome.warp_instructions
+        self.output.append(outcome.printed.encode())
+        return outcome
 
     def _give_up(self, request: Request, reason: str) -> None:
         self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
@@ -140,18 +123,6 @@ class Executor:
         fault = None if outcome.fault is None else memory.localised_fault(outcome.fault)
         error = fault_error(outcome.stop, fault, bound, memory.buffers)
         return Failure(_code(outcome), f"{kernel.display_name.partition('(')[0]}: {error}")
-
-
-def _parts(launch: Launch) -> Iterator[range]:
-    """Yield the blocks of a grid in parts, ever more at a time; at once where blocks run together."""
-    blocks = launch.grid.count
-    if launch.cooperative or launch.cluster.count > 1:
-        yield range(blocks)
-        return
-    start, size = 0, FIRST_PART
-    while start < blocks:
-        yield range(start, min(blocks, start + size))
-        start, size = start + size, min(2 * size, MOST_AT_A_TIME)
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""What sources use of that CUDA 13 no longer has: ``warpwatt_removed.h`` brings it back where it is asked to."""
+"""What sources use that CUDA 13 no longer has: ``warpwatt_removed.h`` brings it back where asked to."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -107,6 +109,18 @@ def test_an_endless_loop_ends_with_the_budget():
     outcome, _ = run(b, {}, grid=3, limits=Limits(warp_instructions=10_000), threads=1)
     assert outcome.stop is Stop.INSTRUCTIONS
     assert 10_000 <= outcome.warp_instructions < 20_000
+
+
+def test_an_endless_loop_ends_when_it_is_cancelled():
+    b = begin()
+    b.begin("loop")
+    b.at(1)
+    b.branch("loop")
+    b.begin("end")
+    b.at(2)
+    asked = itertools.count()
+    outcome, _ = run(b, {}, grid=3, threads=2, cancelled=lambda: next(asked) > 1)
+    assert outcome.stop is Stop.INSTRUCTIONS
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -22,7 +22,7 @@ from warpwatt.emulate.run import Limits, Stop
 from warpwatt.native import ADDRESS, INT, address, function
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from warpwatt.emulate.functional.block_text import Tables
     from warpwatt.emulate.ir import Routine
@@ -52,7 +52,7 @@ class Outcome:
     stop
         Why. Unless it is ``DONE``, memory holds what blocks did until then.
     warp_instructions
-        Executed; a basic block without instructions counts as one.
+        Executed; a basic block without instructions counts as one. Blocks that were cancelled do not count.
     fault
         Where it went wrong, if it did: in the first of the blocks that were found at fault.
     seconds
@@ -79,7 +79,7 @@ def execute(
     *,
     blocks: Sequence[int] | None = None,
     threads: int | None = None,
-    cancelled: threading.Event | None = None,
+    cancelled: Callable[[], bool] = bool,
 ) -> Outcome:
     """Execute a launch; ``memory`` is changed as the GPU would change it.
 
@@ -97,14 +97,14 @@ def execute(
     blocks
         Linear numbers of the blocks to execute; by default the whole grid.
     cancelled
-        Ends the execution soon after it is set, as if the limit was reached.
+        Asked now and then; once it says so, the execution ends as if the limit was reached.
     """
     grid = range(context.launch.grid.count) if blocks is None else blocks
     cores = threads or len(os.sched_getaffinity(0))
     text, code = _compiled(routine)
     work = _Work(grid, _at_a_time(routine, context, len(grid), cores), limits)
     workers = [_Worker(work, text, code, context, memory) for _ in range(min(cores, work.parts))]
-    _run(workers, cancelled or threading.Event())
+    _run(workers, cancelled)
     for worker in workers:
         if worker.error is not None:
             raise worker.error
@@ -187,6 +187,7 @@ class _Worker:
         self.ran: set[int] = set()
         """Basic blocks with instructions without semantics that were executed."""
         self._machine_running: Machine | None = None
+        self._is_cancelled = False
 
     def __call__(self) -> None:
         """Run blocks until none are left; an exception is kept."""
@@ -202,6 +203,7 @@ class _Worker:
         while self.stop is Stop.DONE:
             blocks, left = self._work.take(spent)
             if not blocks:
+                self.stop = Stop.INSTRUCTIONS if self._is_cancelled else Stop.DONE
                 return
             limits = Limits(max(0, left), 0)
             if machine is None:
@@ -215,12 +217,14 @@ class _Worker:
             machine.raise_pending()
             self.stop, self.fault = end_of(machine, stop)
             self.ran.update(np.flatnonzero(machine.executions).tolist())
-            spent = limits.warp_instructions - int(machine.record["budget"])
-            self.warp_instructions += spent
+            if not self._is_cancelled:
+                spent = limits.warp_instructions - int(machine.record["budget"])
+                self.warp_instructions += spent
         self._work.give_up()
 
     def cancel(self) -> None:
         """End soon: nothing is left of the budget, unless the native loop writes it at the same time."""
+        self._is_cancelled = True
         self._work.give_up()
         if self._machine_running is not None:
             self._machine_running.record["budget"] = 0
@@ -233,7 +237,7 @@ class _Worker:
         return machine
 
 
-def _run(workers: Sequence[_Worker], cancelled: threading.Event) -> None:
+def _run(workers: Sequence[_Worker], cancelled: Callable[[], bool]) -> None:
     """Run all workers, each in a thread with a large stack; an exception here, such as Ctrl-C, ends them."""
     before = threading.stack_size(STACK_BYTES)
     try:
@@ -243,22 +247,22 @@ def _run(workers: Sequence[_Worker], cancelled: threading.Event) -> None:
     finally:
         threading.stack_size(before)
     try:
-        for thread in running:
-            _join(thread, workers, cancelled)
+        _join(running, workers, cancelled)
     except BaseException:
-        cancelled.set()
-        for thread in running:
-            _join(thread, workers, cancelled)
+        _join(running, workers, lambda: True)
         raise
 
 
-def _join(thread: threading.Thread, workers: Sequence[_Worker], cancelled: threading.Event) -> None:
-    """Wait for a thread; once cancelled, tell all workers until it ends."""
-    while thread.is_alive():
-        thread.join(_PATIENCE)
-        if cancelled.is_set():
-            for worker in workers:
-                worker.cancel()
+def _join(
+    running: Sequence[threading.Thread], workers: Sequence[_Worker], cancelled: Callable[[], bool]
+) -> None:
+    """Wait for threads; once cancelled, tell their workers until they end."""
+    for thread in running:
+        while thread.is_alive():
+            thread.join(_PATIENCE)
+            if cancelled():
+                for worker in workers:
+                    worker.cancel()
 
 
 def _outcome(workers: Sequence[_Worker]) -> Outcome:

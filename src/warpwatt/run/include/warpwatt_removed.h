@@ -47,3 +47,114 @@ static inline cudaError_t cudaGetDeviceProperties(warpwattDeviceProp *properties
 
 #define cudaDeviceProp warpwattDeviceProp
 #endif
+
+#if defined(__CUDACC__) && defined(WARPWATT_TEXTURE_REFERENCES)
+// Texture references, which CUDA 12 dropped (CUDA C++ Programming Guide 11.8, "Texture Reference API"): variables
+// that host and device share, which hold a texture object once they are bound.
+#include <cuda_runtime.h>
+
+struct textureReference {
+    int normalized;
+    cudaTextureFilterMode filterMode;
+    cudaTextureAddressMode addressMode[3];
+    cudaChannelFormatDesc channelDesc;
+    int sRGB;
+    cudaTextureObject_t object;
+};
+
+template <typename T, int dimensions = 1, cudaTextureReadMode mode = cudaReadModeElementType>
+struct warpwattTexture : textureReference {};
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t warpwattBind(warpwattTexture<T, dimensions, mode> &texture, const cudaResourceDesc &resource) {
+    cudaTextureDesc how = {};
+    how.filterMode = texture.filterMode;
+    for (int axis = 0; axis < 3; ++axis) how.addressMode[axis] = texture.addressMode[axis];
+    how.normalizedCoords = texture.normalized;
+    how.readMode = mode;
+    how.sRGB = texture.sRGB;
+    return cudaCreateTextureObject(&texture.object, &resource, &how, nullptr);
+}
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture(size_t *offset, warpwattTexture<T, dimensions, mode> &texture, const void *data,
+                            const cudaChannelFormatDesc &format, size_t bytes = ~size_t{0} >> 33) {
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeLinear;
+    resource.res.linear = {const_cast<void *>(data), format, bytes};
+    if (offset) *offset = 0;
+    return warpwattBind(texture, resource);
+}
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture(size_t *offset, warpwattTexture<T, dimensions, mode> &texture, const void *data,
+                            size_t bytes = ~size_t{0} >> 33) {
+    return cudaBindTexture(offset, texture, data, cudaCreateChannelDesc<T>(), bytes);
+}
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture2D(size_t *offset, warpwattTexture<T, dimensions, mode> &texture, const void *data,
+                              const cudaChannelFormatDesc &format, size_t width, size_t height, size_t pitch) {
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D = {const_cast<void *>(data), format, width, height, pitch};
+    if (offset) *offset = 0;
+    return warpwattBind(texture, resource);
+}
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t cudaBindTextureToArray(warpwattTexture<T, dimensions, mode> &texture, cudaArray_const_t array) {
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = const_cast<cudaArray_t>(array);
+    return warpwattBind(texture, resource);
+}
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t cudaBindTextureToArray(warpwattTexture<T, dimensions, mode> &texture, cudaArray_const_t array,
+                                   const cudaChannelFormatDesc &) {
+    return cudaBindTextureToArray(texture, array);
+}
+
+static inline cudaError_t cudaUnbindTexture(textureReference &texture) {
+    return cudaDestroyTextureObject(texture.object);
+}
+
+template <typename T, cudaTextureReadMode mode>
+struct warpwattFetched {
+    using type = T;
+};
+template <>
+struct warpwattFetched<unsigned char, cudaReadModeNormalizedFloat> {
+    using type = float;
+};
+template <>
+struct warpwattFetched<unsigned short, cudaReadModeNormalizedFloat> {
+    using type = float;
+};
+template <>
+struct warpwattFetched<uchar4, cudaReadModeNormalizedFloat> {
+    using type = float4;
+};
+
+template <typename T, cudaTextureReadMode mode>
+__device__ inline T tex1Dfetch(const warpwattTexture<T, 1, mode> &texture, int x) {
+    return tex1Dfetch<T>(texture.object, x);
+}
+template <typename T, cudaTextureReadMode mode>
+__device__ inline typename warpwattFetched<T, mode>::type tex1D(const warpwattTexture<T, 1, mode> &texture, float x) {
+    return tex1D<typename warpwattFetched<T, mode>::type>(texture.object, x);
+}
+template <typename T, cudaTextureReadMode mode>
+__device__ inline typename warpwattFetched<T, mode>::type tex2D(const warpwattTexture<T, 2, mode> &texture, float x,
+                                                               float y) {
+    return tex2D<typename warpwattFetched<T, mode>::type>(texture.object, x, y);
+}
+template <typename T, cudaTextureReadMode mode>
+__device__ inline typename warpwattFetched<T, mode>::type tex3D(const warpwattTexture<T, 3, mode> &texture, float x,
+                                                               float y, float z) {
+    return tex3D<typename warpwattFetched<T, mode>::type>(texture.object, x, y, z);
+}
+
+#define texture __device__ __managed__ warpwattTexture
+#endif
