@@ -1,7 +1,8 @@
 """The instruction graph of one thread: basic blocks of operations in single-assignment form (chapter 6).
 
 Operations are those of the source, one by one, address arithmetic and loop control included, as a compiler's
-intermediate code has them before it optimises; ``a*b + c`` is two (chapter 7).
+intermediate code has them before it optimises; ``a*b + c`` is two (chapter 7). Accesses of a thread's own
+arrays count as an addition: the thesis knows no local memory.
 """
 
 from __future__ import annotations
@@ -156,12 +157,16 @@ class _Builder:
             value = self.converted(statement.value, target.type, line)
         if isinstance(target, Name):
             self.names[target.name] = value
+        elif target.array.local:
+            self.emit("add", (target.array.name, *address, value), line)
         else:
             self.emit(STORE, (target.array.name, *address, value), line, target)
 
     def read(self, target: Name | Element, address: tuple[Value, ...]) -> Value:
         if isinstance(target, Name):
             return self.names.get(target.name, target.name)
+        if target.array.local:
+            return self.emit("add", (target.array.name, *address), target.line)
         return self.emit(LOAD, (target.array.name, *address), target.line, target)
 
     def converted(self, value: Expression, to: CType, line: int) -> Value:

@@ -146,8 +146,8 @@ def _in_order(bound: BoundFunction) -> list[Array | ScalarParameter]:
     """Return what a kernel may take: the function's parameters in order, then globals."""
     every: list[Array | ScalarParameter] = [*bound.function.arrays, *bound.function.scalars]
     known = {p.name: p for p in every}
-    first = [known[name] for name in bound.function.order]
-    return first + [p for p in known.values() if not p.parameter]
+    first = dict.fromkeys(bound.function.parameters)
+    return [known[name] for name in (*first, *(n for n in known if n not in first))]
 
 
 def _parameter(parameter: Array | ScalarParameter, written: set[str]) -> str:

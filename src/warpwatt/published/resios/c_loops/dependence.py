@@ -79,7 +79,7 @@ def check_aliases(function: Function, written: set[str]) -> None:
     UnportableError
         Naming both parameters and their lines.
     """
-    pointers = [a for a in function.arrays if a.parameter]
+    pointers = [a for a in function.arrays if a.parameter or a.owner]
     for i, one in enumerate(pointers):
         for other in pointers[i + 1 :]:
             if {one.name, other.name} & written and _may_alias(one, other):
@@ -92,7 +92,7 @@ def check_aliases(function: Function, written: set[str]) -> None:
 
 def _may_alias(one: Array, other: Array) -> bool:
     """Whether C lets two pointers mean the same object: neither restrict, and types that agree (6.5, 7)."""
-    if one.distinct or other.distinct:
+    if one.distinct or other.distinct or (one.owner and one.owner == other.owner):
         return False
     kinds = {one.type.dtype.value.lstrip("iu"), other.type.dtype.value.lstrip("iu")}
     return len(kinds) == 1 or "8" in kinds

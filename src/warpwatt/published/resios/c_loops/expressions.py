@@ -21,13 +21,14 @@ from warpwatt.published.resios.c_loops.nest import (
     Unary,
     integer,
 )  # fmt: skip
-from warpwatt.published.resios.c_loops.parser import c_ast
+from warpwatt.published.resios.c_loops.parser import c_ast, c_generator
 from warpwatt.published.resios.c_loops.refuse import line_of
-from warpwatt.published.resios.c_loops.scope import View
+from warpwatt.published.resios.c_loops.scope import Row, Rows, Structure, View
+from warpwatt.published.resios.c_loops.structures import object_type
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.nest import Expression
-    from warpwatt.published.resios.c_loops.scope import Scope
+    from warpwatt.published.resios.c_loops.scope import Entry, Scope
     from warpwatt.published.resios.c_loops.types import CType
 
 _DOUBLE_FUNCTIONS = [
@@ -66,8 +67,8 @@ class Reader:
         match node:
             case c_ast.Constant():
                 return self._constant(node, line)
-            case c_ast.ID():
-                return self._name(node, line)
+            case c_ast.ID() | c_ast.StructRef():
+                return self._scalar(node, line)
             case c_ast.ArrayRef():
                 return self._element(node, line)
             case c_ast.BinaryOp():
@@ -75,7 +76,8 @@ class Reader:
             case c_ast.UnaryOp():
                 return self._unary(node, line)
             case c_ast.TernaryOp():
-                then, other = self.read(node.iftrue), self.read(node.iffalse)
+                guarded = Reader(self.scope.guarded())
+                then, other = guarded.read(node.iftrue), guarded.read(node.iffalse)
                 return Select(self.read(node.cond), then, other, types.common(then.type, other.type), line)
             case c_ast.Cast():
                 return self._cast(node, line)
@@ -109,25 +111,100 @@ class Reader:
         assert found is not None
         return Number(text, value, found, line)
 
-    def _name(self, node: Any, line: int) -> Expression:
-        entry = self.scope.entries.get(node.name)
-        if entry is None:
-            raise self.scope.place.refused(f"{node.name!r} is not declared", line)
-        if not isinstance(entry, Scalar):
-            hint = f"write which element: {node.name}[...]"
-            raise self.scope.place.refused(f"the address of {node.name!r} in a computation", line, hint)
-        return Name(node.name, entry.type, line)
+    def _scalar(self, node: Any, line: int) -> Expression:
+        """Return a variable, an enumerator or a scalar member."""
+        entry = self.entry(node)
+        match entry:
+            case Scalar(name=name, type=kind):
+                return Name(name, kind, line)
+            case Number() | Element():
+                return replace(entry, line=line)
+        text = _text(node)
+        hint = f"write which element: {text}[...]"
+        raise self.scope.place.refused(f"the address of {text!r} in a computation", line, hint)
+
+    def entry(self, node: Any) -> Entry:
+        """Return what a name or a member of a structure is.
+
+        Raises
+        ------
+        UnportableError
+            If it is not declared, or of a type that no kernel has.
+        """
+        line = line_of(node)
+        match node:
+            case c_ast.ID(name=name):
+                found = self.scope.entries.get(name)
+                if found is None:
+                    raise self.scope.place.refused(f"{name!r} is not declared", line)
+                return found
+            case c_ast.StructRef(name=owner, field=c_ast.ID(name=name)):
+                return self._member(self.entry(owner), name, line)
+            case c_ast.ArrayRef(name=owner, subscript=subscript):
+                return _at(self.entry(owner), self.read(subscript), line) or self._element(node, line)
+        found = self._structure(node, line)
+        if found is not None:
+            return found
+        raise self.scope.place.refused("where this pointer points to is unknown", line, "index a named array")
+
+    def _structure(self, node: Any, line: int) -> Structure | Rows | Row | None:
+        """Return the structure a pointer expression points to, or that a function returns."""
+        found: Entry | None = None
+        match node:
+            case c_ast.UnaryOp(op="*", expr=owner):
+                found = _at(self.entry(owner), integer(0, line), line)
+            case c_ast.UnaryOp(op="&", expr=owner):
+                found = self.entry(owner)
+            case c_ast.BinaryOp(op="+", left=owner, right=offset):
+                found = _at(self.entry(owner), self.read(offset), line)
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in self.scope.functions:
+                made = self._called(node, line)
+                found = made if isinstance(made, Structure) else None
+        return found if isinstance(found, (Structure, Rows, Row)) else None
+
+    def _member(self, owner: Entry, name: str, line: int) -> Entry:
+        found: Entry | None = None
+        match owner:
+            case Structure(members=members):
+                found = members.get(name)
+            case Rows():
+                return self._member(Row(owner, integer(0, line), line), name, line)
+            case Row(rows=rows, index=index):
+                member = rows.members.get(name)
+                if isinstance(member, Rows):
+                    return Row(member, index, line)
+                if member is not None and len(member.extents) == 1:
+                    return Element(member, (index,), line)
+                found = None if member is None else View(member, (index,), None, line)
+        if found is None:
+            hint = "members that are scalars, arrays of them, or pointers to them are read"
+            raise self.scope.place.refused(f"member {name!r} has no counterpart in a kernel", line, hint)
+        return found
+
+    def object(self, node: Any) -> Structure | Rows | Row:
+        """Return the structure, or array of structures, that an expression is or points to.
+
+        Raises
+        ------
+        UnportableError
+            If it is none.
+        """
+        found = self.entry(node)
+        if not isinstance(found, (Structure, Rows, Row)):
+            raise self.scope.place.refused("a structure is expected here", line_of(node))
+        return found
 
     def _element(self, node: Any, line: int) -> Element:
         subscripts = []
         while isinstance(node, c_ast.ArrayRef):
             subscripts.append(self.read(node.subscript))
             node = node.name
-        array, offset = self.address(node)
         subscripts.reverse()
-        if offset is not None:
-            subscripts[0] = _sum(offset, subscripts[0], line)
-        return self._checked(array, tuple(subscripts), line)
+        found = self.address(node)
+        if isinstance(found, Array):
+            return self._checked(found, tuple(subscripts), line)
+        first = subscripts[0] if found.offset is None else _sum(found.offset, subscripts[0], line)
+        return self._checked(found.array, (*found.prefix, first, *subscripts[1:]), line)
 
     def _checked(self, array: Array, subscripts: tuple[Expression, ...], line: int) -> Element:
         if len(subscripts) != len(array.extents):
@@ -137,27 +214,41 @@ class Reader:
             raise self.scope.place.refused(f"a subscript of {array.name!r} is not an integer", line)
         return Element(array, subscripts, line)
 
-    def address(self, node: Any) -> tuple[Array, Expression | None]:
-        """Return the array a pointer expression points into, and how many elements behind its start."""
+    def address(self, node: Any) -> Array | View:
+        """Return the array, or the part of one, that a pointer expression points into.
+
+        Raises
+        ------
+        UnportableError
+            If nobody can tell.
+        """
         line = line_of(node)
         match node:
-            case c_ast.ID():
-                entry = self.scope.entries.get(node.name)
-                if isinstance(entry, Array):
-                    return entry, None
-                if isinstance(entry, View):
-                    return entry.array, entry.offset
+            case c_ast.ID() | c_ast.StructRef():
+                entry = self.entry(node)
+                if isinstance(entry, (Array, View)):
+                    return entry
             case c_ast.BinaryOp(op="+"):
-                array, offset = self.address(node.left)
-                return array, _sum(offset, self.read(node.right), line)
-            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as element) if isinstance(
-                element.name, c_ast.ID
-            ):
-                array, offset = self.address(element.name)
-                return array, _sum(offset, self.read(element.subscript), line)
+                return _moved(self.address(node.left), self.read(node.right), line)
+            case c_ast.ArrayRef():
+                return self._row(self.address(node.name), self.read(node.subscript), line)
+            case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as element):
+                return _moved(self.address(element.name), self.read(element.subscript), line)
+            case c_ast.UnaryOp(op="&", expr=inner):
+                found = self.read(inner)
+                if isinstance(found, Element):
+                    return View(found.array, found.subscripts[:-1], found.subscripts[-1], line)
             case c_ast.Cast():
                 raise self.scope.place.refused("a pointer is cast: what it points to is unknown", line)
         raise self.scope.place.refused("where this pointer points to is unknown", line, "index a named array")
+
+    def _row(self, found: Array | View, subscript: Expression, line: int) -> View:
+        """Return the row of an array of several dimensions."""
+        view = found if isinstance(found, View) else View(found, (), None, line)
+        first = subscript if view.offset is None else _sum(view.offset, subscript, line)
+        if len(view.prefix) + 1 >= len(view.array.extents):
+            raise self.scope.place.refused(f"{view.array.name!r} has no more dimensions", line)
+        return View(view.array, (*view.prefix, first), None, line)
 
     def _null_test(self, node: Any, line: int) -> Number | None:
         """Return what comparing an array with NULL gives: every array is there."""
@@ -172,7 +263,9 @@ class Reader:
         known = self._null_test(node, line)
         if known is not None:
             return known
-        left, right = self.read(node.left), self.read(node.right)
+        left = self.read(node.left)
+        lazy = node.op in ("&&", "||")
+        right = (Reader(self.scope.guarded()) if lazy else self).read(node.right)
         if node.op in _COMPARING:
             type_ = types.INT
         elif node.op in _SHIFTS:
@@ -183,8 +276,9 @@ class Reader:
 
     def _unary(self, node: Any, line: int) -> Expression:
         if node.op == "*":
-            array, offset = self.address(node.expr)
-            return self._checked(array, (offset or integer(0, line),), line)
+            view = self._at_start(self.address(node.expr), line)
+            assert view.offset is not None
+            return self._checked(view.array, (*view.prefix, view.offset), line)
         if node.op == "sizeof":
             return self._size_of(node.expr, line)
         if node.op not in ("-", "+", "!", "~"):
@@ -210,24 +304,42 @@ class Reader:
             raise self.scope.place.refused("a cast to a type that has no counterpart in a kernel", line)
         return Cast(self.read(node.expr), type_, line)
 
-    def _inlined(self, function: Any, node: Any, line: int) -> Expression:
-        """Return what a function of the file returns for the arguments of a call."""
+    def _at_start(self, found: Array | View, line: int) -> View:
+        """Return where a pointer points to with an offset, if only zero."""
+        if isinstance(found, Array):
+            return View(found, (), integer(0, line), line)
+        return found if found.offset is not None else replace(found, offset=integer(0, line))
+
+    def _called(self, node: Any, line: int) -> Expression | Structure | None:
+        """Return what a call of a function of the file returns; None if that is nothing."""
+        function = self.scope.functions[node.name.name]
+        if (
+            _chooses(list(function.body.block_items or ()))
+            and object_type(self.scope, function.decl.type.type) is None
+        ):
+            return self._substituted(function, node, line)
+        assert self.scope.inline is not None
+        return self.scope.inline(self.scope, function, node, line)
+
+    def _substituted(self, function: Any, node: Any, line: int) -> Expression:
+        """Return what a function of nothing but returns gives for the arguments of a call."""
         listed = function.decl.type.args
         parameters = [p for p in (listed.params if listed else ()) if isinstance(p, c_ast.Decl)]
         given = list(node.args.exprs if node.args else ())
-        inner = self.scope.inner()
+        inner = self.scope.callee()
+        inner.before = self.scope.before
         values: dict[str, Expression] = {}
         for parameter, argument in zip(parameters, given, strict=True):
             kind = self.scope.scalar_type(parameter.type)
             if isinstance(parameter.type, c_ast.TypeDecl) and kind is not None:
                 value = self.read(argument)
-                values[parameter.name] = value if value.type == kind else Cast(value, kind, line)
-                inner.entries[parameter.name] = Scalar(parameter.name, kind, line)
+                own = self.scope.fresh(parameter.name)
+                values[own] = value if value.type == kind else Cast(value, kind, line)
+                inner.entries[parameter.name] = Scalar(own, kind, line)
+            elif object_type(self.scope, parameter.type) is not None:
+                inner.entries[parameter.name] = self.object(argument)
             else:
-                array, offset = self.address(argument)
-                inner.entries[parameter.name] = (
-                    View(array, offset or integer(0, line), line) if offset else array
-                )
+                inner.entries[parameter.name] = self.address(argument)
         body = Reader(inner).returned(list(function.body.block_items or ()), function)
         kind = self.scope.scalar_type(function.decl.type.type)
         result = _replaced(body, values)
@@ -242,24 +354,61 @@ class Reader:
             case c_ast.Compound(block_items=inner):
                 return self.returned([*(inner or ()), *items[1:]], function)
             case c_ast.If(cond=cond, iftrue=then, iffalse=other):
-                yes = self.returned([then, *items[1:]], function)
-                no = self.returned([*([other] if other is not None else ()), *items[1:]], function)
+                guarded = Reader(self.scope.guarded())
+                yes = guarded.returned([then, *items[1:]], function)
+                no = guarded.returned([*([other] if other is not None else ()), *items[1:]], function)
                 return Select(self.read(cond), yes, no, types.common(yes.type, no.type), line_of(first))
-        name = function.decl.name
-        hint = "functions of one return, or of conditions that choose between returns, are written in place"
-        raise self.scope.place.refused(
-            f"a call of {name!r}, which does more than return a value", line_of(function.decl), hint
-        )
+        raise AssertionError(f"{function.decl.name!r} does more than return a value")
 
     def _call(self, node: Any, line: int) -> Expression:
         name = node.name.name if isinstance(node.name, c_ast.ID) else "a function pointer"
         if name in self.scope.functions and name not in FUNCTIONS:
-            return self._inlined(self.scope.functions[name], node, line)
+            found = self._called(node, line)
+            if found is None or isinstance(found, Structure):
+                raise self.scope.place.refused(f"{name!r} returns no number", line)
+            return found
         if name not in FUNCTIONS:
             hint = "write what it computes in place of the call; functions of math.h are known"
             raise self.scope.place.refused(f"a call of {name!r}", line, hint)
         arguments = tuple(self.read(argument) for argument in (node.args.exprs if node.args else ()))
         return Call(name, arguments, FUNCTIONS[name], line)
+
+
+def _chooses(items: list[Any]) -> bool:
+    """Whether statements only choose between returns, and certainly return."""
+    match items[0] if items else None:
+        case c_ast.Return(expr=expr):
+            return expr is not None
+        case c_ast.Compound(block_items=inner):
+            return _chooses([*(inner or ()), *items[1:]])
+        case c_ast.If(iftrue=then, iffalse=other):
+            rest = items[1:]
+            return _chooses([then, *rest]) and _chooses([*([other] if other is not None else ()), *rest])
+    return False
+
+
+def _text(node: Any) -> str:
+    """Return a name or member as the source writes it."""
+    return str(c_generator.CGenerator().visit(node))
+
+
+def _at(entry: Entry, index: Expression, line: int) -> Structure | Row | None:
+    """Return a structure at a place behind another one, None for what is no structure."""
+    match entry:
+        case Rows():
+            return Row(entry, index, line)
+        case Row(index=first):
+            return replace(entry, index=_sum(first, index, line))
+        case Structure() if isinstance(index, Number) and not index.value:
+            return entry
+    return None
+
+
+def _moved(found: Array | View, offset: Expression, line: int) -> View:
+    """Return where a pointer points to, so many elements further on."""
+    if isinstance(found, Array):
+        return View(found, (), offset, line)
+    return replace(found, offset=offset if found.offset is None else _sum(found.offset, offset, line))
 
 
 def _replaced(expression: Expression, values: Mapping[str, Expression]) -> Expression:
@@ -287,3 +436,12 @@ def _sum(offset: Expression | None, subscript: Expression, line: int) -> Express
     if offset is None:
         return subscript
     return Binary("+", offset, subscript, types.common(offset.type, subscript.type), line)
+
+
+def assigned_names(node: Any) -> set[str]:
+    """Return the variables that the parser's statements set."""
+    found = {name for _, child in node.children() for name in assigned_names(child)}
+    target = node.lvalue if isinstance(node, c_ast.Assignment) else None
+    if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--", "&"):
+        target = node.expr
+    return found | {target.name} if isinstance(target, c_ast.ID) else found

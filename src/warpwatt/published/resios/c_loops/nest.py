@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops import types
@@ -22,7 +23,8 @@ class Array:
 
     ``extents`` has one expression per dimension, the first None where the source does not say; ``writable``
     is False for pointers to const. ``distinct``: no other name can mean the same memory (an object of its
-    own, or ``restrict``). ``temporary``: on the device alone; ``local``: of one thread alone.
+    own, or ``restrict``). ``temporary``: on the device alone; ``local``: of one thread alone. ``owner``
+    is the object of the caller that it is a part of.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Array:
     line: int
     temporary: bool = False
     local: bool = False
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,41 @@ class Scalar:
     type: CType
     line: int
     parameter: bool = True
+
+
+class MemberKind(StrEnum):
+    """Where a member of a structure lies: a value given, memory it points to, in the object, in every row."""
+
+    VALUE = "value"
+    POINTER = "pointer"
+    INSIDE = "inside"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What a member became: the scalar or array ``name``; ``path`` leads to it (``.pos.x``)."""
+
+    name: str
+    path: str
+    kind: MemberKind
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A structure of the caller, or (``rows``) an array of structures, taken apart into members.
+
+    ``type`` is the structure's in C, ``definition`` the declarations it needs; ``parameter`` is False for a
+    global.
+    """
+
+    name: str
+    type: str
+    definition: str
+    pointer: bool
+    rows: bool
+    parameter: bool
+    members: tuple[Member, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +213,13 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Return:
+    """``return``, until the function around it is written in place of its call."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Assign:
     """``target = value`` or, with an ``operator``, ``target operator= value``."""
 
@@ -211,7 +256,7 @@ class Loop:
     declared: bool = True
 
 
-Statement = Declare | DeclareArray | Assign | If | Loop | While | Leave | Skip
+Statement = Declare | DeclareArray | Assign | If | Loop | While | Leave | Skip | Return
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +277,17 @@ class Function:
     prologue: tuple[Declare, ...]
     nests: tuple[Loop, ...]
     body: tuple[Statement, ...] = ()
+    objects: tuple[Object, ...] = ()
+    """Structures of the caller; their members are among ``arrays`` and ``scalars``."""
+    returned: str = ""
+    """Name of the array of one element that holds what the function returns; empty if it returns nothing."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the scalars and arrays that stand for the parameters, in order."""
+        known = {a.name for a in self.arrays} | {s.name for s in self.scalars}
+        members = {o.name: [m.name for m in o.members if m.name in known] for o in self.objects}
+        return tuple(name for each in self.order for name in members.get(each, [each]))
 
     def array(self, name: str) -> Array:
         """Return the array of that name."""

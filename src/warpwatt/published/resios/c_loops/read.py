@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.errors import KernelSelectionError, ParseError
 from warpwatt.frontend.options import CompileOptions
+from warpwatt.published.resios.c_loops.early import Straightener, returns_from_loop
 from warpwatt.published.resios.c_loops.expressions import Reader
+from warpwatt.published.resios.c_loops.inline import inlined
 from warpwatt.published.resios.c_loops.nest import (
     Array,
     Assign,
@@ -18,17 +20,21 @@ from warpwatt.published.resios.c_loops.nest import (
     Function,
     Loop,
     Name,
+    Return,
     Scalar,
     While,
     expressions,
+    integer,
     walk,
     walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.c_loops.parser import c_ast, c_parser
 from warpwatt.published.resios.c_loops.preprocess import preprocessed
 from warpwatt.published.resios.c_loops.refuse import Place, line_of
-from warpwatt.published.resios.c_loops.scope import Scope, View, declared
-from warpwatt.published.resios.c_loops.statements import Body, names_in
+from warpwatt.published.resios.c_loops.scope import Scope, Structure, declared
+from warpwatt.published.resios.c_loops.statements import Body, constant, names_in
+from warpwatt.published.resios.c_loops.structures import object_type, parameter
+from warpwatt.published.resios.c_loops.types import INT
 
 if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Source
@@ -114,7 +120,7 @@ def _called(node: Any) -> set[str]:
     return {call.name.name for call in found if isinstance(call.name, c_ast.ID)}
 
 
-def _all(node: Any, kind: type) -> list[Any]:
+def _all(node: Any, kind: type | tuple[type, ...]) -> list[Any]:
     found = [node] if isinstance(node, kind) else []
     return found + [inside for _, child in node.children() for inside in _all(child, kind)]
 
@@ -136,11 +142,16 @@ class _Reading:
         parameters = self._parameters(scope)
         statements = self._statements(scope)
         used = _used(statements)
+        members = {m.name for o in scope.objects for m in o.members}
         nests = tuple(s for s in statements if isinstance(s, Loop))
-        prologue = self._prologue(statements, nests)
+        prologue = self._prologue(statements)
         self._check_views(scope, statements)
-        every = [*scope.entries.values(), *parameters]
-        arrays = {a.name: a for a in every if isinstance(a, Array) and (a.parameter or a.name in used)}
+        every = [*scope.entries.values(), *parameters, *scope.made, *_values(scope)]
+        arrays = {
+            a.name: a
+            for a in every
+            if isinstance(a, Array) and (a.name in used or (a.parameter and a.name not in members))
+        }
         scalars = {s.name: s for s in every if isinstance(s, Scalar) and (s.parameter or s.name in used)}
         locals_ = {s.name for s in walk(statements) if isinstance(s, Declare)}
         return Function(
@@ -149,60 +160,87 @@ class _Reading:
             line=line_of(self.node.decl),
             arrays=tuple(arrays.values()),
             scalars=tuple(s for n, s in scalars.items() if n not in locals_),
-            order=tuple(p.name for p in parameters),
+            order=tuple(p.name for p in self._nodes()),
             prologue=prologue,
             nests=nests,
             body=statements,
+            objects=tuple(o for o in scope.objects if o.parameter or {m.name for m in o.members} & used),
+            returned=scope.returned,
         )
 
     def _globals(self) -> Scope:
         typedefs = {t.name: t.type for t in self.unit.ext if isinstance(t, c_ast.Typedef)}
         functions = {f.decl.name: f for f in self.unit.ext if isinstance(f, c_ast.FuncDef)}
-        scope = Scope(self.place, typedefs, functions=functions)
+        scope = Scope(self.place, typedefs, functions=functions, inline=inlined, tags=_tags(self.unit))
+        scope.taken |= {n.name for n in _all(self.unit, (c_ast.ID, c_ast.Decl)) if n.name}
+        mine = [functions[n] for n in _reached(functions, self.node.decl.name)]
+        scope.subscripted |= {r for f in mine for r in _subscripted(f)}
+        scope.assigned |= {m for f in mine for m in _assigned_members(f)}
+        for node in _all(self.unit, c_ast.Enum):
+            _enumerators(scope, node)
         reader = Reader(scope)
         for node in self.unit.ext:
+            structure = object_type(scope, node.type) if isinstance(node, c_ast.Decl) else None
+            if structure is not None and not isinstance(node.type, c_ast.FuncDecl):
+                if structure.extents != (None,):
+                    scope.entries[node.name] = parameter(scope, node, structure, reader.read, given=False)
+                continue
             data = isinstance(node, c_ast.Decl) and isinstance(node.type, (c_ast.TypeDecl, c_ast.ArrayDecl))
             if data and scope.scalar_type(_innermost(node.type)) is not None:
                 entry = declared(scope, node, reader.read, parameter=False)
-                assert not isinstance(entry, View)
+                assert isinstance(entry, (Array, Scalar))
                 scope.entries[node.name] = entry
+        scope.outermost |= scope.entries
         return scope
+
+    def _nodes(self) -> list[Any]:
+        """Return the declarations of the parameters."""
+        listed = self.node.decl.type.args
+        return [p for p in (listed.params if listed else ()) if isinstance(p, c_ast.Decl)]
 
     def _parameters(self, scope: Scope) -> list[Array | Scalar]:
         """Declare scalars first: shapes of arrays use them, wherever they stand."""
-        listed = self.node.decl.type.args
-        nodes = [p for p in (listed.params if listed else ()) if isinstance(p, c_ast.Decl)]
+        nodes = self._nodes()
         found: dict[str, Array | Scalar] = {}
         for plain in (True, False):
             for node in nodes:
-                if isinstance(node.type, c_ast.TypeDecl) is plain:
+                structure = object_type(scope, node.type)
+                if structure is not None:
+                    if plain:
+                        read = Reader(scope).read
+                        scope.entries[node.name] = parameter(scope, node, structure, read, given=True)
+                elif isinstance(node.type, c_ast.TypeDecl) is plain:
                     entry = declared(scope, node, Reader(scope).read, parameter=True)
-                    assert not isinstance(entry, View)
+                    assert isinstance(entry, (Array, Scalar))
                     scope.entries[node.name] = found[node.name] = entry
-        return [found[node.name] for node in nodes]
+        return [found[node.name] for node in nodes if node.name in found]
 
     def _statements(self, scope: Scope) -> tuple[Statement, ...]:
-        body = Body(scope, top=True)
         items = list(self.node.body.block_items or ())
-        if items and isinstance(items[-1], c_ast.Return):
-            self._checked_return(items.pop())
-        return tuple(found for item in items for found in body.statement(item))
+        last = items[-1] if items and isinstance(items[-1], c_ast.Return) else None
+        if last is not None and isinstance(last.expr, c_ast.Constant):
+            items.pop()
+        body = Body(scope, top=True, called=True, result=self._result(scope, items))
+        found = tuple(statement for item in items for statement in body.statement(item))
+        if not any(isinstance(s, Return) for s in walk(found)):
+            return found
+        flag = scope.fresh("returned")
+        start = [Declare(flag, INT, integer(0), 0)] if returns_from_loop(found) else []
+        return (*start, *Straightener(flag).straight(found))
 
-    def _checked_return(self, node: Any) -> None:
-        if node.expr is not None and not isinstance(node.expr, c_ast.Constant):
-            hint = "write the result to an array element"
-            raise self.place.refused(
-                "the function returns what it computes: a kernel cannot", line_of(node), hint
-            )
+    def _result(self, scope: Scope, items: list[Any]) -> Element | None:
+        """Return the place in device memory for what the function returns, if it returns anything."""
+        kind = scope.scalar_type(self.node.decl.type.type)
+        if kind is None or not any(r.expr is not None for item in items for r in _all(item, c_ast.Return)):
+            return None
+        line = line_of(self.node.decl)
+        array = Array(scope.unused("result"), kind, (integer(1),), True, True, parameter=False, line=line)
+        scope.made.append(array)
+        scope.returned = array.name
+        return Element(array, (integer(0, line),), line)
 
-    def _prologue(self, statements: tuple[Statement, ...], nests: tuple[Loop, ...]) -> tuple[Declare, ...]:
-        for statement in statements:
-            if isinstance(statement, While):
-                hint = "write it as for (i = start; i < stop; i++), or move it into such a loop"
-                raise self.place.refused(
-                    "a while loop around the rest stays on the host", statement.line, hint
-                )
-        if not nests:
+    def _prologue(self, statements: tuple[Statement, ...]) -> tuple[Declare, ...]:
+        if not any(isinstance(s, (Loop, While)) for s in walk(statements)):
             raise self.place.refused("the function has no loop", line_of(self.node.decl))
         written = _written(statements)
         for statement in walk(statements):
@@ -213,7 +251,8 @@ class _Reading:
         """Refuse local pointers whose place changes after they were set."""
         written = _written(statements)
         for view in scope.views:
-            changed = sorted(names_in(view.offset) & written)
+            read = {n for e in (*view.prefix, view.offset) if e is not None for n in names_in(e)}
+            changed = sorted(read & written)
             if changed:
                 message = f"a pointer into {view.array.name!r} depends on {changed[0]!r}, which changes"
                 raise self.place.refused(message, view.line, "index the array itself")
@@ -228,6 +267,58 @@ class _Reading:
                         f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
                     )
                     raise self.place.refused(f"{message}, which the loops change: not affine", statement.line)
+
+
+def _reached(functions: dict[str, Any], name: str) -> set[str]:
+    """Return a function and all that it calls, directly or through others of the file."""
+    reached, waiting = {name}, [name]
+    while waiting:
+        for callee in _called(functions[waiting.pop()]):
+            if callee in functions and callee not in reached:
+                reached.add(callee)
+                waiting.append(callee)
+    return reached
+
+
+def _subscripted(function: Any) -> set[str]:
+    """Return the names that a function subscripts, or whose addresses it computes with."""
+    found = {r.name.name for r in _all(function, c_ast.ArrayRef) if isinstance(r.name, c_ast.ID)}
+    sums = [o for o in _all(function, c_ast.BinaryOp) if o.op == "+" and isinstance(o.left, c_ast.ID)]
+    return found | {o.left.name for o in sums}
+
+
+def _assigned_members(function: Any) -> set[str]:
+    """Return the members of structures that a function assigns to."""
+    targets = [a.lvalue for a in _all(function, c_ast.Assignment)]
+    targets += [u.expr for u in _all(function, c_ast.UnaryOp) if u.op in ("++", "--", "p++", "p--", "&")]
+    return {t.field.name for t in targets if isinstance(t, c_ast.StructRef)}
+
+
+def _tags(unit: Any) -> dict[str, Any]:
+    """Return the structures of a file by their tags."""
+    return {s.name: s for s in _all(unit, c_ast.Struct) if s.name and s.decls is not None}
+
+
+def _enumerators(scope: Scope, node: Any) -> None:
+    """Declare the constants of an enumeration."""
+    value = -1
+    for one in node.values.enumerators if node.values is not None else ():
+        known = None if one.value is None else constant(Reader(scope).read(one.value))
+        value = value + 1 if known is None else known
+        scope.entries[one.name] = integer(value, line_of(one))
+
+
+def _values(scope: Scope) -> list[Scalar]:
+    """Return the scalar members of the caller's structures."""
+    found: list[Scalar] = []
+    waiting = [e for e in scope.entries.values() if isinstance(e, Structure)]
+    while waiting:
+        for member in waiting.pop().members.values():
+            if isinstance(member, Structure):
+                waiting.append(member)
+            elif isinstance(member, Scalar):
+                found.append(replace(member, parameter=False))
+    return found
 
 
 def _innermost(kind: Any) -> Any:

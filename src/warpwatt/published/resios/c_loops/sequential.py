@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import CompileError, ToolchainError
 from warpwatt.frontend.process import run
+from warpwatt.published.resios.c_loops.objects import (
+    driver_argument,
+    driver_objects,
+    driver_results,
+    number,
+)  # fmt: skip
 from warpwatt.published.resios.c_loops.preprocess import compiler
 
 if TYPE_CHECKING:
@@ -35,6 +41,7 @@ _DRIVER = """\
 #undef main
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static double warpwatt_now(void) {{
@@ -48,7 +55,7 @@ static void warpwatt_bytes(void *p, size_t n, FILE *f, int out) {{
 int main(int argc, char **argv) {{
     unsigned long long seed = 1;
     FILE *in = argc > 1 ? fopen(argv[1], "rb") : 0, *out = argc > 2 ? fopen(argv[2], "wb") : 0;
-{arrays}{scalars}    double total = 0;
+{arrays}{scalars}{objects}    double total = 0;
     for (int turn = 0; turn < (out ? 1 : {most}) && (turn < {fewest} || total < {least}); turn++) {{
         double start = warpwatt_now();
         {call};
@@ -57,7 +64,7 @@ int main(int argc, char **argv) {{
         printf("%.9g\\n", took);
         if (total > 20) break;
     }}
-{outputs}    return 0;
+{results}{outputs}    return 0;
 }}
 """
 _ARRAY = """\
@@ -183,13 +190,19 @@ def own_arrays(bound: BoundFunction) -> tuple[Array, ...]:
 def driver_text(bound: BoundFunction, file: str) -> str:
     """Return a C program that includes a file and calls its function: fill, time, write."""
     function = bound.function
+    members = {m.name for o in function.objects for m in o.members}
+    result = f"warpwatt_{function.returned}[0] = " if function.returned else ""
     return _DRIVER.format(
         file=file,
         arrays="".join(_array(bound, array) for array in own_arrays(bound)),
         scalars="".join(
-            f"    {s.name} = {_value(bound, s.name)};\n" for s in function.scalars if not s.parameter
+            f"    {s.name} = {number(bound.values[s.name])};\n"
+            for s in function.scalars
+            if not s.parameter and s.name not in members
         ),
-        call=f"{function.name}({', '.join(_argument(bound, name) for name in function.order)})",
+        objects=driver_objects(bound),
+        results=driver_results(bound),
+        call=f"{result}{function.name}({', '.join(_argument(bound, name) for name in function.order)})",
         least=LEAST_SECONDS,
         fewest=FEWEST_CALLS,
         most=MOST_CALLS,
@@ -209,16 +222,20 @@ def _array(bound: BoundFunction, array: Array) -> str:
         type=array.type.spelling,
         bytes=size,
         count=size // array.type.size,
-        memory=f"malloc({size})" if array.parameter else f"(void *){array.name}",
+        memory=f"(void *){array.name}" if _global(bound, array) else f"malloc({size})",
         value=value,
     )
 
 
+def _global(bound: BoundFunction, array: Array) -> bool:
+    """Whether an array is the file's own: neither a parameter, nor part of one, nor what is returned."""
+    members = {m.name for o in bound.function.objects for m in o.members}
+    return not array.parameter and array.name not in {*members, bound.function.returned}
+
+
 def _argument(bound: BoundFunction, name: str) -> str:
+    objects = {one.name: one for one in bound.function.objects}
+    if name in objects:
+        return driver_argument(objects[name])
     arrays = {array.name for array in bound.function.arrays}
-    return f"(void *)warpwatt_{name}" if name in arrays else _value(bound, name)
-
-
-def _value(bound: BoundFunction, name: str) -> str:
-    value = bound.values[name]
-    return value.hex() if isinstance(value, float) else f"{value}{'l' if abs(value) >= 2**31 else ''}"
+    return f"(void *)warpwatt_{name}" if name in arrays else number(bound.values[name])

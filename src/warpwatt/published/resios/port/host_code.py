@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from warpwatt.published.resios.c_loops.nest import Array
+from warpwatt.published.resios.c_loops.nest import Array, MemberKind, Object
+from warpwatt.published.resios.c_loops.objects import packed, unpacked, used_members
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 from warpwatt.published.resios.schedule.build import BuiltLoop
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.cuda import Generated
+    from warpwatt.published.resios.c_loops.nest import Function
     from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
     from warpwatt.published.resios.schedule.transform import Program
 
@@ -25,10 +27,18 @@ def host_function(
     function, printer = program.bound.function, Printer(program.bound.shapes)
     arrays = {a.name: a for a in function.arrays}
     scalars = {s.name: s for s in function.scalars}
-    listed = [*function.order, *(n for n in (*arrays, *scalars) if n not in function.order)]
-    given = [n for n in listed if n in scalars or not arrays[n].temporary]
-    head = ", ".join(_parameter(arrays.get(n) or scalars[n]) for n in given)
-    lines = [f"void {safe(function.name)}_on_gpu({head})", "{"]
+    objects = {one.name: one for one in function.objects}
+    members = {m.name for one in objects.values() for m in one.members}
+    listed = dict.fromkeys([*function.order, *objects, *arrays, *scalars])
+    given = [n for n in listed if n in objects or (n not in members and n != function.returned)]
+    given = [n for n in given if n not in arrays or not arrays[n].temporary]
+    head = ", ".join(_given(objects.get(n) or arrays.get(n) or scalars[n]) for n in given)
+    result = arrays[function.returned].type.spelling if function.returned else "void"
+    lines = [*_definitions(function), f"{result} {safe(function.name)}_on_gpu({head})", "{"]
+    for one in objects.values():
+        lines += _member_variables(program, one)
+    if function.returned:
+        lines.append(f"{INDENT}{result} {function.returned}[1];")
     for name, value in program.hosted.items():
         lines.append(
             f"{INDENT}const {program.types[name].spelling} {safe(name)} = {value!r};  // at these sizes"
@@ -46,14 +56,60 @@ def host_function(
         pair = f"{safe(name)}, {_device(name)}"
         lines.append(f"{INDENT}cudaMemcpy({pair}, {program.bound.nbytes(name)}, cudaMemcpyDeviceToHost);")
     lines += [f"{INDENT}cudaFree({_device(array.name)});" for array in function.arrays]
+    for one in objects.values():
+        lines += _put_back(program, one)
+    if function.returned:
+        lines.append(f"{INDENT}return {function.returned}[0];")
     return "\n".join(["#ifndef __CUDACC_RTC__", *lines, "}", "#endif", ""])
+
+
+def _definitions(function: Function) -> list[str]:
+    """Return what the structures of the caller need in front of the function."""
+    if not function.objects:
+        return []
+    definitions = dict.fromkeys(one.definition for one in function.objects)
+    return ["#include <cstdlib>", "#include <cstring>", *definitions]
+
+
+def _place(one: Object) -> str:
+    return f"(*{safe(one.name)})" if one.pointer and not one.rows else safe(one.name)
+
+
+def _member_variables(program: Program, one: Object) -> Iterator[str]:
+    """Yield variables of the host for the members of a structure; an array of them is packed by member."""
+    bound, place = program.bound, _place(one)
+    types = {a.name: a.type for a in bound.function.arrays} | {s.name: s.type for s in bound.function.scalars}
+    for member in used_members(bound, one):
+        kind, name = types[member.name].spelling, safe(member.name)
+        match member.kind:
+            case MemberKind.VALUE:
+                yield f"{INDENT}const {kind} {name} = {place}{member.path};"
+            case MemberKind.POINTER:
+                yield f"{INDENT}{kind} *{name} = ({kind} *){place}{member.path};"
+            case MemberKind.INSIDE:
+                yield f"{INDENT}{kind} *{name} = ({kind} *)&{place}{member.path};"
+            case MemberKind.ROWS:
+                yield f"{INDENT}{kind} *{name} = ({kind} *)malloc({bound.nbytes(member.name)});"
+    if one.rows:
+        yield from packed(bound, one, place, "")
+
+
+def _put_back(program: Program, one: Object) -> Iterator[str]:
+    """Yield lines that put members back into an array of structures."""
+    if one.rows:
+        yield from unpacked(program.bound, one, _place(one), "")
+        for member in used_members(program.bound, one):
+            yield f"{INDENT}free({safe(member.name)});"
 
 
 def _device(name: str) -> str:
     return f"device_{name}"
 
 
-def _parameter(one: object) -> str:
+def _given(one: object) -> str:
+    """Return a parameter of the host function."""
+    if isinstance(one, Object):
+        return f"{one.type} {'*' if one.pointer or one.rows else ''}{safe(one.name)}"
     pointer = "*" if isinstance(one, Array) else ""
     return f"{one.type.spelling} {pointer}{safe(one.name)}"  # type: ignore[attr-defined]
 

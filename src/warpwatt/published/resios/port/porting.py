@@ -14,6 +14,7 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.models.overhead import launch_overhead, transfer_time
 from warpwatt.published.resios.c_loops.bound import bound as bind
 from warpwatt.published.resios.c_loops.cuda import source as cuda_source
+from warpwatt.published.resios.c_loops.decide import decided
 from warpwatt.published.resios.c_loops.dependence import check_aliases
 from warpwatt.published.resios.c_loops.mapping import mapped
 from warpwatt.published.resios.c_loops.nest import walk
@@ -94,7 +95,7 @@ def port(
         If sizes are missing, or the source is no C.
     """
     choice = choice or Choice()
-    function = read_function(source, request.function, request.options)
+    function = decided(read_function(source, request.function, request.options), request.values)
     bound = bind(function, request.values, request.shapes)
     if not request.assume_no_alias:
         check_aliases(function, set().union(*(bound.written(nest) for nest in bound.nests)))

@@ -25,9 +25,9 @@ from warpwatt.published.resios.c_loops.nest import (
     walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.c_loops.printer import INDENT, safe
+from warpwatt.published.resios.c_loops.rewrite import replaced
 from warpwatt.published.resios.c_loops.types import INT
 from warpwatt.published.resios.port.reduction import unguarded
-from warpwatt.published.resios.schedule.rewrite import replaced
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.bound import Access, BoundFunction, BoundLoop

@@ -16,11 +16,11 @@ from warpwatt.published.resios.c_loops.nest import (
     Name,
     integer,
 )  # fmt: skip
+from warpwatt.published.resios.c_loops.rewrite import replaced, rewritten
 from warpwatt.published.resios.c_loops.types import INT
 from warpwatt.published.resios.schedule.dependences import dependences
 from warpwatt.published.resios.schedule.expand import MOST_BYTES, with_body
 from warpwatt.published.resios.schedule.plan import coordinate
-from warpwatt.published.resios.schedule.rewrite import replaced, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ from warpwatt.published.resios.c_loops.nest import (
     integer,
     walk,
 )  # fmt: skip
+from warpwatt.published.resios.c_loops.rewrite import replaced, rewritten
 from warpwatt.published.resios.c_loops.types import INT
 from warpwatt.published.resios.schedule.plan import coordinate
-from warpwatt.published.resios.schedule.rewrite import replaced, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,10 +19,10 @@ from warpwatt.published.resios.c_loops.nest import (
     walk,
     walk_expression,
 )  # fmt: skip
-from warpwatt.published.resios.schedule.rewrite import rewritten
+from warpwatt.published.resios.c_loops.rewrite import rewritten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from warpwatt.published.resios.c_loops.nest import Expression, Function, Statement
 
@@ -138,10 +138,19 @@ def _private(body: tuple[Statement, ...], name: str) -> tuple[Loop, ...] | None:
 
 
 def _within(loop: Loop, name: str) -> tuple[Loop, ...] | None:
+    if any(isinstance(s, Declare) and s.name == name for s in _own(loop.body)):
+        return (loop,)
     if _exposes(loop.body, name):
         return None
-    declared_here = any(isinstance(s, Declare) and s.name == name for s in loop.body)
-    return (None if declared_here else _private(loop.body, name)) or (loop,)
+    return _private(loop.body, name) or (loop,)
+
+
+def _own(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yield statements and those under their conditions, inner loops left out."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, If):
+            yield from _own((*statement.then, *statement.other))
 
 
 def _in_branches(statement: If, name: str) -> tuple[Loop, ...] | None:

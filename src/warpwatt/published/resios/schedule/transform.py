@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.published.resios.c_loops.bound import bound
+from warpwatt.published.resios.c_loops.evaluate import host_values
 from warpwatt.published.resios.schedule.break_up import copied, split
 from warpwatt.published.resios.schedule.build import BuiltLoop, built
 from warpwatt.published.resios.schedule.expand import own_arrays, own_scalars
-from warpwatt.published.resios.schedule.host import host_values
 from warpwatt.published.resios.schedule.plan import HostLoop, cost, scale_of
 from warpwatt.published.resios.schedule.plan import kernels as all_kernels
 from warpwatt.published.resios.schedule.scalars import classified, promoted
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warpwatt.published.resios.c_loops.bound import BoundFunction
+    from warpwatt.published.resios.c_loops.evaluate import Value
     from warpwatt.published.resios.c_loops.nest import Function
     from warpwatt.published.resios.c_loops.types import CType
     from warpwatt.published.resios.schedule.build import BuiltKernel, BuiltNode
-    from warpwatt.published.resios.schedule.host import Value
     from warpwatt.published.resios.schedule.plan import Node
 
 
