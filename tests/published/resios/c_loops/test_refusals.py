@@ -8,10 +8,12 @@ from tests.published.resios.c_loops.helpers import bind, function, mapping
 from warpwatt.core.errors import ArgumentError, KernelSelectionError, ParseError
 from warpwatt.published.resios.c_loops import UnportableError
 from warpwatt.published.resios.c_loops.bound import bound
+from warpwatt.published.resios.c_loops.decide import decided
 from warpwatt.published.resios.c_loops.dependence import DependenceError
 from warpwatt.published.resios.c_loops.mapping import mapped
 
 HEAD = "void f(int n, float *restrict a, const float *restrict b)\n{\n"
+STEP = "int g(int x) { x++; return x; }\n"
 
 
 def body(text):
@@ -36,7 +38,7 @@ def body(text):
 )  # fmt: skip
 def test_control_flow_and_statements(text, line, words):
     with pytest.raises(UnportableError) as caught:
-        function(body(text), "f")
+        decided(function(body(text), "f"), {"n": 8})
     assert caught.value.line == line
     assert words in caught.value.message
 
@@ -45,8 +47,11 @@ def test_control_flow_and_statements(text, line, words):
     ("text", "words"),
     [
         ("void f(int n, float **a) { for (int i = 0; i < n; i++) a[i][0] = 1; }", "array of pointers"),
-        ("struct s { int x; };\nvoid f(struct s *a) { for (int i = 0; i < 9; i++) a[i].x = 1; }", "type"),
-        ("int f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = i; return a[0]; }", "returns"),
+        ("struct s { int *x; };\nvoid f(struct s *a) { for (int i = 0; i < 9; i++) a[i].x[0] = 1; }", "'x'"),
+        (f"{STEP}void f(int *a) {{ for (int i = 0; i < 9 && g(i); i++) a[i] = 0; }}", "not known before"),
+        (f"{STEP}void f(int *a) {{ for (int i = 0; i < 9; i++) if (i && g(i)) a[i] = 0; }}", "leave it out"),
+        ("int *f(int *a) { for (int i = 0; i < 9; i++) a[i] = i; return a; }", "returns a pointer"),
+        ("void f(int *a) { for (int i = 0; i < 9; i++) switch (i) { case 1: a[i] = 0; case 2:; } }", "goes"),
         ("void h(int *a) { g(a); }\nvoid g(int *a) { for (int i = 0; i < 9; i++) a[i] = i; h(a); }", "calls"),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.gpus import find
 from warpwatt.published.resios.c_loops import preprocess
 from warpwatt.published.resios.port import Request, check, port
+from warpwatt.published.resios.port.across import Across
 from warpwatt.published.resios.port.reduction import Combining
 from warpwatt.published.resios.port.variants import variants
 
@@ -75,3 +76,39 @@ def test_the_host_function_copies_loops_and_launches():
     assert "for (int t1 = 0; t1 <= steps - 1; t1++) {" in cuda
     assert cuda.count("<<<") == 2
     assert cuda.count("cudaMemcpyHostToDevice") == 2
+
+
+DOT = """typedef struct { float x, y; } pair;
+double f(int n, const pair *p, double *most) {
+    double sum = 1;
+    for (int i = 0; i < n; i++) sum += p[i].x * p[i].y;
+    *most = p[0].x;
+    for (int i = 1; i < n; i++) if (p[i].x > *most) *most = p[i].x;
+    return sum; }"""
+
+
+@needs_cc
+@pytest.mark.toolchain
+@pytest.mark.parametrize("across", list(Across))
+def test_blocks_share_sums_and_extremes(across):
+    source = Source("loops.c", DOT.encode())
+    request = Request({"n": 5000}, assume_no_alias=True, run=False, take=(str(across),) * 4)
+    one = port(source, find("h200"), request, choice=RESIOS)
+    assert "dim3(256" in one.cuda
+    assert ("atomicAdd(&" in one.cuda) == (across is Across.ATOMICS)
+    found = {a.array: a for a in check(source, one)}
+    assert set(found) == {"result", "most"}
+    assert found["most"].exact
+    assert found["result"].relative < 1e-12
+
+
+@pytest.mark.toolchain
+def test_a_long_sum_is_shared_by_many_blocks_because_that_is_predicted_faster():
+    text = b"float f(int n, const float *a) { float s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }"
+    one = port(Source("sum.c", text), find("h200"), Request({"n": 1 << 24}, run=False))
+    (nest,) = one.nests
+    seconds = {a.name: a.seconds for a in nest.alternatives}
+    assert set(seconds) >= {*map(str, Combining), *map(str, Across)}
+    taken = next(a.name for a in nest.alternatives if a.taken)
+    assert taken in set(map(str, Across))
+    assert seconds[taken] < 0.1 * seconds[str(Combining.TREE)]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.published.resios.c_loops.bound import bound
+from warpwatt.published.resios.c_loops.decide import decided
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 from warpwatt.published.resios.c_loops.read import read_function
 from warpwatt.published.resios.c_loops.sequential import Program as Compiled
@@ -25,15 +28,28 @@ def replay(text, values, options=None, name="", shapes=None, *, reorder=False):
     """Return arrays by name after the C and after its schedule, from the same random contents."""
     source = text if isinstance(text, Source) else Source("loops.c", text.encode())
     options = options or CompileOptions()
-    function = read_function(source, name, options)
+    function = decided(read_function(source, name, options), values)
     original = bound(function, values, shapes)
     before = {n: a.tobytes() for n, a in contents(original).items()}
     wanted = Compiled(source, original, options, EXACT).computed(before)
     program = transformed(function, values, shapes, reorder=reorder)
     again = Source("schedule.c", sequential(program).encode())
-    found = Compiled(again, original, CompileOptions(), EXACT).computed(before)
-    kinds = {a.name: array_type(a) for a in original.function.arrays if a.name in wanted}
+    plain = replace(
+        function, objects=(), order=parameters(function), returned="",
+        arrays=tuple(replace(a, parameter=a.name in parameters(function)) for a in function.arrays),
+        scalars=tuple(replace(s, parameter=s.name in parameters(function)) for s in function.scalars),
+    )  # fmt: skip
+    found = Compiled(again, replace(original, function=plain), CompileOptions(), EXACT).computed(before)
+    kinds = {a.name: array_type(a.type) for a in original.function.arrays if a.name in wanted}
     return {n: (np.frombuffer(wanted[n], k), np.frombuffer(found[n], k)) for n, k in kinds.items()}, program
+
+
+def parameters(function):
+    """Return the parameters of the replayed function: members of structures and the result are arrays."""
+    members = [m.name for o in function.objects for m in o.members]
+    known = [a.name for a in function.arrays] + [s.name for s in function.scalars]
+    extra = [n for n in (*members, function.returned) if n in known]
+    return tuple(dict.fromkeys([*function.parameters, *extra]))
 
 
 def sequential(program):
@@ -43,14 +59,16 @@ def sequential(program):
     known = {a.name: a for a in function.arrays} | {s.name: s for s in function.scalars}
     head = ", ".join(
         f"{known[n].type.spelling} {'*' if n in program.bound.shapes else ''}{safe(n)}"
-        for n in function.order
+        for n in parameters(function)
     )
     lines = [MACROS]
     for array in function.arrays:
-        if array.name not in function.order:
+        if array.name not in parameters(function):
             count = program.bound.nbytes(array.name) // array.type.size
             lines.append(f"{array.type.spelling} {safe(array.name)}[{count}];")
-    lines += [f"{s.type.spelling} {safe(s.name)};" for s in function.scalars if s.name not in function.order]
+    lines += [
+        f"{s.type.spelling} {safe(s.name)};" for s in function.scalars if s.name not in parameters(function)
+    ]
     lines.append(f"void {function.name}({head}) {{")
     for n, value in program.hosted.items():
         text = value.hex() if isinstance(value, float) else value

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.published.resios.c_loops.dependence import written_scalars
-from warpwatt.published.resios.c_loops.mapping import grid_of
+from warpwatt.published.resios.c_loops.mapping import grid_for
 from warpwatt.published.resios.c_loops.nest import Array, Binary, Declare, Loop, Number, walk
 from warpwatt.published.resios.c_loops.printer import INDENT, Printer, safe
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.mapping import Mapping
     from warpwatt.published.resios.c_loops.nest import Expression
     from warpwatt.published.resios.c_loops.nest import Scalar as ScalarParameter
+    from warpwatt.published.resios.c_loops.types import CType
 
 _LARGE = 2**31
 
@@ -34,6 +35,25 @@ class Generated:
     launch: Launch
     parameters: tuple[str, ...]
     tile: Dim3
+    base: str
+    """The name of the function of loops that it computes."""
+    blocks: int = 0
+    """Blocks along x that share every result, whose coordinates then lie along y and z; 0: there are none."""
+    scratch: tuple[tuple[str, CType, int], ...] = ()
+    """Device memory of its own: parameter, type, elements."""
+    then: tuple[Generated, ...] = ()
+    """Kernels that are launched right after it and end what it began."""
+
+    @property
+    def chain(self) -> tuple[Generated, ...]:
+        """It and what is launched after it."""
+        return (replace(self, then=()), *self.then)
+
+    def renamed(self, change: Callable[[str], str]) -> Generated:
+        """Return it, and what is launched after it, under other names."""
+        name = change(self.name)
+        text = self.text.replace(f" {self.name}(\n", f" {name}(\n", 1)
+        return replace(self, name=name, text=text, then=tuple(one.renamed(change) for one in self.then))
 
 
 def generate(bound: BoundFunction, mapping: Mapping, block: Dim3) -> Generated:
@@ -49,7 +69,10 @@ class KernelWriter:
 
     bound: BoundFunction
     mapping: Mapping
+    suffix: str = ""
+    """Of the kernel's name, where several kernels compute what one function of loops does."""
     printer: Printer = field(init=False)
+    scratch: list[tuple[str, CType, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         arrays = self.bound.function.arrays
@@ -102,16 +125,25 @@ class KernelWriter:
             opposite, stop = ">=", stop.left
         return f"{safe(it.variable.name)} {opposite} {self.printer.expression(stop, 10)}"
 
-    def kernel(self, lines: Sequence[str], block: Dim3, tile: Dim3) -> Generated:
+    def kernel(self, lines: Sequence[str], block: Dim3, tile: Dim3, blocks: int = 0) -> Generated:
         """Return the kernel with these lines as its body, after declarations of private scalars."""
         before = list(_before(self.printer, self.bound, self.mapping))
         parameters = [a for a in _in_order(self.bound) if a.name in self.printer.used]
         written = self.bound.written(self.mapping.nest)
-        head = ",\n".join(INDENT + _parameter(p, written) for p in parameters)
-        text = [f'extern "C" __global__ void {self.name}(\n{head})', "{", *before, *lines, "}"]
-        grid = grid_of(tuple(loop.most for loop in self.mapping.loops), tile)
-        launch = Launch(grid, block, arguments=_arguments(self.bound, parameters))
-        return Generated(self.name, "\n".join(text) + "\n", launch, tuple(p.name for p in parameters), tile)
+        own = [f"{kind.spelling} *__restrict__ {name}" for name, kind, _ in self.scratch]
+        head = ",\n".join(INDENT + one for one in [*(_parameter(p, written) for p in parameters), *own])
+        name = f"{self.name}{self.suffix}"
+        text = [f'extern "C" __global__ void {name}(\n{head})', "{", *before, *lines, "}"]
+        arguments = _arguments(self.bound, parameters)
+        for given, kind, count in self.scratch:
+            arguments[given] = Buffer(kind.dtype, (count,), Fill.RANDOM, assumed_fill=True)
+        extents = tuple(loop.most for loop in self.mapping.loops)
+        grid = grid_for(extents, tile, blocks)
+        launch = Launch(grid, block, arguments=arguments)
+        names = (*(p.name for p in parameters), *(name for name, _, _ in self.scratch))
+        return Generated(
+            name, "\n".join(text) + "\n", launch, names, tile, self.name, blocks, tuple(self.scratch)
+        )
 
 
 def _is_one(expression: Expression) -> bool:
@@ -122,7 +154,7 @@ def source(bound: BoundFunction, generated: tuple[Generated, ...]) -> str:
     """Return a CUDA file with the kernels and, as comments, what ``warpwatt predict`` needs to know."""
     function = bound.function
     parts = [f"// Data-parallel loops of {function.name} ({function.file}), one thread per iteration.\n"]
-    for one in generated:
+    for one in (kernel for first in generated for kernel in first.chain):
         options = f"--kernel {one.name} --grid {one.launch.grid} --block {one.launch.block}"
         parts += [f"// warpwatt: {options}{_argument_options(one)}\n", one.text, "\n"]
     return "".join(parts).rstrip("\n") + "\n"

@@ -31,8 +31,6 @@ def decided(function: Function, values: Mapping[str, Value]) -> Function:
     body = tuple(_decided(function.body, known))
     nests = tuple(s for s in body if isinstance(s, Loop))
     place = Place(function.file)
-    if not nests:
-        raise place.refused("the function has no loop", function.line)
     for statement in body:
         if isinstance(statement, While):
             hint = "write it as for (i = start; i < stop; i++), or move it into such a loop"
@@ -40,6 +38,8 @@ def decided(function: Function, values: Mapping[str, Value]) -> Function:
         if isinstance(statement, If) and any(isinstance(s, Loop) for s in walk((statement,))):
             hint = "call the function where the condition is decided"
             raise place.refused("a loop under a condition that data decide", statement.line, hint)
+    if not nests:
+        raise place.refused("the function has no loop", function.line)
     declared = tuple(s for s in body if isinstance(s, Declare))
     return replace(function, body=body, nests=nests, prologue=declared)
 

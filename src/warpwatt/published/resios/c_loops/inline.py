@@ -99,4 +99,4 @@ def _result(inner: Scope, function: Any, line: int, found: list[Statement]) -> N
     made = object_type(inner, kind)
     if made is None:
         return None
-    return made.local(inner, inner.fresh(function.decl.name), line, found)
+    return made.local(inner, Reader(inner).read, inner.fresh(function.decl.name), line, found)

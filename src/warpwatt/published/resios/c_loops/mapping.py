@@ -67,6 +67,15 @@ def grid_of(extents: tuple[int, ...], block: Dim3) -> Dim3:
     return Dim3(*(-(-extent // size) for extent, size in pairs))
 
 
+def grid_for(extents: tuple[int, ...], tile: Dim3, blocks: int) -> Dim3:
+    """Return the grid of a kernel; with ``blocks``, so many share each iteration, which lie along y and z.
+
+    >>> grid_for((10, 100), Dim3(1), 256)
+    Dim3(x=256, y=100, z=10)
+    """
+    return grid_of((*extents, blocks), Dim3(1)) if blocks else grid_of(extents, tile)
+
+
 def mapped(bound: BoundFunction, nest: BoundNest, *, assume_no_alias: bool = False) -> Mapping:
     """Return how a nest is mapped to threads.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from warpwatt.core.errors import KernelSelectionError, ParseError
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.published.resios.c_loops.early import Straightener, returns_from_loop
-from warpwatt.published.resios.c_loops.expressions import Reader
+from warpwatt.published.resios.c_loops.expressions import Reader, assigned_names
 from warpwatt.published.resios.c_loops.inline import inlined
 from warpwatt.published.resios.c_loops.nest import (
     Array,
@@ -175,6 +175,7 @@ class _Reading:
         scope.taken |= {n.name for n in _all(self.unit, (c_ast.ID, c_ast.Decl)) if n.name}
         mine = [functions[n] for n in _reached(functions, self.node.decl.name)]
         scope.subscripted |= {r for f in mine for r in _subscripted(f)}
+        changed = {name for f in mine for name in assigned_names(f)}
         scope.assigned |= {m for f in mine for m in _assigned_members(f)}
         for node in _all(self.unit, c_ast.Enum):
             _enumerators(scope, node)
@@ -188,10 +189,17 @@ class _Reading:
             data = isinstance(node, c_ast.Decl) and isinstance(node.type, (c_ast.TypeDecl, c_ast.ArrayDecl))
             if data and scope.scalar_type(_innermost(node.type)) is not None:
                 entry = declared(scope, node, reader.read, parameter=False)
-                assert isinstance(entry, (Array, Scalar))
                 scope.entries[node.name] = entry
+                if isinstance(entry, Scalar) and node.name in changed:
+                    scope.entries[node.name] = self._in_memory(scope, entry)
         scope.outermost |= scope.entries
         return scope
+
+    def _in_memory(self, scope: Scope, one: Scalar) -> Element:
+        """Return the place in device memory of a global that the function sets."""
+        array = Array(one.name, one.type, (integer(1),), True, True, parameter=False, line=one.line)
+        scope.made.append(array)
+        return Element(array, (integer(0, one.line),), one.line)
 
     def _nodes(self) -> list[Any]:
         """Return the declarations of the parameters."""
@@ -231,8 +239,13 @@ class _Reading:
     def _result(self, scope: Scope, items: list[Any]) -> Element | None:
         """Return the place in device memory for what the function returns, if it returns anything."""
         kind = scope.scalar_type(self.node.decl.type.type)
-        if kind is None or not any(r.expr is not None for item in items for r in _all(item, c_ast.Return)):
+        if not any(r.expr is not None for item in items for r in _all(item, c_ast.Return)):
             return None
+        if kind is None:
+            hint = "return a number, or nothing"
+            raise self.place.refused(
+                "the function returns a pointer or a structure", line_of(self.node.decl), hint
+            )
         line = line_of(self.node.decl)
         array = Array(scope.unused("result"), kind, (integer(1),), True, True, parameter=False, line=line)
         scope.made.append(array)

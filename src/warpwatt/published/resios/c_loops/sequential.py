@@ -222,7 +222,7 @@ def _array(bound: BoundFunction, array: Array) -> str:
         type=array.type.spelling,
         bytes=size,
         count=size // array.type.size,
-        memory=f"(void *){array.name}" if _global(bound, array) else f"malloc({size})",
+        memory=f"(void *)&{array.name}" if _global(bound, array) else f"malloc({size})",
         value=value,
     )
 

@@ -236,6 +236,10 @@ class Body:
             return
         assert isinstance(entry, Scalar)
         value = None if node.init is None else self._reader.read(node.init)
+        known = None if value is None or "const" not in node.quals else constant(value)
+        if known is not None and not entry.type.floating:
+            self.scope.entries[node.name] = Number(str(known), known, entry.type, line)
+            return
         self.scope.entries[node.name] = entry
         yield Declare(entry.name, entry.type, value, line)
 
@@ -268,7 +272,7 @@ class Body:
             return
         found: list[Statement] = []
         name = self.scope.fresh(node.name) if self.scope.called else node.name
-        made = kind.local(self.scope, name, line, found)
+        made = kind.local(self.scope, self._reader.read, name, line, found)
         yield from found
         if node.init is not None:
             yield from self._copies(made, node.init, line)

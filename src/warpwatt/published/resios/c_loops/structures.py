@@ -28,6 +28,7 @@ from warpwatt.published.resios.c_loops.scope import Row, Rows, Structure
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.nest import Expression, Statement
     from warpwatt.published.resios.c_loops.scope import Entry, Scope
+    from warpwatt.published.resios.c_loops.types import CType
 
     Read = Callable[[Any], Expression]
 
@@ -46,7 +47,9 @@ class ObjectType:
     names: tuple[str, ...]
     """Type names on the way to the structure."""
 
-    def local(self, scope: Scope, name: str, line: int, found: list[Statement]) -> Structure:
+    def local(
+        self, scope: Scope, read: Read, name: str, line: int, found: list[Statement]
+    ) -> Structure:  # fmt: skip
         """Return a local structure, its members declared among ``found``."""
         members: dict[str, Entry] = {}
         for one in self.fields:
@@ -54,13 +57,13 @@ class ObjectType:
             nested = object_type(scope, one.type)
             kind, dims = _scalar(scope, one.type)
             if nested is not None and not nested.extents:
-                members[one.name] = nested.local(scope, own, line, found)
+                members[one.name] = nested.local(scope, read, own, line, found)
             elif kind is not None and not dims:
                 own = scope.unused(own)
                 members[one.name] = Scalar(own, kind, line)
                 found.append(Declare(own, kind, None, line))
             elif kind is not None and None not in dims:
-                extents = tuple(integer(_constant(d)) for d in dims)
+                extents = tuple(read(d) for d in dims)
                 array = Array(scope.unused(own), kind, extents, True, True, False, line, local=True)
                 members[one.name] = array
                 found.append(DeclareArray(array, line))
@@ -105,8 +108,7 @@ def definition(scope: Scope, kind: ObjectType, seen: set[str] | None = None) -> 
     if kind.text.startswith("struct ") or not kind.names:
         tag = kind.text.removeprefix("struct ")
         found.append(f"{generator.visit(scope.tags[tag])};")
-    for name in reversed(kind.names):
-        found.append(f"typedef {generator.visit(scope.typedefs[name])} {name};")
+    found += [f"typedef {generator.visit(scope.typedefs[name])} {name};" for name in reversed(kind.names)]
     return "\n".join(dict.fromkeys(found))
 
 
@@ -131,11 +133,8 @@ def parameter(scope: Scope, node: Any, kind: ObjectType, read: Read, *, given: b
         entry = made.rows(node.name, "", kind.fields, outer)
     else:
         entry = made.structure(node.name, "", kind.fields)
-    scope.objects.append(
-        Object(
-            node.name, kind.text, definition(scope, kind), pointer, bool(rows), given, tuple(made.members)
-        )  # fmt: skip
-    )
+    text, members = definition(scope, kind), tuple(made.members)
+    scope.objects.append(Object(node.name, kind.text, text, pointer, bool(rows), given, members))
     return entry
 
 
@@ -170,7 +169,7 @@ class _Maker:
                 members[one.name] = Scalar(own, kind, self.line)
                 self.members.append(Member(own, way, MemberKind.VALUE))
             elif dims[0] is None and len(dims) == 1:
-                members[one.name] = self._array(own, way, MemberKind.POINTER, kind, (None,))
+                members[one.name] = self._pointer(own, way, one.type, kind)
             elif None not in dims:
                 extents = tuple(self.read(d) for d in dims)
                 members[one.name] = self._array(own, way, MemberKind.INSIDE, kind, extents)
@@ -191,30 +190,33 @@ class _Maker:
         return Rows(members, self.line)
 
     def _array(
-        self, name: str, path: str, kind: MemberKind, type_: Any, extents: tuple[Expression | None, ...]
+        self, name: str, path: str, kind: MemberKind, type_: CType, extents: tuple[Expression | None, ...]
     ) -> Array:
-        own = self.scope.unused(name)
-        shared = kind is MemberKind.POINTER
-        array = Array(
-            own, type_, extents, not self.const, not self.pointer and not shared, shared, self.line,
-            owner="" if shared else self.name,
-        )  # fmt: skip
-        self.members.append(Member(own, path, kind))
+        """Return the array of what lies in the object itself, or in its rows."""
+        own, single = self.scope.unused(name), not self.pointer
+        array = Array(own, type_, extents, not self.const, single, False, self.line, owner=self.name)
+        return self._made(array, path, kind)
+
+    def _pointer(self, name: str, path: str, node: Any, type_: CType) -> Array:
+        """Return the array that a member points to."""
+        own, restricted = self.scope.unused(name), "restrict" in node.quals
+        writable = "const" not in node.type.quals
+        array = Array(own, type_, (None,), writable, restricted, True, self.line)
+        return self._made(array, path, MemberKind.POINTER)
+
+    def _made(self, array: Array, path: str, kind: MemberKind) -> Array:
+        self.members.append(Member(array.name, path, kind))
         self.scope.made.append(array)
         return array
 
 
-def _scalar(scope: Scope, node: Any) -> tuple[Any, tuple[Any, ...]]:
+def _scalar(scope: Scope, node: Any) -> tuple[CType | None, tuple[Any, ...]]:
     """Return the scalar type a member ends in, None if it is none, and the extents before it."""
     dims = []
     while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl)):
         dims.append(None if isinstance(node, c_ast.PtrDecl) else node.dim)
         node = node.type
     return scope.scalar_type(node), tuple(dims)
-
-
-def _constant(node: Any) -> int:
-    return int(node.value, 0) if isinstance(node, c_ast.Constant) else 1
 
 
 def leaves(entry: Structure | Row, line: int) -> Iterator[Name | Element]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from warpwatt.core.program import Kernel, Parameter, Program
     from warpwatt.emulate.run import Run
     from warpwatt.published.resios.c_loops.bound import BoundFunction
-    from warpwatt.published.resios.c_loops.nest import Array
+    from warpwatt.published.resios.c_loops.types import CType
     from warpwatt.published.resios.port.result import Port
 
     Engine = Callable[..., Run]
@@ -95,7 +95,7 @@ def contents(bound: BoundFunction, seed: int = SEED) -> dict[str, NDArray[Any]]:
     random = np.random.default_rng(seed)
     made = {}
     for array in own_arrays(bound):
-        kind = array_type(array)
+        kind = array_type(array.type)
         count = bound.nbytes(array.name) // kind.itemsize
         made[array.name] = (
             random.random(count) if array.type.floating else random.integers(0, 8, count)
@@ -112,10 +112,15 @@ def _emulated(
     addresses = {safe(name): memory.place(name, array.copy()) for name, array in arrays.items()}
     options = replace(CompileOptions(), flags=(SEPARATE,))
     text = Source("generated.cu", port.cuda.encode())
-    made = {nest.generated.name: nest.generated for nest in port.nests}
-    kernels = {name: _code(load_kernel(text, target, options, name), level) for name in made}
-    for kernel, times in port.program.launches():
-        one = made[safe(kernel.function.name)]
+    made = {nest.generated.base: nest.generated.chain for nest in port.nests}
+    names = [one.name for chain in made.values() for one in chain]
+    kernels = {name: _code(load_kernel(text, target, options, name), level) for name in names}
+    every = (
+        (kernel, times, one)
+        for kernel, times in port.program.launches()
+        for one in made[safe(kernel.function.name)]
+    )
+    for kernel, times, one in every:
         code, parameters = kernels[one.name]
         launch = launch_at(port.program, kernel, one, times)
         buffers = [name for name, argument in launch.arguments.items() if isinstance(argument, Buffer)]
@@ -141,16 +146,19 @@ def _code(kernel: Kernel, level: Level) -> tuple[Program, tuple[Parameter, ...]]
 def _temporaries(port: Port) -> dict[str, NDArray[Any]]:
     """Return arrays that only the device has; their contents do not matter."""
     bound = port.program.bound
-    return {
-        array.name: np.zeros(bound.nbytes(array.name) // array.type.size, array_type(array))
+    found = {
+        array.name: np.zeros(bound.nbytes(array.name) // array.type.size, array_type(array.type))
         for array in bound.function.arrays
         if array.temporary
     }
+    for made in (one for nest in port.nests for one in nest.generated.chain):
+        found |= {name: np.zeros(count, array_type(kind)) for name, kind, count in made.scratch}
+    return found
 
 
-def array_type(array: Array) -> np.dtype[Any]:
-    """Return NumPy's type of an array's elements."""
-    return np.dtype(_NUMPY[array.type.dtype.value[0]] + array.type.dtype.value[1:])
+def array_type(kind: CType) -> np.dtype[Any]:
+    """Return NumPy's type of the elements of an array."""
+    return np.dtype(_NUMPY[kind.dtype.value[0]] + kind.dtype.value[1:])
 
 
 def _compared(name: str, wanted: NDArray[Any], found: NDArray[Any]) -> Agreement:

@@ -14,6 +14,7 @@ from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.launch import L2State
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
+from warpwatt.models.overhead import launch_overhead
 from warpwatt.published.resios.port.launches import LaunchedKernel, launch_at
 from warpwatt.published.resios.port.result import Alternative
 
@@ -53,7 +54,10 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """The way taken: its text, predictions of its sampled launches, seconds of all launches, the others."""
+    """The way taken: its text, predictions of its sampled launches, seconds of all launches, the others.
+
+    Of several kernels in a row ``samples`` has the slowest one's.
+    """
 
     generated: Generated
     samples: tuple[Prediction, ...]
@@ -88,11 +92,14 @@ def _unpredicted(program: Program, one: Candidates, variant: Variant) -> Chosen:
 
 def _final(program: Program, one: Candidates, variant: Variant) -> Generated:
     """Return a variant under the kernel's own name, its launch that in the middle."""
-    made = variant.generated
-    name = made.name.rsplit("_v", 1)[0]
-    text = made.text.replace(f" {made.name}(\n", f" {name}(\n", 1)
+    made = variant.generated.renamed(lambda name: name.rsplit("_v", 1)[0])
+    first, *rest = (_launched(program, one, kernel) for kernel in made.chain)
+    return replace(first, then=tuple(rest))
+
+
+def _launched(program: Program, one: Candidates, made: Generated) -> Generated:
     launch = launch_at(program, one.launched.kernel, made, one.launched.middle)
-    return replace(made, name=name, text=text, launch=replace(launch, l2=_l2(one)))
+    return replace(made, launch=replace(launch, l2=_l2(one)))
 
 
 def _l2(one: Candidates) -> L2State:
@@ -108,7 +115,8 @@ class _Choosing:
 
     def all(self) -> tuple[Chosen, ...]:
         """Return the choice for every kernel."""
-        text = "\n".join(v.generated.text for one in self.found for v in one.variants)
+        kernels = (k for one in self.found for v in one.variants for k in v.generated.chain)
+        text = "\n".join(kernel.text for kernel in kernels)
         source = Source("variants.cu", text.encode())
         first = [self._seconds(source, one, one.variants[0]) for one in self.found]
         total = sum(
@@ -127,9 +135,10 @@ class _Choosing:
     def _chosen(
         self, source: Source, one: Candidates, best: Variant, timed: Sequence[tuple[float, Variant]]
     ) -> Chosen:
-        samples = tuple(self._predicted(source, one, best, times) for times in one.launched.samples)
+        sampled = [self._predicted(source, one, best, times) for times in one.launched.samples]
+        samples = tuple(max(chain, key=lambda p: p.time.value) for chain in sampled)
         count = len(one.launched.launches)
-        predicted = added(p.time for p in samples).scaled(count / len(samples))
+        predicted = added(p.time for chain in sampled for p in chain).scaled(count / len(sampled))
         alternatives = tuple(
             Alternative(v.name, seconds, v is best, v.reorders)
             for seconds, v in sorted(timed, key=lambda pair: pair[0])
@@ -137,13 +146,21 @@ class _Choosing:
         return Chosen(_final(self.program, one, best), samples, predicted, alternatives)
 
     def _seconds(self, source: Source, one: Candidates, variant: Variant) -> float:
-        return self._predicted(source, one, variant, one.launched.middle).time.value
+        chain = self._predicted(source, one, variant, one.launched.middle)
+        more = launch_overhead(self.target.gpu).value * (len(chain) - 1)
+        return sum(p.time.value for p in chain) + more
 
-    def _predicted(self, source: Source, one: Candidates, variant: Variant, times: Times) -> Prediction:
-        gpu, made = self.target.gpu, variant.generated
-        kernel = load_kernel(source, gpu.target, name=made.name)
-        launch = replace(launch_at(self.program, one.launched.kernel, made, times), l2=_l2(one))
-        return predict(kernel, launch, gpu, clocks=self.target.clocks, choice=self.target.choice)
+    def _predicted(
+        self, source: Source, one: Candidates, variant: Variant, times: Times
+    ) -> tuple[Prediction, ...]:
+        """Return the predictions of what is launched, one kernel or several."""
+        gpu = self.target.gpu
+        found = []
+        for made in variant.generated.chain:
+            kernel = load_kernel(source, gpu.target, name=made.name)
+            launch = replace(launch_at(self.program, one.launched.kernel, made, times), l2=_l2(one))
+            found.append(predict(kernel, launch, gpu, clocks=self.target.clocks, choice=self.target.choice))
+        return tuple(found)
 
 
 def added(parts: Iterable[Estimate]) -> Estimate:

@@ -47,6 +47,10 @@ def host_function(
         size = program.bound.nbytes(array.name)
         lines.append(f"{INDENT}{array.type.spelling} *{_device(array.name)};")
         lines.append(f"{INDENT}cudaMalloc(&{_device(array.name)}, {size});")
+    scratch = {s[0]: s for one in made.values() for kernel in one.chain for s in kernel.scratch}
+    for name, kind, count in scratch.values():
+        lines.append(f"{INDENT}{kind.spelling} *{_device(name)};")
+        lines.append(f"{INDENT}cudaMalloc(&{_device(name)}, {count * kind.size});")
     for name in copied_in:
         pair = f"{_device(name)}, {safe(name)}"
         lines.append(f"{INDENT}cudaMemcpy({pair}, {program.bound.nbytes(name)}, cudaMemcpyHostToDevice);")
@@ -55,7 +59,8 @@ def host_function(
     for name in copied_out:
         pair = f"{safe(name)}, {_device(name)}"
         lines.append(f"{INDENT}cudaMemcpy({pair}, {program.bound.nbytes(name)}, cudaMemcpyDeviceToHost);")
-    lines += [f"{INDENT}cudaFree({_device(array.name)});" for array in function.arrays]
+    freed = [*(array.name for array in function.arrays), *scratch]
+    lines += [f"{INDENT}cudaFree({_device(name)});" for name in freed]
     for one in objects.values():
         lines += _put_back(program, one)
     if function.returned:
@@ -125,7 +130,8 @@ def _node(
             yield from _node(inner, program, made, printer, depth + 1)
         yield f"{margin}}}"
     elif safe(node.function.name) in made:
-        yield from _launch(node, program, made[safe(node.function.name)], printer, margin)
+        for one in made[safe(node.function.name)].chain:
+            yield from _launch(node, program, one, printer, margin)
 
 
 def _launch(
@@ -133,7 +139,7 @@ def _launch(
 ) -> Iterator[str]:
     """Yield a block that launches a kernel where it has iterations."""
     block, tile = made.launch.block, (made.tile.x, made.tile.y, made.tile.z)
-    arrays = {a.name for a in program.bound.function.arrays}
+    arrays = {a.name for a in program.bound.function.arrays} | {name for name, _, _ in made.scratch}
     arguments = ", ".join(_device(n) if n in arrays else safe(n) for n in made.parameters)
     sides, tests = [], []
     for axis, (limits, side) in enumerate(zip(reversed(node.limits), tile, strict=False)):
@@ -143,5 +149,7 @@ def _launch(
         tests.append(f"{name}_{made.name} > 0")
         sides.append(f"({name}_{made.name} + {side - 1}) / {side}" if side > 1 else f"{name}_{made.name}")
     yield f"{margin}if ({' && '.join(tests)})"
+    if made.blocks:
+        sides.insert(0, str(made.blocks))
     launch = f"<<<dim3({', '.join(sides)}), dim3({block.x}, {block.y}, {block.z})>>>"
     yield f"{margin}{INDENT}{made.name}{launch}({arguments});"

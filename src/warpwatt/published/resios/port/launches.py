@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Scalar
 from warpwatt.published.resios.c_loops.bound import bound
-from warpwatt.published.resios.c_loops.mapping import Mapping, grid_of
+from warpwatt.published.resios.c_loops.mapping import Mapping, grid_for
 from warpwatt.published.resios.c_loops.nest import Name, expressions, walk, walk_expression
 from warpwatt.published.resios.c_loops.printer import safe
 
@@ -78,5 +78,5 @@ def launch_at(program: Program, kernel: BuiltKernel, text: Generated, times: Tim
     extents = kernel.extents({**program.integers, **times})
     arguments = dict(text.launch.arguments)
     arguments |= {safe(name): Scalar(value) for name, value in times.items() if safe(name) in arguments}
-    grid = grid_of(tuple(max(1, extent) for extent in extents), text.tile)
+    grid = grid_for(tuple(max(1, extent) for extent in extents), text.tile, text.blocks)
     return replace(text.launch, grid=grid, arguments=arguments)

@@ -26,6 +26,7 @@ from warpwatt.published.resios.machine import tables
 from warpwatt.published.resios.port.choose import Candidates, Chosen, Target, added, choose
 from warpwatt.published.resios.port.host_code import host_function
 from warpwatt.published.resios.port.launches import launched, mapping_of
+from warpwatt.published.resios.port.reduction import fits, unguarded
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
 from warpwatt.published.resios.port.variants import variants
 from warpwatt.published.resios.prognosis import prognose
@@ -33,6 +34,7 @@ from warpwatt.published.resios.schedule.transform import transformed
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.bound import BoundFunction
+    from warpwatt.published.resios.schedule.build import BuiltKernel
     from warpwatt.published.resios.schedule.transform import Program
 
 
@@ -112,13 +114,13 @@ def port(
     sequential = _sequential(source, bound, request)
     copied_in, copied_out = copies(bound)
     sizes = [*copied_in.values(), *copied_out.values()]
-    texts = {c.generated.name: c.generated for c in chosen}
+    texts = {c.generated.base: c.generated for c in chosen}
     text = (
         cuda_source(bound, tuple(texts.values()))
         + "\n"
         + host_function(program, texts, [*copied_in], [*copied_out])
     )
-    launches = sum(len(one.launches) for one in ready)
+    launches = sum(len(one.launches) * len(c.generated.chain) for one, c in zip(ready, chosen, strict=True))
     ported = tuple(_ported(one, taken, note) for one, taken in zip(found, chosen, strict=True))
     return Port(
         bound=bound,
@@ -137,7 +139,7 @@ def port(
 
 def _ported(one: Candidates, taken: Chosen, note: str) -> PortedNest:
     """Return a kernel as it was chosen to be written, with what was found about it."""
-    launches = len(one.launched.launches)
+    launches = len(one.launched.launches) * len(taken.generated.chain)
     return PortedNest(
         mapping=one.mapping,
         prognosis=one.prognosis,
@@ -161,8 +163,14 @@ def _refuse_sequential(bound: BoundFunction, program: Program) -> None:
             for k in program.kernels()
             if any(line in inside for p in k.kernel.parts for line in p.unit.lines)
         ]
-        if all(not part.threads for k in mine for part in k.kernel.parts):
+        if all(not part.threads for k in mine for part in k.kernel.parts) and not any(map(_reduces, mine)):
             mapped(bound, nest, assume_no_alias=True)
+
+
+def _reduces(kernel: BuiltKernel) -> bool:
+    """Whether a kernel of one thread adds something up: many threads can share that."""
+    (nest,) = kernel.function.nests
+    return fits(unguarded(nest.body)[0])
 
 
 def _sequential(source: Text, bound: BoundFunction, request: Request) -> Sequential:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from warpwatt.core.arguments import DType
 from warpwatt.core.launch import WARP_SIZE, Dim3
 from warpwatt.published.resios.c_loops.cuda import KernelWriter
 from warpwatt.published.resios.c_loops.nest import (
     Assign,
     Binary,
+    Call,
     Declare,
     Element,
     If,
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.nest import Expression, Statement
 
 
+_ATOMIC = {DType.F32, DType.F64, DType.I32, DType.U32, DType.U64}
+
+
 class Combining(StrEnum):
     """How the threads that share a reduction combine their partial results."""
 
@@ -47,7 +52,10 @@ class Combining(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A loop that only combines ``value`` of every iteration into ``target``; ``operator`` is + or *."""
+    """A loop that only combines ``value`` of every iteration into ``target``.
+
+    ``operator`` is +, *, > (the largest) or < (the least).
+    """
 
     loop: Loop
     target: Name | Element
@@ -58,15 +66,17 @@ class Reduction:
 def reduction(loop: Loop) -> Reduction | None:
     """Return what a loop reduces, None if it does anything else."""
     only = loop.body[0] if len(loop.body) == 1 else None
-    if not isinstance(only, Assign) or abs(loop.step) != 1:
+    if abs(loop.step) != 1:
         return None
-    found = _combined(only)
-    if found is None:
+    extreme = _extreme(only)
+    if extreme is not None:
+        target, operator, value = extreme
+    elif isinstance(only, Assign) and (found := _combined(only)) is not None:
+        target, (operator, value) = only.target, found
+    else:
         return None
-    operator, value = found
     inside = {part.array.name for part in walk_expression(value) if isinstance(part, Element)}
     names = {part.name for part in walk_expression(value) if isinstance(part, Name)}
-    target = only.target
     if isinstance(target, Element):
         moving = {p.name for s in target.subscripts for p in walk_expression(s) if isinstance(p, Name)}
         if loop.variable.name in moving or target.array.name in inside:
@@ -74,6 +84,27 @@ def reduction(loop: Loop) -> Reduction | None:
     elif target.name in names:
         return None
     return Reduction(loop, target, operator, value)
+
+
+def _extreme(statement: Statement | None) -> tuple[Name | Element, str, Expression] | None:
+    """Return target, > or <, and value of ``if (value > target) target = value`` in its spellings."""
+    match statement:
+        case If(
+            condition=Binary(operator=">" | "<" as sign) as test,
+            then=(Assign(operator="") as set_,),
+            other=(),
+        ):
+            target, value = set_.target, set_.value
+            if _same(test.left, value) and _same(test.right, target):
+                return target, sign, value
+            if _same(test.left, target) and _same(test.right, value):
+                return target, {">": "<", "<": ">"}[sign], value
+        case Assign(operator="", target=target, value=Call(function=name, arguments=(left, right))):
+            extreme = {"fmax": ">", "fmin": "<"}.get(name.removesuffix("f"), "")
+            other = right if _same(left, target) else left if _same(right, target) else None
+            if extreme and other is not None:
+                return target, extreme, other
+    return None
 
 
 def _combined(statement: Assign) -> tuple[str, Expression] | None:
@@ -109,8 +140,8 @@ def shared_reduction(
     """
     body, condition = unguarded(mapping.body)
     loops = [reduction(s) for s in body if isinstance(s, Loop)]
-    products = any(one is not None and one.operator == "*" for one in loops)
-    if not _fits(body) or (products and combining is Combining.ATOMICS):
+    sums = all(one is None or added_atomically(one) for one in loops)
+    if not fits(body) or (not sums and combining is Combining.ATOMICS):
         return None
     writer = KernelWriter(bound, mapping)
     warp = combining is Combining.SHUFFLES
@@ -122,7 +153,7 @@ def shared_reduction(
     if condition is not None:
         lines.append(f"{INDENT}if (!({writer.printer.expression(condition)})) return;")
     for statement in body:
-        lines += _Sharing(writer, combining, threads).statement(statement)
+        lines += Sharing(writer, combining, threads).statement(statement)
     return writer.kernel(lines, block, Dim3(rows))
 
 
@@ -134,7 +165,7 @@ def unguarded(body: tuple[Statement, ...]) -> tuple[tuple[Statement, ...], Expre
     return body, None
 
 
-def _fits(body: Sequence[Statement]) -> bool:
+def fits(body: Sequence[Statement]) -> bool:
     """Whether a body is single statements and at least one reduction none of which needs another's result."""
     tainted: set[str] = set()
     stored: set[str] = set()
@@ -147,7 +178,7 @@ def _fits(body: Sequence[Statement]) -> bool:
             found = True
             tainted.add(_name(one.target))
             stored |= {one.target.array.name} if isinstance(one.target, Element) else set()
-        elif isinstance(statement, (Loop, If)):
+        elif not isinstance(statement, (Assign, Declare)):
             return False
         elif isinstance(statement, Assign):
             if mentioned(statement) & tainted or isinstance(statement.target, Element):
@@ -183,8 +214,34 @@ def _arrays(one: Reduction) -> set[str]:
     return {p.array.name for e in every for p in walk_expression(e) if isinstance(p, Element)}
 
 
+def added_atomically(one: Reduction) -> bool:
+    """Whether CUDA has an atomic function that adds to the result."""
+    return one.operator == "+" and one.target.type.dtype in _ATOMIC
+
+
+def neutral(one: Reduction) -> str:
+    """Return what a partial result begins with: it changes nothing."""
+    if one.operator in "+*":
+        return "0" if one.operator == "+" else "1"
+    kind = one.target.type
+    if kind.floating:
+        return "-1.0f / 0.0f" if one.operator == ">" else "1.0f / 0.0f"
+    bits = 8 * kind.size
+    low, high = (0, 2**bits - 1) if kind.unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    return f"({kind.spelling}){low}ull" if one.operator == ">" else f"({kind.spelling}){high}ull"
+
+
+def combined(operator: str, into: str, value: str) -> str:
+    """Return the statement that combines a value into a partial result."""
+    if operator in "+*":
+        return f"{into} {operator}= {value};"
+    return f"if ({value} {operator} {into}) {into} = {value};"
+
+
 @dataclass(frozen=True, slots=True)
-class _Sharing:
+class Sharing:
+    """Writes a body whose loops of reduction are dealt to the threads of a warp or block."""
+
     writer: KernelWriter
     combining: Combining
     threads: int
@@ -193,7 +250,8 @@ class _Sharing:
         """Yield a statement: loops shared, scalars by every thread, elements by the first one."""
         one = reduction(statement) if isinstance(statement, Loop) else None
         if one is not None:
-            yield from self._shared(one)
+            step = WARP_SIZE if self.combining is Combining.SHUFFLES else self.threads
+            yield from self.shared(one, "threadIdx.x", str(step))
             return
         lines = list(self.writer.printer.statements((statement,), 1))
         if isinstance(statement, Assign) and isinstance(statement.target, Element):
@@ -202,43 +260,53 @@ class _Sharing:
         else:
             yield from lines
 
-    def _shared(self, one: Reduction) -> Iterator[str]:
-        printer, margin = self.writer.printer, INDENT * 2
-        kind, partial = one.target.type.spelling, self.writer.fresh("partial")
-        name = safe(one.loop.variable.name)
-        step = WARP_SIZE if self.combining is Combining.SHUFFLES else self.threads
-        neutral = "0" if one.operator == "+" else "1"
-        sign = "+" if one.loop.step > 0 else "-"
-        stop = printer.expression(one.loop.stop, 10)
-        counter = one.loop.variable.type.spelling
-        start, own = printer.expression(one.loop.start, 11), f"({counter})threadIdx.x"
+    def shared(self, one: Reduction, place: str, step: str, last: str = "") -> Iterator[str]:
+        """Yield a loop of which a thread has every ``step``-th iteration, beginning at its ``place``.
+
+        ``last`` is what the first thread does with the result of all; by default it goes to the target.
+        """
+        printer, loop = self.writer.printer, one.loop
+        name, counter = safe(loop.variable.name), loop.variable.type.spelling
+        sign = "+" if loop.step > 0 else "-"
+        start, own = printer.expression(loop.start, 11), f"({counter})({place})"
         first = own if start == "0" and sign == "+" else f"{start} {sign} {own}"
+        until = f"{name} {loop.relation} {printer.expression(loop.stop, 10)}"
+        head = f"for ({counter} {name} = {first}; {until}; {name} {sign}= {step})"
+        value = printer.expression(one.value, 6 if one.operator in "<>" else 0)
+        yield from self.dealt(one, head, value, last)
+
+    def dealt(self, one: Reduction, head: str, value: str, last: str = "") -> Iterator[str]:
+        """Yield a loop over a thread's share of values, and how threads combine their partial results."""
+        kind, partial, margin = one.target.type.spelling, self.writer.fresh("partial"), INDENT * 2
         yield f"{INDENT}{{"
-        yield f"{margin}{kind} {partial} = {neutral};"
-        until = f"{name} {one.loop.relation} {stop}"
-        yield f"{margin}for ({counter} {name} = {first}; {until}; {name} {sign}= {step})"
-        yield f"{margin}{INDENT}{partial} {one.operator}= {printer.expression(one.value)};"
+        yield f"{margin}{kind} {partial} = {neutral(one)};"
+        yield f"{margin}{head}"
+        yield f"{margin}{INDENT}{combined(one.operator, partial, value)}"
         yield from self._combined(kind, partial, one.operator)
-        target = printer.expression(one.target)
-        yield f"{margin}if (threadIdx.x == 0) {target} {one.operator}= {partial};"
+        last = last or combined(one.operator, self.writer.printer.expression(one.target), partial)
+        yield f"{margin}if (threadIdx.x == 0) {last}"
         yield f"{INDENT}}}"
 
     def _combined(self, kind: str, partial: str, operator: str) -> Iterator[str]:
         """Yield the lines after which the first thread's ``partial`` is that of all."""
-        margin, parts = INDENT * 2, self.writer.fresh("parts")
+        margin, parts, other = INDENT * 2, self.writer.fresh("parts"), self.writer.fresh("other")
         match self.combining:
             case Combining.SHUFFLES:
-                yield f"{margin}for (int offset = 16; offset > 0; offset /= 2)"
-                other = f"__shfl_down_sync(0xffffffff, {partial}, offset)"
-                yield f"{margin}{INDENT}{partial} {operator}= {other};"
+                yield f"{margin}for (int offset = 16; offset > 0; offset /= 2) {{"
+                shuffled = f"__shfl_down_sync(0xffffffff, {partial}, offset)"
+                yield f"{margin}{INDENT}const {kind} {other} = {shuffled};"
+                yield f"{margin}{INDENT}{combined(operator, partial, other)}"
+                yield f"{margin}}}"
             case Combining.TREE:
                 yield f"{margin}__shared__ {kind} {parts}[{self.threads}];"
                 yield f"{margin}__syncthreads();"
                 yield f"{margin}{parts}[threadIdx.x] = {partial};"
                 yield f"{margin}__syncthreads();"
                 yield f"{margin}for (int offset = {self.threads // 2}; offset > 0; offset /= 2) {{"
-                inner = f"{parts}[threadIdx.x] {operator}= {parts}[threadIdx.x + offset];"
-                yield f"{margin}{INDENT}if (threadIdx.x < offset) {inner}"
+                yield f"{margin}{INDENT}if (threadIdx.x < offset) {{"
+                yield f"{margin}{INDENT * 2}const {kind} {other} = {parts}[threadIdx.x + offset];"
+                yield f"{margin}{INDENT * 2}{combined(operator, f'{parts}[threadIdx.x]', other)}"
+                yield f"{margin}{INDENT}}}"
                 yield f"{margin}{INDENT}__syncthreads();"
                 yield f"{margin}}}"
                 yield f"{margin}{partial} = {parts}[0];"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.launch import Dim3
 from warpwatt.published.resios.c_loops.cuda import generate
+from warpwatt.published.resios.port.across import Across, grid_reduction
 from warpwatt.published.resios.port.reduction import Combining, shared_reduction
 from warpwatt.published.resios.port.tiling import tiled
 
@@ -26,6 +27,8 @@ BLOCKS = {
 TILES = (16, 32)
 MOST_RESULTS = 1 << 16
 """Results above which a thread for each already fills a GPU: sharing reductions has nothing to gain."""
+MOST_SHARED_RESULTS = 256
+"""Results above which a block for each already fills a GPU."""
 SHARED_THREADS = 256
 """Threads of a block that shares reductions."""
 
@@ -63,15 +66,16 @@ def _variants(bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: b
         made = shared_reduction(bound, mapping, combining, SHARED_THREADS)
         if made is not None:
             yield Variant(str(combining.value), made, reorders=True)
+    for across in Across if reorder and results <= MOST_SHARED_RESULTS else ():
+        made = grid_reduction(bound, mapping, across, SHARED_THREADS)
+        if made is not None:
+            yield Variant(str(across.value), made, reorders=True)
 
 
 def _named(found: Iterator[Variant]) -> Iterator[Variant]:
     """Yield variants with names of their own for their kernels."""
     for number, one in enumerate(found):
-        made = one.generated
-        name = f"{made.name}_v{number}"
-        text = made.text.replace(f" {made.name}(\n", f" {name}(\n", 1)
-        yield replace(one, generated=replace(made, name=name, text=text))
+        yield replace(one, generated=one.generated.renamed(f"{{}}_v{number}".format))
 
 
 def _shape(block: Dim3) -> str:

@@ -166,14 +166,21 @@ def _exposes(body: tuple[Statement, ...], name: str) -> bool:
 
 
 def promoted(function: Function, names: Iterable[str]) -> Function:
-    """Return the function with scalars kept in device memory, as arrays of one element."""
+    """Return the function with scalars kept in device memory, as arrays of one element.
+
+    Those that the caller gives are copied there first.
+    """
     chosen = set(names)
     types = {s.name: s.type for s in walk(function.body) if isinstance(s, Declare)}
     types |= {s.name: s.type for s in function.scalars}
+    given = {s.name for s in function.scalars} & chosen
     arrays = {
-        name: Array(name, types[name], (integer(1),), True, True, parameter=False, line=0, temporary=True)
+        name: Array(
+            f"{name}_kept" if name in given else name, types[name], (integer(1),), True, True,
+            parameter=False, line=0, temporary=True,
+        )
         for name in sorted(chosen)
-    }
+    }  # fmt: skip
 
     def element(part: Expression) -> Expression:
         if isinstance(part, Name) and part.name in arrays:
@@ -189,11 +196,15 @@ def promoted(function: Function, names: Iterable[str]) -> Function:
             )
         return one
 
-    body = rewritten(function.body, element, statement)
+    line = function.line
+    first = tuple(
+        Assign(Element(arrays[name], (integer(0),), line), "", Name(name, types[name], line), line)
+        for name in sorted(given)
+    )
+    body = (*first, *rewritten(function.body, element, statement))
     return replace(
         function,
         arrays=(*function.arrays, *arrays.values()),
-        scalars=tuple(s for s in function.scalars if s.name not in chosen),
         body=body,
         nests=tuple(s for s in body if isinstance(s, Loop)),
     )
