@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import Choice, predict
-from warpwatt.core.errors import LaunchError, ToolchainError, UnsupportedGpuError
+from warpwatt.core.errors import EndlessLoopError, LaunchError, ToolchainError, UnsupportedGpuError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.launch import L2State
@@ -119,13 +120,11 @@ class _Choosing:
         text = "\n".join(kernel.text for kernel in kernels)
         source = Source("variants.cu", text.encode())
         first = [self._seconds(source, one, one.variants[0]) for one in self.found]
-        total = sum(
-            seconds * len(one.launched.launches) for one, seconds in zip(self.found, first, strict=True)
-        )
+        every = [s * len(one.launched.launches) for one, s in zip(self.found, first, strict=True)]
+        small = SMALL_SHARE * sum(filter(math.isfinite, every))
         chosen = []
-        for one, seconds in zip(self.found, first, strict=True):
-            share = seconds * len(one.launched.launches) / total
-            others = one.variants[1:] if share > SMALL_SHARE else ()
+        for one, seconds, all_launches in zip(self.found, first, every, strict=True):
+            others = one.variants[1:] if all_launches > small else ()
             timed = [(seconds, one.variants[0])]
             timed += [(self._seconds(source, one, v), v) for v in others]
             best = min(timed, key=lambda pair: pair[0])
@@ -142,11 +141,16 @@ class _Choosing:
         alternatives = tuple(
             Alternative(v.name, seconds, v is best, v.reorders)
             for seconds, v in sorted(timed, key=lambda pair: pair[0])
+            if math.isfinite(seconds)
         )
         return Chosen(_final(self.program, one, best), samples, predicted, alternatives)
 
     def _seconds(self, source: Source, one: Candidates, variant: Variant) -> float:
-        chain = self._predicted(source, one, variant, one.launched.middle)
+        """Return the predicted seconds of the launch in the middle; infinite where a thread does too much."""
+        try:
+            chain = self._predicted(source, one, variant, one.launched.middle)
+        except EndlessLoopError:
+            return math.inf
         more = launch_overhead(self.target.gpu).value * (len(chain) - 1)
         return sum(p.time.value for p in chain) + more
 
