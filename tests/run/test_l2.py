@@ -55,6 +55,12 @@ def test_what_is_touched_between_pushes_a_buffer_out_by_and_by():
     assert (shares[0], shares[-1]) == (1.0, 0.0)
 
 
+def test_a_flushed_l2_holds_nothing():
+    l2 = L2Contents.of(GPU, flushed=True)
+    l2.touch({1: MIB})
+    assert l2.find({1: MIB}) == Found()
+
+
 def test_parts_copied_one_after_the_other_add_up():
     l2 = L2Contents.of(GPU)
     for _ in range(4):

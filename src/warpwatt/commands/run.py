@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Limits of a run, in seconds and MiB, and the files it leaves beside its account."""
+    """Limits of a run, in seconds and MiB, the files it leaves beside its account, L2 before launches."""
 
     budget: float = 60.0
     timeout: float | None = None
     memory: int | None = None
     trace: Path | None = None
     save: Path | None = None
+    l2: str = "previous"
 
 
 run_options = o.group(
@@ -52,6 +53,13 @@ run_options = o.group(
         type=click.IntRange(1),
         metavar="MIB",
         help="End the program beyond this memory of its own.",
+    ),
+    click.option(
+        "--l2",
+        type=click.Choice(["cold", "previous"]),
+        default="previous",
+        show_default=True,
+        help="What L2 holds before a launch: what was left there, or nothing, as Nsight Compute measures.",
     ),
     click.option(
         "--trace",
@@ -137,7 +145,7 @@ def run(
             Writer.check(path, force=writing.force)
     gpus = complete_gpus(gpu)
     clocks = [parse_clocks(modelling.clock, each) for each in gpus]
-    wanted = Wanted(gpus, model_choice(modelling), clocks, running.budget, note)
+    wanted = Wanted(gpus, model_choice(modelling), clocks, running.budget, note, running.l2 == "cold")
     output = None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr
     bounds = Bounds(running.timeout, running.memory and running.memory << 20)
     result = _result(words, wanted, bounds, output, running.save)

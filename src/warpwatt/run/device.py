@@ -86,6 +86,8 @@ class Device:
     clocks: Sequence[Clocks | None]
     budget: float
     notify: Callable[[str], None]
+    flush_l2: bool = False
+    """Whether launches are predicted with an empty L2."""
     arena: Arena = field(default_factory=Arena)
     allocations: Allocations = field(default_factory=Allocations)
     program: str = ""
@@ -118,7 +120,13 @@ class Device:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
         self.executor = Executor(self.arena, self.allocations, self.budget)
         self.predictor = Predictor(
-            self.gpus, self.choice, self.clocks, self.arena, self.allocations, self.budget or math.inf
+            self.gpus,
+            self.choice,
+            self.clocks,
+            self.arena,
+            self.allocations,
+            self.budget or math.inf,
+            self.flush_l2,
         )
 
     def handle(self, header: p.Header, record: Record) -> Answer:

@@ -60,18 +60,22 @@ class L2Contents:
     bytes: float
     dirty_bytes: float
     """Bytes beyond which L2 must write back what was written before."""
+    flushed: bool = False
+    """Whether it is emptied before each launch, as Nsight Compute does (``--cache-control all``)."""
     _touched: dict[int, _Touch] = field(default_factory=dict)
     """By address of the buffer."""
     _work: int = 0
 
     @classmethod
-    def of(cls, gpu: Gpu) -> L2Contents:
+    def of(cls, gpu: Gpu, *, flushed: bool = False) -> L2Contents:
         """Return the L2 of a GPU that has done nothing yet."""
         rules = policy(gpu)
-        return cls(rules.l2_bytes, rules.dirty_bytes)
+        return cls(rules.l2_bytes, rules.dirty_bytes, flushed)
 
     def find(self, footprints: Mapping[int, float]) -> Found:
         """Return what a launch finds that touches so many bytes of the buffers at these addresses."""
+        if self.flushed:
+            return Found()
         least = sum(footprints.values()) * LEAST
         large = sorted(address for address, bytes_ in footprints.items() if bytes_ >= least)
         shares = {address: self._share(address, footprints) for address in large}

@@ -59,6 +59,8 @@ class Predictor:
     allocations: Allocations
     budget: float
     """Seconds of CPU time for all predictions; past it launches are taken to be like earlier ones."""
+    flush_l2: bool = False
+    """Whether each launch finds L2 empty."""
     spent: float = 0.0
     time_model: Callable[[Gpu], TimeModel] | None = None
     """Says the model of time of each GPU, where it is not the one that was chosen."""
@@ -71,7 +73,7 @@ class Predictor:
     _by_function: dict[int, list[Predicted]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.l2 = tuple(map(L2Contents.of, self.gpus))
+        self.l2 = tuple(L2Contents.of(gpu, flushed=self.flush_l2) for gpu in self.gpus)
 
     def is_steered(self, module: Module, request: Request) -> bool:
         """Whether what memory holds decides where threads of a launch go or look."""

@@ -24,18 +24,22 @@ BUDGET = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a run is predicted for: GPUs, of which the program sees the first, models, and clocks of each."""
+    """What a run is predicted for: GPUs, of which the program sees the first, models, and clocks of each.
+
+    ``flush_l2``: every launch finds L2 empty, as Nsight Compute leaves it, not with what was there.
+    """
 
     gpus: Sequence[Gpu]
     choice: Choice = field(default_factory=Choice)
     clocks: Sequence[Clocks | None] = ()
     budget: float = BUDGET
     notify: Callable[[str], None] = print
+    flush_l2: bool = False
 
     def device(self) -> Device:
         """Return the device that the program sees."""
         each = self.clocks or [None] * len(self.gpus)
-        return Device(self.gpus, self.choice, each, self.budget, self.notify)
+        return Device(self.gpus, self.choice, each, self.budget, self.notify, self.flush_l2)
 
 
 def run(
