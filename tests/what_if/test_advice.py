@@ -56,7 +56,7 @@ def _after(name: str) -> tuple:
 
 def test_ranked_by_time_and_all_together_is_not_the_sum() -> None:
     """What all changes save is simulated: more than the best alone, and not what they save one by one."""
-    advice = explained("tiling", "t4").advice
+    advice = explained("tiling", "rtx3090").advice
     assert advice is not None
     single = [a for a in advice if a.kind != TOGETHER]
     assert [a.share for a in single] == sorted((a.share for a in single), reverse=True)

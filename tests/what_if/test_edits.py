@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.what_if.cases import predicted
 from warpwatt.core.streams import WarpStreams
+from warpwatt.emulate.caches.code import cold_code_bytes
 from warpwatt.what_if import changes
 from warpwatt.what_if.chains import shared_out
 from warpwatt.what_if.divergence import kept_steps, sides
@@ -118,12 +119,13 @@ def test_both_sides_of_a_branch_are_taken_by_different_warps() -> None:
 
 @pytest.mark.parametrize("name", ["transpose", "structures", "branches", "spills"])
 def test_traffic_adds_up_and_never_grows_on_its_way(name: str) -> None:
-    """After every change totals are the sums of instructions, and L2 sees no more than L1."""
+    """After every change totals are those of instructions and, from DRAM, code; L2 sees no more than L1."""
     case = predicted(name).case
     for change in changes(case):
         work = change.case.workload
         for level in ("l1", "l2", "dram"):
             total = sum(getattr(h, level).total for h in work.hits.values())
+            total += cold_code_bytes(work.execution) if level == "dram" else 0.0
             assert getattr(work, level).total == pytest.approx(total, rel=1e-6, abs=1.0)
         assert work.l2.total <= work.l1.total * 1.0001
         assert work.dram.read <= max(case.workload.dram.read, work.l2.total) * 1.0001

@@ -213,4 +213,5 @@ class Workload:
     assumptions: tuple[Assumption, ...] = ()
     """Those of the execution and those added here."""
     hits: Mapping[int, LevelHits] = field(default_factory=dict)
-    """Off-chip memory instruction -> what each level sees of it; they add up to ``l1``, ``l2``, ``dram``."""
+    """Off-chip memory instruction -> what each level sees of it; they add up to ``l1``, ``l2`` and, with the
+    code that an empty L2 fetches, ``dram``."""

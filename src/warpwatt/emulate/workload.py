@@ -31,6 +31,7 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State, Launch
 from warpwatt.core.program import Access, Instruction, Program, Resources, Space, Unknown
 from warpwatt.emulate.assumptions import wait_assumptions
+from warpwatt.emulate.caches.code import cold_code_bytes
 from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, left_dirty, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
 from warpwatt.gpus.occupancy import occupancy
@@ -75,6 +76,7 @@ def workload(
     residency = occupancy(gpu, resources, launch)
     hits = _hits(execution, gpu, residency)
     l1, l2, dram = _totals(hits) if hits else _by_footprints(execution, gpu, residency)
+    dram = Traffic(dram.read + cold_code_bytes(execution), dram.written)
     resident = max(1, residency.blocks_per_sm) * gpu.sm_count
     return Workload(
         execution=execution,

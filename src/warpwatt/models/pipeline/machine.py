@@ -41,6 +41,8 @@ class Machine:
     l1_latency: float
     l2_latency: float
     dram_latency: float
+    code_latency: float
+    """Cycles until a line of code that the SM has not is there."""
     l2_bytes: float
     dram_bytes: float
     rates: dict[str, float]
@@ -75,6 +77,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         l1_latency=memory.l1_latency or FALLBACK_CYCLES["l1"],
         l2_latency=l2,
         dram_latency=_dram_latency(gpu, clocks, values, l2),
+        code_latency=l2,
         l2_bytes=l2_bandwidth / gpu.sm_count / clocks.sm,
         dram_bytes=dram_bandwidth / gpu.sm_count / clocks.sm,
         rates=dict(capability.throughput),
@@ -133,7 +136,7 @@ def settings(
     found["issue_order"] = IssueOrder[v["issue_order"].upper().replace(" ", "_")]
     found["sub_cores"], found["resident_blocks"] = machine.sub_cores, resident
     found["warps_per_block"], found["rotation_instructions"] = warps_per_block, rotation
-    found["l1i_miss_cycles"] = round(machine.l2_latency)
+    found["l1i_miss_cycles"] = round(machine.code_latency)
     found["dispatch_cycles"] = machine.dispatch_cycles
     found["write_port_bytes"] = v["port_bytes"]
     found["l2_bytes"], found["dram_bytes"] = machine.l2_bytes * share, machine.dram_bytes * share

@@ -10,6 +10,7 @@ from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
+from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.dram import slowdown, visit_bytes
 from warpwatt.models.memo import at_any_clock
@@ -48,7 +49,7 @@ class Pipeline:
         launched = chip_launch(case)
         result = simulate_grid(launched)
         queue = atomics_roof(case)
-        seconds = STARTUP_SECONDS + max(result.cycles / case.clocks.sm, queue.seconds)
+        seconds = _startup(case, launched) + max(result.cycles / case.clocks.sm, queue.seconds)
         busy = utilisation(result, launched)
         if queue.seconds > 0:
             busy[queue.key] = queue.seconds / seconds
@@ -76,6 +77,15 @@ def traced(case: Case) -> bool:
     return execution.streams is not None and execution.program.level is Level.SASS
 
 
+def _startup(case: Case, launched: ChipLaunch) -> float:
+    """Return seconds before and behind the work of the SMs.
+
+    Nothing can be done before the parameters are there: behind a cold L2 they come from DRAM.
+    """
+    parameters = launched.machine.dram_latency / case.clocks.sm if is_cold(case.workload.execution) else 0.0
+    return STARTUP_SECONDS + parameters
+
+
 def _instead(timing: Timing) -> Timing:
     warning = "no machine code could be traced: the time is that of the roofline model"
     return replace(timing, warnings=(*timing.warnings, warning))
@@ -90,6 +100,8 @@ def chip_launch(case: Case) -> ChipLaunch:
             hint="predict with --level sass, for compute capability 7.5 and later",
         )
     sm = machine(case.gpu, case.clocks, dram_bandwidth(case)[0], l2_bandwidth(case)[0])
+    if is_cold(execution):
+        sm = replace(sm, code_latency=sm.dram_latency)
     table = instruction_table(
         execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case)
     )
