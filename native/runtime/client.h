@@ -126,6 +126,8 @@ public:
     cudaError_t submit(Stream& stream, Work work);
     cudaError_t perform(Stream& stream, const Work& work);
     cudaError_t launch_graph(const GraphExec& exec, Stream& stream);
+    // Calls a closed library's function. Returns what it does.
+    std::int64_t call_library(const LibraryWork& work);
 
     std::recursive_mutex mutex;
     Connection connection{host_clock()};
@@ -140,7 +142,8 @@ public:
     Handles<GraphExec> graph_execs;
     Handles<Pool> pools;
     std::map<std::uint64_t, TextureObject> textures;
-    std::set<std::uint64_t> graph_allocations;  // live as long as the program
+    std::map<std::uint64_t, Stream*> library_streams;  // of handles of closed libraries
+    std::set<std::uint64_t> graph_allocations;         // live as long as the program
     Stream default_stream{};
     cudaError_t sticky = cudaSuccess;
     bool launches_pending = false;
@@ -160,6 +163,7 @@ private:
     cudaError_t perform_one(Stream& stream, const PrefetchWork& work);
     cudaError_t perform_one(Stream& stream, const ChildWork& work);
     cudaError_t perform_one(Stream& stream, const EmptyWork& work);
+    cudaError_t perform_one(Stream& stream, const LibraryWork& work);
     cudaError_t call_host(Stream& stream, const std::function<void()>& function);
     // Whether the device is to do what touches only its own memory, after what is pending.
     bool is_for_device(std::initializer_list<std::uint64_t> addresses, bool is_linear);

@@ -251,11 +251,20 @@ struct TextureDestroy {
 struct Profiler {
     std::uint32_t started, reserved;
 };
-struct LibraryCall {  // + name
-    std::uint64_t stream;
-    double operations;
-    std::uint64_t read_bytes, written_bytes;
-    std::uint32_t element_bytes, device;
+// A call of a closed library (cuBLAS, cuFFT, ...), with its arguments as the processor holds them: what is in
+// integer registers and on the stack, two floating-point registers, and the first bytes of what lies at
+// addresses of the host's own memory.
+struct LibraryCall {  // + name, the words (u64), `contents` times Contents + bytes
+    std::array<double, 2> floats;
+    std::uint32_t name_bytes, words, contents, reserved;
+};
+struct Contents {  // + bytes
+    std::uint64_t address, size;
+};
+struct LibraryCallReply {  // + `writes` times Contents + bytes, for the host's own memory
+    std::int64_t result;
+    std::uint32_t writes;
+    std::uint32_t is_missing;  // there is no such function in the stand-in
 };
 struct Unsupported {  // + name of the function and, after a NUL, where the program called it
     std::int32_t error;

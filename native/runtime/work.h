@@ -84,8 +84,15 @@ struct ChildWork {
     Graph* graph;
 };
 struct EmptyWork {};
+struct LibraryWork {
+    std::string name;
+    message::LibraryCall call;
+    std::string arguments;  // what follows the record
+    const void* called_from = nullptr;
+};
 
-using Work = std::variant<KernelWork, CopyWork, FillWork, HostWork, CallbackWork, EventRecordWork,
-                          EventWaitWork, AllocateWork, FreeWork, PrefetchWork, ChildWork, EmptyWork>;
+using Work =
+    std::variant<KernelWork, CopyWork, FillWork, HostWork, CallbackWork, EventRecordWork, EventWaitWork,
+                 AllocateWork, FreeWork, PrefetchWork, ChildWork, EmptyWork, LibraryWork>;
 
 }  // namespace warpwatt::runtime

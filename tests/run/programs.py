@@ -102,3 +102,87 @@ int main() {
 }
 """
 """Kernels that print, allocate and assert; what CUDA 13 no longer has."""
+
+LIBRARIES = r"""
+#include <cmath>
+#include <cstdio>
+typedef void *Handle;
+extern "C" {
+int cublasCreate_v2(Handle *);
+int cublasSetStream_v2(Handle, cudaStream_t);
+int cublasSetVector(int, int, const void *, int, void *, int);
+int cublasGetMatrix(int, int, int, const void *, int, void *, int);
+int cublasSgemm_v2(Handle, int, int, int, int, int, const float *, const float *, int, const float *, int,
+                   const float *, float *, int);
+int cublasSdot_v2(Handle, int, const float *, int, const float *, int, float *);
+int cublasSsyr2_v2(Handle, int, int, const float *, const float *, int, const float *, int, float *, int);
+int cufftPlan1d(int *, int, int, int);
+int cufftExecC2C(int, void *, void *, int);
+int curandCreateGenerator(Handle *, int);
+int curandSetPseudoRandomGeneratorSeed(Handle, unsigned long long);
+int curandGenerateUniform(Handle, float *, size_t);
+}
+__global__ void fill(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = i % 3;
+}
+int main() {
+    const int n = 20;
+    float *a, *b, *c, one = 1, zero = 0, two = 2, found[n * n], dot, ones[n];
+    for (float &x : ones) x = 1;
+    cudaMalloc(&a, 4096); cudaMalloc(&b, 4096); cudaMalloc(&c, 4096);
+    fill<<<4, 128>>>(a, n * n);
+    fill<<<4, 128>>>(b, n * n);
+    Handle handle;
+    cublasCreate_v2(&handle);
+    cublasSgemm_v2(handle, 0, 0, n, n, n, &one, a, n, b, n, &zero, c, n);
+    cublasGetMatrix(n, n, 4, c, n, found, n);
+    int wrong = 0;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            float sum = 0;
+            for (int k = 0; k < n; ++k) sum += float((i + k * n) % 3) * float((k + j * n) % 3);
+            wrong += sum != found[i + j * n];
+        }
+    cublasSetVector(n, 4, ones, 1, b, 1);
+    cublasSdot_v2(handle, n, b, 1, b, 1, &dot);
+    int plan, bad = 0;
+    cufftPlan1d(&plan, 8, 0x29, 1);
+    cudaMemset(c, 0, 64);
+    cudaMemcpy(c, &two, 4, cudaMemcpyHostToDevice);
+    cufftExecC2C(plan, c, c, -1);
+    cudaMemcpy(found, c, 64, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 16; ++i) bad += found[i] != (i % 2 ? 0 : 2);
+    Handle generator;
+    curandCreateGenerator(&generator, 100);
+    curandSetPseudoRandomGeneratorSeed(generator, 5);
+    curandGenerateUniform(generator, c, 400);
+    cudaMemcpy(found, c, 1600, cudaMemcpyDeviceToHost);
+    float mean = 0;
+    for (float x : found) mean += x / 400;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    cudaStreamCreate(&stream);
+    cublasSetStream_v2(handle, stream);
+    cudaMemset(c, 0, 1600);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cublasSgemm_v2(handle, 0, 0, n, 1, n, &one, a, n, b, n, &one, c, n);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&made, graph, 0);
+    cudaGraphLaunch(made, stream);
+    cudaGraphLaunch(made, stream);
+    cudaStreamSynchronize(stream);
+    cudaMemcpy(found, c, 4 * n, cudaMemcpyDeviceToHost);
+    int off = 0;
+    for (int i = 0; i < n; ++i) {
+        float sum = 0;
+        for (int k = 0; k < n; ++k) sum += (i + k * n) % 3;
+        off += found[i] != 2 * sum;
+    }
+    int missing = cublasSsyr2_v2(handle, 0, n, &one, a, 1, b, 1, c, n);
+    printf("gemm %d dot %g fft %d uniform %.1f graph %d missing %d\n", wrong, dot, bad, mean, off, missing);
+    return 0;
+}
+"""
+"""Calls cuBLAS, cuFFT and cuRAND and checks them; one call is not there."""

@@ -88,10 +88,10 @@ void show(const FillWork& work, cudaMemsetParams* parameters) {
 }
 
 NodeType type_of(const Work& work) {
-    constexpr NodeType kTypes[] = {NodeType::kKernel,    NodeType::kCopy,     NodeType::kFill,
-                                   NodeType::kHost,      NodeType::kHost,     NodeType::kEventRecord,
-                                   NodeType::kEventWait, NodeType::kAllocate, NodeType::kFree,
-                                   NodeType::kEmpty,     NodeType::kGraph,    NodeType::kEmpty};
+    constexpr NodeType kTypes[] = {
+        NodeType::kKernel,      NodeType::kCopy,      NodeType::kFill,     NodeType::kHost, NodeType::kHost,
+        NodeType::kEventRecord, NodeType::kEventWait, NodeType::kAllocate, NodeType::kFree, NodeType::kEmpty,
+        NodeType::kGraph,       NodeType::kEmpty,     NodeType::kKernel};
     static_assert(std::size(kTypes) == std::variant_size_v<Work>);
     return kTypes[work.index()];
 }

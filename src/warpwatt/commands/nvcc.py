@@ -22,12 +22,16 @@ def nvcc(flags: tuple[str, ...]) -> None:
     """
     import subprocess
 
-    from warpwatt.run.build import nvcc_command
+    from warpwatt.run.build import missing_header, nvcc_command
 
     command = nvcc_command(flags)
     if command.left_out:
         click.echo(f"note: left out, nvcc no longer knows it: {' '.join(command.left_out)}", err=True)
-    sys.exit(subprocess.run(command.words, check=False).returncode)
+    done = subprocess.run(command.words, check=False, stderr=subprocess.PIPE, text=True, errors="replace")
+    click.echo(done.stderr, err=True, nl=False)
+    if hint := missing_header(done.stderr):
+        click.echo(f"  fix: {hint}", err=True)
+    sys.exit(done.returncode)
 
 
 def main() -> None:

@@ -120,6 +120,16 @@ def dram_joules_per_byte(gpu: Gpu) -> float:
     return 8 * _number("dram_pj_per_bit", gpu.memory_type, "default") * PICO
 
 
+def flop_joules(gpu: Gpu, unit: Unit) -> float:
+    """Return the energy of one floating-point operation at the boost clock, its instruction's part included.
+
+    A multiply-add is two; instructions of tensor cores hold so many that theirs does not count.
+    """
+    instruction = 0.0 if unit is Unit.TENSOR else _energy("thread_instruction") / 2
+    scale = _number("process_scale", gpu.arch, "Ampere")
+    return (_energy(_FLOP_ENERGY[unit]) + instruction) * scale * PICO
+
+
 def power_limit(gpu: Gpu) -> float:
     """Return the board's power limit in W.
 

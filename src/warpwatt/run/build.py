@@ -27,6 +27,9 @@ _NO_LINK = frozenset({
     "-dlink", "--device-link", "--version", "-V", "-h", "--help", "-optix-ir", "--list-gpu-arch",
     "--list-gpu-code", "-code-ls", "-arch-ls", "-cuda", "--cuda",
 })  # fmt: skip
+_NO_HEADER = re.compile(
+    r"\b(cublas|cufft|curand|cusparse|cusolver)\w*\.h(?:'|:)? (?:file not found|No such file)", re.IGNORECASE
+)
 _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
 _ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
@@ -103,7 +106,18 @@ def compile_program(
         done = subprocess.run(command.words, capture_output=True, text=True, check=False)
         if not done.returncode:
             return program
-    raise CompileError(f"{source.name} does not compile", details=done.stderr + done.stdout)
+    said = done.stderr + done.stdout
+    raise CompileError(f"{source.name} does not compile", details=said, hint=missing_header(said))
+
+
+def missing_header(output: str) -> str:
+    """Return how to get a closed library's header that a compiler has not found, empty if that is not it.
+
+    >>> missing_header("a.cu:1:10: fatal error: cublas_v2.h: No such file or directory")
+    'pip install nvidia-cublas, whose headers nvcc then finds'
+    """
+    found = _NO_HEADER.search(output)
+    return f"pip install nvidia-{found[1].lower()}, whose headers nvcc then finds" if found else ""
 
 
 def check_runtime(program: Path) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,12 @@ from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.frontend.demangle import demangle
 from warpwatt.gpus import check_launch, occupancy
 from warpwatt.run import protocol as p
+from warpwatt.run.effects import Effects
 from warpwatt.run.execution import Executor, Failure
 from warpwatt.run.launches import Request, launch_of, pointers, texture_of
+from warpwatt.run.libraries.calls import Call, Operation
+from warpwatt.run.libraries.costs import Cost, cost
+from warpwatt.run.libraries.library import Libraries, repeatable
 from warpwatt.run.memory import Allocations, Arena, Block
 from warpwatt.run.modules import Module
 from warpwatt.run.predictions import Predicted, Predictor
@@ -99,6 +104,8 @@ class Device:
     ended: bool = False
     before_prediction: Callable[[int], None] | None = None
     """Called with the number of a launch before it is predicted, where memory decides what it does."""
+    library_calls: list[list[Cost]] = field(default_factory=list)
+    """Of each call of a closed library, in order: what it costs on each GPU."""
     computes: bool = True
     """Whether kernels are computed; a run on file brings the memory with it."""
     timelines: list[Timeline] = field(init=False)
@@ -110,6 +117,7 @@ class Device:
     """Work without a place on the timelines, in order."""
     _unexecuted: list[Pending] = field(default_factory=list)
     """Work that memory does not show, in order."""
+    _libraries: Libraries = field(init=False)
     _failures: set[str] = field(default_factory=set)
     """Why launches were not predicted, as far as it was said."""
     _launches: int = 0
@@ -118,6 +126,7 @@ class Device:
 
     def __post_init__(self) -> None:
         self.timelines = [Timeline(gpu) for gpu in self.gpus]
+        self._libraries = Libraries(self.arena, self.notify)
         self.executor = Executor(self.arena, self.allocations, self.budget)
         self.predictor = Predictor(
             self.gpus,
@@ -461,6 +470,49 @@ class Device:
         self.executor.output.clear()
         return Answer(answer.error, answer.waited, text)
 
+    # -- closed libraries -----------------------------------------------------------------------------
+
+    def _library_call(self, record: p.LibraryCall, host: float, header: p.Header) -> Answer:
+        self._place()
+        self._execute()
+        self._host_may_write()
+        call = Call.of(record)
+        found = self._libraries.asked(call)
+        if isinstance(found, bytes):
+            return Answer(data=found)
+        answer = self._libraries.done(call, found, partial(self._compute_call, call, found))
+        return self._placed_call(call, found, host, answer, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
+
+    def _compute_call(self, call: Call, operation: Operation, body: Callable[[], None]) -> None:
+        """Do what a library does, once for the same arguments and contents."""
+        if not self.computes:
+            return
+        touched = [
+            frozenset(b.address for span in spans if (b := self.allocations.at(span.address)) is not None)
+            for spans in (operation.reads, operation.writes)
+        ]
+        key = (call.name, call.words, tuple(call.contents.values()))
+        again = repeatable(call, operation)
+        self.executor.compute(call.name, key, Effects(touched[0], touched[1], again), body)
+
+    def _placed_call(
+        self, call: Call, operation: Operation, host: float, answer: bytes, *, graph: bool
+    ) -> Answer:
+        """Put a call on the timelines; the host waits where it gets the result."""
+        if operation.on_host:
+            return Answer(data=answer)
+        costs = [cost(operation, gpu, at) for gpu, at in zip(self.gpus, self.clocks, strict=True)]
+        self.library_calls.append(costs)
+        here = [line.host(host) for line in self.timelines]
+        for line, one, at in zip(self.timelines, costs, here, strict=True):
+            line.call(at, call.name, operation.stream, one, len(self.library_calls), graph=graph)
+        for span in operation.writes:
+            self.predictor.copied(span.address, int(span.bytes))
+        if not operation.to_host:
+            return Answer(data=answer)
+        waited = self._waits(here, [line.done(operation.stream) for line in self.timelines])
+        return Answer(waited.error, waited.waited, answer)
+
     # -- textures -------------------------------------------------------------------------------------
 
     def _texture(self, record: p.Texture, *_: Any) -> Answer:
@@ -545,7 +597,7 @@ _HANDLERS: dict[p.Type, Handler] = {
     p.Type.TEXTURE: Device._texture,
     p.Type.TEXTURE_DESTROY: Device._texture_destroy,
     p.Type.PROFILER: Device._nothing,
-    p.Type.LIBRARY_CALL: Device._nothing,
+    p.Type.LIBRARY_CALL: Device._library_call,
     p.Type.UNSUPPORTED: Device._unsupported,
     p.Type.RESET: Device._reset,
     p.Type.BYE: Device._bye,

@@ -14,10 +14,12 @@ from warpwatt.emulate.failures import MISALIGNED, fault_error
 from warpwatt.emulate.functional import Outcome, execute, routine_of
 from warpwatt.emulate.run import Stop
 from warpwatt.program.binding import bind
-from warpwatt.run.effects import Versions, effects
+from warpwatt.run.effects import Effects, Versions, effects
 from warpwatt.run.memory import device_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warpwatt.core.program import Kernel
     from warpwatt.emulate.arena import ArenaMemory
     from warpwatt.emulate.ir import Routine
@@ -87,6 +89,20 @@ class Executor:
             return None
         finally:
             self.versions.computed(request.key, found)
+            self.spent += time.process_time() - begun
+
+    def compute(self, name: str, key: tuple[object, ...], found: Effects, body: Callable[[], None]) -> None:
+        """Do on the host what a closed library does, unless memory holds it or the budget is spent."""
+        if self.given_up:
+            return
+        if self.versions.is_done(key, found):
+            self.repeated += 1
+        elif self.spent >= self.budget:
+            self.given_up = f"{name}: the budget of {self.budget:g} s is spent (--budget)"
+        else:
+            begun = time.process_time()
+            body()
+            self.versions.computed(key, found)
             self.spent += time.process_time() - begun
 
     def _compute(self, routine: Routine, context: Context, memory: ArenaMemory) -> Outcome:

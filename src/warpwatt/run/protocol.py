@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import Annotated
 
-from warpwatt.run.records import F64, I32, I64, U32, U64, F32x4, Record, U32x3, U32x4
+from warpwatt.run.records import F64, I32, I64, U32, U64, F32x4, F64x2, Record, U32x3, U32x4
 
 VERSION = 1
 ARENA_ADDRESS = 0x2000_0000_0000
@@ -465,14 +465,30 @@ class Profiler(Record):
 
 @dataclass(frozen=True)
 class LibraryCall(Record):
-    """What a stand-in for a closed library computed on the host, by name."""
+    """A call of a closed library: name, integer arguments and :class:`Contents` of the host's memory."""
 
-    stream: U64
-    operations: F64
-    read_bytes: U64
-    written_bytes: U64
-    element_bytes: U32
-    device: U32
+    floats: F64x2
+    name_bytes: U32
+    words: U32
+    contents: U32
+    reserved: U32 = 0
+
+
+@dataclass(frozen=True)
+class Contents(Record):
+    """Bytes at an address of the host's own memory."""
+
+    address: U64
+    size: U64
+
+
+@dataclass(frozen=True)
+class LibraryCallReply(Record):
+    """What a closed library's function returns, with :class:`Contents` to write to the host's memory."""
+
+    result: I64
+    writes: U32
+    is_missing: U32
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ I64: TypeAlias = Annotated[int, "q"]
 F64: TypeAlias = Annotated[float, "d"]
 U32x3: TypeAlias = Annotated[tuple[int, ...], "3I"]
 U32x4: TypeAlias = Annotated[tuple[int, ...], "4I"]
+F64x2: TypeAlias = Annotated[tuple[float, ...], "2d"]
 F32x4: TypeAlias = Annotated[tuple[float, ...], "4f"]
 
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.estimate import Estimate
-from warpwatt.run.timeline import Kind, Span
+from warpwatt.run.timeline import COMPUTING, Kind, Span
 
 if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction
     from warpwatt.run.client import Ending
     from warpwatt.run.device import Device
+    from warpwatt.run.libraries.costs import Cost
     from warpwatt.run.timeline import Timeline
 
 
@@ -31,6 +32,10 @@ class KernelRow:
     time: Estimate
     energy: Estimate
     prediction: Prediction | None
+    limiter: str = ""
+    """What binds the longest launch."""
+    is_library: bool = False
+    """Whether it is a function of a closed library, whose costs are assumed."""
 
     @property
     def mean(self) -> float:
@@ -167,7 +172,12 @@ def _gpu_run(device: Device, number: int) -> GpuRun:
     found = tuple(predicted.predictions[number] for predicted in device.predicted)
     return GpuRun(
         gpu=device.gpus[number].name,
-        kernels=_kernel_rows(line, found, [predicted.scale for predicted in device.predicted]),
+        kernels=_kernel_rows(
+            line,
+            found,
+            [predicted.scale for predicted in device.predicted],
+            [costs[number] for costs in device.library_calls],
+        ),
         copies=_copy_rows(line.spans),
         spans=tuple(sorted(line.spans, key=lambda span: span.start)),
         predictions=tuple({id(p): p for p in found if p is not None}.values()),
@@ -180,9 +190,9 @@ def _gpu_run(device: Device, number: int) -> GpuRun:
 
 
 def _kernel_rows(
-    line: Timeline, found: Sequence[Prediction | None], scales: Sequence[float]
+    line: Timeline, found: Sequence[Prediction | None], scales: Sequence[float], calls: Sequence[Cost]
 ) -> tuple[KernelRow, ...]:
-    """Return a row for each kernel, the one that takes most first."""
+    """Return a row for each kernel and each function of a library, the one that takes most first."""
     by_name: dict[str, list[int]] = {}
     for span in line.spans:
         if span.kind is Kind.KERNEL:
@@ -190,7 +200,7 @@ def _kernel_rows(
     rows = [
         _kernel_row(name, [(found[k], scales[k]) for k in launches]) for name, launches in by_name.items()
     ]
-    return tuple(sorted(rows, key=lambda row: -row.time.value))
+    return tuple(sorted([*rows, *_library_rows(line, calls)], key=lambda row: -row.time.value))
 
 
 def _kernel_row(name: str, found: Sequence[tuple[Prediction | None, float]]) -> KernelRow:
@@ -199,14 +209,35 @@ def _kernel_row(name: str, found: Sequence[tuple[Prediction | None, float]]) -> 
     for prediction, scale in known:
         _, before = shares.get(id(prediction), (prediction, 0.0))
         shares[id(prediction)] = prediction, before + scale
+    longest = max((p for p, _ in known), key=lambda p: p.time.value, default=None)
     return KernelRow(
         name=name,
         calls=len(found),
         times=tuple(p.time.value * scale for p, scale in known),
         time=_total([p.time.scaled(share) for p, share in shares.values()], "s"),
         energy=_total([p.energy.scaled(share) for p, share in shares.values()], "J"),
-        prediction=max((p for p, _ in known), key=lambda p: p.time.value, default=None),
+        prediction=longest,
+        limiter="" if longest is None else longest.timing.bottleneck,
     )
+
+
+def _library_rows(line: Timeline, costs: Sequence[Cost]) -> Iterator[KernelRow]:
+    """Yield a row for each function of a closed library."""
+    by_name: dict[str, list[Cost]] = {}
+    for span in line.spans:
+        if span.kind is Kind.LIBRARY:
+            by_name.setdefault(span.name, []).append(costs[span.launch - 1])
+    for name, own in by_name.items():
+        yield KernelRow(
+            name=name,
+            calls=len(own),
+            times=tuple(one.time.value for one in own),
+            time=_total([one.time for one in own], "s"),
+            energy=_total([one.energy for one in own], "J"),
+            prediction=None,
+            limiter=max(own, key=lambda one: one.time.value).limiter,
+            is_library=True,
+        )
 
 
 def _total(parts: Sequence[Estimate], unit: str) -> Estimate:
@@ -225,7 +256,7 @@ def _moved(estimate: Estimate, value: float) -> Estimate:
 def _copy_rows(spans: Sequence[Span]) -> tuple[CopyRow, ...]:
     found = []
     for kind in Kind:
-        own = [span for span in spans if span.kind is kind and kind is not Kind.KERNEL]
+        own = [span for span in spans if span.kind is kind and kind not in COMPUTING]
         if own:
             seconds, joules = sum(s.seconds for s in own), sum(s.energy for s in own)
             found.append(CopyRow(kind, len(own), seconds, sum(s.bytes for s in own), joules))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.core.gpu import Gpu
+    from warpwatt.run.libraries.costs import Cost
     from warpwatt.run.protocol import CopyRecord
 
 LEGACY = 0
@@ -32,6 +33,7 @@ class Kind(StrEnum):
     """What happens in a span of time."""
 
     KERNEL = "kernel"
+    LIBRARY = "library call"
     TO_DEVICE = "copy to device"
     TO_HOST = "copy to host"
     WITHIN = "copy within device"
@@ -39,9 +41,11 @@ class Kind(StrEnum):
 
 
 ENGINES = {
-    Kind.KERNEL: "compute", Kind.TO_DEVICE: "to device", Kind.TO_HOST: "to host", Kind.WITHIN: "compute",
-    Kind.FILL: "compute",
+    Kind.KERNEL: "compute", Kind.LIBRARY: "compute", Kind.TO_DEVICE: "to device", Kind.TO_HOST: "to host",
+    Kind.WITHIN: "compute", Kind.FILL: "compute",
 }  # fmt: skip
+COMPUTING = (Kind.KERNEL, Kind.LIBRARY)
+"""What kernels do, the program's own and those of libraries: idle power is part of their energy."""
 _KINDS = {
     CopyKind.HOST_TO_DEVICE: Kind.TO_DEVICE,
     CopyKind.DEVICE_TO_HOST: Kind.TO_HOST,
@@ -56,7 +60,8 @@ _KINDS = {
 class Span:
     """Something the GPU does from ``start`` to ``end`` (s since the program started).
 
-    ``launch`` is the number of a kernel's launch, 0 for copies; ``bytes`` those of a copy; ``energy`` in J.
+    ``launch`` is the number of a kernel's launch or of a library's call, 0 for copies; ``bytes`` those of a
+    copy; ``energy`` in J.
     """
 
     kind: Kind
@@ -142,6 +147,13 @@ class Timeline:
         span = self._run(Kind.KERNEL, name, stream, earliest, seconds, joules, launch=number)
         self._last_launch = span.start
 
+    def call(self, host: float, name: str, stream: int, cost: Cost, number: int, *, graph: bool) -> None:
+        """Run what a closed library does; ``number`` counts such calls."""
+        interval = launch_overhead(self.gpu, graph=graph).value
+        earliest = max(host, self._last_launch + interval)
+        cost_ = cost.time.value, cost.energy.value
+        self._last_launch = self._run(Kind.LIBRARY, name, stream, earliest, *cost_, launch=number).start
+
     def copy(self, host: float, record: CopyRecord) -> float:
         """Move bytes; return when that is done."""
         kind = _KINDS.get(record.kind)
@@ -198,7 +210,7 @@ class Timeline:
 
         What copies draw besides is their own; of a kernel it is part of its energy.
         """
-        kernels = _covered([span for span in self.spans if span.kind is Kind.KERNEL])
+        kernels = _covered([span for span in self.spans if span.kind in COMPUTING])
         return (self._whole - kernels) * idle_watts(self.gpu)
 
     @property

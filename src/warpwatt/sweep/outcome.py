@@ -91,8 +91,8 @@ def of_run(run: GpuRun) -> Outcome:
     limit = "copies"
     if run.idle > run.busy:
         limit = "the host, whose time is that of the machine that ran it"
-    elif longest is not None and longest.prediction is not None:
-        limit = f"{longest.name.partition('(')[0]}: {longest.prediction.timing.bottleneck}"
+    elif longest is not None:
+        limit = f"{longest.name.partition('(')[0]}: {longest.limiter}"
     warnings = dict.fromkeys(warning for found in run.predictions for warning in found.warnings)
     clocks = {found.case.clocks for found in run.predictions}
     time, energy = run.work_time, run.work_energy

@@ -64,7 +64,8 @@ def _kernel(row: KernelRow, places: dict[int, int]) -> dict[str, Any]:
         "mean": row.mean,
         "energy": quantity_document(row.energy),
         "power": row.power,
-        "bottleneck": "" if row.prediction is None else row.prediction.timing.bottleneck,
+        "bottleneck": row.limiter,
+        "library": row.is_library,
         "prediction": None if row.prediction is None else places[id(row.prediction)],
     }
 

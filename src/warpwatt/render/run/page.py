@@ -108,7 +108,7 @@ def _row(row: KernelRow, whole: float, anchors: dict[int, str]) -> Row:
         share=percent(row.time.value / whole) if whole else "",
         power=si(row.power, "W"),
         energy=quantity(row.energy),
-        limiter="" if prediction is None else plain(prediction.timing.bottleneck),
+        limiter=plain(row.limiter),
     )
 
 

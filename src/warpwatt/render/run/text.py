@@ -68,14 +68,13 @@ def _kernels(run: GpuRun, context: Context) -> Table:
     whole = sum(row.time.value for row in run.kernels)
     for row in run.kernels:
         share = percent(row.time.value / whole) if whole else ""
-        limiter = "" if row.prediction is None else plain(row.prediction.timing.bottleneck)
         name = plain(row.name.partition("(")[0])
         cells = (
             str(row.calls), interval(row.time), si(row.mean, "s"), share, si(row.power, "W"),
             quantity(row.energy),
         )  # fmt: skip
         shown = cells if row.times else (str(row.calls), "?", "?", "", "?", "?")
-        table.add_row(Text(name), *map(Text, shown), Text(limiter))
+        table.add_row(Text(name), *map(Text, shown), Text(plain(row.limiter)))
     return table
 
 
@@ -97,6 +96,11 @@ def _assumptions(run: GpuRun) -> Iterator[RenderableType]:
     for prediction in run.predictions:
         name = plain(prediction.case.kernel.display_name.partition("(")[0])
         found |= dict.fromkeys(f"{name}: {a.message}" for a in prediction.assumptions)
+    for row in run.kernels:
+        if row.is_library:
+            found[f"{row.name}: assumed from its operations and bytes, as its kernels are not to be had"] = (
+                None
+            )
     lines = [Text(f"· {plain(line)}") for line in list(found)[:ASSUMPTIONS_SHOWN]]
     if len(found) > ASSUMPTIONS_SHOWN:
         lines.append(Text(f"· and {len(found) - ASSUMPTIONS_SHOWN} more: --format json", style=QUIET))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
 from warpwatt.render.console import plain
-from warpwatt.run.timeline import Kind
+from warpwatt.run.timeline import COMPUTING
 
 if TYPE_CHECKING:
     from warpwatt.run.timeline import Span
@@ -93,7 +93,7 @@ def timeline_picture(spans: Sequence[Span]) -> TimelinePicture | None:
 
 
 def _series(span: Span) -> str:
-    return plain(span.name.partition("(")[0]) if span.kind is Kind.KERNEL else str(span.kind)
+    return plain(span.name.partition("(")[0]) if span.kind in COMPUTING else str(span.kind)
 
 
 def _waits(spans: Sequence[Span]) -> Iterator[tuple[float, float]]:

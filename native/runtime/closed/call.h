@@ -1,0 +1,13 @@
+// What the stand-ins for closed libraries call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define LIBRARY_API extern "C" __attribute__((visibility("default")))
+
+// Calls a function of a closed library with what integer registers and the stack hold, and the first two
+// floating-point registers.
+LIBRARY_API std::int64_t warpwatt_library_call(const char* name, const std::uint64_t* words,
+                                               std::size_t count, double first, double second,
+                                               const void* called_from);

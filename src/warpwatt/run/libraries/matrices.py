@@ -1,0 +1,403 @@
+"""cuBLAS: what matrices do (levels 2 and 3), and batches of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpwatt.run.libraries.blas import TF32_MATH, TYPES, handle, streaming
+from warpwatt.run.libraries.calls import Operation, Span, function
+from warpwatt.run.libraries.numbers import (
+    FP32,
+    FP64,
+    TENSOR,
+    TF32,
+    C,
+    D,
+    H,
+    Matrix,
+    Number,
+    S,
+    Vector,
+    Z,
+    number,
+    transposed,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from warpwatt.run.libraries.calls import State
+
+TENSOR_FP64 = "tensor_fp64_fma"
+_POINTER = 8
+_LOWER, _LEFT, _UNIT = 0, 0, 1
+_COMPUTE_UNITS = {74: TENSOR, 75: TENSOR, 77: TF32}
+"""``CUBLAS_COMPUTE_32F_FAST_16F``, ``_16BF`` and ``_TF32``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the matrices of a product: where those of the batch are, their numbers, and how it is meant."""
+
+    addresses: Sequence[int]
+    kind: Number
+    ld: int
+    how: int = 0
+
+    def matrix(self, state: State, place: int, rows: int, columns: int) -> Matrix:
+        """Return one of the batch, of so many rows and columns as it is meant."""
+        shape = (rows, columns) if self.how == 0 else (columns, rows)
+        return Matrix(state.memory, self.kind, self.addresses[place], *shape, self.ld)
+
+
+def product(
+    state: State, which: int, shape: tuple[int, int, int], alpha: int, a: Side, b: Side, beta: int, c: Side,
+    scale: Number, unit: str | None = None,
+) -> Operation:  # fmt: skip
+    """Return C = α op(A) op(B) + βC for every matrix of a batch."""
+    m, n, k = shape
+    memory, batch = state.memory, len(c.addresses)
+    triples = [
+        (a.matrix(state, i, m, k), b.matrix(state, i, k, n), c.matrix(state, i, m, n)) for i in range(batch)
+    ]
+    keeps = bool(memory.value(beta, scale.stored) != 0)
+
+    def compute() -> None:
+        one, kept = memory.value(alpha, scale.stored), memory.value(beta, scale.stored)
+        for left, right, result in triples:
+            values = one * (transposed(left.values, a.how) @ transposed(right.values, b.how))
+            result.put(values + kept * result.values if keeps else values)
+
+    reads = [matrix.span for left, right, result in triples for matrix in (left, right, result)[: 2 + keeps]]
+    return Operation(
+        work=a.kind.operations * m * n * k * batch,
+        unit=unit or _unit(state, which, a.kind),
+        reads=tuple(_once(reads)),
+        writes=tuple(result.span for _, _, result in triples),
+        compute=compute,
+        results=(m, n, batch),
+        kind="product",
+        stream=handle(state, which).stream,
+    )
+
+
+def _once(spans: Sequence[Span]) -> list[Span]:
+    """Return spans, those that are the same once: a stride of 0 repeats a matrix."""
+    return list(dict.fromkeys(spans))
+
+
+def _unit(state: State, which: int, kind: Number) -> str:
+    """Return who multiplies: tensor cores do FP64 where there are such, FP32 if the program allows TF32."""
+    if kind.unit == FP64:
+        return TENSOR_FP64
+    return TF32 if kind.unit == FP32 and handle(state, which).math_mode == TF32_MATH else kind.unit
+
+
+@function(["cublas?gemm_v2", "cublas?gemm_v2_64"], "piiiiippipippi", **TYPES)
+@function(["cublas?gemm", "cublas?gemm_64"], "piiiiippipippi", H=H)
+@function(["cublas?gemm3m", "cublas?gemm3m_64"], "piiiiippipippi", C=C, Z=Z)
+def gemm(
+    state: State, kind: Number, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int,
+    a: int, lda: int, b: int, ldb: int, beta: int, c: int, ldc: int,
+) -> Operation:  # fmt: skip
+    """Multiply two matrices."""
+    sides = Side([a], kind, lda, ta), Side([b], kind, ldb, tb), Side([c], kind, ldc)
+    return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
+
+
+@function(["cublas?gemmStridedBatched", "cublas?gemmStridedBatched_64"], "piiiiippilpilppili", **TYPES, H=H)
+def gemm_strided(
+    state: State, kind: Number, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int,
+    a: int, lda: int, step_a: int, b: int, ldb: int, step_b: int, beta: int, c: int, ldc: int, step_c: int,
+    batch: int,
+) -> Operation:  # fmt: skip
+    """Multiply pairs of matrices that are the same distance apart."""
+    sides = (
+        Side(_strided(a, step_a, kind, batch), kind, lda, ta),
+        Side(_strided(b, step_b, kind, batch), kind, ldb, tb),
+        Side(_strided(c, step_c, kind, batch), kind, ldc),
+    )
+    return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
+
+
+@function(["cublas?gemmBatched", "cublas?gemmBatched_64"], "piiiiippipippii", **TYPES, H=H)
+def gemm_batched(
+    state: State, kind: Number, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int,
+    a: int, lda: int, b: int, ldb: int, beta: int, c: int, ldc: int, batch: int,
+) -> Operation:  # fmt: skip
+    """Multiply pairs of matrices at any addresses."""
+    sides = (
+        Side(_pointers(state, a, batch), kind, lda, ta),
+        Side(_pointers(state, b, batch), kind, ldb, tb),
+        Side(_pointers(state, c, batch), kind, ldc),
+    )
+    return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
+
+
+@function(["cublasGemmEx", "cublasGemmEx_64"], "piiiiippiipiippiiii")
+def gemm_ex(
+    state: State, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int, a: int, a_type: int,
+    lda: int, b: int, b_type: int, ldb: int, beta: int, c: int, c_type: int, ldc: int, compute: int, _: int,
+) -> Operation:  # fmt: skip
+    """Multiply two matrices of any types."""
+    sides = (
+        Side([a], number(a_type), lda, ta),
+        Side([b], number(b_type), ldb, tb),
+        Side([c], number(c_type), ldc),
+    )
+    return product(
+        state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
+        _scale(compute, sides[2].kind), _COMPUTE_UNITS.get(compute),
+    )  # fmt: skip
+
+
+@function(["cublas?gemmEx", "cublas?gemmEx_64"], "piiiiippiipiippii", S=S, C=C)
+def typed_gemm_ex(state: State, kind: Number, *given: Any) -> Operation:
+    """Multiply two matrices whose types differ from that of the factors."""
+    which, ta, tb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type, ldc = given
+    sides = (
+        Side([a], number(a_type), lda, ta),
+        Side([b], number(b_type), ldb, tb),
+        Side([c], number(c_type), ldc),
+    )
+    return product(state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2], kind)
+
+
+@function(["cublasGemmStridedBatchedEx", "cublasGemmStridedBatchedEx_64"], "piiiiippiilpiilppiiliii")
+def gemm_strided_ex(
+    state: State, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int, a: int, a_type: int,
+    lda: int, step_a: int, b: int, b_type: int, ldb: int, step_b: int, beta: int, c: int, c_type: int,
+    ldc: int, step_c: int, batch: int, compute: int, _: int,
+) -> Operation:  # fmt: skip
+    """Multiply pairs of matrices of any types that are the same distance apart."""
+    kinds = number(a_type), number(b_type), number(c_type)
+    sides = (
+        Side(_strided(a, step_a, kinds[0], batch), kinds[0], lda, ta),
+        Side(_strided(b, step_b, kinds[1], batch), kinds[1], ldb, tb),
+        Side(_strided(c, step_c, kinds[2], batch), kinds[2], ldc),
+    )
+    return product(
+        state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
+        _scale(compute, kinds[2]), _COMPUTE_UNITS.get(compute),
+    )  # fmt: skip
+
+
+@function(["cublasGemmBatchedEx", "cublasGemmBatchedEx_64"], "piiiiippiipiippiiiii")
+def gemm_batched_ex(
+    state: State, which: int, ta: int, tb: int, m: int, n: int, k: int, alpha: int, a: int, a_type: int,
+    lda: int, b: int, b_type: int, ldb: int, beta: int, c: int, c_type: int, ldc: int, batch: int,
+    compute: int, _: int,
+) -> Operation:  # fmt: skip
+    """Multiply pairs of matrices of any types at any addresses."""
+    sides = (
+        Side(_pointers(state, a, batch), number(a_type), lda, ta),
+        Side(_pointers(state, b, batch), number(b_type), ldb, tb),
+        Side(_pointers(state, c, batch), number(c_type), ldc),
+    )
+    return product(
+        state, which, (m, n, k), alpha, sides[0], sides[1], beta, sides[2],
+        _scale(compute, sides[2].kind), _COMPUTE_UNITS.get(compute),
+    )  # fmt: skip
+
+
+def _scale(compute: int, result: Number) -> Number:
+    """Return the type of α and β (cuBLAS, "cublasGemmEx": that of the computation)."""
+    wide = {64: number(2), 65: number(2), 70: D, 71: D, 72: number(10), 73: number(10)}.get(compute, S)
+    return {S: C, D: Z}.get(wide, wide) if result.is_complex else wide
+
+
+def _strided(first: int, step: int, kind: Number, batch: int) -> list[int]:
+    """Return addresses ``step`` numbers apart."""
+    return [first + i * step * kind.bytes for i in range(batch)]
+
+
+def _pointers(state: State, address: int, count: int) -> list[int]:
+    """Return the addresses that device memory holds."""
+    return [int(one) for one in state.memory.array(address, count, f"<u{_POINTER}")]
+
+
+@function(["cublas?gemv_v2", "cublas?gemv_v2_64"], "piiippipippi", **TYPES)
+def gemv(
+    state: State, kind: Number, which: int, trans: int, m: int, n: int, alpha: int, a_at: int, lda: int,
+    x_at: int, incx: int, beta: int, y_at: int, incy: int,
+) -> Operation:  # fmt: skip
+    """Do y = α op(A) x + βy."""
+    memory = state.memory
+    a = Matrix(memory, kind, a_at, m, n, lda)
+    x = Vector(memory, kind, x_at, m if trans else n, incx)
+    y = Vector(memory, kind, y_at, n if trans else m, incy)
+
+    def compute() -> None:
+        one, kept = memory.value(alpha, kind.stored), memory.value(beta, kind.stored)
+        values = one * (transposed(a.values, trans) @ x.values)
+        y.put(values + kept * y.values if kept else values)
+
+    reads = (a.span, x.span, y.span)
+    return streaming(state, which, kind, kind.operations * m * n, reads, (y.span,), compute)
+
+
+@function(["cublas?_v2", "cublas?_v2_64"], "piippipipi", Sger=S, Dger=D, Cgeru=C, Zgeru=Z)
+def ger(state: State, kind: Number, *given: int) -> Operation:
+    """Do A = α x yᵀ + A."""
+    return _rank_one(state, kind, given, conjugated=False)
+
+
+@function(["cublas?_v2", "cublas?_v2_64"], "piippipipi", Cgerc=C, Zgerc=Z)
+def gerc(state: State, kind: Number, *given: int) -> Operation:
+    """Do A = α x yᴴ + A."""
+    return _rank_one(state, kind, given, conjugated=True)
+
+
+def _rank_one(state: State, kind: Number, given: Sequence[int], *, conjugated: bool) -> Operation:
+    which, m, n, alpha, x_at, incx, y_at, incy, a_at, lda = given
+    memory = state.memory
+    a = Matrix(memory, kind, a_at, m, n, lda)
+    x, y = Vector(memory, kind, x_at, m, incx), Vector(memory, kind, y_at, n, incy)
+
+    def compute() -> None:
+        second = y.values.conj() if conjugated else y.values
+        a.put(memory.value(alpha, kind.stored) * np.outer(x.values, second) + a.values)
+
+    reads = (a.span, x.span, y.span)
+    return streaming(state, which, kind, kind.operations * m * n, reads, (a.span,), compute)
+
+
+@function(["cublas?geam", "cublas?geam_64"], "piiiippippipi", **TYPES)
+def geam(
+    state: State, kind: Number, which: int, ta: int, tb: int, m: int, n: int, alpha: int, a_at: int, lda: int,
+    beta: int, b_at: int, ldb: int, c_at: int, ldc: int,
+) -> Operation:  # fmt: skip
+    """Do C = α op(A) + β op(B)."""
+    memory = state.memory
+    a = Matrix(memory, kind, a_at, *((n, m) if ta else (m, n)), lda)
+    b = Matrix(memory, kind, b_at, *((n, m) if tb else (m, n)), ldb)
+    c = Matrix(memory, kind, c_at, m, n, ldc)
+    factors = memory.value(alpha, kind.stored), memory.value(beta, kind.stored)
+    parts = [(f, x, how) for f, x, how in zip(factors, (a, b), (ta, tb), strict=True) if f != 0]
+
+    def compute() -> None:
+        total = np.zeros((m, n), kind.computed)
+        for factor, matrix, how in parts:
+            total = total + factor * transposed(matrix.values, how)
+        c.put(total)
+
+    reads = tuple(matrix.span for _, matrix, _ in parts)
+    return streaming(state, which, kind, kind.operations * m * n, reads, (c.span,), compute)
+
+
+@function(["cublas?trsm_v2", "cublas?trsm_v2_64"], "piiiiiippipi", **TYPES)
+def trsm(
+    state: State, kind: Number, which: int, side: int, uplo: int, trans: int, diag: int, m: int, n: int,
+    alpha: int, a_at: int, lda: int, b_at: int, ldb: int,
+) -> Operation:  # fmt: skip
+    """Solve op(A) X = αB or X op(A) = αB for a triangle A; X takes B's place."""
+    memory = state.memory
+    order = m if side == _LEFT else n
+    a, b = Matrix(memory, kind, a_at, order, order, lda), Matrix(memory, kind, b_at, m, n, ldb)
+
+    def compute() -> None:
+        from scipy.linalg import solve_triangular
+
+        wanted = memory.value(alpha, kind.stored) * b.values
+        options = {"lower": uplo == _LOWER, "unit_diagonal": diag == _UNIT}
+        if side == _LEFT:
+            b.put(solve_triangular(a.values, wanted, trans=trans, **options))
+        else:  # X op(A) = B is op(A)ᵀ Xᵀ = Bᵀ
+            values = a.values.conj() if trans == 2 else a.values
+            b.put(solve_triangular(values, wanted.T, trans=0 if trans else 1, **options).T)
+
+    return Operation(
+        work=kind.operations / 2 * order * m * n,
+        unit=_unit(state, which, kind),
+        reads=(a.span, b.span),
+        writes=(b.span,),
+        compute=compute,
+        results=(m, n, 1),
+        kind="solve",
+        stream=handle(state, which).stream,
+    )
+
+
+@function(["cublas?syrk_v2", "cublas?syrk_v2_64"], "piiiippippi", **TYPES)
+def syrk(
+    state: State, kind: Number, which: int, uplo: int, trans: int, n: int, k: int, alpha: int, a_at: int,
+    lda: int, beta: int, c_at: int, ldc: int,
+) -> Operation:  # fmt: skip
+    """Do C = α op(A) op(A)ᵀ + βC for a triangle of C."""
+    memory = state.memory
+    a = Matrix(memory, kind, a_at, *((k, n) if trans else (n, k)), lda)
+    c = Matrix(memory, kind, c_at, n, n, ldc)
+
+    def compute() -> None:
+        one, kept = memory.value(alpha, kind.stored), memory.value(beta, kind.stored)
+        left = a.values.T if trans else a.values
+        new, old = one * (left @ left.T), c.values
+        chosen = np.tri(n, dtype=bool) if uplo == _LOWER else np.tri(n, dtype=bool).T
+        c.put(np.where(chosen, new + (kept * old if kept else 0), old))
+
+    return Operation(
+        work=kind.operations / 2 * n * (n + 1) * k,
+        unit=_unit(state, which, kind),
+        reads=(a.span,),
+        writes=(c.span,),
+        compute=compute,
+        results=(n, n, 1),
+        kind="product",
+        stream=handle(state, which).stream,
+    )
+
+
+@function("cublas?getrfBatched", "pipippi", **TYPES)
+def getrf_batched(
+    state: State, kind: Number, which: int, n: int, a_at: int, lda: int, pivots: int, info: int, batch: int
+) -> Operation:
+    """Factor matrices into triangles, with row exchanges if there is a place for them."""
+    memory = state.memory
+    matrices = [Matrix(memory, kind, address, n, n, lda) for address in _pointers(state, a_at, batch)]
+    at = Vector(memory, number(10), pivots, n * batch)
+    status = Vector(memory, number(10), info, batch)
+
+    def compute() -> None:
+        done = [_factored(matrix.values, pivoted=bool(pivots)) for matrix in matrices]
+        for matrix, (values, _) in zip(matrices, done, strict=True):
+            matrix.put(values)
+        if pivots:
+            at.put(np.concatenate([exchanges + 1 for _, exchanges in done]))
+        status.put(np.array([_first_zero(values) for values, _ in done]))
+
+    spans = tuple(matrix.span for matrix in matrices)
+    return Operation(
+        work=kind.operations / 3 * n**3 * batch,
+        unit=_unit(state, which, kind),
+        reads=spans,
+        writes=spans,
+        compute=compute,
+        results=(n, n, batch),
+        kind="solve",
+        stream=handle(state, which).stream,
+    )
+
+
+def _factored(values: NDArray[Any], *, pivoted: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both triangles in one matrix, and with which row each was exchanged."""
+    from scipy.linalg import lu_factor
+
+    if pivoted:
+        factors, exchanges = lu_factor(values, check_finite=False)
+        return factors, exchanges
+    factors = values.copy()
+    for k in range(len(factors) - 1):
+        factors[k + 1 :, k] /= factors[k, k]
+        factors[k + 1 :, k + 1 :] -= np.outer(factors[k + 1 :, k], factors[k, k + 1 :])
+    return factors, np.arange(len(factors))
+
+
+def _first_zero(values: NDArray[Any]) -> int:
+    """Return the place of the first zero on the diagonal, from 1; 0 if there is none."""
+    zeros = np.flatnonzero(np.diagonal(values) == 0)
+    return int(zeros[0]) + 1 if len(zeros) else 0
