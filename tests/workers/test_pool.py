@@ -15,6 +15,7 @@ from warpwatt.server.tasks import PRELOAD, TASKS
 from warpwatt.workers.family import family
 from warpwatt.workers.limits import MIB, Limits
 from warpwatt.workers.pool import BusyError, LimitError, Pool, RefusedError
+from warpwatt.workers.process import spawned
 
 pytestmark = pytest.mark.toolchain
 LAUNCH = "// warpwatt: --grid 64 --block 64 --arg p=i32[64]:zeros\n"
@@ -129,3 +130,14 @@ def compiler(process: int) -> bool:
         return b"nvrtc_worker" in Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:
         return False
+
+
+def test_an_interrupted_executor_leaves_nobody_at_work():
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), spawned(1) as executor:
+        pid = executor.submit(os.getpid).result()
+        executor.submit(time.sleep, 60)
+        raise KeyboardInterrupt
+    assert time.monotonic() - begin < 30
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

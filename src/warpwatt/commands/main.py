@@ -5,6 +5,7 @@ Verbs are loaded when they are named; nothing heavy is imported here.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -14,7 +15,7 @@ from importlib import import_module
 import click
 
 from warpwatt.commands.progress import show_steps
-from warpwatt.core.errors import WarpWattError
+from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.version import __version__
 
 # No linear algebra here: starting a thread per core would double the time numpy takes to load.
@@ -45,8 +46,20 @@ VERBS: Mapping[str, str] = {
 }
 
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
 class _LazyGroup(click.Group):
     """A group that imports a verb's module when the verb is used or listed."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(VERBS)
@@ -65,7 +78,7 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 good, 1 bad input, 2 command line, 3 GPU or toolchain, 4 budget exceeded.",
+    epilog="Exit codes: 0 good, 1 bad input, 2 command line, 3 GPU or tools, 4 budget exceeded, 130 Ctrl-C.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="warpwatt")
 def app() -> None:
@@ -85,6 +98,16 @@ def main() -> None:
         # the reader of our output has gone (``| head``): not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        problem = f"cannot write: {(error.strerror or str(error)).lower()}"
+        report(
+            InputError(
+                problem, file=error.filename, hint="make room, or write elsewhere; what was written is kept"
+            )
+        )
+        sys.exit(InputError.exit_code)
 
 
 def report(error: WarpWattError) -> None:

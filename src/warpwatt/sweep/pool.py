@@ -10,10 +10,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from warpwatt.sweep.units import given_up, units, with_draws, work
-from warpwatt.workers.process import spawning_executor
+from warpwatt.workers.process import spawned
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import Future
 
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
@@ -53,29 +53,26 @@ def _together(
 ) -> Iterator[list[Row]]:
     """Yield the rows of one unit after the other; ``handed_out`` holds those that are not finished."""
     numbered = enumerate(todo)
-    with _executor(sweep, jobs) as executor:
-        try:
-            waiting: dict[Future[list[Row]], int] = {}
-            while True:
-                for number, unit in islice(numbered, jobs * (1 + AHEAD) - len(waiting)):
-                    handed_out[number] = unit
-                    waiting[executor.submit(_rows, unit)] = number
-                if not waiting:
-                    return
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    rows = future.result()
-                    del handed_out[waiting.pop(future)]
-                    yield rows
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+    with spawned(jobs, _take, sweep) as executor:
+        waiting: dict[Future[list[Row]], int] = {}
+        while True:
+            for number, unit in islice(numbered, jobs * (1 + AHEAD) - len(waiting)):
+                handed_out[number] = unit
+                waiting[executor.submit(_rows, unit)] = number
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                rows = future.result()
+                del handed_out[waiting.pop(future)]
+                yield rows
 
 
 def _alone(sweep: Sweep, unit: Unit) -> list[Row]:
-    with _executor(sweep, 1) as executor:
-        try:
+    try:
+        with spawned(1, _take, sweep) as executor:
             return executor.submit(_rows, unit).result()
-        except BrokenProcessPool:
-            return given_up(sweep, unit)
+    except BrokenProcessPool:
+        return given_up(sweep, unit)
 
 
 def outcomes(
@@ -93,7 +90,7 @@ def outcomes(
         notify(list(found.values()))
 
     if jobs > 1 and len(todo) > 1:
-        with _executor(sweep, min(jobs, len(todo))) as executor, suppress(BrokenProcessPool):
+        with suppress(BrokenProcessPool), spawned(min(jobs, len(todo)), _take, sweep) as executor:
             for future in as_completed([executor.submit(_outcomes, unit) for unit in todo]):
                 take(future.result())
     for unit in todo:
@@ -110,10 +107,6 @@ class _Others(Container[int]):
 
     def __contains__(self, number: object) -> bool:
         return number not in self._numbers
-
-
-def _executor(sweep: Sweep, jobs: int) -> ProcessPoolExecutor:
-    return spawning_executor(jobs, _take, sweep)
 
 
 _given: list[Sweep] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -68,7 +69,28 @@ def spawning_executor(
     return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"), initializer=begin)
 
 
+@contextmanager
+def spawned(
+    processes: int, initialise: Callable[..., object] = tuple, *arguments: object
+) -> Iterator[ProcessPoolExecutor]:
+    """Yield a :func:`spawning_executor`; where the block ends by an error, its workers are killed at once.
+
+    With all that they have started: after Ctrl-C no compiler works on.
+    """
+    executor = spawning_executor(processes, initialise, *arguments)
+    try:
+        yield executor
+    except BaseException:
+        for process in tuple((executor._processes or {}).values()):  # public from Python 3.14 on
+            if process.pid is not None:
+                kill_family(process.pid)
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
 def _begin(initialise: Callable[..., object], *arguments: object) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     end_with_parent()
     initialise(*arguments)
 
