@@ -133,11 +133,16 @@ def compiler(process: int) -> bool:
 
 
 def test_an_interrupted_executor_leaves_nobody_at_work():
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), spawned(1) as executor:
-        pid = executor.submit(os.getpid).result()
-        executor.submit(time.sleep, 60)
-        raise KeyboardInterrupt
+    begin, pids = time.monotonic(), []
+
+    def interrupted() -> None:
+        with spawned(1) as executor:
+            pids.append(executor.submit(os.getpid).result())
+            executor.submit(time.sleep, 60)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert time.monotonic() - begin < 30
     with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        os.kill(pids[0], 0)

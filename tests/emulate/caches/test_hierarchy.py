@@ -11,7 +11,7 @@ from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Resources
 from warpwatt.core.reuse import READ, LineStream
 from warpwatt.emulate.caches.curves import left_dirty
-from warpwatt.emulate.caches.growth import _stretch
+from warpwatt.emulate.caches.growth import SampledBlocks, _stretch
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.sampling import sample_blocks
@@ -145,12 +145,24 @@ def test_what_only_the_first_blocks_read_is_shared_as_theirs():
 
 def test_scattered_blocks_fill_the_gaps_that_a_sample_leaves():
     """Each of 512 blocks writes one of every 512 sectors: a sample's gaps are not the grid's."""
-    offsets = np.random.default_rng(0).permutation(512)[:20]
-    sets = [np.arange(64) * 512 + offset for offset in offsets]
-    union = np.sort(np.concatenate(sets))
-    assert _stretch(union, sets) == pytest.approx(32 * 64 * 512, rel=0.15)
-    every_other = [np.arange(64) * 2 + 128 * k for k in range(20)]
-    assert _stretch(np.concatenate(every_other), every_other) == pytest.approx(32 * 64 * 20, rel=0.15)
+    numbers = np.sort(np.random.default_rng(0).permutation(512)[:20])
+    blocks = SampledBlocks(Dim3(512), numbers, np.ones(20))
+    sets = [np.arange(64) * 512 + number * 7 % 512 for number in numbers]
+    assert _stretch(np.sort(np.concatenate(sets)), sets, blocks) == pytest.approx(32 * 64 * 512, rel=0.15)
+    every_other = [np.arange(64) * 2 + 128 * number for number in numbers]
+    found = _stretch(np.concatenate(every_other), every_other, blocks)
+    assert found == pytest.approx(32 * 64 * 512, rel=0.15)
+
+
+def test_tiles_fill_the_gaps_between_the_rows_of_their_neighbours():
+    """Tiles of 16 rows and two sectors of an image 96 sectors wide, as a lens moves them."""
+    numbers = sample_blocks(Dim3(48, 48)).numbers
+    blocks = SampledBlocks(Dim3(48, 48), numbers, np.ones(len(numbers)))
+    sets = [
+        np.add.outer((16 * (n // 48) + np.arange(16)) * 96, 2 * (n % 48) + np.arange(2)).ravel()
+        for n in numbers
+    ]
+    assert _stretch(np.unique(np.concatenate(sets)), sets, blocks) == pytest.approx(32 * 96 * 768, rel=0.15)
 
 
 def test_more_cache_never_hurts():

@@ -31,7 +31,7 @@ FITTING = 0.7
 MOST_PAIRS = 24
 """Neighbours compared along an axis."""
 SATURATED = 0.9
-"""A stretch is as dense as it will be where half of the blocks fill it to more than this share."""
+"""A stretch is as dense as it will be where fewer blocks fill it to more than this share."""
 NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
 
@@ -250,10 +250,10 @@ def _extent(
     """Return bytes of a block, when they are touched again, and bytes of the grid."""
     block_bytes = scale * _mean_bytes(sets, blocks)
     if appended(sets, blocks):
-        new = len(_distinct(np.sort(np.concatenate(sets)))) / sum(map(len, sets))
+        new = len(_union(sets)) / sum(map(len, sets))
         return block_bytes * new, (), block_bytes * new * blocks.grid.count
     again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else None
-    union = _distinct(np.sort(np.concatenate(sets)))
+    union = _union(sets)
     return block_bytes, again, _total(union, sets, again, block_bytes, blocks)
 
 
@@ -275,6 +275,10 @@ def appended(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
     first, last = (np.array([int(sets[k][end]) for k in writing]) for end in (0, -1))
     ahead = first[1:] - last[:-1]
     return bool((ahead >= 0).all() and (ahead <= 1).all() and last[-1] - first[0] >= 3)
+
+
+def _union(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return _distinct(np.sort(np.concatenate(sets)))
 
 
 def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -313,7 +317,7 @@ def _total(
         return max(float(SECTOR * len(union)), _touched(block_bytes, again, count, count))
     seen = _mean_bytes(sets, blocks)
     drawn = SECTOR * _drawn(sets, blocks) * (block_bytes / max(1.0, seen))
-    return max(float(SECTOR * len(union)), min(drawn, _stretch(union, sets)))
+    return max(float(SECTOR * len(union)), min(drawn, _stretch(union, sets, blocks)))
 
 
 def _mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
@@ -350,18 +354,29 @@ def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     return float(len(times) - unseen * np.expm1(more * np.log1p(-once / (samples * unseen + once))))
 
 
-def _stretch(union: NDArray[np.int64], sets: Sequence[NDArray[np.int64]]) -> float:
+def _stretch(union: NDArray[np.int64], sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> float:
     """Return the bytes of the stretch of addresses that blocks are spread over, as dense as it is nearby.
 
-    The ends of a stretch lie beyond those of n draws from it by one gap in all. Where half of the blocks
-    leave wider gaps, the others are filling them, and in the end there are none.
+    The ends of a stretch lie beyond those of n draws from it by one gap in all. Where more blocks leave
+    narrower gaps, others are filling them, and in the end there are none.
     """
     if len(union) < 2:
         return float(SECTOR * len(union))
-    blocks, half = len(sets), _distinct(np.sort(np.concatenate(sets[::2])))
-    density = _density(union) if _density(half) > SATURATED * _density(union) else 1.0
-    span = float(union[-1] - union[0] + 1)
-    return SECTOR * span * density * (blocks + 1) / max(1, blocks - 1)
+    density = _density(union)
+    if _density(_union(sets[::2])) < SATURATED * density or _neighbours_fill(sets, blocks):
+        density = 1.0
+    count = len(sets)
+    return SECTOR * float(union[-1] - union[0] + 1) * density * (count + 1) / max(1, count - 1)
+
+
+def _neighbours_fill(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
+    """Return whether blocks touch what lies in the gaps of their neighbours, along any axis: tiles do."""
+    for axis in range(3):
+        pairs = [(i, j) for i, j in blocks.neighbours(axis) if len(sets[i]) > 1 and len(sets[j]) > 1]
+        alone = sum(_density(sets[i]) + _density(sets[j]) for i, j in pairs) / 2
+        if sum(_density(_union([sets[i], sets[j]])) for i, j in pairs) * SATURATED > alone:
+            return True
+    return False
 
 
 def _density(ascending: NDArray[np.int64]) -> float:

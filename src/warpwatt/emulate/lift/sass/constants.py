@@ -72,7 +72,8 @@ def launch_constants(target: str, launch: Launch, stack: int, sms: int = 132) ->
 def environment(launch: Launch) -> dict[str, int]:
     """Return the environment registers: the upper and lower word of the address of the grid's workspace.
 
-    Only cooperative launches have one (``get_grid_workspace`` in ``cooperative_groups/details/driver_abi.h``).
+    Only cooperative launches have one (``get_grid_workspace`` in CUDA's
+    ``cooperative_groups/details/driver_abi.h``).
     """
     address = GRID_WORKSPACE_SLOT << SLOT_BITS if launch.cooperative else 0
     return {"envreg1": address >> 32, "envreg2": address & 0xFFFFFFFF}
