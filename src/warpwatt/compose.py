@@ -29,6 +29,7 @@ from warpwatt.emulate.workload import check_known, workload
 from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.gpus.loans import foreign_loans
 from warpwatt.models.attribution import line_costs
+from warpwatt.models.bounds import bounded
 from warpwatt.models.hybrid import hybrid, profiled_launch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
@@ -113,7 +114,7 @@ class LaunchModels:
     """The models of one launch on one GPU, the time corrected by the case's profile: once for all clocks."""
 
     def __init__(self, models: tuple[TimeModel, PowerModel], case: Case, choice: Choice) -> None:
-        self._models, self._case, self._choice = models, case, choice
+        self._models, self._case, self._choice = (bounded(models[0]), models[1]), case, choice
         self._corrected: dict[bool, TimeModel] = {}
 
     def settle(self, clocks: Clocks, *, fixed: bool) -> Settled:
@@ -260,7 +261,7 @@ def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
     from warpwatt.what_if import what_ifs
 
     choice = choice or Choice()
-    time, power = time_model(choice.time), power_model(choice.power)
+    time, power = bounded(time_model(choice.time)), power_model(choice.power)
     found = what_ifs(prediction.case, time, prediction.timing)
     return replace(prediction, advice=tuple(_advice(prediction, what_if, power) for what_if in found))
 

@@ -15,12 +15,13 @@ from warpwatt.core.program import SourceLine, Unit
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
 from warpwatt.gpus.loans import loans
+from warpwatt.models.bounds import dram_peak, unit_flops
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.learned import effect_sentence, learned_parts
 from warpwatt.render.method import method_text
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.reasons import Finding, advice, limits, scheduler, waits
-from warpwatt.render.roofline import compute_roof, dram_peak, roofline, unit_flops
+from warpwatt.render.roofline import compute_roof, roofline
 from warpwatt.render.words import STALL_REASONS, feature_name, names_unit, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:

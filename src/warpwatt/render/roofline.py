@@ -10,19 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpwatt.core.case import Case
-from warpwatt.core.execution import Execution
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unit
+from warpwatt.models.bounds import COMPUTE, compute_peak, dram_peak, unit_flops
 from warpwatt.models.roofs import l2_bandwidth
 
-_COMPUTE = {
-    Unit.FP32: ("FP32", "fp32_add_mul_fma"),
-    Unit.FP64: ("FP64", "fp64_add_mul_fma"),
-    Unit.FP16: ("FP16", "fp16_add_mul_fma"),
-    Unit.TENSOR: ("Tensor FP16", "tensor_fp16_fma"),
-}
-"""Unit to the name of its roof and its row in the throughput table."""
-FLOPS_PER_FMA = 2
 L1_BYTES_PER_SM_CLOCK = 128.0
 """Taken where nobody has measured L1, as in :mod:`warpwatt.models.roofs`."""
 
@@ -95,7 +87,7 @@ def roofline(prediction: Prediction) -> Roofline | None:
     case, time = prediction.case, prediction.time
     work = unit_flops(case.workload.execution)
     flops, traffic = sum(work.values()), case.workload.dram.total
-    compute = {unit: compute_roof(case, unit) for unit in _COMPUTE}
+    compute = {unit: compute_roof(case, unit) for unit in COMPUTE}
     slowest = max(work, key=lambda unit: _least_time(work[unit], compute.get(unit)), default=None)
     binding = compute.get(slowest) if slowest else None
     if binding is None or not (binding.peak > 0 and traffic > 0 and time.low > 0):
@@ -135,27 +127,9 @@ def _least_time(flops: float, roof: Roof | None) -> float:
     return flops / roof.peak if roof is not None and roof.peak > 0 else 0.0
 
 
-def unit_flops(execution: Execution) -> dict[Unit, float]:
-    """Return the floating-point operations of the whole grid by unit, active lanes only."""
-    work: dict[Unit, float] = {}
-    for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
-        if i.flops * n > 0:
-            work[i.unit] = work.get(i.unit, 0.0) + i.flops * n * lanes
-    return work
-
-
 def compute_roof(case: Case, unit: Unit) -> Roof:
     """Return one unit's peak at the case's SM clock: SMs x results per clock x 2 x clock; 0 if unknown."""
-    capability = case.gpu.capability
-    name, row = _COMPUTE[unit]
-    lanes = {Unit.FP32: capability.fp32_lanes, Unit.FP64: capability.fp64_lanes}.get(unit, 0)
-    per_clock = capability.throughput.get(row, lanes)
-    return Roof(name, "compute", case.gpu.sm_count * per_clock * FLOPS_PER_FMA * case.clocks.sm)
-
-
-def dram_peak(case: Case) -> float:
-    """Return the theoretical DRAM bandwidth at the case's memory clock in B/s."""
-    return case.gpu.memory_bandwidth * case.clocks.memory / case.gpu.memory_clock
+    return Roof(COMPUTE[unit][0], "compute", compute_peak(case, unit))
 
 
 def l2_peak(case: Case) -> float:

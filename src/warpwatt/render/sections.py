@@ -13,13 +13,14 @@ from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.program import SourceLine
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
+from warpwatt.models.bounds import dram_peak
 from warpwatt.render.annotated import advice_table
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bar, count, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.reasons import HELP, no_advice_text
-from warpwatt.render.roofline import dram_peak, roofline
+from warpwatt.render.roofline import roofline
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:

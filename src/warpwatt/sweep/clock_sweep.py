@@ -15,6 +15,7 @@ from warpwatt.core.case import Case, PowerModel, TimeModel, Timing
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import Prediction
+from warpwatt.models.bounds import bounded
 from warpwatt.models.registry import power_model, time_model
 from warpwatt.sweep.clock_curve import ClockCurve
 from warpwatt.sweep.clockless import clockless
@@ -102,7 +103,7 @@ def _at(case: Case, clock: float) -> Case:
 
 
 def _point(case: Case, time: TimeModel, power: PowerModel, factor: float) -> ClockPoint:
-    settled = settle(case, _Scaled(time, factor), power, fixed=True)
+    settled = settle(case, bounded(_Scaled(time, factor)), power, fixed=True)
     drawn, limit = settled.power.power, case.gpu.power_limit
     if limit is not None and drawn.value > limit:
         energy = settled.timing.time.combine(drawn, operator.mul, "J")

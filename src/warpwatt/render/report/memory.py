@@ -9,10 +9,11 @@ from warpwatt.core.execution import Traffic, Workload
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Access, Space
 from warpwatt.core.units import si
+from warpwatt.models.bounds import dram_peak
 from warpwatt.render.figures import count, percent
 from warpwatt.render.plots.memory import HEIGHT, LOW, PLACES, Arrow, Box, MemoryChart, arrow, thickness
 from warpwatt.render.report.values import Dataset
-from warpwatt.render.roofline import dram_peak, l1_peak, l2_peak
+from warpwatt.render.roofline import l1_peak, l2_peak
 from warpwatt.render.words import unit_name
 
 _OFF_CHIP = frozenset({Space.GLOBAL, Space.LOCAL, Space.GENERIC})

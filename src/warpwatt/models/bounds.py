@@ -1,0 +1,154 @@
+"""What no time may fall below, whichever model says it: bytes, operations and instructions over their peaks.
+
+Peaks are those of the data sheet at the case's clocks, whatever part of them a kernel can reach.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from warpwatt.core.case import Case, FittedModel, TimeModel, Timing
+from warpwatt.core.estimate import Estimate, factor_draws
+from warpwatt.core.execution import Execution
+from warpwatt.core.gpu import clock_parameter
+from warpwatt.core.program import Level, Unit
+from warpwatt.core.units import si
+from warpwatt.models.pipes import issue_slots
+
+FLOPS_PER_FMA = 2
+COMPUTE = {
+    Unit.FP32: ("FP32", "fp32_add_mul_fma"),
+    Unit.FP64: ("FP64", "fp64_add_mul_fma"),
+    Unit.FP16: ("FP16", "fp16_add_mul_fma"),
+    Unit.TENSOR: ("Tensor FP16", "tensor_fp16_fma"),
+}
+"""Unit to its name and its row in the throughput table."""
+DRAM = "DRAM bandwidth"
+NOTICED = 0.005
+"""A time so little below a bound is raised without a word."""
+
+
+def dram_peak(case: Case) -> float:
+    """Return the theoretical DRAM bandwidth at the case's memory clock in B/s."""
+    return case.gpu.memory_bandwidth * case.clocks.memory / case.gpu.memory_clock
+
+
+def compute_peak(case: Case, unit: Unit, throughput_class: str = "") -> float:
+    """Return a unit's peak in FLOP/s at the SM clock, by a row of the throughput table; 0 if unknown."""
+    capability = case.gpu.capability
+    lanes = {Unit.FP32: capability.fp32_lanes, Unit.FP64: capability.fp64_lanes}.get(unit, 0)
+    rates = capability.throughput
+    per_clock = rates.get(throughput_class) or rates.get(COMPUTE[unit][1], lanes)
+    return case.gpu.sm_count * per_clock * FLOPS_PER_FMA * case.clocks.sm
+
+
+def unit_flops(execution: Execution) -> dict[Unit, float]:
+    """Return the floating-point operations of the whole grid by unit, active lanes only."""
+    work: dict[Unit, float] = defaultdict(float)
+    for (unit, _), flops in _operations(execution).items():
+        work[unit] += flops
+    return dict(work)
+
+
+@lru_cache(maxsize=8)
+def _operations(execution: Execution) -> dict[tuple[Unit, str], float]:
+    """Return floating-point operations by unit and, of tensor operations, row of the throughput table."""
+    work: dict[tuple[Unit, str], float] = defaultdict(float)
+    for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
+        if i.flops * n > 0:
+            work[i.unit, i.throughput_class if i.unit is Unit.TENSOR else ""] += i.flops * n * lanes
+    return dict(work)
+
+
+def bounds(case: Case) -> dict[str, float]:
+    """Return the seconds that each resource needs at its peak, by name."""
+    found: dict[str, float] = defaultdict(float)
+    if case.gpu.memory_bandwidth:
+        found[DRAM] = case.workload.dram.total / dram_peak(case)
+    for (unit, row), flops in _operations(case.workload.execution).items():
+        peak = compute_peak(case, unit, row) if unit in COMPUTE else 0.0
+        if peak > 0:
+            found[f"{COMPUTE[unit][0]} pipe"] += flops / peak
+    slots = case.gpu.sm_count * case.gpu.capability.warp_schedulers * case.clocks.sm
+    found["issue slots"] = _issued(case.workload.execution) / slots
+    return dict(found)
+
+
+@lru_cache(maxsize=8)
+def _issued(execution: Execution) -> float:
+    program = execution.program
+    if program.level is Level.SASS:
+        return sum(execution.counts)
+    pairs = zip(program.instructions, execution.counts, strict=True)
+    return sum(count * issue_slots(i, program.level, program.target) for i, count in pairs)
+
+
+def within_bounds(timing: Timing, case: Case) -> Timing:
+    """Return the timing, its time and every draw of it raised to what the case needs at the peaks.
+
+    Where what the launch does is assumed, a draw that takes it for less needs less.
+    """
+    needs = bounds(case)
+    name = max(needs, key=needs.__getitem__)
+    time, least = timing.time, needs[name]
+    on_chip = max((seconds for key, seconds in needs.items() if key != DRAM), default=0.0)
+    assumed = {a.parameter: a.spread for a in case.workload.assumptions if a.spread}
+    clock = {clock_parameter(case.gpu): -case.clocks.spread} if case.clocks.spread else {}
+    floors = [
+        max(needs.get(DRAM, 0.0) * amount, on_chip * amount * slower)
+        for amount, slower in zip(factor_draws(assumed), factor_draws(clock), strict=True)
+    ]
+    if time.value >= least and all(map(float.__ge__, time.draws, floors)):
+        return timing
+    draws = [max(pair) for pair in zip(time.draws, floors, strict=True)] if time.draws else floors
+    raised = Estimate.from_draws(max(time.value, least), draws, time.unit, time.source, time.warnings)
+    if time.value >= least:
+        return replace(timing, time=raised)
+    return _raised(timing, raised, name)
+
+
+def _raised(timing: Timing, time: Estimate, name: str) -> Timing:
+    """Return a timing whose time fell below a bound."""
+    share = timing.time.value / time.value
+    said = f"{timing.model} says {si(timing.time.value, 's')}, less than {name} needs at its peak"
+    return replace(
+        timing,
+        time=time,
+        bottleneck=name,
+        utilisation={unit: busy * share for unit, busy in timing.utilisation.items()},
+        warnings=(*timing.warnings, said) if share < 1 - NOTICED else timing.warnings,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A time model whose times fall below no bound, unless they come from measurements of the kernel."""
+
+    model: TimeModel
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.model.name
+
+    @property
+    def summary(self) -> str:
+        """What the model is."""
+        return self.model.summary
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Levels that the model reads."""
+        return self.model.levels
+
+    def predict(self, case: Case) -> Timing:
+        """Return the model's timing within its bounds."""
+        timing = self.model.predict(case)
+        return timing if case.profile is not None or case.measured else within_bounds(timing, case)
+
+
+def bounded(model: TimeModel) -> TimeModel:
+    """Return a time model within its bounds; one that is fitted to measurements stays as it is."""
+    return model if isinstance(model, FittedModel) else Bounded(model)  # type: ignore[return-value]

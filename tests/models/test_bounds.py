@@ -1,0 +1,79 @@
+"""No time below bytes, operations or instructions over their peaks, whatever a model says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from warpwatt.core.case import Case, Profile, Timing
+from warpwatt.core.estimate import Estimate, factor_draws
+from warpwatt.core.execution import Assumption
+from warpwatt.core.gpu import Clocks
+from warpwatt.core.program import Level
+from warpwatt.models.bounds import bounded, bounds, within_bounds
+
+BYTES = 2 * 100_000 * 256 * 16
+FLOPS = 100_000 * 256 * 400 * 2
+
+
+@dataclass
+class Says:
+    """A model that says always the same."""
+
+    seconds: float
+    spread: float = 0.5
+    name: str = "oracle"
+    summary: str = ""
+    levels: tuple[Level, ...] = (Level.PTX,)
+
+    def predict(self, case: Case) -> Timing:
+        draws = [self.seconds * factor for factor in factor_draws({"model": self.spread})]
+        return Timing("oracle", Estimate.from_draws(self.seconds, draws, "s"), "magic", {}, {"dram": 0.5})
+
+
+def test_bounds_are_amounts_over_peaks(toy: Any) -> None:
+    streaming, computing = (toy.case(toy.execution(**k)) for k in ({"sectors": 16.0}, {"fmas": 400}))
+    assert bounds(streaming)["DRAM bandwidth"] == pytest.approx(
+        BYTES / streaming.gpu.memory_bandwidth, rel=0.01
+    )
+    assert bounds(computing)["FP32 pipe"] == pytest.approx(FLOPS / (132 * 128 * 2 * computing.clocks.sm))
+    slower = replace(streaming, clocks=Clocks(streaming.clocks.sm, streaming.clocks.memory / 2))
+    assert bounds(slower)["DRAM bandwidth"] == pytest.approx(2 * bounds(streaming)["DRAM bandwidth"])
+
+
+def test_a_time_below_a_bound_is_raised_and_said(toy: Any) -> None:
+    case = toy.case(toy.execution(sectors=16.0))
+    least = max(bounds(case).values())
+    timing = bounded(Says(least / 4)).predict(case)
+    assert timing.time.value == timing.time.low == pytest.approx(least)
+    assert min(timing.time.draws) >= least * (1 - 1e-12)
+    assert timing.bottleneck == "DRAM bandwidth"
+    assert timing.utilisation == {"dram": pytest.approx(0.125)}
+    assert "less than DRAM bandwidth needs" in timing.warnings[0]
+
+
+def test_only_the_low_end_is_raised_where_the_time_is_above(toy: Any) -> None:
+    case = toy.case(toy.execution(sectors=16.0))
+    least = max(bounds(case).values())
+    timing = bounded(Says(1.2 * least)).predict(case)
+    assert timing.time.value == pytest.approx(1.2 * least)
+    assert timing.time.low == pytest.approx(least)
+    assert (timing.bottleneck, timing.warnings) == ("magic", ())
+    above = Says(3 * least, spread=0.1).predict(case)
+    assert within_bounds(above, case) is above
+
+
+def test_what_is_assumed_may_be_less(toy: Any) -> None:
+    case = toy.case(toy.execution(sectors=16.0))
+    least = max(bounds(case).values())
+    guess = (Assumption("trips", "trips", 1.0),)
+    guessed = replace(case, workload=replace(case.workload, assumptions=guess))
+    assert bounded(Says(least)).predict(guessed).time.low < 0.8 * least
+
+
+def test_measurements_are_right(toy: Any) -> None:
+    case = toy.case(toy.execution(sectors=16.0))
+    seen = Profile("h200", case.clocks, 1e-6, None)
+    assert bounded(Says(1e-9)).predict(replace(case, profile=seen)).time.value == 1e-9
