@@ -338,7 +338,8 @@ def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
 
     Chao's estimate of what is unseen and how it is found with more samples (Colwell et al., "Models and
     estimators linking individual-based and sample-based rarefaction, extrapolation and comparison of
-    assemblages", Journal of Plant Ecology 5, 2012, equations 8 and 18).
+    assemblages", Journal of Plant Ecology 5, 2012, equations 8 and 18). Where no two have anything in common
+    there is nothing to estimate from, and what neighbours share is all.
     """
     followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
     apart = [s for k, s in enumerate(sets) if k not in followers and len(s)]
@@ -347,6 +348,9 @@ def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
         return 0.0
     _, times = np.unique(np.concatenate(apart), return_counts=True)
     once, twice = float((times == 1).sum()), float((times == 2).sum())
+    if not twice and once == len(times):  # nothing in common far apart: only neighbours share
+        new = math.prod(_new_share(sets, blocks.neighbours(axis)) for axis in range(3))
+        return new * blocks.grid.count * once / samples
     unseen = (samples - 1) / samples * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
     if not unseen:
         return float(len(times))
