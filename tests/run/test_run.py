@@ -213,3 +213,16 @@ def _wait_for(program: Path) -> None:
             break
         time.sleep(0.1)
     time.sleep(2)
+
+
+def test_a_python_script_finds_the_driver_and_its_arguments(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import ctypes, sys\n"
+        "count = ctypes.c_int()\n"
+        "cuda = ctypes.CDLL('libcuda.so.1')\n"
+        "done = cuda.cuInit(0), cuda.cuDeviceGetCount(ctypes.byref(count))\n"
+        "print(__name__, sys.argv[1:], *done, count.value)\n"
+    )
+    for words in ([script, "a", "b"], [sys.executable, script, "a", "b"]):
+        assert run(*words).stdout.splitlines()[0] == "__main__ ['a', 'b'] 0 0 1"

@@ -127,6 +127,7 @@ def run(
     \b
     warpwatt run app.cu [nvcc flags] -- ARGS    compile a program and run it
     warpwatt run ./app ARGS                     run one that `warpwatt nvcc` made, or nvcc -cudart shared
+    warpwatt run script.py ARGS                 run Python: Triton on tensors of the CPU, Numba, cuda-python
     warpwatt run FILE                           predict a run that --save kept: so do predict, sweep ...
 
     Host code runs here; a stand-in for the CUDA runtime sees every launch with its arguments and data.
@@ -173,7 +174,10 @@ def _result(
 def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path, *, for_all: bool) -> list[str]:
     """Return the command to run; a source is compiled first, with the flags in front of ``--``."""
     from warpwatt.run.build import SOURCES, check_runtime, compile_program
+    from warpwatt.run.python import python_command, script_place
 
+    if (script := script_place(words)) is not None:
+        return python_command(words, script)
     program, rest = Path(words[0]), list(words[1:])
     if program.suffix in SOURCES:
         split = rest.index("--") if "--" in rest else len(rest)

@@ -1,0 +1,215 @@
+"""Runs a Python script whose Triton kernels go to the device of ``warpwatt run``; the user's own Python does.
+
+Nothing of WarpWatt is imported here: it need not be installed where the script runs. Triton finds a driver
+(``triton.backends.driver``) that takes tensors of the CPU: what they hold is in managed memory, at the same
+addresses on both sides, while a kernel runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import runpy
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+LEFT = 64 << 20
+"""Bytes that are written to push what L2 holds out of it: more than any L2 has."""
+_ATTACH_GLOBAL = 1
+
+
+class Device:
+    """The CUDA driver that ``warpwatt run`` puts in front of NVIDIA's."""
+
+    def __init__(self) -> None:
+        # what Triton compiles needs libcuda.so.1 only where the linker keeps libraries that it sees no use of
+        self._cuda = ctypes.CDLL("libwarpwatt_cuda.so", ctypes.RTLD_GLOBAL)
+        self._call("cuInit", 0)
+        context = ctypes.c_void_p()
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        self._call("cuCtxSetCurrent", context)
+        self._scratch = 0
+
+    def enter(self) -> None:
+        """Stop the program's clock."""
+        self._cuda.warpwatt_enter()
+
+    def leave(self) -> None:
+        """Let it go on."""
+        self._cuda.warpwatt_leave()
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        status = getattr(self._cuda, name)(*arguments)
+        if status:
+            raise RuntimeError(f"{name} returned {status}")
+
+    def allocate(self, size: int) -> int:
+        """Return the address of memory that both sides see."""
+        address = ctypes.c_uint64()
+        self._call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(max(1, size)), _ATTACH_GLOBAL)
+        return address.value
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self._call("cuMemFree_v2", ctypes.c_uint64(address))
+
+    def synchronize(self) -> None:
+        """Wait for what was launched."""
+        self._call("cuCtxSynchronize")
+
+    def flush(self) -> None:
+        """Push what L2 holds out of it."""
+        if not self._scratch:
+            address = ctypes.c_uint64()
+            self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(LEFT))
+            self._scratch = address.value
+        self._call("cuMemsetD8_v2", ctypes.c_uint64(self._scratch), 0, ctypes.c_size_t(LEFT))
+
+    def event(self) -> ctypes.c_void_p:
+        """Return an event that is recorded now."""
+        made = ctypes.c_void_p()
+        self._call("cuEventCreate", ctypes.byref(made), 0)
+        self._call("cuEventRecord", made, None)
+        return made
+
+    def milliseconds(self, start: ctypes.c_void_p, end: ctypes.c_void_p) -> float:
+        """Return the predicted time between two events."""
+        found = ctypes.c_float()
+        self._call("cuEventElapsedTime", ctypes.byref(found), start, end)
+        return found.value
+
+
+@contextmanager
+def unseen(device: Device) -> Iterator[None]:
+    """Do what is ours and not the program's: its clock stands still."""
+    device.enter()
+    try:
+        yield
+    finally:
+        device.leave()
+
+
+class Mirrors:
+    """The storages of a launch's tensors, copied to memory that the device sees and back."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._free: dict[int, list[int]] = {}
+        self._used: dict[int, tuple[int, int]] = {}
+
+    def address(self, tensor: Any) -> int:
+        """Return where the device finds what a tensor's data pointer points to."""
+        storage = tensor.untyped_storage()
+        host, size = storage.data_ptr(), storage.nbytes()
+        if host not in self._used:
+            kept = self._free.get(size)
+            here = kept.pop() if kept else self._device.allocate(size)
+            ctypes.memmove(here, host, size)
+            self._used[host] = here, size
+        return self._used[host][0] + int(tensor.data_ptr()) - int(host)
+
+    def back(self) -> None:
+        """Copy everything back, when the device is done."""
+        for host, (here, size) in self._used.items():
+            ctypes.memmove(host, here, size)
+            self._free.setdefault(size, []).append(here)
+        self._used.clear()
+
+
+def driver_class(device: Device) -> Any:
+    """Return the class of a driver of Triton that launches on our device."""
+    nvidia = importlib.import_module("triton.backends.nvidia.driver")
+    torch = importlib.import_module("torch")
+    mirrors = Mirrors(device)
+
+    class Launcher(nvidia.CudaLauncher):  # type: ignore[name-defined,misc]
+        """Gives kernels the addresses that the device knows of."""
+
+        def __call__(self, *arguments: Any) -> None:
+            with unseen(device):
+                given = [mirrors.address(one) if torch.is_tensor(one) else one for one in arguments]
+                super().__call__(*given)
+                device.synchronize()
+                mirrors.back()
+
+    class Driver(nvidia.CudaDriver):  # type: ignore[name-defined,misc]
+        """Triton's driver for CUDA, on tensors of the CPU."""
+
+        def __init__(self) -> None:
+            self.utils = nvidia.CudaUtils()
+            known = self.utils.get_device_properties
+            self.utils.get_device_properties = lambda number: known(number or 0)
+            self.launcher_cls = Launcher
+            self.get_device_capability = lambda number=0: self.utils.get_device_capability(number or 0)
+            self.get_current_stream = lambda _=0: 0
+            self.get_current_device = lambda: 0
+            self.set_current_device = lambda _: None
+
+        @staticmethod
+        def is_active() -> bool:
+            return True
+
+        def get_active_torch_device(self) -> Any:
+            return torch.device("cpu")
+
+        def get_device_interface(self) -> Any:
+            return torch.cpu
+
+        def get_benchmarker(self) -> Callable[..., Any]:
+            return benchmark
+
+        def get_empty_cache_for_benchmark(self) -> None:
+            return None
+
+        def clear_cache(self, _: Any) -> None:
+            device.flush()
+
+    def benchmark(
+        fn: Callable[[], Any], *_: Any, quantiles: Sequence[float] | None = None, **others: Any
+    ) -> Any:
+        """Return the predicted milliseconds of a call, as what it needs is not in L2: the same every time."""
+        fn()
+        begun = perf_counter()
+        with unseen(device):
+            device.flush()
+            start = device.event()
+            fn()
+            time = device.milliseconds(start, device.event())
+        time = time or (perf_counter() - begun) * 1e3  # PyTorch's own work is done by the CPU
+        if quantiles is not None:
+            return [time] * len(quantiles)
+        return [time] if others.get("return_mode") == "all" else time
+
+    Driver.benchmark = staticmethod(benchmark)
+    return Driver
+
+
+def install() -> None:
+    """Make our driver Triton's, where there are Triton and PyTorch."""
+    if any(importlib.util.find_spec(name) is None for name in ("triton", "torch")):
+        return
+    driver = driver_class(Device())
+    importlib.import_module("triton.runtime.driver").driver.set_active(driver())
+    testing: Any = importlib.import_module("triton.testing")
+    testing.do_bench = driver.benchmark
+    torch = importlib.import_module("torch")
+    if not hasattr(torch.cpu, "set_stream"):
+        torch.cpu.set_stream = lambda _: None
+
+
+def main() -> None:
+    """Run a script as Python would."""
+    script = sys.argv[1]
+    sys.argv = sys.argv[1:]
+    sys.path[0] = str(Path(script).resolve().parent)
+    install()
+    runpy.run_path(script, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
