@@ -12,6 +12,7 @@ from warpwatt.gpus.capabilities import versions
 from warpwatt.gpus.check import check
 from warpwatt.gpus.describe import describe, rows
 from warpwatt.gpus.latencies import Latencies, all_tables, tables
+from warpwatt.gpus.load import without_ecc
 from warpwatt.gpus.power import static_power
 from warpwatt.gpus.timings import measurements
 
@@ -25,10 +26,10 @@ def test_the_packages_data_are_sound() -> None:
 
 
 def test_all_of_it_is_there() -> None:
-    assert len(find_many("all")) == 155
+    assert len(find_many("all")) == 156
     assert len(versions()) == 26
     assert sum(len(t.entries) + len(t.scoreboard) for t in all_tables()) == 1468
-    assert sum(len(measurements(p.stem)[1]) for p in (catalog.DATA / "memory").glob("*.toml")) == 73
+    assert sum(len(measurements(p.stem)[1]) for p in (catalog.DATA / "memory").glob("*.toml")) == 76
     assert sum(len(board.watts) for board in static_power()) == 27
 
 
@@ -121,6 +122,31 @@ def test_a_doubtful_number_is_not_used() -> None:
     assert find("a100").memory.dram_latency == 574.3
 
 
+def test_error_correction_in_line_costs_where_the_board_ships_with_it(user_gpus: Path) -> None:
+    """The A40's own measurement is without: boards that borrow it do not pay."""
+    a40, rtx = find("a40"), find("rtx 3080")
+    assert a40.memory.dram_bandwidth == pytest.approx(0.85 * 680e9)
+    assert "ECC leaves 85%" in a40.memory.sources["dram_bandwidth"]
+    assert without_ecc(a40).memory.dram_bandwidth == pytest.approx(680e9)
+    assert rtx.memory.dram_bandwidth == pytest.approx(680 / 695.8 * rtx.memory_bandwidth, rel=1e-3)
+    assert find("l4").memory.sources["dram_bandwidth"].endswith("measured on GeForce RTX 4090")
+    (user_gpus / "mine.toml").write_text(
+        'name = "Mine"\ninherits = "a40"\n[memory]\ndram_read_bw_gbs = 600\n'
+    )
+    (user_gpus / "off.toml").write_text('name = "Off"\ninherits = "a40"\n[values]\necc_dram_share = 1\n')
+    assert find("mine").memory.dram_bandwidth == 600e9
+    assert find("off").memory.dram_bandwidth == pytest.approx(680e9, rel=1e-3)
+
+
+def test_hopper_reads_as_fast_as_was_measured_and_turing_has_an_l1_of_its_own() -> None:
+    """GH200's printed read is slower than its copy; Volta's L1 is twice Turing's."""
+    h100, b200 = find("h100"), find("b200")
+    assert h100.memory.dram_bandwidth == 3231.54e9
+    assert b200.memory.dram_bandwidth > 6.48e12, "what FluidX3D reaches on it"
+    for name in ("rtx 2060", "rtx 2080 ti", "t4"):
+        assert find(name).memory.l1_bandwidth_per_sm_clock == 58.8
+
+
 def test_several_measurements_give_their_middle() -> None:
     """The lower of the two middle ones: 541.5 and 571.4 cycles on the RTX 4090."""
     assert find("rtx 4090").memory.dram_latency == 541.5
@@ -174,7 +200,7 @@ def test_describe_has_a_source_for_every_known_number() -> None:
 
 def test_rows() -> None:
     found = {row.name: row for row in rows()}
-    assert len(found) == 155
+    assert len(found) == 156
     assert (found["NVIDIA H200"].memory_size, found["NVIDIA H200"].missing) == (141 * 2**30, ())
 
 

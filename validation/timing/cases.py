@@ -18,6 +18,7 @@ from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
+from warpwatt.gpus.load import without_ecc
 from warpwatt.models.pipeline import Pipeline
 from warpwatt.models.registry import time_model
 from warpwatt.models.residual import features
@@ -73,6 +74,8 @@ class Measured:
     seconds: float
     clocks: Clocks | None = None
     parts: tuple[Part, ...] = ()
+    ecc: bool = True
+    """False where the board's error correction was off, though it ships with it on."""
 
     @property
     def pieces(self) -> tuple[Part, ...]:
@@ -119,7 +122,7 @@ def compare(runs: Iterable[Measured]) -> list[Compared]:
 
 def cases(run: Measured, levels: tuple[Level, ...] = (Level.PTX,)) -> list[Case]:
     """Return the case of every launch of a run, at the run's clocks, analysed at one of ``levels``."""
-    gpu = find(run.gpu)
+    gpu = find(run.gpu) if run.ecc else without_ecc(find(run.gpu))
     found = []
     for part in run.pieces:
         kernel = _kernel(part.code, gpu.target)

@@ -38,6 +38,7 @@ GPUS = {
     "H100 PCIe": "NVIDIA H100 PCIe",
     "H200": "NVIDIA H200",
 }
+"""A40 and L40 read 98 % of their peak in these files, as no GDDR6 board does with error correction on."""
 STREAMS = {"init": 1, "read": 1, "scale": 2, "triad": 3, "stencil3pt": 2, "stencil5pt": 2}
 """Streaming kernels and the arrays of traffic that the benchmark counts."""
 STREAM_ELEMENTS = 128 * 2**20 + 2
@@ -170,7 +171,7 @@ def _small(row: Row) -> Iterator[Measured]:
 
 
 def _run(program: str, row: Row, what: str, code: Code, launch: Launch, seconds: float) -> Measured:
-    return Measured(NAME, GPUS[row["gpu"]], program, what, code, (launch,), seconds)
+    return Measured(NAME, GPUS[row["gpu"]], program, what, code, (launch,), seconds, ecc=False)
 
 
 def _buffer(dtype: DType, *shape: int) -> Buffer:

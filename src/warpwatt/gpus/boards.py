@@ -70,6 +70,7 @@ VALUES = {
     "memory_clock_mhz": Value("memory_clock", _times(1e6), 400, 20000, required=True),
     "compute_memory_clock_mhz": Value("compute_memory_clock", _times(1e6), 400, 20000),
     "memory_bandwidth_gbs": Value("memory_bandwidth", _times(1e9), 10, 20000, required=True),
+    "ecc_dram_share": Value("ecc_dram_share", Cited.number, 0.5, 1),
     "memory_type": Value("memory_type", Cited.text, required=True),
     "memory_size_gib": Value("memory_size", lambda cited: round(cited.number() * GIB), 0.25, 1024),
     "l2_size_bytes": Value("l2_size", Cited.whole, 64 * KIB, 512 * MIB, required=True),

@@ -99,6 +99,19 @@ def _clock_spread(gpu: Gpu) -> float:
     return LAPTOP_SPREAD if gpu.product.endswith("Laptop") and not given else CARD_SPREAD
 
 
+def without_ecc(gpu: Gpu) -> Gpu:
+    """Return ``gpu`` with error correction switched off (``nvidia-smi -e 0``).
+
+    >>> [round(gpu.memory.dram_bandwidth / 1e9) for gpu in (find("a40"), without_ecc(find("a40")))]
+    [578, 680]
+    """
+    share, memory = gpu.ecc_dram_share or 1.0, gpu.memory
+    read, copied = (x and x / share for x in (memory.dram_bandwidth, memory.dram_copy_bandwidth))
+    return replace(
+        gpu, ecc_dram_share=None, memory=replace(memory, dram_bandwidth=read, dram_copy_bandwidth=copied)
+    )
+
+
 def missing(gpu: Gpu) -> tuple[str, ...]:
     """Return the names of what a prediction needs and nobody has supplied for this GPU; empty is good.
 

@@ -10,7 +10,8 @@ used.
 
 Values of a relative are carried over by what is invariant: latencies in cycles, L1 bandwidth per SM and
 cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
-bandwidth as a share of the theoretical one.
+bandwidth as a share of the theoretical one. The bandwidths of GDDR6 boards are measured without ECC, the T4's
+aside; boards that ship with it on get what it leaves (``ecc_dram_share``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     _Read = Callable[[Mapping[str, float], "_LazyBoard"], float | None]
 
 USED_KINDS = ("measured", "from_memory")
+OF_THE_FILE = "of the file"
+"""Kind of what a board's own ``[memory]`` says: as it is, whatever the state of ECC."""
+_OF_DRAM = ("dram_bandwidth", "dram_copy_bandwidth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +155,13 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
                 continue
             value, row = _median(candidates)
             found[name] = value if own or not scale else value * getattr(here, scale) / getattr(there, scale)
+            cited = str(row.source)
+            if name in _OF_DRAM and row.kind != OF_THE_FILE and (share := ecc_share(board)) < 1:
+                found[name] *= share
+                cited += f", of which ECC leaves {share:.0%}"
             if name == "l2_bandwidth" and not own:
                 found[name] = max(found[name], here.peak)
-            sources[name] = str(row.source) if own else f"{row.source}{MEASURED_ON}{there.name}"
+            sources[name] = cited if own else f"{cited}{MEASURED_ON}{there.name}"
             if name == "dram_latency":
                 clock = row.values.get("sm_clock_mhz")
                 found["dram_latency_clock"] = there.boost if clock is None else clock * 1e6
@@ -163,13 +171,18 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
     return MemoryTimings(**found, sources=sources, borrowed_from=", ".join(relatives))
 
 
+def ecc_share(board: Board) -> float:
+    """Return the share of DRAM bandwidth that ECC leaves, 1 where the board does not pay for it."""
+    return board.values["ecc_dram_share"].number() if "ecc_dram_share" in board.values else 1.0
+
+
 def _measured_boards(
     board: Board, here: _LazyBoard, packaged: Callable[[str], Board]
 ) -> Iterator[tuple[_LazyBoard, list[Measurement]]]:
     """Yield the boards to take measurements from, with their usable rows, nearest first."""
     if board.memory:
         row = {key: cited.number() for key, cited in board.memory.items()}
-        yield here, [Measurement(row, next(iter(board.memory.values())).source, "measured")]
+        yield here, [Measurement(row, next(iter(board.memory.values())).source, OF_THE_FILE)]
     for stem in board.memory_from:
         if not (DATA / "memory" / f"{stem}.toml").is_file():
             board.file.fail(f"no measurements of {stem!r}", "memory_from", hint="see the folder data/memory")
