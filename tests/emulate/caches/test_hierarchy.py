@@ -11,7 +11,7 @@ from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Resources
 from warpwatt.core.reuse import READ, LineStream
 from warpwatt.emulate.caches.curves import left_dirty
-from warpwatt.emulate.caches.growth import SampledBlocks, _stretch
+from warpwatt.emulate.caches.growth import SampledBlocks, _steps, _stretch
 from warpwatt.emulate.caches.l1 import l1_profile
 from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.sampling import sample_blocks
@@ -152,6 +152,16 @@ def test_scattered_blocks_fill_the_gaps_that_a_sample_leaves():
     every_other = [np.arange(64) * 2 + 128 * number for number in numbers]
     found = _stretch(np.concatenate(every_other), every_other, blocks)
     assert found == pytest.approx(32 * 64 * 512, rel=0.15)
+
+
+def test_first_blocks_of_runs_do_not_speak_for_the_others():
+    """Every other 64 blocks of a merge touch as many again behind them: nothing is touched twice."""
+    firsts = np.arange(64, 2048, 128)
+    numbers = np.concatenate([firsts, firsts[:4] + 1])
+    blocks = SampledBlocks(Dim3(2048), numbers, np.ones(len(numbers)))
+    assert _steps(np.arange(16, dtype=np.int32), firsts * 64, blocks) == pytest.approx((64, 0, 0), abs=1e-6)
+    first = np.concatenate([firsts * 64, firsts[:4] * 64 + 32])
+    assert _steps(np.arange(20, dtype=np.int32), first, blocks) == ()
 
 
 def test_tiles_fill_the_gaps_between_the_rows_of_their_neighbours():

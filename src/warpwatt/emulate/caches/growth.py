@@ -181,7 +181,24 @@ def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: Sample
         at, base = at[keep], base[keep]
     if not (np.abs(at @ fit - (base - centre)) <= 1.0).all():
         return ()
-    return tuple(float(step) for step in fit[:3])
+    steps = tuple(float(step) for step in fit[:3])
+    return steps if _neighbours_agree(steps, ordinals, first, blocks) else ()
+
+
+def _neighbours_agree(
+    steps: tuple[float, ...], ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks
+) -> bool:
+    """Return whether neighbours are as far apart as blocks far from each other say.
+
+    Where runs of blocks skip parts of a buffer, as in sorting networks, first blocks of runs lie on a line of
+    their own.
+    """
+    base = dict(zip(ordinals.tolist(), first.tolist(), strict=True))
+    for axis, step in enumerate(steps):
+        apart = [base[j] - base[i] for i, j in blocks.neighbours(axis) if i in base and j in base]
+        if apart and sum(abs(each - step) <= 1.0 for each in apart) < FITTING * len(apart):
+            return False
+    return True
 
 
 def period(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> int:
