@@ -30,7 +30,6 @@ from warpwatt.core.execution import (
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State, Launch
 from warpwatt.core.program import Access, Instruction, Program, Resources, Space, Unknown
-from warpwatt.emulate.assumptions import wait_assumptions
 from warpwatt.emulate.caches.code import cold_code_bytes
 from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, left_dirty, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
@@ -72,6 +71,8 @@ def workload(
     LaunchError
         If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
     """
+    from warpwatt.emulate.assumptions import wait_assumptions
+
     launch = execution.launch
     residency = occupancy(gpu, resources, launch)
     hits = _hits(execution, gpu, residency)
