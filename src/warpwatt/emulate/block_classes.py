@@ -15,13 +15,14 @@ import numpy as np
 
 from warpwatt.core.blocks import BlockClasses
 from warpwatt.emulate.sampling import INSIDE, WITH_NEIGHBOURS, Sample, beside, sample, stratum_of
+from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.launch import Dim3
+    from warpwatt.core.streams import WarpStreams
     from warpwatt.emulate.sampling import Stratum
-    from warpwatt.program.block_work import BlockWork
 
 ALIKE = 1.1
 """Blocks on one path whose work differs by less are one class."""
@@ -161,6 +162,26 @@ def measured_classes(sample: Sample, run: Mapping[int, float]) -> BlockClasses |
         tuple(each.get(s, scale * sample.work[s]) for s in strata),
         *sample.order,
         {units[0]: s[0] for units, s in zip(sample.units, sample.strata, strict=True)},
+    )
+
+
+def traced_classes(streams: WarpStreams) -> BlockClasses | None:
+    """Return the classes of a grid every block of which was traced to its end; None if all are alike."""
+    each = (streams.steps[:, 1] - streams.steps[:, 0]).astype(np.float64)
+    ends = streams.starts[:: streams.warps_per_block]
+    done = np.concatenate([[0.0], np.cumsum(each)])[ends]
+    order = np.argsort(streams.blocks)
+    blocks = np.array(streams.blocks, np.int64)[order]
+    ones, path = np.ones(len(blocks)), np.zeros(len(blocks), np.int64)
+    work = BlockWork(blocks, ones, path, np.diff(done)[order])
+    classes = block_classes(work)
+    if len(classes) == 1:
+        return None
+    return BlockClasses(
+        tuple(c.population for c in classes),
+        tuple(c.instructions for c in classes),
+        *_order(classes, work),
+        {int(block): k for k, c in enumerate(classes) for block in c.members},
     )
 
 

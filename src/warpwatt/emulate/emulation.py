@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from warpwatt.emulate.assumptions import (
     sampling_assumptions,
     uncovered_assumptions,
 )
-from warpwatt.emulate.block_classes import measured_classes, sample_by_work
+from warpwatt.emulate.block_classes import measured_classes, sample_by_work, traced_classes
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.failures import failure
@@ -155,6 +155,9 @@ def scale_to_grid(emulation: Emulation) -> Execution:
     scales = _scales(found.runs, len(program.instructions))
     reuse = reuse_of(trace, program, blocks, buffers, routine=emulation.routine, scales=scales)
     classes = measured_classes(found.sample, _instructions(found))
+    streams = _streams(emulation.routine, trace, found, launch, classes)
+    if classes is None and trace.complete and _traced_whole(streams, launch):
+        classes = traced_classes(streams)
     warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
     return Execution(
         program,
@@ -171,7 +174,7 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         ),
         footprints=footprints(reuse),
         reuse=reuse,
-        streams=_streams(emulation.routine, trace, found, launch, classes),
+        streams=streams,
         classes=classes,
         blocks_run=sum(len(run.blocks) for run in found.runs),
     )
@@ -180,6 +183,11 @@ def scale_to_grid(emulation: Emulation) -> Execution:
 def _instructions(found: Sampled) -> dict[int, float]:
     """Return the warp instructions of each unit that was run."""
     return {unit: float(run.executions.sum()) for unit, run in zip(found.units, found.runs, strict=True)}
+
+
+def _traced_whole(streams: WarpStreams | None, launch: Launch) -> TypeGuard[WarpStreams]:
+    """Whether streams hold every block of a launch, each on its own."""
+    return streams is not None and launch.cluster.count == 1 and len(streams.blocks) == launch.grid.count
 
 
 def _streams(

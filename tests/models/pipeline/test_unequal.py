@@ -78,3 +78,11 @@ def test_a_triangle_takes_no_less_than_its_bytes_and_its_longest_row(tmp_path):
     counted = [p.case.workload.execution.warp_instructions for p in (half, few, many)]
     assert counted[1] / counted[0] == pytest.approx(4.0, rel=0.05)
     assert counted[2] / counted[1] == pytest.approx(25.0**2, rel=0.05)
+
+
+@pytest.mark.toolchain
+def test_the_block_that_works_is_found_in_a_small_grid_that_is_run_whole(tmp_path):
+    """Fewer blocks than SMs, of which the ninth alone works: it lasts as long as that block."""
+    alone = unequal(tmp_path, 1, 3000).time.value
+    found = unequal(tmp_path, 24, 3000, first=8, last=9)
+    assert found.time.value == pytest.approx(alone, rel=0.1)
