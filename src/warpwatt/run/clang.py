@@ -16,6 +16,7 @@ from pathlib import Path
 from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend import toolchain
 from warpwatt.run.build import HEADERS, OURS, Command, runtime_library
+from warpwatt.run.removed import removed_features
 from warpwatt.storage.paths import cache_directory
 
 REMOVED = ("curand_mtgp32_kernel.h", "texture_fetch_functions.h")
@@ -38,7 +39,7 @@ _SOURCES = (".cu", ".cuh")
 _NO_LINK = frozenset({
     "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--cuda-device-only", "--version", "-v", "-###",
 })  # fmt: skip
-_ADDED = ("-Wno-unknown-cuda-version", "-D_NV_RSQRT_SPECIFIER=")
+_ADDED = ("-include", "warpwatt_removed.h", "-Wno-unknown-cuda-version", "-D_NV_RSQRT_SPECIFIER=")
 """The version that clang does not know works; the macro is one of the host's libc that clang cannot place."""
 
 
@@ -55,6 +56,7 @@ def clang_command(flags: Sequence[str]) -> Command:
         toolkit = toolchain.installed()
         include = [word for folder in toolkit.include for word in ("-isystem", str(folder))]
         words += [f"--cuda-path={cuda_path(toolkit)}", f"-I{HEADERS}", *include, *_ADDED]
+        words += removed_features(Path(flag) for flag in flags if flag.endswith(_SOURCES))
     if flags and not _NO_LINK.intersection(flags):
         library = runtime_library()
         words += [f"-L{library}", f"-Wl,-rpath={library}", "-lcudart"]
