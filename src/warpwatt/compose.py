@@ -25,6 +25,7 @@ from warpwatt.core.program import Kernel, Level, Unknown
 from warpwatt.core.progress import step
 from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
+from warpwatt.emulate.undecided import narrowing
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.gpus.loans import foreign_loans
@@ -209,7 +210,9 @@ def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Se
 def finish(settled: Settled) -> Prediction:
     """Return the whole result: energy, costs by source line, assumptions, warnings."""
     case, timing, power, board = settled.case, settled.timing, settled.power, settled.board
-    warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings)
+    assumptions = (*case.workload.assumptions, *clock_assumptions(case), *gpu_assumptions(case.gpu))
+    wide = narrowing(timing.time.low, timing.time.high, assumptions)
+    warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings, *wide)
     return Prediction(
         case=case,
         timing=timing,
@@ -220,7 +223,7 @@ def finish(settled: Settled) -> Prediction:
         launch_overhead=launch_overhead(case.gpu, graph=case.launch.graph),
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
-        assumptions=(*case.workload.assumptions, *clock_assumptions(case), *gpu_assumptions(case.gpu)),
+        assumptions=assumptions,
         warnings=tuple(dict.fromkeys(warnings)),
         limited_by_power=settled.limited_by_power,
         energy_components={name: watts * timing.time.value for name, watts in power.components.items()},

@@ -3,7 +3,7 @@
 import pytest
 
 from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
-from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError
+from warpwatt.core.errors import DeadlockError, EndlessLoopError, MemoryFaultError, UndecidedError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Program, Resources
 from warpwatt.emulate.analysis import execute
@@ -160,9 +160,9 @@ def test_a_barrier_that_cannot_be_passed():
 
 def test_assumed_contents_that_steer_are_told_with_their_line():
     loop = Buffer(DType.I32, (64,), Fill.RANDOM, assumed_fill=True)
-    found = execute(program(SPIN), launch(4, 1, x=loop), limits=Limits(20_000, 2**20))
-    assert any("buffer x" in a.message for a in found.assumptions)
-    assert any("emulation failed" in a.message and "did not end" in a.message for a in found.assumptions)
+    with pytest.raises(UndecidedError, match="did not end") as caught:
+        execute(program(SPIN), launch(4, 1, x=loop), limits=Limits(20_000, 2**20))
+    assert caught.value.hint.startswith("--arg x=")
     copied = execute(program(COPY), launch(4, 1024, x=Buffer(DType.F32, (1024,), assumed_fill=True)))
     assert not copied.assumptions
     steered = COPY.replace("st.global", "setp.lt.f32 %p2, %f1, 0f3F000000; @%p2 st.global")
@@ -171,6 +171,25 @@ def test_assumed_contents_that_steer_are_told_with_their_line():
     assert assumption.line.line == 7
     assert "buffer x" in assumption.message
     assert assumption.spread > 0
+
+
+@pytest.mark.parametrize("led_astray", [False, True])
+def test_a_fault_is_blamed_on_contents_only_where_they_lead_to_it(led_astray: bool):
+    beyond = "mul.wide.u32 %rd7, %r5, 4096;" if led_astray else "mov.u64 %rd7, 4096;"
+    text = (
+        HEAD
+        + f"""
+        ld.param.u64 %rd4, [x]; ld.param.u64 %rd5, [y]; ld.global.u32 %r5, [%rd5];
+        setp.eq.u32 %p1, %r5, 7; @%p1 bra END; {beyond}
+        add.u64 %rd4, %rd4, %rd7; ld.global.u32 %r6, [%rd4+4096]; END: ret; }}"""
+    )
+    given = launch(4, 1, y=Buffer(DType.I32, (64,), Fill.ARANGE, assumed_fill=True))
+    if led_astray:
+        assert any("emulation failed" in a.message for a in execute(program(text), given).assumptions)
+        return
+    text = text.replace("@%p1 bra END;", "")
+    with pytest.raises(MemoryFaultError):
+        execute(program(text), given)
 
 
 def test_blocks_that_differ_are_told():

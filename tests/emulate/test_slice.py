@@ -14,7 +14,8 @@ from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.ir import Op, RegisterKind, Routine, Type
 from warpwatt.emulate.run import Limits, Stop
-from warpwatt.emulate.slice import control_slice, data_dependence
+from warpwatt.emulate.slice import control_slice
+from warpwatt.emulate.steering import data_dependence
 from warpwatt.program.binding import bind
 
 WORDS = 64

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from tests.emulate.lift.sass.machine import instruction
 from tests.emulate.test_execution import COPY, LOOP, SPIN, launch, program
 from warpwatt.core.arguments import Buffer, DType
-from warpwatt.core.errors import EndlessLoopError
+from warpwatt.core.errors import ArgumentError, EndlessLoopError, UndecidedError
 from warpwatt.core.execution import Execution
+from warpwatt.core.program import Level, Program
 from warpwatt.emulate import strategies
-from warpwatt.emulate.run import Limits
+from warpwatt.emulate.failures import stuck_in_reconvergence
+from warpwatt.emulate.run import AccessCounts, Fault, Limits, Run, Stop
 from warpwatt.emulate.strategies import (
     STRATEGIES,
     UNTRIED,
@@ -31,7 +35,6 @@ from warpwatt.program.binding import BoundLaunch, bind
 
 if TYPE_CHECKING:
     from warpwatt.core.launch import Launch
-    from warpwatt.core.program import Program
 
 SHORT = Limits(20_000, 2**20)
 
@@ -81,15 +84,34 @@ def test_a_truncated_run_is_extrapolated_where_analysis_knows_the_loop():
     assert executed(extrapolate_truncated_run(analysis, stopped)).warp_instructions > 1e9
 
 
-def test_a_loop_that_nobody_knows_the_end_of_is_an_error_unless_contents_are_assumed():
+def test_a_loop_that_nobody_knows_the_end_of_is_an_error_that_names_contents_that_are_assumed():
     analysis = LaunchAnalysis(program(SPIN), launch(4, 1), limits=SHORT)
     stopped = refused(emulate(analysis, UNTRIED))
     assert extrapolate_truncated_run(analysis, stopped) is stopped
     with pytest.raises(EndlessLoopError):
         count_past_failure(analysis, stopped)
     assumed = Buffer(DType.I32, (64,), assumed_fill=True)
-    found = attempt_all(LaunchAnalysis(program(SPIN), launch(4, 1, x=assumed), limits=SHORT))
-    assert executed(found).assumptions[-1].parameter == "contents that fail"
+    with pytest.raises(UndecidedError, match="the loop at line 9") as caught:
+        attempt_all(LaunchAnalysis(program(SPIN), launch(4, 1, x=assumed), limits=SHORT))
+    assert caught.value.hint == "--arg x=TYPE[SHAPE]:zeros|ones|arange|FILE.npy, or --loop 9=COUNT"
+
+
+def test_what_machine_code_does_not_tell_is_asked_of_the_ptx():
+    analysis = LaunchAnalysis(program(SPIN), launch(4, 1), limits=SHORT, ptx=program(SPIN))
+    stopped = refused(emulate(analysis, UNTRIED))
+    left = refused(extrapolate_truncated_run(analysis, stopped))
+    assert not isinstance(left, Stopped)
+    assert count_past_failure(analysis, left) is left
+
+
+def test_lanes_that_the_compiler_makes_meet_are_not_the_users_fault():
+    lines = ["BSSY B0, 0x30", "ISETP.EQ.AND P0, PT, RZ, RZ, PT", "BRA 0x30", "BSYNC B0", "EXIT"]
+    stuck = Program("k", Level.SASS, "sm_90", tuple(instruction(t, i) for i, t in enumerate(lines)))
+    none = np.zeros(5, np.int64)
+    accesses = AccessCounts(*[none[:0]] * len(fields(AccessCounts)))
+    for at, theirs in ((3, True), (4, False)):
+        run = Run(Stop.DEADLOCK, none, none, accesses, (0,), fault=Fault(at, 0, 0))
+        assert stuck_in_reconvergence(run, stuck) is theirs
 
 
 def test_a_missing_argument_refuses_emulation_and_the_last_resort_says_so():
@@ -114,3 +136,13 @@ def test_a_launch_is_bound_to_its_program_once(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(EndlessLoopError):
         attempt_all(analysis)
     assert len(calls) == 1
+
+
+def test_iterations_for_a_line_without_a_loop_are_refused_with_the_lines_that_have_one():
+    analysis = LaunchAnalysis(program(SPIN), launch(4, 1), {8: 12}, SHORT)
+    with pytest.raises(ArgumentError, match="no loop at line 8") as caught:
+        count_given_loops(analysis, UNTRIED)
+    assert caught.value.hint.endswith(": 9")
+    with pytest.raises(ArgumentError, match="no loop at line 7") as caught:
+        count_given_loops(LaunchAnalysis(program(COPY), launch(4, 1), {7: 12}), UNTRIED)
+    assert caught.value.hint == "leave --loop out"

@@ -90,6 +90,10 @@ class EndlessLoopError(InputError):
     """The kernel did not end within the budget of emulation (exit code 1)."""
 
 
+class UndecidedError(InputError):
+    """What a launch does depends on data that nobody described; ``hint`` names it (exit code 1)."""
+
+
 class OutputExistsError(InputError):
     """The output file exists and ``--force`` was not given (exit code 1)."""
 

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from warpwatt.core.errors import ArgumentError, InputError
+from warpwatt.core.errors import ArgumentError, InputError, MemoryFaultError, UndecidedError
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Kernel, Level, Program
@@ -81,11 +81,15 @@ def _analyse(
         return _first_execution([LaunchAnalysis(programs[-1], launch, dict(loop_counts))])
     analyses = _analyses(programs, launch)
     completed, assumptions = _complete(analyses[-1])
-    if assumptions:
-        with suppress(InputError):  # what we assumed led it astray, say below the start of a buffer
-            found = _first_execution(_analyses(programs, completed))
-            return replace(found, assumptions=(*assumptions, *found.assumptions))
-    return _first_execution(analyses)
+    if not assumptions:
+        return _first_execution(analyses)
+    try:
+        found = _first_execution(_analyses(programs, completed))
+    except MemoryFaultError as fault:  # what we assumed may have led it astray, below the start of a buffer
+        with suppress(ArgumentError, UndecidedError):
+            return _first_execution(analyses)
+        raise fault from None
+    return replace(found, assumptions=(*assumptions, *found.assumptions))
 
 
 def _analyses(programs: Iterable[Program], launch: Launch, load: Load | None = None) -> list[LaunchAnalysis]:

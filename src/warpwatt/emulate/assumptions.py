@@ -1,11 +1,11 @@
-"""What emulation takes for granted: the sample, opcodes without semantics, contents of buffers."""
+"""What emulation takes for granted: the sample, opcodes without semantics, how long waits take."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,19 +13,14 @@ from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program
-from warpwatt.emulate.provenance import ANYWHERE
 from warpwatt.program.reasons import place
 from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from warpwatt.core.execution import Execution
     from warpwatt.emulate.run import Run
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.scaling import GridRun
-    from warpwatt.emulate.slice import DataDependence
-    from warpwatt.program.binding import BoundLaunch
 
 NOTICED_SPREAD = 0.002
 """Relative standard errors below this are not worth a word."""
@@ -33,10 +28,6 @@ UNCOVERED = "opcodes without semantics"
 """Parameter of the assumption that results of some executed instructions are unknown."""
 CUT_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where sampled blocks did not fit in the budget."""
-CONTROL_SPREAD = 0.3
-"""The same where control flow depends on contents that the user did not describe."""
-ADDRESS_SPREAD = 0.15
-"""The same where addresses alone do."""
 LOOKED_AT = 1 << 20
 """Numbers of a data file that are searched for NaN."""
 POLL_SPREAD = 0.3
@@ -72,36 +63,6 @@ def uncovered_assumptions(runs: Sequence[Run], program: Program, grid: GridRun) 
     first = program.instructions[min(unknown)].line
     message = f"results of {len(unknown)} instructions are not emulated ({listed}): zero is taken"
     yield Assumption(message, UNCOVERED, min(1.0, 0.1 + share), first)
-
-
-def data_assumptions(
-    dependence: DataDependence, bound: BoundLaunch, executions: NDArray[Any]
-) -> Iterator[Assumption]:
-    """Yield the buffers whose assumed contents decide where threads go or look, with their lines."""
-    instructions = bound.program.instructions
-    assumed = {
-        key.partition("+")[0]: bound.names[key]
-        for key, argument in bound.arguments.items()
-        if isinstance(argument, Buffer) and argument.assumed_fill
-    }
-    named: set[str] = set()
-    for what, loads, spread in (
-        ("control flow depends", dependence.control, CONTROL_SPREAD),
-        ("addresses depend", dependence.addresses, ADDRESS_SPREAD),
-    ):
-        for index in sorted(loads):
-            names = set(assumed) if ANYWHERE in loads[index] else loads[index] & set(assumed)
-            for name in sorted(names - named):
-                if not executions[index]:
-                    continue
-                named.add(name)
-                line = instructions[index].line
-                message = (
-                    f"{what} on what buffer {assumed[name]} holds ({place(line, index)} reads it): "
-                    "taken to be random numbers"
-                )
-                fix = f"--arg {assumed[name]}=TYPE[SHAPE]:zeros|ones|arange|FILE.npy"
-                yield Assumption(message, f"contents of {assumed[name]}", spread, line, fix)
 
 
 def wait_assumptions(execution: Execution) -> Iterator[Assumption]:

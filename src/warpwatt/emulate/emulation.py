@@ -6,13 +6,14 @@ whose size does not depend on the grid (:mod:`~warpwatt.emulate.sampling`), and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from warpwatt.core.arguments import Buffer
 from warpwatt.core.errors import InputError
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import WARP_SIZE, Launch
@@ -20,7 +21,6 @@ from warpwatt.core.program import Level, Program
 from warpwatt.core.progress import step
 from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.assumptions import (
-    data_assumptions,
     nan_assumptions,
     sampling_assumptions,
     uncovered_assumptions,
@@ -34,7 +34,7 @@ from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.scaling import concatenate, scale
-from warpwatt.emulate.slice import DataDependence, control_slice, data_dependence
+from warpwatt.emulate.slice import control_slice
 from warpwatt.emulate.spins import without_spins
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Limits, Trace
     from warpwatt.emulate.sampling import Sample
+    from warpwatt.emulate.scaling import GridRun
     from warpwatt.emulate.units import Engine, Sampled
     from warpwatt.program.binding import BoundLaunch
     from warpwatt.program.block_work import BlockWork
@@ -71,7 +72,6 @@ class Emulation:
 
     bound: BoundLaunch
     routine: Routine
-    dependence: DataDependence
     buffers: Mapping[int, tuple[str, float | None]]
     sampled: Sampled
 
@@ -82,19 +82,51 @@ class Emulation:
         return None if cut is None or (self.sampled.runs and cut.stop not in _FAILED) else cut
 
     @property
-    def executes_unknown(self) -> bool:
-        """Whether it executed an instruction that the emulator has no semantics for."""
-        return any(run.unknown for run in self.sampled.runs)
+    def unknown_opcodes(self) -> tuple[str, ...]:
+        """Opcodes it executed that the emulator has no semantics for, by their first part."""
+        runs = (*self.sampled.runs, *filter(None, [self.sampled.cut]))
+        names = {opcode.partition(".")[0] for run in runs for opcode in run.unknown.values()}
+        return tuple(sorted(names))
 
-    def assumed_contents(self, executions: NDArray[Any]) -> tuple[Assumption, ...]:
-        """Return the assumptions about contents of buffers that decide what was executed."""
-        return tuple(data_assumptions(self.dependence, self.bound, executions))
+    @property
+    def assumes_contents(self) -> bool:
+        """Whether there are buffers whose contents nobody described."""
+        return any(isinstance(a, Buffer) and a.assumed_fill for a in self.bound.arguments.values())
+
+    def assumed_contents(
+        self, executions: NDArray[Any], requests: NDArray[Any] | None = None
+    ) -> tuple[Assumption, ...]:
+        """Return the assumptions about contents of buffers that decide what was executed.
+
+        ``requests`` are the executions of accesses with a lane on, where that is known.
+        """
+        if not self.assumes_contents:
+            return ()
+        from warpwatt.emulate.contents import data_assumptions
+        from warpwatt.emulate.decisions import Seen
+        from warpwatt.emulate.steering import data_dependence
+
+        seen = Seen(executions, executions if requests is None else requests)
+        return tuple(data_assumptions(data_dependence(self.routine), self.bound, seen))
 
     def failure(self) -> tuple[InputError, tuple[Assumption, ...]]:
         """Return why it stopped as an error, and the assumptions about contents that may be the reason."""
         assert self.stopped is not None
-        assumed = self.assumed_contents(self.stopped.executions)
+        assumed = tuple(self._at_fault(self.stopped))
         return failure(self.stopped, self.bound, self.buffers, assumed), assumed
+
+    def _at_fault(self, run: Run) -> Iterator[Assumption]:
+        """Yield the assumed contents that a run depends on where it stopped."""
+        if not self.assumes_contents:
+            return
+        from warpwatt.emulate.contents import contents_at_fault
+        from warpwatt.emulate.decisions import Seen
+        from warpwatt.emulate.steering import data_dependence
+
+        dependence = data_dependence(self.routine)
+        at = run.fault.instruction if run.stop is Stop.FAULT and run.fault is not None else -1
+        loads = dependence.behind.get(at, dependence.control)
+        yield from contents_at_fault(loads, self.bound, Seen(run.executions, run.executions))
 
 
 @step("emulating")
@@ -123,7 +155,7 @@ def run_sample(
     ArgumentError
         If an argument is missing or does not fit.
     """
-    routine, control, dependence = prepared(bound.program)
+    routine, control = prepared(bound.program)
     bound = replace(bound, program=routine.program)
 
     def run(taken: Sample) -> tuple[Sampled, DeviceMemory]:
@@ -134,14 +166,14 @@ def run_sample(
     sampled, memory = run(sample(grid, cluster) if cluster.count > 1 else sample_by_work(grid, work))
     if sampled.cheap:
         sampled, memory = run(whole(grid))
-    return Emulation(bound, routine, dependence, memory.buffers, sampled)
+    return Emulation(bound, routine, memory.buffers, sampled)
 
 
 @lru_cache(maxsize=64)
-def prepared(program: Program) -> tuple[Routine, Routine, DataDependence]:
-    """Return a program lifted, its part that is run, and the data that decides what it does."""
+def prepared(program: Program) -> tuple[Routine, Routine]:
+    """Return a program lifted, and its part that is run."""
     routine = lift(program)
-    return routine, control_slice(routine), data_dependence(routine)
+    return routine, control_slice(routine)
 
 
 def scale_to_grid(emulation: Emulation) -> Execution:
@@ -169,7 +201,7 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         assumptions=(
             *sampling_assumptions(found.sample, found.units, grid.spread, cut=found.cut is not None),
             *uncovered_assumptions(found.runs, program, grid),
-            *emulation.assumed_contents(grid.executions),
+            *emulation.assumed_contents(grid.executions, _requests(grid)),
             *nan_assumptions(launch),
         ),
         footprints=footprints(reuse),
@@ -178,6 +210,14 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         classes=classes,
         blocks_run=sum(len(run.blocks) for run in found.runs),
     )
+
+
+def _requests(grid: GridRun) -> NDArray[np.float64]:
+    """Return how often each instruction accessed memory."""
+    found = np.zeros(len(grid.executions))
+    for index, access in grid.accesses.items():
+        found[index] = access.sums["requests"]
+    return found
 
 
 def _instructions(found: Sampled) -> dict[int, float]:

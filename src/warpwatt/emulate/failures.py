@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from warpwatt.program.binding import BoundLaunch
 
 SLOT_BITS = 40
+TRAP_HINT = (
+    "a check of the kernel failed (assert, __trap), or it waits for the whole grid (grid.sync()), "
+    "which only a cooperative launch under `warpwatt run` can"
+)
 MISALIGNED = "misaligned"
 """The engines' reason for an address that is not a multiple of the access's size."""
 
@@ -50,6 +54,13 @@ def fault_error(
     return _deadlock(fault, bound.program, bound.launch)
 
 
+def stuck_in_reconvergence(run: Run, program: Program) -> bool:
+    """Whether lanes of a warp wait for others where the compiler, not the source, makes them meet (BSYNC)."""
+    if run.stop is not Stop.DEADLOCK or run.fault is None or run.fault.instruction < 0:
+        return False
+    return program.instructions[run.fault.instruction].opcode.startswith("BSYNC")
+
+
 def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> EndlessLoopError:
     """Return the error of a run that spent its budget in a loop that analysis knows no end of."""
     line = busiest_loop(run, program)
@@ -59,7 +70,7 @@ def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> Endle
         f"the kernel {program.name} did not end within {int(run.executions.sum()) / 1e6:.3g} million warp "
         "instructions of one block: "
         "a loop that does not end, or that waits for another block",
-        hint=hint or "raise the budget of instructions if it does end",
+        hint=hint or "check what ends its loops, or give it less to do (--grid, --block, --arg)",
         **_place(line),
     )
 
@@ -83,7 +94,11 @@ def _fault(
     line = program.instructions[fault.instruction].line if fault.instruction >= 0 else None
     where = _thread(fault, launch)
     if not fault.bytes:
-        return MemoryFaultError(f"{where}: {fault.reason or 'trap'}", **_place(line))
+        return MemoryFaultError(
+            f"{where}: {fault.reason or 'trap'}",
+            hint=TRAP_HINT if fault.reason in ("", "trap") else "",
+            **_place(line),
+        )
     what = program.instructions[fault.instruction].memory
     verb = what.access.value if what is not None else "access"
     target, hint = _target(fault, launch, buffers)

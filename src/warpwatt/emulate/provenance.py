@@ -1,13 +1,14 @@
-"""Which pointer parameters an address may be made of, over a whole routine without regard to order."""
+"""Which pointer parameters an address may be made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Routine
 from warpwatt.emulate.layout import ARENA_SLOT, GLOBALS_SLOT, SLOT_BITS, parameter_offsets
+from warpwatt.emulate.propagation import propagate, union
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation
@@ -31,26 +32,16 @@ def places(routine: Routine) -> Places:
     What is loaded from memory is taken not to be made of parameters, except for constant bank 0 itself.
     """
     pointers = _pointers(routine)
-    found: Places = {}
-    registers: dict[str, frozenset[str]] = {}
     constants = {o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST}
-    changed = True
-    while changed:
-        changed = False
-        for operation in (o for b in routine.blocks for o in b.operations):
-            if operation.op is Op.SET:
-                name = str(operation.data)
-                new = registers.get(name, frozenset()) | found.get(operation.args[0].index, frozenset())
-                changed |= new != registers.get(name)
-                registers[name] = new
-                continue
-            new = _of(operation, found, registers, constants, pointers)
-            for result in operation.results:
-                changed |= new != found.get(result.index, frozenset())
-                found[result.index] = new
+    nothing: frozenset[str] = frozenset()
+
+    def evaluate(operation: Operation, found: Mapping[int, frozenset[str]]) -> frozenset[str]:
+        return _of(operation, found, constants, pointers)
+
+    found = propagate(routine, evaluate, nothing)
     for operation in (o for b in routine.blocks for o in b.operations):
         for value in operation.args:
-            found.setdefault(value.index, frozenset())
+            found.setdefault(value.index, nothing)
     return found
 
 
@@ -67,15 +58,27 @@ def meet(some: Iterable[str], others: Iterable[str]) -> bool:
     return (ANYWHERE in a and bool(b - apart)) or (ANYWHERE in b and bool(a - apart))
 
 
+def keys(space: str, where: frozenset[str]) -> frozenset[str]:
+    """Return which memory an access may look at.
+
+    >>> sorted(keys("shared", frozenset())), sorted(keys("global", frozenset({"x"})))
+    (['shared'], ['x'])
+    """
+    if space in ("shared", "local"):
+        return frozenset({space})
+    if where:
+        return where
+    return frozenset({ANYWHERE}) if space == "global" else frozenset({ANYWHERE, "shared", "local"})
+
+
 def _of(
     operation: Operation,
-    found: Places,
-    registers: dict[str, frozenset[str]],
+    found: Mapping[int, frozenset[str]],
     constants: dict[int, object],
     pointers: dict[int, str],
 ) -> frozenset[str]:
-    if operation.op is Op.GET:
-        return registers.get(str(operation.data), frozenset())
+    if operation.op is Op.SET:
+        return found.get(operation.args[0].index, frozenset())
     if operation.op is Op.LOAD and isinstance(operation.data, Memory):
         return _parameter(operation, operation.data, constants, pointers)
     if operation.op is Op.CONST:
@@ -83,7 +86,7 @@ def _of(
         return frozenset({GLOBALS}) if in_globals else frozenset()
     if operation.op in _FRESH:
         return frozenset()
-    return frozenset().union(*(found.get(v.index, frozenset()) for v in operation.args))
+    return union((found.get(v.index, frozenset()) for v in operation.args), frozenset())
 
 
 def _parameter(

@@ -11,20 +11,15 @@ buffers).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import Block, End, Op, Operation, Routine, Type, Value
+from warpwatt.emulate.ir import Block, Op, Operation, Routine, Type, Value
 from warpwatt.emulate.ir import Memory as MemoryData
-from warpwatt.emulate.provenance import ANYWHERE, Places, meet, places
-
-if TYPE_CHECKING:
-    Roots = Callable[[Operation], Iterable[Value]]
+from warpwatt.emulate.propagation import successors
+from warpwatt.emulate.provenance import Places, keys, meet, places
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
-_OFF_CHIP = frozenset({"global", "generic"})
 
 
 @dataclass(slots=True)
@@ -38,8 +33,8 @@ class Liveness:
     """Registers live at the start of each block."""
     contents: set[str] = field(default_factory=set)
     """Places of memory whose contents matter (see :mod:`warpwatt.emulate.provenance`)."""
-    loads: dict[int, frozenset[str]] = field(default_factory=dict)
-    """Off-chip loads whose results matter: instruction -> where they look."""
+    watched: frozenset[str] = frozenset()
+    """Registers of a warp that waiting lanes read while others go on: see ``Terminator.leavers``."""
 
 
 def control_slice(routine: Routine) -> Routine:
@@ -47,7 +42,7 @@ def control_slice(routine: Routine) -> Routine:
 
     Memory holds different contents afterwards, but every access is made, with the same lanes and addresses.
     """
-    live = liveness(routine, _roots_of_everything)
+    live = liveness(routine)
     spare = 1 + max((v.index for b in routine.blocks for o in b.operations for v in o.results), default=0)
     blocks = tuple(_kept(block, live, spare) for block in routine.blocks)
     used = {str(o.data) for b in blocks for o in b.operations if o.op in (Op.GET, Op.SET)}
@@ -60,33 +55,15 @@ def control_slice(routine: Routine) -> Routine:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DataDependence:
-    """Global loads that control flow, or only addresses, depend on: instruction -> pointer names."""
-
-    control: dict[int, frozenset[str]]
-    addresses: dict[int, frozenset[str]]
-
-
-def data_dependence(routine: Routine) -> DataDependence:
-    """Return which loads decide where threads go and which lanes are on, and which only where they look."""
-    control = liveness(routine, _roots_of_control).loads
-    everything = liveness(routine, _roots_of_everything).loads
-    return DataDependence(control, {k: v for k, v in everything.items() if k not in control})
-
-
-@lru_cache(maxsize=2)
-def liveness(routine: Routine, roots: Roots) -> Liveness:
-    """Return the least fixed point from ``roots``, which gives the values that an operation demands.
-
-    Slice and dependence of a routine ask for the same one.
-    """
-    live = Liveness(routine, places(routine), entry=[set() for _ in routine.blocks])
+def liveness(routine: Routine) -> Liveness:
+    """Return the least fixed point from addresses and masks of accesses and what effects need."""
+    watched = frozenset(b.end.leavers for b in routine.blocks if b.end.leavers is not None)
+    live = Liveness(routine, places(routine), entry=[set() for _ in routine.blocks], watched=watched)
     changed = True
     while changed:
         before = _size(live)
         for index in reversed(range(len(routine.blocks))):
-            _block(live, index, roots)
+            _block(live, index)
         changed = _size(live) != before
     return live
 
@@ -95,7 +72,7 @@ def _size(live: Liveness) -> tuple[int, ...]:
     return len(live.values), sum(map(len, live.entry)), len(live.contents)
 
 
-def _roots_of_everything(operation: Operation) -> Iterable[Value]:
+def _roots(operation: Operation) -> Iterable[Value]:
     """Return addresses and masks of accesses, and what operations with effects need."""
     mask = () if operation.mask is None else (operation.mask,)
     if operation.op in _ACCESSES:
@@ -105,34 +82,19 @@ def _roots_of_everything(operation: Operation) -> Iterable[Value]:
     return ()
 
 
-def _roots_of_control(operation: Operation) -> Iterable[Value]:
-    """Return masks of accesses: which lanes are on."""
-    mask = () if operation.mask is None else (operation.mask,)
-    if operation.op is Op.COUNT:
-        return (*operation.args, *mask)
-    return mask if operation.op in _ACCESSES else ()
-
-
-def _block(live: Liveness, index: int, roots: Roots) -> None:
+def _block(live: Liveness, index: int) -> None:
     """Go backwards through a block."""
     block = live.routine.blocks[index]
-    registers: set[str] = set()
-    for target in _successors(live.routine, block):
+    registers = set(live.watched)
+    for target in successors(live.routine, block):
         registers |= live.entry[target]
     end = block.end
     demanded = (end.condition, end.value, end.value2)
     live.values.update(v.index for v in demanded if v is not None)
     for operation in reversed(block.operations):
-        live.values.update(v.index for v in roots(operation))
+        live.values.update(v.index for v in _roots(operation))
         _operation(live, operation, registers)
     live.entry[index] |= registers
-
-
-def _successors(routine: Routine, block: Block) -> tuple[int, ...]:
-    if block.end.end is End.INDIRECT:
-        named = tuple(i for i, b in enumerate(routine.blocks) if b.address is not None)
-        return block.end.targets + named
-    return block.end.targets
 
 
 def _operation(live: Liveness, operation: Operation, registers: set[str]) -> None:
@@ -142,7 +104,7 @@ def _operation(live: Liveness, operation: Operation, registers: set[str]) -> Non
         if name not in registers:
             return
         live.values.update(v.index for v in operation.args)
-        if operation.mask is None and len(operation.args) == 1:
+        if _overwrites(operation, live):
             registers.discard(name)
     elif operation.op is Op.GET:
         if operation.results[0].index in live.values:
@@ -158,6 +120,11 @@ def _operation(live: Liveness, operation: Operation, registers: set[str]) -> Non
         live.values.add(operation.mask.index)
 
 
+def _overwrites(write: Operation, live: Liveness) -> bool:
+    """Whether nobody can read what a register held before a SET."""
+    return write.mask is None and len(write.args) == 1 and str(write.data) not in live.watched
+
+
 def _access(live: Liveness, operation: Operation) -> None:
     """Ask for the memory that a live load looks at, and for the values stored there."""
     where = live.where[operation.args[0].index]
@@ -166,31 +133,16 @@ def _access(live: Liveness, operation: Operation) -> None:
         if any(r.index in live.values for r in operation.results):
             live.values.add(operation.args[0].index)
         return
-    asked = _keys(space, where)
+    asked = keys(space, where)
     if operation.op is not Op.STORE and any(r.index in live.values for r in operation.results):
         live.contents |= asked
         live.values.add(operation.args[0].index)
         if operation.mask is not None:
             live.values.add(operation.mask.index)
-        if space in _OFF_CHIP:
-            live.loads[operation.instruction] = asked
     if operation.op is not Op.LOAD and meet(asked, live.contents):
         live.values.update(v.index for v in operation.args)
         if operation.mask is not None:
             live.values.add(operation.mask.index)
-
-
-def _keys(space: str, where: frozenset[str]) -> frozenset[str]:
-    """Return which memory an access may look at.
-
-    >>> sorted(_keys("shared", frozenset())), sorted(_keys("global", frozenset({"x"})))
-    (['shared'], ['x'])
-    """
-    if space in ("shared", "local"):
-        return frozenset({space})
-    if where:
-        return where
-    return frozenset({ANYWHERE}) if space == "global" else frozenset({ANYWHERE, "shared", "local"})
 
 
 def _space(operation: Operation) -> str:
@@ -203,8 +155,8 @@ def _name(operation: Operation) -> object:
 
 def _kept(block: Block, live: Liveness, spare: int) -> Block:
     """Return the block without its dead operations."""
-    registers: set[str] = set()
-    for target in _successors(live.routine, block):
+    registers = set(live.watched)
+    for target in successors(live.routine, block):
         registers |= live.entry[target]
     kept: list[Operation] = []
     for operation in reversed(block.operations):
@@ -212,11 +164,11 @@ def _kept(block: Block, live: Liveness, spare: int) -> Block:
         if operation.op is Op.SET:
             if name in registers:
                 kept.append(operation)
-                if operation.mask is None and len(operation.args) == 1:
+                if _overwrites(operation, live):
                     registers.discard(name)
         elif operation.op in _ACCESSES and not _constant(operation, live):
             kept.extend(reversed(_bare(operation, live, spare)))
-        elif _roots_of_everything(operation) or any(r.index in live.values for r in operation.results):
+        elif _roots(operation) or any(r.index in live.values for r in operation.results):
             kept.append(operation)
             if operation.op is Op.GET:
                 registers.add(name)
@@ -251,7 +203,7 @@ def _matters(operation: Operation, live: Liveness) -> bool:
     """Whether something needs what an access loads or leaves in memory."""
     if any(r.index in live.values for r in operation.results):
         return True
-    where = _keys(_space(operation), live.where[operation.args[0].index])
+    where = keys(_space(operation), live.where[operation.args[0].index])
     return operation.op is not Op.LOAD and meet(where, live.contents)
 
 

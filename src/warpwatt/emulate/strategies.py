@@ -17,6 +17,7 @@ from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Level, Program
 from warpwatt.emulate.run import Limits
+from warpwatt.emulate.undecided import check_loop_lines, require_known_loops, require_narrow
 from warpwatt.program.binding import BoundLaunch, bind
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ class LaunchAnalysis:
     engine: Engine | None = None
     load: Load | None = None
     ptx: Program | None = None
+
+    @property
+    def has_ptx(self) -> bool:
+        """Whether the kernel is at hand as PTX beside this program, to be tried after it."""
+        return self.ptx is not None and self.ptx is not self.program
 
     @cached_property
     def bound(self) -> BoundLaunch:
@@ -106,8 +112,19 @@ UNTRIED = Refusal("nothing was tried")
 
 
 def count_given_loops(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
-    """Count with the iterations that the user gave: emulation would follow the data instead."""
-    return analysis.counted if analysis.loop_counts else Refusal("no iterations of loops are given")
+    """Count with the iterations that the user gave: emulation would follow the data instead.
+
+    Raises
+    ------
+    ArgumentError
+        If a line that they are given for has no loop.
+    UndecidedError
+        If another loop's iterations are not known either.
+    """
+    if not analysis.loop_counts:
+        return Refusal("no iterations of loops are given")
+    check_loop_lines(analysis.bound.program, analysis.loop_counts)
+    return require_known_loops(analysis.counted)
 
 
 def count_closed_form(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
@@ -123,16 +140,19 @@ def count_closed_form(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refus
 def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
     """Run sampled blocks and scale them to the grid, if the emulator knows all that they execute."""
     from warpwatt.emulate.emulation import run_sample, scale_to_grid
+    from warpwatt.emulate.failures import stuck_in_reconvergence
 
     try:
         emulation = run_sample(analysis.bound, analysis.limits, analysis.engine, analysis.load, analysis.work)
     except ArgumentError as error:
         return Refusal(error.message)
+    if unknown := emulation.unknown_opcodes:
+        return Refusal(f"it executes instructions that the emulator does not know ({', '.join(unknown)})")
     if emulation.stopped is not None:
+        if stuck_in_reconvergence(emulation.stopped, emulation.bound.program):
+            return Refusal("lanes of a warp that part do not meet again in the machine code")
         failure, assumed = emulation.failure()
         return Stopped(failure.message, failure, emulation, assumed)
-    if emulation.executes_unknown:
-        return Refusal("it executes instructions that the emulator does not know")
     return scale_to_grid(emulation)
 
 
@@ -146,9 +166,12 @@ def extrapolate_truncated_run(analysis: LaunchAnalysis, refusal: Refusal) -> Exe
     from warpwatt.emulate.truncation import extrapolate
 
     try:
-        return extrapolate(refusal.emulation, analysis.loop_counts) or refusal
+        found = extrapolate(refusal.emulation, analysis.loop_counts)
     except ArgumentError as error:
         return Refusal(error.message)
+    if found is None and analysis.has_ptx:  # whose loops are as they were written
+        return Refusal(refusal.reason)
+    return found or refusal
 
 
 def count_past_failure(analysis: LaunchAnalysis, refusal: Refusal) -> Execution | Refusal:
@@ -157,18 +180,24 @@ def count_past_failure(analysis: LaunchAnalysis, refusal: Refusal) -> Execution 
     Raises
     ------
     MemoryFaultError, DeadlockError, EndlessLoopError
-        If the user described them all.
+        If what nobody described has no part in it.
+    UndecidedError
+        If how often loops run depends on it.
     """
     if not isinstance(refusal, Stopped):
         return refusal
     if not refusal.assumed:
         raise refusal.error
-    from warpwatt.program.counting import count
+    from warpwatt.program.counting import count, unknown_trips
 
     try:
         counted = count(refusal.emulation.bound, analysis.loop_counts)
     except ArgumentError as error:
         return Refusal(error.message)
+    if unknown_trips(counted) and analysis.has_ptx:
+        return Refusal(refusal.reason)
+    fixes = tuple(a.fix for a in refusal.assumed)
+    require_known_loops(counted, f"random numbers do not tell ({refusal.error})", fixes)
     message = f"emulation failed on contents that are assumed ({refusal.error}): counts are those of analysis"
     first = refusal.assumed[0]
     failed = Assumption(message, "contents that fail", FAILED_SPREAD, first.line, first.fix)
@@ -176,16 +205,19 @@ def count_past_failure(analysis: LaunchAnalysis, refusal: Refusal) -> Execution 
 
 
 def count_with_assumptions(analysis: LaunchAnalysis, refusal: Refusal) -> Execution:
-    """Count by static analysis whatever it has to assume: the last resort, which never refuses.
+    """Count by static analysis, which takes branches and addresses for granted: the last resort.
 
     Raises
     ------
     ArgumentError
         If a loop, branch or address depends on an argument that was not given.
+    UndecidedError
+        If how often loops run depends on data, or so much else does that the counts mean nothing.
     """
     assumption = Assumption(f"not emulated: {refusal.reason}", "no emulation", STATIC_SPREAD)
-    counted = analysis.counted
-    return replace(counted, assumptions=(*counted.assumptions, assumption))
+    counted = require_known_loops(analysis.counted, f"it cannot be emulated: {refusal.reason}")
+    found = replace(counted, assumptions=(*counted.assumptions, assumption))
+    return require_narrow(found, refusal.reason)
 
 
 EMULATION: tuple[Strategy, ...] = (emulate, extrapolate_truncated_run, count_past_failure)

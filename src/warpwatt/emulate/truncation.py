@@ -14,7 +14,7 @@ from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.failures import busiest_loop
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.scaling import scale
-from warpwatt.program.counting import count
+from warpwatt.program.counting import count, unknown_trips
 
 if TYPE_CHECKING:
     from warpwatt.emulate.emulation import Emulation
@@ -26,7 +26,7 @@ TRUNCATED_SPREAD = 0.1
 def extrapolate(emulation: Emulation, loop_counts: Mapping[int, float]) -> Execution | None:
     """Return the execution as analysis counts it, with the access patterns seen in the part that was run.
 
-    None where analysis does not know either how often the loop runs that spent the budget.
+    None where analysis does not know either how often loops run.
 
     Raises
     ------
@@ -37,10 +37,9 @@ def extrapolate(emulation: Emulation, loop_counts: Mapping[int, float]) -> Execu
     assert cut is not None
     routine, launch, buffers = emulation.routine, emulation.bound.launch, emulation.buffers
     counted = count(emulation.bound, loop_counts)
-    line = busiest_loop(cut, routine.program)
-    assumed = any(a.parameter.startswith("trips of") for a in counted.assumptions)
-    if assumed and (line is None or line.line not in loop_counts):
+    if unknown_trips(counted):
         return None
+    line = busiest_loop(cut, routine.program)
     part = scale([cut], [launch.grid.count / max(1, len(cut.blocks))], [0])
     counts = np.array(counted.counts)
     seen = (part.executions > 0) & (counts > 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
-from warpwatt.frontend import hostcode, process, untrusted
+from warpwatt.frontend import hostcode, process, toolchain, untrusted
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS
@@ -137,7 +137,7 @@ def _compile_blanking(
     # What a missing header, or a declaration that was blanked, leads to, explains less than that itself.
     why = refusals[0] if _blanked(refusals[-1], texts, source) else refusals[-1]
     log = next((r for r in refusals if _MISSING_HEADER.search(r)), why)
-    raise _refusal(log.replace(texts.name, source.name), flags, source.name)
+    raise _refusal(log.replace(texts.name, source.name), flags, source.name, toolkit)
 
 
 def _blanked(log: str, texts: _Texts, source: Source) -> bool:
@@ -186,13 +186,22 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
     return result
 
 
-def _refusal(log: str, flags: Sequence[str], file: str) -> CompileError:
+def _refusal(log: str, flags: Sequence[str], file: str, toolkit: Toolkit) -> CompileError:
     target = next((flag.partition("=")[2] for flag in flags if "arch" in flag), "")
     header = re.search(r"cannot open source file", log)
-    host = "install g++ or clang++ so that nvcc can compile the file: NVRTC has no host headers"
+    host = _host_hint(toolkit)
     hint = f"name the folder that holds the header with -I DIR, or {host}" if header else ""
     hint = host if re.search(r'namespace "std|"std::', log) else hint
     return compile_error(log, "NVRTC", target, file=file, hint=hint)
+
+
+def _host_hint(toolkit: Toolkit) -> str:
+    """Return what helps a source that needs the host's headers, which NVRTC lacks."""
+    if toolchain.host_compiler() is None:
+        return "install g++ or clang++ so that nvcc can compile the file: NVRTC has no host headers"
+    if toolkit.nvcc is None:
+        return "install nvcc (`warpwatt doctor` says how) to compile the file: NVRTC has no host headers"
+    return "leave the host's headers out: what compiles this, NVRTC, has none"
 
 
 def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:

@@ -18,6 +18,7 @@ from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK, THREAD
 from warpwatt.program.formulas import trip_formula
 from warpwatt.program.iterations import count_iterations
+from warpwatt.program.loops import loop_lines
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.reasons import Demands, data_source, place
 from warpwatt.program.sampling import sample_warps
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from warpwatt.program.symbolic import Symbols
     from warpwatt.program.walk import Context, LoopEntry
 
-DEFAULT_TRIPS = 10
-"""Iterations of a loop whose count depends on data, unless the user says otherwise."""
+PLACEHOLDER_TRIPS = 10
+"""Iterations of a loop whose count is not known, so that the rest can be analysed: no answer rests on it."""
+UNKNOWN_TRIPS = "unknown trips"
+"""How the parameter of the assumption begins that a loop runs so often."""
 LOOP_SPREAD = 1.0
 """Standard deviation of the logarithm of such a count: a factor of e either way is likely."""
 EXIT_SPREAD = 0.5
@@ -89,6 +92,11 @@ def count(bound: BoundLaunch, loop_counts: Mapping[int, float] | None = None) ->
         patterns = accesses.run()
     execution = counts.execution(launch, patterns, accesses.assumptions)
     return replace(execution, footprints=accesses.footprints())
+
+
+def unknown_trips(execution: Execution) -> tuple[Assumption, ...]:
+    """Return what a count says about loops of which it does not know how often they run."""
+    return tuple(a for a in execution.assumptions if a.parameter.startswith(UNKNOWN_TRIPS))
 
 
 class _Counts:
@@ -159,8 +167,9 @@ class _Counts:
         )
 
     def assumed_last(self, loop: int, tests: tuple[ExitTest, ...], *, known: bool) -> int | None:
-        """Return the user's count, or the default where analysis found none."""
-        given = [self.loop_counts[n] for n in self._lines(loop) if n in self.loop_counts]
+        """Return the user's count, or a placeholder where analysis found none."""
+        lines = loop_lines(self.symbols.flow, self.symbols.forest.loops[loop])
+        given = [self.loop_counts[n] for n in lines if n in self.loop_counts]
         if given:
             return self._share(loop, round(given[0]))
         if known:
@@ -174,11 +183,10 @@ class _Counts:
         ]
         if not any(lacking):
             fix = f"--loop {this.line.line}=COUNT" if this.line is not None else ""
-            message = f"the loop at {where} is taken to be entered and to run {DEFAULT_TRIPS} times: "
-            message += "its count depends on "
+            message = f"how often the loop at {where} runs depends on "
             message += self._why([t.predicate for t in tests])
-            self._assume(Assumption(message, f"trips of loop at {where}", LOOP_SPREAD, this.line, fix))
-        return self._share(loop, DEFAULT_TRIPS)
+            self._assume(Assumption(message, f"{UNKNOWN_TRIPS} {where}", LOOP_SPREAD, this.line, fix))
+        return self._share(loop, PLACEHOLDER_TRIPS)
 
     def undecided(self, node: Node, terminator: Instruction) -> None:
         """Record a branch that depends on data, or on an argument that was not given."""
@@ -253,13 +261,6 @@ class _Counts:
         flow = self.symbols.flow
         inside = [i for b in loop.blocks for i in flow.instructions(b)]
         return sum(i.memory is not None for i in inside) or len(inside)
-
-    def _lines(self, loop: int) -> list[int]:
-        """Return the source lines a user may know a loop by: its test's, its latches', its head's."""
-        this, flow = self.symbols.forest.loops[loop], self.symbols.flow
-        ends = [flow.terminator(b) for b in (*this.latches, *(s for s, _ in this.exits))]
-        lines = [this.line, *[i.line for i in ends if i is not None], flow.line(this.header)]
-        return list(dict.fromkeys(line.line for line in lines if line is not None))
 
     def _why(self, nodes: list[Node | None]) -> str:
         reason, source = "paths too many to follow", None

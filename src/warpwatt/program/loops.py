@@ -94,6 +94,13 @@ class LoopForest:
         return inner if inner is not None and inner != loop else None
 
 
+def loop_lines(flow: ControlFlow, loop: Loop) -> list[int]:
+    """Return the source lines a user may know a loop by: its test's, its latches', its head's."""
+    ends = [flow.terminator(b) for b in (*loop.latches, *(s for s, _ in loop.exits))]
+    lines = [loop.line, *[i.line for i in ends if i is not None], flow.line(loop.header)]
+    return list(dict.fromkeys(line.line for line in lines if line is not None))
+
+
 @lru_cache(maxsize=64)
 def natural_loops(flow: ControlFlow) -> LoopForest:
     """Return the loops of a control-flow graph (cached per graph).

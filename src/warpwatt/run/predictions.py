@@ -12,7 +12,8 @@ from warpwatt.compose import Choice, LaunchModels, analyse, finish
 from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.program import Level
-from warpwatt.emulate.emulation import prepared
+from warpwatt.emulate.lift import lift
+from warpwatt.emulate.steering import data_dependence
 from warpwatt.emulate.workload import footprints, workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model, time_model
@@ -221,5 +222,5 @@ def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:
 def _steered(kernel: Kernel) -> bool:
     """Whether global memory decides what a kernel does."""
     program = kernel.sass or kernel.program()
-    _, _, dependence = prepared(program)
+    dependence = data_dependence(lift(program))
     return bool(dependence.control or dependence.addresses)

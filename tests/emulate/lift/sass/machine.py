@@ -19,6 +19,7 @@ from warpwatt.emulate.lift.sass.operands import Step
 from warpwatt.emulate.lift.sass.table import lift_instruction
 from warpwatt.emulate.memory import DeviceMemory
 from warpwatt.emulate.run import Context, Limits, Run
+from warpwatt.emulate.slice import control_slice
 from warpwatt.isa.sass.operands import parse_operands
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def execute(
 
 
 def start(lines: Sequence[str]) -> tuple[Run, NDArray[np.uint32]]:
-    """Run a whole program on both engines, which must agree.
+    """Run a whole program on both engines, which must agree; its control slice must execute the same.
 
     The first two words of bank 0 hold where 32 words may be written.
     """
@@ -98,6 +99,10 @@ def start(lines: Sequence[str]) -> tuple[Run, NDArray[np.uint32]]:
     (fast, found), (plain, wanted) = results
     assert (fast.stop, found.tolist()) == (plain.stop, wanted.tolist())
     assert fast.executions.tolist() == plain.executions.tolist()
+    memory = DeviceMemory()
+    where = memory.place("out", np.zeros(LANES, np.uint32))
+    short = reference.run(control_slice(routine), _context(where.to_bytes(8, "little")), memory, [0], limits)
+    assert (short.stop, short.executions.tolist()) == (plain.stop, plain.executions.tolist())
     return results[1]
 
 

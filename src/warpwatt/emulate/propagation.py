@@ -1,0 +1,97 @@
+"""What is known of a routine's values, followed forward through its registers along its control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from heapq import heappop, heappush
+from types import MappingProxyType
+from typing import TypeVar
+
+from warpwatt.emulate.ir import Block, End, Op, Operation, Routine
+
+T = TypeVar("T", int, frozenset[str])
+"""What may be known: sets, as bits of an integer or as frozen sets; the empty one where nothing is."""
+
+
+def successors(routine: Routine, block: Block) -> tuple[int, ...]:
+    """Return the blocks that control may go to from one."""
+    if block.end.end is End.INDIRECT:
+        named = tuple(i for i, b in enumerate(routine.blocks) if b.address is not None)
+        return block.end.targets + named
+    return block.end.targets
+
+
+def propagate(
+    routine: Routine,
+    evaluate: Callable[[Operation, Mapping[int, T]], T],
+    empty: T,
+    starts: Mapping[int, Mapping[str, T]] = MappingProxyType({}),
+) -> dict[int, T]:
+    """Return what is known of every value: the union over all paths, a register's old value overwritten.
+
+    ``evaluate`` says what is known of the results of an operation other than GET, given its arguments'; of a
+    SET, what is written. ``starts`` is what is known besides of registers at the start of blocks.
+    """
+    values: dict[int, T] = {}
+    entry: list[dict[str, T]] = [dict(starts.get(index, {})) for index in range(len(routine.blocks))]
+    following = [successors(routine, block) for block in routine.blocks]
+    waiting = list(range(len(routine.blocks)))  # a heap: blocks that come first, first
+    queued = set(waiting)
+    while waiting:
+        index = heappop(waiting)
+        queued.remove(index)
+        registers = _through(routine.blocks[index], dict(entry[index]), values, evaluate, empty)
+        for target in following[index]:
+            if _joined(entry[target], registers) and target not in queued:
+                queued.add(target)
+                heappush(waiting, target)
+    return values
+
+
+def union(sets: Iterable[T], empty: T) -> T:
+    """Return the union of some sets.
+
+    >>> union([1, 4], 0), sorted(union([frozenset("x"), frozenset("y")], frozenset()))
+    (5, ['x', 'y'])
+    """
+    for known in sets:
+        if known:
+            empty = known | empty
+    return empty
+
+
+def _through(
+    block: Block,
+    registers: dict[str, T],
+    values: dict[int, T],
+    evaluate: Callable[[Operation, Mapping[int, T]], T],
+    empty: T,
+) -> dict[str, T]:
+    """Note the values of a block; return its registers at the end, those that something is known of."""
+    for operation in block.operations:
+        name = str(operation.data)
+        if operation.op is Op.GET:
+            values[operation.results[0].index] = registers.get(name, empty)
+            continue
+        known = evaluate(operation, values)
+        if operation.op is Op.SET:
+            if operation.mask is not None or len(operation.args) > 1:
+                known = known | registers.get(name, empty)
+            registers[name] = known
+            if not known:
+                del registers[name]
+        for result in operation.results:
+            values[result.index] = known
+    return registers
+
+
+def _joined(entry: dict[str, T], registers: dict[str, T]) -> bool:
+    """Add what is known of registers to the start of a block; whether that is new."""
+    new = False
+    for name, known in registers.items():
+        old = entry.get(name)
+        joined = known if old is None else known | old
+        if joined != old:
+            entry[name] = joined
+            new = True
+    return new

@@ -1,0 +1,95 @@
+"""Where nothing tells what a launch does: refusals that name what would, and what narrows a wide interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from warpwatt.core.errors import ArgumentError, UndecidedError
+from warpwatt.core.execution import Assumption, Execution
+from warpwatt.core.program import Program
+from warpwatt.program.cfg import control_flow
+from warpwatt.program.counting import unknown_trips
+from warpwatt.program.loops import loop_lines, natural_loops
+
+WIDE = 10.0
+"""Ends of an interval further apart than this factor name what would narrow it."""
+_BOTH_TAILS = 2 * 1.2816
+"""Standard deviations between the 10 % and the 90 % quantile of a normal distribution."""
+
+
+def check_loop_lines(program: Program, lines: Iterable[int]) -> None:
+    """Check that every line has a loop.
+
+    Raises
+    ------
+    ArgumentError
+        If one has none; it names the lines that have.
+    """
+    flow = control_flow(program)
+    known = {line for loop in natural_loops(flow).loops for line in loop_lines(flow, loop)}
+    for line in lines:
+        if line in known:
+            continue
+        shown = ", ".join(map(str, sorted(known)))
+        raise ArgumentError(
+            f"kernel {program.name} has no loop at line {line} as it is compiled (short ones are unrolled)",
+            hint=f"write --loop LINE=COUNT for a line of a loop: {shown}" if known else "leave --loop out",
+        )
+
+
+def require_known_loops(counted: Execution, reason: str = "", fixes: Iterable[str] = ()) -> Execution:
+    """Return an execution that analysis counted, if it knows how often every loop runs.
+
+    ``reason`` says why running it does not tell, ``fixes`` what would make that possible.
+
+    Raises
+    ------
+    UndecidedError
+        If it does not; it names the loops, and what tells.
+    """
+    unknown = unknown_trips(counted)
+    if not unknown:
+        return counted
+    place = None if unknown[0].line is None else unknown[0].line.outermost
+    ways = (fixes, (a.fix for a in unknown))
+    told = filter(None, (" ".join(dict.fromkeys(filter(None, way))) for way in ways))
+    raise UndecidedError(
+        "; ".join([*(a.message for a in unknown), *filter(None, [reason])]),
+        hint=", or ".join(told) or "compile with -lineinfo, so that --loop LINE=COUNT can name it",
+        file=None if place is None else place.file,
+        line=None if place is None else place.line,
+    )
+
+
+def require_narrow(found: Execution, reason: str) -> Execution:
+    """Return an execution unless what it takes for granted makes its time mean nothing.
+
+    Raises
+    ------
+    UndecidedError
+        If the interval is :data:`WIDE` and nothing that the user could say would narrow it.
+    """
+    spread = math.hypot(*(a.spread for a in found.assumptions))
+    if math.exp(_BOTH_TAILS * spread) <= WIDE or any(a.fix for a in found.assumptions):
+        return found
+    taken = [a.message for a in sorted(found.assumptions, key=lambda a: -a.spread)][:2]
+    raise UndecidedError(
+        f"what the kernel does is not known: {reason}; {'; '.join(taken)}",
+        hint="choose a GPU whose machine code needs none of these instructions (--gpu)",
+    )
+
+
+def narrowing(low: float, high: float, assumptions: Sequence[Assumption]) -> tuple[str, ...]:
+    """Return a warning that names the one thing that would narrow a wide interval most, if it is wide.
+
+    >>> narrowing(1.0, 20.0, [Assumption("the loop is long", "loop", 1.0, fix="--loop 3=COUNT")])
+    ('the ends of the interval are a factor of 20 apart: --loop 3=COUNT would narrow it most',)
+    >>> narrowing(1.0, 2.0, [])
+    ()
+    """
+    told = [a for a in assumptions if a.fix and a.spread > 0]
+    if high <= WIDE * low or not told:
+        return ()
+    fix = max(told, key=lambda a: a.spread).fix
+    return (f"the ends of the interval are a factor of {high / low:.0f} apart: {fix} would narrow it most",)
