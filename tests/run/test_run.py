@@ -225,4 +225,6 @@ def test_a_python_script_finds_the_driver_and_its_arguments(tmp_path):
         "print(__name__, sys.argv[1:], *done, count.value)\n"
     )
     for words in ([script, "a", "b"], [sys.executable, script, "a", "b"]):
-        assert run(*words).stdout.splitlines()[0] == "__main__ ['a', 'b'] 0 0 1"
+        lines = run(*words).stdout.splitlines()
+        assert lines[0] == "__main__ ['a', 'b'] 0 0 1"
+        assert lines[1].startswith("╭─ script.py ")

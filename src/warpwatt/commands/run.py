@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -161,6 +161,7 @@ def _result(
     """Run the program, compiled first if it is a source, or predict a saved run again."""
     from tempfile import TemporaryDirectory
 
+    from warpwatt.run.python import script_place
     from warpwatt.run.recording import Recording, is_recording
     from warpwatt.run.session import rerun, run
 
@@ -168,7 +169,9 @@ def _result(
         return rerun(Recording(Path(words[0])), wanted)
     with TemporaryDirectory(prefix="warpwatt-run-") as folder:
         command = _command(words, wanted.gpus, Path(folder), for_all=save is not None)
-        return run(command, wanted, bounds, output, save)
+        result = run(command, wanted, bounds, output, save)
+    script = script_place(words)
+    return result if script is None else replace(result, program=words[script])
 
 
 def _command(words: Sequence[str], gpus: Sequence[Gpu], folder: Path, *, for_all: bool) -> list[str]:
