@@ -22,7 +22,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 600
 
-.PHONY: demo test native native-test sanitize mutation fuzz lint types unit coverage docs lock validate bench prepare measure rehearse clean
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs lock validate bench prepare measure rehearse clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -45,6 +45,9 @@ mutation: $(DEV) $(LIBRARY) ## break the simulator and the composition, one thin
 
 fuzz: $(DEV) $(LIBRARY) ## changed files for every loader, for FUZZ seconds; anything but a typed error is printed
 	$(BIN)/python -W ignore -m tests.fuzz $(FUZZ)
+
+random-kernels: $(DEV) $(LIBRARY) ## sampled blocks against whole grids of SEEDS random kernels
+	WARPWATT_RANDOM_KERNELS=$(or $(SEEDS),300) $(BIN)/pytest -q tests/emulate/test_random_kernels.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .
