@@ -13,16 +13,22 @@ BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 def script_place(words: Sequence[str]) -> int | None:
     """Return where the script stands in a command that runs one, None for other commands.
 
-    >>> script_place(["a.py", "1"]), script_place(["venv/bin/python3", "a.py"]), script_place(["./a", "b.py"])
-    (0, 1, None)
+    >>> script_place(["a.py", "1"]), script_place(["venv/bin/python3", "-u", "a.py"])
+    (0, 2)
+    >>> script_place(["./a", "b.py"]), script_place(["python", "-m", "b.py"])
+    (None, None)
     """
-    for place, word in enumerate(words[:2]):
-        if word.endswith(".py") and (place == 0 or Path(words[0]).name.startswith("python")):
-            return place
-    return None
+    if words[0].endswith(".py"):
+        return 0
+    if not Path(words[0]).name.startswith("python"):
+        return None
+    place = next((k for k, word in enumerate(words[1:], 1) if not word.startswith("-")), 0)
+    alone = not {"-m", "-c", "-X", "-W"}.intersection(words[:place])
+    return place if place and alone and words[place].endswith(".py") else None
 
 
 def python_command(words: Sequence[str], script: int) -> list[str]:
     """Return the command that runs a script: with the Python that was named, else the one that runs us."""
     python = str(Path(words[0]).absolute()) if script and Path(words[0]).exists() else words[0]
-    return [python if script else sys.executable, str(BOOTSTRAP), *words[script:]]
+    before = [python, *words[1:script]] if script else [sys.executable]
+    return [*before, str(BOOTSTRAP), *words[script:]]
