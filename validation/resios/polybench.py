@@ -107,10 +107,10 @@ def row(path: Path, folder: Path, cuda: Path | None) -> Row:
         path.stem,
         str(len(large.nests)),
         sum(nest.launches for nest in large.nests),
-        _agreement(plain),
-        _agreement(taken),
+        agreement(plain),
+        agreement(taken),
         large.model.resident.value,
-        _plain(large) if public is None else public,
+        plain_seconds(large) if public is None else public,
         public is not None,
     )
 
@@ -126,7 +126,7 @@ def _public(path: Path, folder: Path, cuda: Path | None) -> float | None:
         return None
 
 
-def _plain(ported: Port) -> float:
+def plain_seconds(ported: Port) -> float:
     """Return the seconds of the kernels written plainly: the way that is predicted first."""
     total = 0.0
     for nest in ported.nests:
@@ -138,7 +138,8 @@ def _plain(ported: Port) -> float:
     return total
 
 
-def _agreement(found: Sequence[Agreement]) -> str:
+def agreement(found: Sequence[Agreement]) -> str:
+    """Return how arrays compare: to the last bit, or within how much of the largest value, and which."""
     if all(one.exact for one in found):
         return "to the last bit"
     worst = max(found, key=lambda one: one.relative)

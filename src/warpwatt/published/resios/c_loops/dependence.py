@@ -68,7 +68,20 @@ class Dependence:
         else:
             what += f" and line {b} {second} it, perhaps the same element in another iteration"
         message = f"the loop over {self.loop.variable.name!r} is not data parallel: {what}"
+        hint = hint or self._hint()
         return DependenceError(message, file=file, line=self.loop.line, lines=self.lines, hint=hint)
+
+    def _hint(self) -> str:
+        """Return what to change where no other loop could stand outermost."""
+        if self.iterations is not None:
+            return (
+                "let no iteration need another one's result: write to a second array, as Jacobi's method does"
+            )
+        if self.exact:
+            return (
+                "only one sum, product or extreme per loop is shared; give other values a place per iteration"
+            )
+        return "subscripts that are sums of loop variables and sizes can be told apart; let one iteration own each"
 
 
 def check_aliases(function: Function, written: set[str]) -> None:

@@ -279,7 +279,9 @@ class _Reading:
                     message = (
                         f"a bound of the loop over {statement.variable.name!r} depends on {changed[0]!r}"
                     )
-                    raise self.place.refused(f"{message}, which the loops change: not affine", statement.line)
+                    hint = f"give {changed[0]!r} one value, with ?: in place of later assignments"
+                    message += ", which the loops change: not affine"
+                    raise self.place.refused(message, statement.line, hint)
 
 
 def _reached(functions: dict[str, Any], name: str) -> set[str]:

@@ -316,8 +316,9 @@ class Body:
         if whole is not None:
             yield from self._copies(whole, node.rvalue, line)
             return
+        target_ = self._target(node.lvalue, line)
         value_ = self._reader.read(node.rvalue)
-        yield Assign(self._target(node.lvalue, line), node.op[:-1], value_, line)
+        yield Assign(target_, node.op[:-1], value_, line)
 
     def _whole_structure(self, node: Any) -> Structure | Row | None:
         """Return the structure that an assignment sets as a whole, None if it sets a number."""
@@ -336,7 +337,7 @@ class Body:
         return found if isinstance(found, (Structure, Row)) else None
 
     def _target(self, node: Any, line: int) -> Name | Element:
-        if isinstance(node, c_ast.ID) and isinstance(self.scope.entries.get(node.name), View):
+        if isinstance(node, c_ast.ID) and isinstance(self.scope.entries.get(node.name), (Array, View)):
             raise self.scope.place.refused(
                 f"where pointer {node.name!r} points to changes", line, "index the array itself"
             )
