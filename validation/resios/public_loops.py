@@ -115,9 +115,12 @@ def page(found: Sequence[Row]) -> str:
     date = datetime.datetime.now(tz=datetime.UTC).date()
     ported = [one for one in found if one.cells]
     exact = sum(one.cells[2] == "to the last bit" for one in ported)
+    summary = (
+        f"{len(ported)} of {len(found)} functions ported, {exact} of them equal to the last bit in the "
+        "source's order; library functions of the GPU and of the C library differ in the last bits.\n"
+    )
     lines = [
-        f"{len(ported)} of {len(found)} functions ported, {exact} of them equal to the last bit in the source's "
-        "order of sums; library functions of the GPU and of the C library differ in the last bits.\n",
+        summary,
         f"| {COLUMNS} |",
         f"|{'---|' * (COLUMNS.count('|') + 1)}",
         *(f"| {one.code} | {one.name} | {' | '.join(one.cells)} |" for one in ported),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping as Table
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -150,13 +151,18 @@ def _is_one(expression: Expression) -> bool:
     return isinstance(expression, Number) and expression.value == 1
 
 
-def source(bound: BoundFunction, generated: tuple[Generated, ...]) -> str:
-    """Return a CUDA file with the kernels and, as comments, what ``warpwatt predict`` needs to know."""
+def source(bound: BoundFunction, generated: tuple[Generated, ...], comments: Table[str, str]) -> str:
+    """Return a CUDA file with the kernels and, as comments, what ``warpwatt predict`` needs to know.
+
+    ``comments`` are to stand in front of what computes a function of loops, by its name.
+    """
     function = bound.function
-    parts = [f"// Data-parallel loops of {function.name} ({function.file}), one thread per iteration.\n"]
-    for one in (kernel for first in generated for kernel in first.chain):
-        options = f"--kernel {one.name} --grid {one.launch.grid} --block {one.launch.block}"
-        parts += [f"// warpwatt: {options}{_argument_options(one)}\n", one.text, "\n"]
+    parts = [f"// Data-parallel loops of {function.name} ({function.file}).\n\n"]
+    for first in generated:
+        parts.append(comments.get(first.base, ""))
+        for one in first.chain:
+            options = f"--kernel {one.name} --grid {one.launch.grid} --block {one.launch.block}"
+            parts += [f"// warpwatt: {options}{_argument_options(one)}\n", one.text, "\n"]
     return "".join(parts).rstrip("\n") + "\n"
 
 

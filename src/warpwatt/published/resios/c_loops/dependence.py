@@ -74,14 +74,10 @@ class Dependence:
     def _hint(self) -> str:
         """Return what to change where no other loop could stand outermost."""
         if self.iterations is not None:
-            return (
-                "let no iteration need another one's result: write to a second array, as Jacobi's method does"
-            )
+            return "write to a second array what other iterations read, as Jacobi's method does"
         if self.exact:
-            return (
-                "only one sum, product or extreme per loop is shared; give other values a place per iteration"
-            )
-        return "subscripts that are sums of loop variables and sizes can be told apart; let one iteration own each"
+            return "one sum or extreme per loop is shared among threads; give other values a place each"
+        return "only subscripts that are sums of loop variables and sizes can be told apart"
 
 
 def check_aliases(function: Function, written: set[str]) -> None:

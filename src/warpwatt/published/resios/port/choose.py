@@ -57,6 +57,8 @@ class Candidates:
 class Chosen:
     """The way taken: its text, predictions of its sampled launches, seconds of all launches, the others.
 
+    ``reorders``: sums come in another order than in the source.
+
     Of several kernels in a row ``samples`` has the slowest one's.
     """
 
@@ -64,6 +66,7 @@ class Chosen:
     samples: tuple[Prediction, ...]
     predicted: Estimate | None
     alternatives: tuple[Alternative, ...]
+    reorders: bool = False
 
 
 def choose(
@@ -88,7 +91,7 @@ def _named(one: Candidates, name: str) -> Variant:
 
 
 def _unpredicted(program: Program, one: Candidates, variant: Variant) -> Chosen:
-    return Chosen(_final(program, one, variant), (), None, ())
+    return Chosen(_final(program, one, variant), (), None, (), variant.reorders)
 
 
 def _final(program: Program, one: Candidates, variant: Variant) -> Generated:
@@ -143,7 +146,7 @@ class _Choosing:
             for seconds, v in sorted(timed, key=lambda pair: pair[0])
             if math.isfinite(seconds)
         )
-        return Chosen(_final(self.program, one, best), samples, predicted, alternatives)
+        return Chosen(_final(self.program, one, best), samples, predicted, alternatives, best.reorders)
 
     def _seconds(self, source: Source, one: Candidates, variant: Variant) -> float:
         """Return the predicted seconds of the launch in the middle; infinite where a thread does too much."""

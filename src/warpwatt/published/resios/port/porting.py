@@ -26,6 +26,7 @@ from warpwatt.published.resios.machine import tables
 from warpwatt.published.resios.port.choose import Candidates, Chosen, Target, added, choose
 from warpwatt.published.resios.port.host_code import host_function
 from warpwatt.published.resios.port.launches import launched, mapping_of
+from warpwatt.published.resios.port.proofs import proof
 from warpwatt.published.resios.port.reduction import fits, unguarded
 from warpwatt.published.resios.port.result import Costs, Port, PortedNest
 from warpwatt.published.resios.port.variants import variants
@@ -115,8 +116,12 @@ def port(
     copied_in, copied_out = copies(bound)
     sizes = [*copied_in.values(), *copied_out.values()]
     texts = {c.generated.base: c.generated for c in chosen}
+    comments = {
+        c.generated.base: proof(one, program, reorders=c.reorders)
+        for one, c in zip(ready, chosen, strict=True)
+    }
     text = (
-        cuda_source(bound, tuple(texts.values()))
+        cuda_source(bound, tuple(texts.values()), comments)
         + "\n"
         + host_function(program, texts, [*copied_in], [*copied_out])
     )
