@@ -29,7 +29,7 @@ RANK = """void rank(int n, int m, float c[n][n], float a[n][m]) {
 
 def taken(text, values, name):
     source = Source("loops.c", text.encode())
-    request = Request(values, assume_no_alias=True, run=False, take=(name,))
+    request = Request(values, assume_no_alias=True, run=False, take=(name,) * 4)
     return source, port(source, find("h200"), request, choice=RESIOS)
 
 
@@ -112,3 +112,21 @@ def test_a_long_sum_is_shared_by_many_blocks_because_that_is_predicted_faster():
     taken = next(a.name for a in nest.alternatives if a.taken)
     assert taken in set(map(str, Across))
     assert seconds[taken] < 0.5 * seconds[str(Combining.TREE)]
+
+
+NORMS = """void f(int n, double a[n][n], double s[n]) {
+    for (int k = 0; k < n; k++) {
+        for (int j = k + 1; j < n; j++) {
+            s[j] = 0;
+            for (int i = 0; i < n; i++) s[j] += a[i][k] * a[i][j];
+            a[k][j] = s[j];
+        }
+    } }"""
+
+
+@needs_cc
+@pytest.mark.toolchain
+def test_partial_results_have_room_in_the_largest_launch():
+    source, one = taken(NORMS, {"n": 12}, str(Across.TWO_KERNELS))
+    assert "_parts(" in one.cuda
+    assert all(found.relative < 1e-12 for found in check(source, one))

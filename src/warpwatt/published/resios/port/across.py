@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -43,16 +42,18 @@ class Across(StrEnum):
     TWO_KERNELS = "many blocks per result, a second kernel combines them"
 
 
-def grid_reduction(bound: BoundFunction, mapping: Mapping, across: Across, threads: int) -> Generated | None:
+def grid_reduction(
+    bound: BoundFunction, mapping: Mapping, across: Across, threads: int, results: int
+) -> Generated | None:
     """Return kernels that deal loops of reduction to many blocks; None where their body is no such loop.
 
-    ``threads`` is a block's size. What stands before and after the loops runs in the kernel that combines, or
-    in kernels of its own.
+    ``threads`` is a block's size, ``results`` those of the largest launch. What stands before and after the
+    loops runs in the kernel that combines, or in kernels of its own.
     """
     body, condition = unguarded(mapping.body)
     if condition is not None or len(mapping.loops) > MOST_LOOPS or not fits(body):
         return None
-    written = _Across(bound, mapping, body, threads)
+    written = _Across(bound, mapping, body, threads, results)
     return written.two_kernels() if across is Across.TWO_KERNELS else written.with_atomics()
 
 
@@ -62,10 +63,10 @@ class _Across:
     mapping: Mapping
     body: Sequence[Statement]
     threads: int
+    results: int
 
     def two_kernels(self) -> Generated:
         """Return a kernel that writes the partial result of every block, and one that combines them."""
-        results = math.prod(loop.most for loop in self.mapping.loops)
         first, second = self._writer("_parts"), self._writer("_combine")
         one_way, other_way = self._sharing(first), self._sharing(second)
         lines = list(first.positions(*_SHARED_PLACES[: self._loops]))
@@ -78,7 +79,7 @@ class _Across:
                 continue
             parts = f"{first.name}_parts{number or ''}"
             for writer in (first, second):
-                writer.scratch.append((parts, one.target.type, results * BLOCKS))
+                writer.scratch.append((parts, one.target.type, self.results * BLOCKS))
             at = f"{parts}[(blockIdx.y + gridDim.y * blockIdx.z) * gridDim.x + blockIdx.x]"
             lines += one_way.shared(one, _PLACE, _STEP, f"{at} = {first.fresh('partial')};")
             head = f"for (int block = threadIdx.x; block < {BLOCKS}; block += {self.threads})"

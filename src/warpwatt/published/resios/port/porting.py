@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import Choice
@@ -109,7 +110,8 @@ def port(
     for one in ready:
         loops, mapping = mapping_of(program, one.kernel, one.middle)
         prognosis = prognose(loops, mapping, gpu, policy=request.policy)
-        made = variants(loops, mapping, prognosis.block, reorder=request.reorder)
+        most = max(prod(one.kernel.extents({**program.integers, **times})) for times in one.launches)
+        made = variants(loops, mapping, prognosis.block, reorder=request.reorder, most_results=most)
         found.append(Candidates(one, mapping, prognosis, made))
     chosen, note = choose(program, tuple(found), Target(gpu, clocks, choice), request.take)
     sequential = _sequential(source, bound, request)

@@ -43,16 +43,19 @@ class Variant:
 
 
 def variants(
-    bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: bool = True
+    bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: bool = True, most_results: int = 0
 ) -> tuple[Variant, ...]:
     """Return the ways to write a kernel, the thesis' block first.
 
-    ``reorder`` allows reductions that add in another order.
+    ``reorder`` allows reductions that add in another order; ``most_results`` are those of its largest launch,
+    by default that of the mapping.
     """
-    return tuple(_named(_variants(bound, mapping, block, reorder=reorder)))
+    return tuple(_named(_variants(bound, mapping, block, reorder=reorder, most_results=most_results)))
 
 
-def _variants(bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: bool) -> Iterator[Variant]:
+def _variants(
+    bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: bool, most_results: int
+) -> Iterator[Variant]:
     one = sum(loop.most for loop in mapping.loops) == len(mapping.loops)
     blocks = dict.fromkeys((block, *(() if one else BLOCKS[len(mapping.loops)])))
     for shape in blocks:
@@ -66,8 +69,9 @@ def _variants(bound: BoundFunction, mapping: Mapping, block: Dim3, *, reorder: b
         made = shared_reduction(bound, mapping, combining, SHARED_THREADS)
         if made is not None:
             yield Variant(str(combining.value), made, reorders=True)
-    for across in Across if reorder and results <= MOST_SHARED_RESULTS else ():
-        made = grid_reduction(bound, mapping, across, SHARED_THREADS)
+    most = max(most_results, results)
+    for across in Across if reorder and most <= MOST_SHARED_RESULTS else ():
+        made = grid_reduction(bound, mapping, across, SHARED_THREADS, most)
         if made is not None:
             yield Variant(str(across.value), made, reorders=True)
 
