@@ -48,8 +48,8 @@ grids enlarged to cover the matrix); where it has none, or another algorithm, th
 plainly: one thread per iteration, the thesis' block. *Equal* compares every element with the compiled C on
 the emulator at the mini data set: in the source's order of sums, and as the kernels were written for the
 large one. Gramschmidt is compared at 40 × 20: the mini matrix, 20 × 30, has fewer rows than columns, so that
-its last columns are normalised rounding errors, which any other order of sums changes altogether. Nothing was fitted to these programs, and none of these
-predictions was compared with a measurement.
+its last columns are normalised rounding errors, which any other order of sums changes altogether. Nothing was
+fitted to these programs, and none of these predictions was compared with a measurement.
 
 """
 COMPARED_AT = {"gramschmidt": ("M=40", "N=20")}

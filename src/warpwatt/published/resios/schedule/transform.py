@@ -11,6 +11,7 @@ from warpwatt.published.resios.c_loops.evaluate import host_values
 from warpwatt.published.resios.schedule.break_up import copied, split
 from warpwatt.published.resios.schedule.build import BuiltLoop, built
 from warpwatt.published.resios.schedule.expand import own_arrays, own_scalars
+from warpwatt.published.resios.schedule.forward import forwarded
 from warpwatt.published.resios.schedule.plan import HostLoop, cost, scale_of
 from warpwatt.published.resios.schedule.plan import kernels as all_kernels
 from warpwatt.published.resios.schedule.scalars import classified, promoted
@@ -117,6 +118,7 @@ def _plan(
     *, reorder: bool,
 ) -> _Plan:  # fmt: skip
     """Return the best schedule of the function as it is, or written with fewer dependences."""
+    function = forwarded(function)
     scalars = classified(function)
     if scalars.promoted:
         function = promoted(function, scalars.promoted)
