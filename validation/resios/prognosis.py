@@ -1,7 +1,6 @@
-"""Resios' system beside its thesis, its algorithms beside brute force, and a public suite taken to CUDA.
+"""Resios' system beside its thesis, its algorithms beside brute force.
 
-Run ``python -m validation.resios.prognosis [POLYBENCH]`` from the repository root; the optional folder is a
-checkout of PolyBench/C 4.2.1. Writes ``docs/validation/resios.md``.
+Run ``python -m validation.resios.prognosis`` from the repository root. Writes ``docs/validation/resios.md``.
 """
 
 from __future__ import annotations
@@ -40,7 +39,8 @@ The system of Resios (MSc thesis, 2011: GPU performance prediction using paramet
 nests in, prognosis out. The thesis gives no measured times and almost no sizes, so its ratios of
 predicted to measured time (Table 7.1) cannot be recomputed; its formulas' numbers and the qualitative
 results of chapter 7 can. Programs are ours, after its descriptions; the GPU is its GTX 460 with the
-parameters of Table 3.1 and chapter 7.
+parameters of Table 3.1 and chapter 7. The same as commands: [c_loops](c_loops.md); what `port` makes of other
+people's C: [PolyBench/C](port.md), [public codes](public_loops.md).
 """
 
 

@@ -32,6 +32,19 @@ def launch_overhead(gpu: Gpu, *, graph: bool = False) -> Estimate:
     return Estimate.spread(default, {"launch overhead": 0.4}, "s", Source.ASSUMED)
 
 
+def context_time(gpu: Gpu) -> Estimate | None:
+    """Return the seconds of creating a CUDA context; None where no board of its capability was measured.
+
+    >>> from types import SimpleNamespace as Fake
+    >>> context_time(Fake(capability=Fake(version="8.9"))).value
+    0.132
+    """
+    entry = _table("context").get(gpu.capability.version)
+    if entry is None:
+        return None
+    return Estimate.spread(float(entry["value"]), {"context": 0.3}, "s", Source.ASSUMED)
+
+
 def transfer_time(gpu: Gpu, size: float, *, pinned: bool = False) -> Estimate:
     """Return the seconds of one host-device copy of ``size`` bytes; 0 for nothing to copy.
 

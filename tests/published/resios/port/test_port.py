@@ -202,6 +202,11 @@ def test_a_context_that_nobody_measured_is_not_counted():
     assert ported("stencil", context=0.2).resios.cold.value == pytest.approx(one.resios.warm.value + 0.2)
 
 
+def test_a_context_takes_what_was_published_for_boards_of_the_same_capability():
+    assert ported("stencil", "l4").resios.context.value == 0.132
+    assert ported("stencil", "l4", context=0.2).resios.context.value == 0.2
+
+
 def test_pinned_arrays_are_copied_faster():
     assert ported("stencil", pinned=True).resios.copies.value <= ported("stencil").resios.copies.value
 
@@ -261,6 +266,14 @@ def test_the_model_is_listed_and_sends_kernels_away(run, file):  # noqa: F811 - 
     code, _, err = run("predict", file("blur.c", STENCIL), "--model", "resios")
     assert code == 2
     assert "warpwatt port" in err
+
+
+def test_each_kernel_says_what_was_proved_of_it():
+    text = ported("two nests").cuda
+    assert "// From lines 6 to 11: threads over i (line 6)." in text or "threads over i (line 6)." in text
+    assert "// Proved for n = 40, m = 17, by elimination over whole numbers: no two threads touch" in text
+    assert "// Not the same memory: mean, scale (restrict, or memory of their own); a (members" in text
+    assert "Sums come in another order" not in text
 
 
 def test_options_reach_the_preprocessor():

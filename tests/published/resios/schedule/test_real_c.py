@@ -123,3 +123,17 @@ def test_the_branch_that_is_not_taken_leaves_no_kernel():
     _, program = replay(SIZES, {"n": 40, "how": 0})
     (kernel,) = program.kernels()
     assert [line for part in kernel.kernel.parts for line in part.unit.lines] == [4]
+
+
+def test_a_variable_set_once_does_not_keep_loops_together():
+    text = """void f(int n, int m, int k, const float a[n * k], const float b[k * m], float *restrict c) {
+        for (int i = 0; i < n; i++) {
+            const int row = i * m;
+            for (int l = 0; l < k; l++) {
+                float part = 0.5f * a[i * k + l];
+                for (int j = 0; j < m; j++) c[row + j] += part * b[l * m + j];
+            } } }"""
+    arrays, program = replay(text, {"n": 5, "m": 6, "k": 4})
+    assert [kernel.dimensions for kernel in program.kernels()] == [2]
+    for wanted, found in arrays.values():
+        np.testing.assert_array_equal(found, wanted)

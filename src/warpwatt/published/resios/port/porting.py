@@ -12,7 +12,7 @@ from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.frontend.compiled import Source as Text
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.models.overhead import launch_overhead, transfer_time
+from warpwatt.models.overhead import context_time, launch_overhead, transfer_time
 from warpwatt.published.resios.c_loops.bound import bound as bind
 from warpwatt.published.resios.c_loops.cuda import source as cuda_source
 from warpwatt.published.resios.c_loops.decide import decided
@@ -60,7 +60,8 @@ class Request:
     take
         Names of the ways to write the kernels, in order; empty: what is predicted fastest.
     context
-        Seconds of creating a CUDA context on this GPU with its driver, where somebody measured them.
+        Seconds of creating a CUDA context on this GPU with its driver; None: as published for boards of its
+        compute capability, if any were.
     pinned
         Whether the host's arrays are page-locked.
     sequential
@@ -232,5 +233,5 @@ def _overheads(
     gpu: Gpu, sizes: list[int], launches: int, request: Request
 ) -> tuple[Estimate, Estimate, Estimate | None]:
     moved = added(transfer_time(gpu, size, pinned=request.pinned) for size in sizes)
-    context = None if request.context is None else Estimate.exact(request.context, "s")
+    context = context_time(gpu) if request.context is None else Estimate.exact(request.context, "s")
     return launch_overhead(gpu).scaled(launches), moved, context
