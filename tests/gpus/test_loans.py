@@ -79,7 +79,7 @@ def test_a_board_that_inherits_stays_a_geforce(user_gpus: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "clocks"),
     [
-        ("power_limit_w = 400", (2745e6, 10501e6)),
+        ("power_limit_w = 400", (2655e6, 10501e6)),
         ("boost_clock_mhz = 2000", (2000e6, 10501e6)),
         ("boost_clock_mhz = 2000\nobserved_clock_mhz = 2100", (2100e6, 10501e6)),
     ],
