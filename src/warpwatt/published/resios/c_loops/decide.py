@@ -1,4 +1,4 @@
-"""Conditions outside all loops that the sizes decide: the branch that is taken stands in their place."""
+"""Conditions that the sizes decide: the branch that is taken stands in their place."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from warpwatt.published.resios.c_loops.refuse import Place
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.evaluate import Value
-    from warpwatt.published.resios.c_loops.nest import Function, Statement
+    from warpwatt.published.resios.c_loops.nest import Expression, Function, Statement
 
 
 def decided(function: Function, values: Mapping[str, Value]) -> Function:
-    """Return the function without conditions outside its loops that scalars of these values decide.
+    """Return the function without conditions that scalars of these values decide.
 
     Raises
     ------
@@ -24,11 +24,9 @@ def decided(function: Function, values: Mapping[str, Value]) -> Function:
         If no loop is left.
     """
     types = {s.name: s.type for s in function.scalars}
-    set_ = {
-        s.target.name for s in walk(function.body) if isinstance(s, Assign) and isinstance(s.target, Name)
-    }
-    known = {n: converted(v, types[n]) for n, v in values.items() if n in types and n not in set_}
-    body = tuple(_decided(function.body, known))
+    changed = _changed(function)
+    known = {n: converted(v, types[n]) for n, v in values.items() if n in types and n not in changed}
+    body = tuple(_decided(function.body, known, changed))
     nests = tuple(s for s in body if isinstance(s, Loop))
     place = Place(function.file)
     for statement in body:
@@ -44,27 +42,42 @@ def decided(function: Function, values: Mapping[str, Value]) -> Function:
     return replace(function, body=body, nests=nests, prologue=declared)
 
 
-def _decided(body: tuple[Statement, ...], known: dict[str, Value]) -> list[Statement]:
-    found: list[Statement] = []
-    for statement in body:
-        if isinstance(statement, Declare) and statement.value is not None:
-            _note(statement, known)
-        if not isinstance(statement, If):
-            found.append(statement)
-            continue
-        try:
-            holds = evaluated(statement.condition, known)
-        except KeyError:
-            found.append(statement)
-            continue
-        found += _decided(statement.then if holds else statement.other, known)
+def _changed(function: Function) -> set[str]:
+    """Return the scalars whose values change: loop variables, and those that are assigned to."""
+    found = set()
+    for statement in walk(function.body):
+        if isinstance(statement, Loop):
+            found.add(statement.variable.name)
+        elif isinstance(statement, Assign) and isinstance(statement.target, Name):
+            found.add(statement.target.name)
     return found
 
 
-def _note(statement: Declare, known: dict[str, Value]) -> None:
-    """Remember the value of a variable that is set once, if it is known."""
-    assert statement.value is not None
+def _decided(body: tuple[Statement, ...], known: dict[str, Value], changed: set[str]) -> list[Statement]:
+    found: list[Statement] = []
+    for statement in body:
+        match statement:
+            case Declare(name=name, value=value, type=kind) if value is not None and name not in changed:
+                result = _value(value, known)
+                known |= {} if result is None else {name: converted(result, kind)}
+                found.append(statement)
+            case If(condition=condition, then=then, other=other):
+                holds = _value(condition, known)
+                if holds is not None:
+                    found += _decided(then if holds else other, known, changed)
+                    continue
+                yes, no = _decided(then, dict(known), changed), _decided(other, dict(known), changed)
+                found.append(replace(statement, then=tuple(yes), other=tuple(no)))
+            case Loop(body=inner):
+                found.append(replace(statement, body=tuple(_decided(inner, dict(known), changed))))
+            case _:
+                found.append(statement)
+    return found
+
+
+def _value(expression: Expression, known: dict[str, Value]) -> Value | None:
+    """Return an expression's value, None if it is not known."""
     try:
-        known[statement.name] = converted(evaluated(statement.value, known), statement.type)
+        return evaluated(expression, known)
     except (KeyError, OverflowError, ValueError):
-        known.pop(statement.name, None)
+        return None
