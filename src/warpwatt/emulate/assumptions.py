@@ -12,7 +12,7 @@ import numpy as np
 from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Launch
-from warpwatt.core.program import Program
+from warpwatt.core.program import Program, Space
 from warpwatt.program.reasons import place
 from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeps
 
@@ -30,6 +30,8 @@ CUT_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where sampled blocks did not fit in the budget."""
 LOOKED_AT = 1 << 20
 """Numbers of a data file that are searched for NaN."""
+TEXTURE_SPREAD = 0.1
+"""The same where what is read lies in memory in an order that is not known."""
 POLL_SPREAD = 0.3
 """The same where blocks wait for what others write."""
 LONGEST_WAIT = 3.0
@@ -84,6 +86,19 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
         most = math.log(max(1, execution.launch.grid.count)) / WITHIN_80
         spread = min(LONGEST_WAIT, most) if poll.locks else POLL_SPREAD
         yield Assumption(message, "waits for other blocks", spread, line and line.outermost)
+
+
+def texture_assumptions(execution: Execution) -> Iterator[Assumption]:
+    """Yield that nobody knows how textures lie in memory, where some are read."""
+    fetches = [
+        i for i in execution.program.instructions
+        if i.memory is not None and i.memory.space is Space.TEXTURE and execution.counts[i.index]
+    ]  # fmt: skip
+    if fetches:
+        line = fetches[0].line
+        message = f"textures ({place(line, fetches[0].index)}) are counted as rows of words side by side: "
+        message += "how they lie in memory is not documented"
+        yield Assumption(message, "layout of textures", TEXTURE_SPREAD, line and line.outermost)
 
 
 def nan_assumptions(launch: Launch) -> Iterator[Assumption]:

@@ -32,6 +32,8 @@ HEAP_SLOT = 0xF4
 """Slot of the heap that kernels allocate from."""
 GRID_WORKSPACE_SLOT = 0xF5
 """Slot of what the blocks of a cooperative launch wait for each other by."""
+TEXTURE_SLOT = 0xF6
+"""Slot where textures lie that nobody has described: addresses without contents."""
 PARAMETER_BANK, CONSTANT_BANK = 0, 3
 """Constant banks of PTX: kernel parameters from offset 0, and ``.const`` variables."""
 ENVIRONMENT_BANK = 1

@@ -32,6 +32,7 @@ from warpwatt.emulate.layout import (
     HEAP_SLOT,
     SHARED_SLOT,
     SLOT_BITS,
+    TEXTURE_SLOT,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ OFFSET_MASK = (1 << SLOT_BITS) - 1
 FILL_KINDS = {Fill.RANDOM: 1, Fill.ONES: 2, Fill.ARANGE: 3}
 """Codes of ``fill_kinds``, in the upper byte; the element type's place in ``DTYPES`` is in the lower."""
 DTYPES = tuple(DType)
+TEXTURES, TEXTURE_BYTES, TEXTURE_EXTENTS = 8, 1 << 32, (1 << 14, 1 << 13, 1 << 3)
+"""Textures that nobody has described: how many are told apart, address space of each, their elements."""
 NO_RESERVE = 0x4000 if sys.platform == "linux" else 0x40
 """``MAP_NORESERVE``: address space that costs nothing until it is touched."""
 
@@ -185,6 +188,17 @@ class DeviceMemory:
     def make_grid_workspace(self) -> None:
         """Let the blocks of a cooperative launch wait for each other: its size and a count, 4 bytes each."""
         self._map(GRID_WORKSPACE_SLOT, _reserve(GRID_WORKSPACE_BYTES))
+
+    def undescribed_texture(self, handle: int) -> Texture:
+        """Return where a texture might lie that nobody has described: rows without end, side by side."""
+        if not self.sizes[TEXTURE_SLOT]:
+            self._map(TEXTURE_SLOT, _reserve(TEXTURES * TEXTURE_BYTES))
+        from warpwatt.emulate.textures import Texture
+
+        first = (TEXTURE_SLOT << SLOT_BITS) + handle % TEXTURES * TEXTURE_BYTES
+        width, height, depth = TEXTURE_EXTENTS
+        pitch = TEXTURE_BYTES // height // depth
+        return Texture(first, width, height, depth, pitch, pitch * height)
 
     def share_heap(self, other: DeviceMemory) -> None:
         """Allocate from the heap of another device: what one launch has allocated, a later one may free."""

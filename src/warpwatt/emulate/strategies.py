@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.errors import ArgumentError, EndlessLoopError, InputError
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
-from warpwatt.core.program import Level, Program
+from warpwatt.core.program import Level, Program, Space
 from warpwatt.emulate.run import Limits
 from warpwatt.emulate.undecided import check_loop_lines, require_known_loops, require_narrow
 from warpwatt.program.binding import BoundLaunch, bind
@@ -131,6 +131,8 @@ def count_closed_form(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refus
     """Count PTX where analysis knows every loop, branch and address: emulation would find the same."""
     if analysis.program.level is not Level.PTX:
         return Refusal("only PTX is counted in closed form")
+    if any(i.memory is not None and i.memory.space is Space.TEXTURE for i in analysis.program.instructions):
+        return Refusal("analysis does not see what textures move")
     counted = analysis.counted
     if counted.assumptions or not all(pattern.known for pattern in counted.accesses.values()):
         return Refusal("control flow or addresses depend on data")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from warpwatt.emulate.textures import Texture, cube_face, fetch, gather, offsets
+from warpwatt.emulate.textures import Texture, cube_face, fetch, gather, offsets, rows_touched
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,8 +28,13 @@ class Textures(Protocol):
         """Return memory from a global address on, to be read and written."""
         ...
 
+    def undescribed(self, handle: int) -> Texture:
+        """Return a texture that stands for one that nobody has described."""
+        ...
+
 
 _DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
+_WORD = 4
 GEOMETRIES = frozenset(_DIMENSIONS)
 """Geometries of PTX that are executed."""
 
@@ -41,14 +47,8 @@ def texture(caller: Textures, args: Bits, mask: Mask, constants: tuple[object, .
     """
     geometry, given, kind, channel = (str(constants[0]), str(constants[1]), str(constants[2]), constants[3])
     result = np.zeros((4, len(mask)), np.uint64)
-    layered = geometry.startswith("a")
     for object_, lanes, area in _objects(caller, args[0], mask):
-        layer = args[1, lanes].astype(np.uint32).astype(np.int64) if layered else None
-        rows = args[1 + layered :, lanes][: _DIMENSIONS[geometry]]
-        where = [_coordinate(row, given) for row in rows]
-        if geometry.endswith("cube"):
-            s, t, face = cube_face(*where)
-            where, layer = [s, t], face if layer is None else 6 * layer + face
+        where, layer = _place(args[:, lanes], geometry, given)
         if given != "f32":  # whole numbers name elements
             result[:, lanes] = _bits(_exactly(object_, area, where, layer), kind)
         elif isinstance(channel, int) and channel >= 0:
@@ -56,6 +56,47 @@ def texture(caller: Textures, args: Bits, mask: Mask, constants: tuple[object, .
         else:
             result[:, lanes] = _bits(fetch(object_, area, where, layer), kind)
     return result
+
+
+def texture_rows(caller: Textures, args: Bits, mask: Mask, constants: tuple[object, ...]) -> Bits:
+    """Return the addresses of words that a fetch reads, one for each row; 0 for none.
+
+    ``args`` as for :func:`texture`. ``constants``: geometry, type of the coordinates, most rows.
+    """
+    geometry, given, rows = str(constants[0]), str(constants[1]), int(str(constants[2]))
+    result = np.zeros((rows, len(mask)), np.uint64)
+    for handle in np.unique(args[0][mask]).tolist():
+        object_ = caller.texture(handle) or caller.undescribed(handle)
+        lanes = np.flatnonzero(mask & (args[0] == handle))
+        where, layer = _place(args[:, lanes], geometry, given)
+        if given != "f32":
+            object_ = replace(object_, linear_filter=False, normalized_coordinates=False)
+        for row, (at, reads) in enumerate(rows_touched(object_, where, layer)[:rows]):
+            words = (object_.address + at) // _WORD * _WORD
+            result[row, lanes] = np.where(reads, words, 0).astype(np.uint64)
+    return result
+
+
+def most_rows(geometry: str) -> int:
+    """Return how many rows a fetch reads at most.
+
+    >>> most_rows("1d"), most_rows("a2d"), most_rows("3d")
+    (1, 2, 4)
+    """
+    return 2 if geometry.endswith("cube") else 2 ** (_DIMENSIONS[geometry] - 1)
+
+
+def _place(
+    args: Bits, geometry: str, given: str
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int64] | None]:
+    """Return coordinates, and the layer or face, of a fetch's arguments."""
+    layered = geometry.startswith("a")
+    layer = args[1].astype(np.uint32).astype(np.int64) if layered else None
+    where = [_coordinate(row, given) for row in args[1 + layered :][: _DIMENSIONS[geometry]]]
+    if geometry.endswith("cube"):
+        s, t, face = cube_face(*where)
+        where, layer = [s, t], face if layer is None else 6 * layer + face
+    return where, layer
 
 
 def surface_load(caller: Textures, args: Bits, mask: Mask, constants: tuple[object, ...]) -> Bits:
@@ -138,6 +179,7 @@ def _bits(values: NDArray[np.float64], kind: str) -> Bits:
 
 TEXTURE_FUNCTIONS: dict[str, Callable[..., Bits]] = {
     "texture": texture,
+    "texture_rows": texture_rows,
     "surface_load": surface_load,
     "surface_store": surface_store,
 }

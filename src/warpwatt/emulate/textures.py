@@ -177,6 +177,40 @@ def offsets(texture: Texture, at: Sequence[Integers], layer: Integers | None = N
     return where
 
 
+def rows_touched(
+    texture: Texture, where: Sequence[Floats], layer: Integers | None = None
+) -> list[tuple[Integers, NDArray[np.bool_]]]:
+    """Return what a fetch reads: for each row, bytes from the texture's address on, and which lanes read it.
+
+    Rows lie as :class:`Texture` says. Linear filtering reads the next row too where there is one; of the two
+    neighbours within a row the first stands for both.
+
+    >>> texture = Texture(0, 4, 4, pitch=16, linear_filter=True)
+    >>> [(at.tolist(), on.tolist()) for at, on in rows_touched(texture, [np.array([1.5]), np.array([3.9])])]
+    [([52], [True]), ([52], [False])]
+    """
+    extents = (texture.width, texture.height, texture.depth)
+    lowest, steps = [], []
+    for axis, x in enumerate(where):
+        scaled = np.nan_to_num(x, posinf=1e9, neginf=-1e9)
+        scaled = scaled * (extents[axis] if texture.normalized_coordinates else 1)
+        lowest.append(np.floor(scaled - 0.5 * texture.linear_filter).astype(np.int64))
+        steps.append((0, 1) if axis and texture.linear_filter else (0,))
+    found: list[tuple[Integers, NDArray[np.bool_]]] = []
+    for corner in product(*steps):
+        places, inside = [], np.ones(len(lowest[0]), np.bool_)
+        for axis, (index, step) in enumerate(zip(lowest, corner, strict=True)):
+            mode = texture.address_modes[axis]
+            extent = max(1, extents[axis])
+            place, good = _within(index + step, extent, mode, normalized=texture.normalized_coordinates)
+            places.append(place)
+            inside &= good
+        at = offsets(texture, places, layer)
+        fresh = np.logical_and.reduce([at != other for other, _ in found]) if found else inside
+        found.append((at, inside & fresh))
+    return found
+
+
 def _elements(
     texture: Texture, area: NDArray[np.uint8], at: Sequence[Integers], layer: Integers | None
 ) -> Floats:

@@ -71,7 +71,7 @@ def workload(
     LaunchError
         If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
     """
-    from warpwatt.emulate.assumptions import wait_assumptions
+    from warpwatt.emulate.assumptions import texture_assumptions, wait_assumptions
 
     launch = execution.launch
     residency = occupancy(gpu, resources, launch)
@@ -92,6 +92,7 @@ def workload(
         assumptions=(
             *execution.assumptions,
             *wait_assumptions(execution),
+            *texture_assumptions(execution),
             *_fill_assumptions(launch),
             *_unknown_assumptions(execution, unknown),
         ),

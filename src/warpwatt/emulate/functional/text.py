@@ -131,8 +131,14 @@ def _write_block(text: BlockText, number: int, block: Block) -> None:
 
 
 def _write(text: BlockText, operation: Operation) -> None:
-    """Write one operation."""
+    """Write one operation, unless it only counts what is moved."""
     op = operation.op
+    if op is Op.LOAD and isinstance(operation.data, Memory) and operation.data.probe:
+        return
+    if op is Op.CALL and memory_text.called(operation)[0] == "texture_rows":
+        for result in operation.results:
+            text.bind(result, "zeroinitializer", scalar=False)
+        return
     if op in _PURE:
         if op is Op.CONST and isinstance(operation.data, int):
             text.constants[operation.results[0].index] = operation.data

@@ -74,6 +74,10 @@ class WarpCaller:
         """Return a texture or surface object by what kernels have of it; None if there is none."""
         return self.memory.textures.get(handle)
 
+    def undescribed(self, handle: int) -> Texture:
+        """Return a texture that stands for one that nobody has described."""
+        return self.memory.undescribed_texture(handle)
+
     def area(self, address: int) -> NDArray[np.uint8]:
         """Return memory from a global address on, to be read and written."""
         slot, offset = address >> SLOT_BITS, address & ((1 << SLOT_BITS) - 1)

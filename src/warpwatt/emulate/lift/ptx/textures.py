@@ -1,6 +1,7 @@
 """Textures and surfaces (PTX ISA 9.7.10, 9.7.11): tex, tld4, suld.b and sust.b in unified mode.
 
-They are executed; what they move is not counted. Levels of detail and gradients read the only level there is.
+They are executed; what surfaces move is not counted. Levels of detail and gradients read the only level there
+is. How textures lie in memory is not documented: their rows are counted as if they lay side by side.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Instruction, Vector
-from warpwatt.emulate.ir import Type
+from warpwatt.emulate.ir import Memory, Op, Type
 from warpwatt.emulate.lift.driver import UncoveredError
-from warpwatt.emulate.texture_functions import GEOMETRIES
+from warpwatt.emulate.texture_functions import GEOMETRIES, most_rows
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
@@ -48,7 +49,15 @@ def _texture(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
     found = b.call("texture", constants, (Type.I32, 4), object_, *where)
     for operand, value in zip(target.elements, found, strict=False):
         b.write(operand, value)
-    b.uncovered[i.index] = i.opcode  # its traffic is not counted
+    _count_rows(b, geometry, kinds[1], object_, where)
+
+
+def _count_rows(b: PtxBuilder, geometry: str, given: str, object_: Value, where: list[Value]) -> None:
+    """Read the first word of what each lane fetches, of each row: what the fetch moves."""
+    rows = most_rows(geometry)
+    for place in b.call("texture_rows", (geometry, given, rows), (Type.I64, rows), object_, *where):
+        on = b.compare("ne", place, b.const(Type.I64, 0))
+        b.emit(Op.LOAD, Type.I32, place, data=Memory("global", Type.I32, probe=True), mask=on, results=1)
 
 
 def _surface_load(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
