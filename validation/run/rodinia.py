@@ -20,12 +20,28 @@ _MAKE = (
 _COMMON = ("common", "cuda/util")
 
 
-def _helper() -> bytes:
-    """Return what cfd takes from CUDA's samples: macros that check results."""
-    return b"""#include <cstdio>
+_HELPERS = {
+    "cuda/cfd/common/inc/helper_cuda.h": lambda: (
+        b"""#include <cstdio>
 #define checkCudaErrors(call) if (call) { puts("FAILED: " #call); exit(1); }
 #define getLastCudaError(text) checkCudaErrors(cudaGetLastError())
 """
+    ),
+    "cuda/cfd/common/inc/helper_timer.h": lambda: (
+        b"""struct StopWatchInterface {};
+inline void sdkCreateTimer(StopWatchInterface **) {}
+inline void sdkStartTimer(StopWatchInterface **) {}
+inline void sdkStopTimer(StopWatchInterface **) {}
+inline float sdkGetAverageTimerValue(StopWatchInterface **) { return 0; }
+"""
+    ),
+}
+"""What cfd takes from CUDA's samples, as far as it needs it."""
+_GRAPHICS = {
+    f"cuda/hybridsort/GL/{name}.h": lambda: b"typedef unsigned GLuint, GLenum;\n"
+    for name in ("gl", "glew", "glut")
+}
+"""Headers that hybridsort includes and does not need."""
 
 
 def rodinia(checkout: Path) -> tuple[list[Program], dict[str, str]]:
@@ -67,7 +83,7 @@ def rodinia(checkout: Path) -> tuple[list[Program], dict[str, str]]:
         one("bfs", "bfs.out", "../../data/graph.txt",
             files={"data/graph.txt": partial(inputs.graph, 20000, 6)}),
         one("cfd", "euler3d", "../../data/mesh", make=((*_MAKE, "SDK_DIR=.", "euler3d"),),
-            files={"data/mesh": partial(inputs.mesh, 1920), "cuda/cfd/common/inc/helper_cuda.h": _helper}),
+            files={"data/mesh": partial(inputs.mesh, 1920), **_HELPERS}),
         one("dwt2d", "dwt2d", "192.bmp", "-d", "192x192", "-f", "-5", "-l", "3",
             files={"data/dwt2d/192.bmp": partial(inputs.text, 192 * 192 * 3 + 54)}),
         one("gaussian", "gaussian", "-s", "128", "-q"),
@@ -80,7 +96,8 @@ def rodinia(checkout: Path) -> tuple[list[Program], dict[str, str]]:
             files={"data/temperature": partial(grid, 512**2 * 8), "data/power": partial(watts, 512**2 * 8)}),
         one("huffman", "pavle", "../../data/text", make=((*_MAKE, "CUDA_INCLUDEPATH=.", "TESTING=1"),),
             files={"data/text": partial(inputs.text, 1 << 18)}, expects=("PASS",)),
-        one("hybridsort", "hybridsort", "r", make=((*_MAKE, "VERIFY=1"),), expects=("PASSED",)),
+        one("hybridsort", "hybridsort", "r", make=((*_MAKE, "VERIFY=1", "CC_FLAGS=-I."),), files=_GRAPHICS,
+            expects=("PASSED",)),
         one("kmeans", "kmeans", "-o", "-i", "../../data/points",
             files={"data/points": partial(inputs.features, 8192, 34)}),
         one("lavaMD", "lavaMD", "-boxes1d", "5"),
@@ -88,7 +105,8 @@ def rodinia(checkout: Path) -> tuple[list[Program], dict[str, str]]:
             files={"data/film.avi": partial(inputs.film, 480, 640, 3)}),
         one("lud", "cuda/lud_cuda", "-s", "256", "-v", expects=(">>>Verify<<<",)),
         one("mummergpu", "bin/mummergpu", "../../data/reference.fna", "../../data/reads.fna",
-            make=((*_MAKE, "LIB=-LTOOLKIT/lib64 -L../lib -lcuda -lcudart"),), files={
+            make=((*_MAKE, "LIB=-LTOOLKIT/lib64 -L../lib -lcuda -lcudart",
+                "CXX=g++ -fopenmp -include unistd.h"),), files={
                 "data/reference.fna": partial(inputs.genome, 50000, "reference"),
                 "data/reads.fna": partial(inputs.reads, 50000, 2000, 25),
             }),

@@ -14,7 +14,7 @@ FEATURES = {
     "WARPWATT_TEXTURE_REFERENCES": re.compile(rb"\btexture\s*<"),
 }
 """What the header is told -> what in a source asks for it."""
-_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(rb"^\s*#\s*include\s*[\"<]([^\">]+)", re.MULTILINE)
 
 
 def removed_features(sources: Iterable[Path]) -> list[str]:
