@@ -41,6 +41,7 @@ ENDINGS = r"""
 #include <cstring>
 #include <unistd.h>
 __global__ void fill(int n, int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = i; }
+__global__ void gather(const int *at, const int *x, int *y) { y[threadIdx.x] += x[at[threadIdx.x]]; }
 __global__ void forever(int *x) { while (atomicAdd(x, 0) >= 0) {} }
 __global__ void far(int *x) { x[threadIdx.x + (1 << 30)] = 1; }
 int main(int, char **argv) {
@@ -49,6 +50,14 @@ int main(int, char **argv) {
     fill<<<4, 256>>>(1024, x);
     if (!strcmp(argv[1], "crash")) abort();
     if (!strcmp(argv[1], "endless")) for (;;) pause();
+    if (!strcmp(argv[1], "gather")) {
+        int *at, *y;
+        cudaMalloc(&at, 128); cudaMalloc(&y, 128);
+        cudaMemset(at, 0, 128);
+        for (int k = 0; k < 3; ++k) gather<<<1, 32>>>(at, x, y);
+        cudaMemset(at, 0, 128);
+        gather<<<1, 32>>>(at, x, y);
+    }
     if (!strcmp(argv[1], "busy")) for (volatile int k = 0;; ++k) {}
     if (!strcmp(argv[1], "kernel")) { forever<<<2, 32>>>(x); cudaDeviceSynchronize(); }
     if (!strcmp(argv[1], "missing")) { cudaGraphicsUnregisterResource(nullptr); return 4; }

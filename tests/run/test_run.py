@@ -228,3 +228,14 @@ def test_a_python_script_finds_the_driver_and_its_arguments(tmp_path):
         lines = run(*words).stdout.splitlines()
         assert lines[0] == "__main__ ['a', 'b'] 0 0 1"
         assert lines[1].startswith("╭─ script.py ")
+
+
+def test_launches_are_alike_while_what_steers_them_is(programs, tmp_path):
+    """Three launches by one table of indices, another after the table was written again."""
+    kept, first, again = (tmp_path / name for name in ("kept", "first.json", "again.json"))
+    words = ("--l2", "cold", "--save", kept, "-o", first, programs / "endings", "gather")
+    assert run(*words).returncode == 0
+    launches = json.loads(first.read_text())["runs"][0]["launches"]
+    assert launches == [0, 1, 1, 1, 2]
+    assert run("--l2", "cold", "-o", again, kept).returncode == 0
+    assert json.loads(again.read_text())["runs"][0]["launches"] == launches

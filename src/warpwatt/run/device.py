@@ -361,13 +361,16 @@ class Device:
     def _predict(self, request: Request) -> Predicted:
         """Return the prediction of a launch from memory as it is before it."""
         module = self._functions[request.function].module
-        found = self.predictor.known(request)
+        steering = self.predictor.steering(module, request)
+        is_steered = steering is None or bool(steering)
+        if is_steered:
+            self._execute(before=request)
+        contents = None if steering is None else self.executor.versions.state(steering)
+        found = self.predictor.known(request, contents)
         if found is None:
-            if self.predictor.is_steered(module, request):
-                self._execute(before=request)
-                if self.before_prediction is not None:
-                    self.before_prediction(request.number)
-            found = self.predictor.predict(module, request)
+            if is_steered and self.before_prediction is not None:
+                self.before_prediction(request.number)
+            found = self.predictor.predict(module, request, contents)
             for reason in found.failures:
                 if reason not in self._failures:
                     self.notify(f"launch {request.number} is not predicted: {reason}")
@@ -378,17 +381,24 @@ class Device:
 
     def _execute(self, before: Request | None = None) -> None:
         """Compute what was not computed, all or what comes before a launch."""
-        if not self.computes:
-            self._unexecuted.clear()
         while self._unexecuted:
             work = self._unexecuted[0]
             if before is not None and work.request is before:
                 return
             self._unexecuted.pop(0)
-            if work.request is not None:
+            if not self.computes:
+                self._skip(work)
+            elif work.request is not None:
                 self._execute_launch(work.request)
             elif isinstance(work.record, p.CopyRecord) and not self.executor.given_up:
                 self._move(work.record)
+
+    def _skip(self, work: Pending) -> None:
+        """Know what was written by work whose results are on file."""
+        if isinstance(work.record, p.CopyRecord):
+            self._written(work.record.destination)
+        elif work.request is not None and (kernel := self._kernel(work.request.function)) is not None:
+            self.executor.skip(kernel, work.request)
 
     def _execute_launch(self, request: Request) -> None:
         if self.error is not None:

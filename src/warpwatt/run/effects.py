@@ -20,7 +20,8 @@ _POINTER_BYTES = 8
 _OFF_CHIP = ("global", "generic")
 _COMPUTING = ("mma",)
 """Functions that only compute: others read textures, print or allocate."""
-_UNSEEN = frozenset({ANYWHERE, GLOBALS})
+UNSEEN = frozenset({ANYWHERE, GLOBALS})
+"""Names of places of which the parameters do not say where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,17 @@ class Effects:
 def effects(routine: Routine, parameters: bytes, allocations: Allocations) -> Effects:
     """Return what a launch with these parameters reads and writes."""
     reads, writes, pure = _accesses(routine)
-    at = dict(_allocations(routine.program, parameters, allocations))
+    at = dict(allocations_of(routine.program, parameters, allocations))
 
     def found(names: frozenset[str]) -> frozenset[int] | None:
-        if names & _UNSEEN or not names <= at.keys():
+        if names & UNSEEN or not names <= at.keys():
             return None
         return frozenset().union(*(at[name] for name in names))
 
     return Effects(found(reads), found(writes), pure)
 
 
-def _allocations(
+def allocations_of(
     program: Program, parameters: bytes, allocations: Allocations
 ) -> Iterator[tuple[str, frozenset[int]]]:
     """Yield each parameter and the allocations that its bytes, taken as pointers, lead to."""
@@ -92,13 +93,17 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
     return frozenset(reads), frozenset(writes), pure
 
 
+State = dict[int, tuple[int, int]]
+"""How often allocations, by their addresses, were written, and how often any may have been."""
+
+
 @dataclass(slots=True)
 class Versions:
     """Counts how often each allocation was written, to see whether a launch has been computed already."""
 
     _written: dict[int, int] = field(default_factory=dict)
     _everything: int = 0
-    _known: dict[tuple[object, ...], dict[int, tuple[int, int]]] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], State] = field(default_factory=dict)
 
     def write(self, allocations: Iterable[int] | None) -> None:
         """Know that allocations were written, None: any of them."""
@@ -107,6 +112,10 @@ class Versions:
             return
         for address in allocations:
             self._written[address] = self._written.get(address, 0) + 1
+
+    def state(self, allocations: Iterable[int]) -> State:
+        """Return what says whether allocations hold what they held before."""
+        return {address: (self._written.get(address, 0), self._everything) for address in allocations}
 
     def is_done(self, key: tuple[object, ...], found: Effects) -> bool:
         """Whether memory holds already what a launch would compute."""
@@ -118,6 +127,5 @@ class Versions:
         if found.repeatable:
             self._known[key] = self._state(found)
 
-    def _state(self, found: Effects) -> dict[int, tuple[int, int]]:
-        touched = (found.reads or frozenset()) | (found.writes or frozenset())
-        return {address: (self._written.get(address, 0), self._everything) for address in touched}
+    def _state(self, found: Effects) -> State:
+        return self.state((found.reads or frozenset()) | (found.writes or frozenset()))

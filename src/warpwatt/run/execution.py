@@ -105,6 +105,10 @@ class Executor:
             self.versions.computed(key, found)
             self.spent += time.process_time() - begun
 
+    def skip(self, kernel: Kernel, request: Request) -> None:
+        """Know that a launch has written what it writes, without computing it."""
+        self.versions.computed(request.key, effects(_routine(kernel), request.parameters, self.allocations))
+
     def _compute(self, routine: Routine, context: Context, memory: ArenaMemory) -> Outcome:
         """Execute the whole grid while the budget lasts."""
         end = time.process_time() + self.budget - self.spent

@@ -6,7 +6,7 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from warpwatt.compose import Choice, LaunchModels, analyse, finish
 from warpwatt.core.case import Case
@@ -17,6 +17,7 @@ from warpwatt.emulate.steering import data_dependence
 from warpwatt.emulate.workload import footprints, workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model, time_model
+from warpwatt.run.effects import UNSEEN, allocations_of
 from warpwatt.run.l2 import Found, L2Contents
 from warpwatt.run.launches import arguments, loader
 
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
     from warpwatt.core.prediction import Prediction
-    from warpwatt.core.program import Kernel
+    from warpwatt.core.program import Kernel, Program
     from warpwatt.emulate.emulation import Load
+    from warpwatt.run.effects import State
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
     from warpwatt.run.modules import Module
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +51,14 @@ class Predicted:
     """Times and energies are those of the predictions times this."""
     borrowed_from: int = 0
     """Number of the launch that was predicted instead; 0 if it is this one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known(Generic[T]):
+    """What was found when what steers a launch held these contents; None: they are not known."""
+
+    contents: State | None
+    found: T
 
 
 @dataclass(slots=True)
@@ -67,33 +79,41 @@ class Predictor:
     """Says the model of time of each GPU, where it is not the one that was chosen."""
     l2: tuple[L2Contents, ...] = field(init=False)
     """What L2 of each GPU holds."""
-    _known: dict[tuple[object, ...], Predicted] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], _Known[Predicted]] = field(default_factory=dict)
     """By what is launched, and what it finds in L2."""
-    _executions: dict[tuple[object, ...], Execution] = field(default_factory=dict)
-    """By what is launched and the target, unless contents of memory might make it another."""
+    _executions: dict[tuple[object, ...], _Known[Execution]] = field(default_factory=dict)
+    """By what is launched and the target."""
     _by_function: dict[int, list[Predicted]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.l2 = tuple(L2Contents.of(gpu, flushed=self.flush_l2) for gpu in self.gpus)
 
-    def is_steered(self, module: Module, request: Request) -> bool:
-        """Whether what memory holds decides where threads of a launch go or look."""
+    def steering(self, module: Module, request: Request) -> frozenset[int] | None:
+        """Return the allocations whose contents decide where threads of a launch go or look.
+
+        None if that may be any memory.
+        """
+        found = frozenset[int]()
         for gpu in self.gpus:
             with suppress(WarpWattError):  # said where it is predicted
-                if _steered(module.kernel(request.kernel, gpu.target)):
-                    return True
-        return False
+                kernel = module.kernel(request.kernel, gpu.target)
+                more = _steering(kernel.sass or kernel.program(), request.parameters, self.allocations)
+                if more is None:
+                    return None
+                found |= more
+        return found
 
-    def known(self, request: Request) -> Predicted | None:
+    def known(self, request: Request, contents: State | None) -> Predicted | None:
         """Return the prediction of an identical launch that found the same in L2.
 
-        None too where contents of memory might make it another.
+        ``contents``: the state of what steers it; None too where that is another, or not known.
         """
         executions = [self._executions.get((*request.key, gpu.target)) for gpu in self.gpus]
-        known = [execution for execution in executions if execution is not None]
-        if len(known) < len(self.gpus):
+        known = [one.found for one in executions if one is not None and one.contents == contents]
+        if len(known) < len(self.gpus) or contents is None:
             return None
-        return self._known.get((*request.key, *map(self._found, self.l2, known)))
+        one = self._known.get((*request.key, *map(self._found, self.l2, known)))
+        return one.found if one is not None and one.contents == contents else None
 
     def ran(self, predicted: Predicted) -> None:
         """Know that a launch has run: L2 holds what it touched."""
@@ -113,29 +133,32 @@ class Predictor:
         for contents in self.l2:
             contents.forget(address)
 
-    def predict(self, module: Module, request: Request) -> Predicted:
-        """Return the predictions of a launch from what memory holds; past the budget, of one like it."""
+    def predict(self, module: Module, request: Request, contents: State | None) -> Predicted:
+        """Return the predictions of a launch from what memory holds; past the budget, of one like it.
+
+        ``contents`` as of :meth:`known`.
+        """
         like = self._by_function.get(request.function, [])
         if self.spent >= self.budget and like:
             return _borrowed(request, like)
         begun = time.process_time()
-        predicted = self._predict_all(module, request)
+        predicted = self._predict_all(module, request, contents)
         self.spent += time.process_time() - begun
         if any(predicted.predictions):
             self._by_function.setdefault(request.function, []).append(predicted)
         return predicted
 
-    def _predict_all(self, module: Module, request: Request) -> Predicted:
+    def _predict_all(self, module: Module, request: Request, contents: State | None) -> Predicted:
         found: list[Prediction | None] = []
         failures: list[str] = []
         l2: list[Found] = []
         fresh: dict[str, Execution] = {}
         models: dict[tuple[str, Found], LaunchModels] = {}
-        for gpu, clocks, contents in zip(self.gpus, self.clocks, self.l2, strict=True):
+        for gpu, clocks, cache in zip(self.gpus, self.clocks, self.l2, strict=True):
             try:
                 kernel = module.kernel(request.kernel, gpu.target)
-                execution = self._execution(kernel, request, gpu.target, fresh)
-                l2.append(self._found(contents, execution))
+                execution = self._execution(kernel, request, gpu.target, contents, fresh)
+                l2.append(self._found(cache, execution))
                 if (gpu.name, l2[-1]) not in models:
                     work = _finding(execution, l2[-1], self.allocations)
                     models[gpu.name, l2[-1]] = self._models(kernel, work, gpu)
@@ -148,7 +171,7 @@ class Predictor:
                 failures.append(f"{gpu.name}: {error}")
         predicted = Predicted(request, tuple(found), tuple(failures))
         if len(l2) == len(self.gpus):
-            self._known[*request.key, *l2] = predicted
+            self._known[*request.key, *l2] = _Known(contents, predicted)
         return predicted
 
     def _models(self, kernel: Kernel, execution: Execution, gpu: Gpu) -> LaunchModels:
@@ -161,22 +184,30 @@ class Predictor:
         return LaunchModels((time, power_model(choice.power)), case, choice)
 
     def _execution(
-        self, kernel: Kernel, request: Request, target: str, fresh: dict[str, Execution]
+        self,
+        kernel: Kernel,
+        request: Request,
+        target: str,
+        contents: State | None,
+        fresh: dict[str, Execution],
     ) -> Execution:
-        """Return what a launch does: from memory as it is, or as it always does."""
+        """Return what a launch does: from memory as it is, or as it did when memory was the same."""
         key = (*request.key, target)
-        found = self._executions.get(key) or fresh.get(target)
-        if found is None:
-            given = arguments(kernel, request.parameters, self.allocations)
-            launch = replace(request.launch, arguments=given)
-            load = loader(request.parameters, self.arena.private, self.allocations)
-            try:
-                found = self._analyse(kernel, launch, load)
-            finally:
-                self.arena.forget()
-            if not _steered(kernel):
-                self._executions[key] = found
-            fresh[target] = found
+        if target in fresh:
+            return fresh[target]
+        known = self._executions.get(key)
+        if known is not None and contents is not None and known.contents == contents:
+            return known.found
+        given = arguments(kernel, request.parameters, self.allocations)
+        launch = replace(request.launch, arguments=given)
+        load = loader(request.parameters, self.arena.private, self.allocations)
+        try:
+            found = self._analyse(kernel, launch, load)
+        finally:
+            self.arena.forget()
+        if contents is not None:
+            self._executions[key] = _Known(contents, found)
+        fresh[target] = found
         return found
 
     def _found(self, contents: L2Contents, execution: Execution) -> Found:
@@ -219,8 +250,12 @@ def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:
     return replace(nearest, request=request, scale=scale, borrowed_from=nearest.request.number)
 
 
-def _steered(kernel: Kernel) -> bool:
-    """Whether global memory decides what a kernel does."""
-    program = kernel.sass or kernel.program()
+def _steering(program: Program, parameters: bytes, allocations: Allocations) -> frozenset[int] | None:
+    """Return the allocations that decide what a program does; None if that may be any."""
     dependence = data_dependence(lift(program))
-    return bool(dependence.control or dependence.addresses)
+    names = frozenset[str]().union(*dependence.control.values(), *dependence.addresses.values())
+    steered = bool(dependence.control or dependence.addresses)
+    at = dict(allocations_of(program, parameters, allocations)) if steered else {}
+    if names & UNSEEN or not names <= at.keys() or (steered and not names):
+        return None
+    return frozenset[int]().union(*(at[name] for name in names))
