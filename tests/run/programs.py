@@ -80,6 +80,7 @@ __global__ void hello(int k) { if (threadIdx.x < 2) printf("hello %d from %d: %s
 __global__ void make(int **p) { p[threadIdx.x] = (int *)malloc(16); p[threadIdx.x][0] = 40 + threadIdx.x; }
 __global__ void use(int **p, int *r) { r[threadIdx.x] = p[threadIdx.x][0]; free(p[threadIdx.x]); }
 texture<unsigned char, 2, cudaReadModeNormalizedFloat> table;
+texture<int> numbers;
 __global__ void look(int *r) { r[threadIdx.x] = 255 * tex2D(table, threadIdx.x + 0.5f, 1.5f) + 0.5f; }
 __global__ void check(int k) { assert(threadIdx.x < k); }
 int main() {
@@ -100,6 +101,9 @@ int main() {
     cudaMemcpy2D(rows, pitch, bytes, 32, 32, 2, cudaMemcpyHostToDevice);
     cudaBindTexture2D(0, table, rows, cudaCreateChannelDesc<unsigned char>(), 32, 2, pitch);
     look<<<1, 4>>>(r);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    cudaBindTexture(nullptr, &numbers, p, &format, 16);
+    cudaUnbindTexture(&numbers);
     cudaMemcpy(result, r, 16, cudaMemcpyDeviceToHost);
     printf("%d %d\n", result[0], result[3]);
     cudaDeviceProp properties = {};

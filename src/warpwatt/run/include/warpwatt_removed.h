@@ -93,6 +93,12 @@ cudaError_t cudaBindTexture(size_t *offset, warpwattTexture<T, dimensions, mode>
 }
 
 template <typename T, int dimensions, cudaTextureReadMode mode>
+cudaError_t cudaBindTexture(size_t *offset, warpwattTexture<T, dimensions, mode> *texture, const void *data,
+                            const cudaChannelFormatDesc *format, size_t bytes = ~size_t{0} >> 33) {
+    return cudaBindTexture(offset, *texture, data, *format, bytes);
+}
+
+template <typename T, int dimensions, cudaTextureReadMode mode>
 cudaError_t cudaBindTexture2D(size_t *offset, warpwattTexture<T, dimensions, mode> &texture, const void *data,
                               const cudaChannelFormatDesc &format, size_t width, size_t height, size_t pitch) {
     cudaResourceDesc resource = {};
@@ -119,6 +125,8 @@ cudaError_t cudaBindTextureToArray(warpwattTexture<T, dimensions, mode> &texture
 static inline cudaError_t cudaUnbindTexture(textureReference &texture) {
     return cudaDestroyTextureObject(texture.object);
 }
+
+static inline cudaError_t cudaUnbindTexture(textureReference *texture) { return cudaUnbindTexture(*texture); }
 
 template <typename T, cudaTextureReadMode mode>
 struct warpwattFetched {
