@@ -100,7 +100,7 @@ def compared(name: str, kernel: Kernel, launch: Launch, gpu: Gpu) -> Row | str:
     assert kernel.sass is not None
     analysis = LaunchAnalysis(kernel.sass, launch, ptx=kernel.ptx)
     found = emulation.run_sample(analysis.bound, LIMITS, work=analysis.work)
-    if found.stopped is not None or found.executes_unknown:
+    if found.stopped is not None or any(run.unknown for run in found.sampled.runs):
         return "other"
     if found.sampled.sample.whole and found.sampled.cut is None:
         return "alike"
