@@ -30,7 +30,7 @@ def form(coefficients):
     return f"({a}) * i + ({b}) * j + {c + base}", lambda i, j: a * i + b * j + c + base
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(subscript, subscript, st.integers(1, 6), st.integers(1, 6))
 def test_agrees_with_running_it(written, read, n, m):
     left, write = form(written)
