@@ -1,0 +1,207 @@
+"""Predict the launches of gpuFLOPBench's programs beside their measured time, DRAM bytes and operations.
+
+``python -m validation.run.gpuflopbench CHECKOUT JOURNAL [-k PROGRAM] [--limit SECONDS]``: programs are
+compiled with ``warpwatt clang`` (or ``--compiler nvcc``), run under ``warpwatt run``'s device, one at a time,
+and kept in JOURNAL, one JSON line each; those in it are left out. ``--page COMMIT`` writes
+docs/validation/programs_counters.md from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from validation import ROOT
+from validation.run.gpuflopbench_page import page
+from validation.run.gpuflopbench_programs import Program, is_test, programs
+
+PAGE = ROOT / "docs" / "validation" / "programs_counters.md"
+COMPILERS = {
+    "nvcc": {
+        "all": ("-O3", "-std=c++17", "-gencode=arch=compute_86,code=[sm_86,compute_86]", "-lineinfo", "-w"),
+        "cuda": ("-x", "cu"),
+        "host": ("-Xcompiler", "-fopenmp"),
+        "separate": ("-rdc=true",),
+    },
+    "clang": {
+        "all": ("-O3", "-w"),
+        "cuda": (
+            "--offload-arch=sm_86",
+            "-std=gnu++17",
+            "-Wno-c++11-narrowing",
+            "-Wno-register",
+            "-x",
+            "cuda",
+        ),
+        "host": (),
+        "separate": ("-fgpu-rdc",),
+    },
+}
+"""Flags of each compiler: always, of CUDA sources, of others and the link, of device code in parts."""
+BUILD_SECONDS = 600
+ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+FAILED = re.compile(r"\bFAIL(ED)?\b|[Mm]ismatch|MISMATCH|\bError:|Incorrect", re.ASCII)
+PASSED = re.compile(r"\bPASS(ED)?\b|[Ss]uccess", re.ASCII)
+
+
+def build(program: Program, compiler: str, target: Path) -> str:
+    """Compile a program; return why that failed, empty if it did not."""
+    flags = COMPILERS[compiler]
+    separate = flags["separate"] if program.separate else ()
+    with tempfile.TemporaryDirectory(prefix="warpwatt-validation-") as folder:
+        objects = []
+        for number, source in enumerate(program.sources):
+            made = f"{folder}/{number}.o"
+            language = (*flags["cuda"], *separate) if source.cuda else _language(compiler, source.path)
+            macros = [flag for flag in source.flags if compiler == "clang" or flag != "-D__NVCC__"]
+            words = [*flags["all"], *macros, *language, "-c", source.path, "-o", made]
+            failed = _compile(compiler, words, program.folder)
+            if failed:
+                return failed
+            objects.append(made)
+        link = [*flags["all"], *flags["host"], *separate, *objects, "-o", str(target)]
+        return _compile(compiler, link, program.folder)
+
+
+def _language(compiler: str, path: str) -> tuple[str, ...]:
+    return ("-x", "c") if compiler == "clang" and path.endswith(".c") else ()
+
+
+def _compile(compiler: str, words: list[str], cwd: Path) -> str:
+    command = [sys.executable, "-m", "warpwatt", compiler, *words]
+    try:
+        done = subprocess.run(
+            command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, errors="replace",
+            check=False, timeout=BUILD_SECONDS,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"{compiler} takes more than {BUILD_SECONDS} s"
+    if done.returncode == 0:
+        return ""
+    lines = (done.stderr + done.stdout).splitlines()
+    errors = [line for line in lines if re.search(r"error|undefined|No such|cannot find", line)]
+    return (errors or lines or ["?"])[0].strip()[:200]
+
+
+def run(program: Program, target: Path, limit: float) -> dict[str, Any]:
+    """Run a program; return what the child says, and what the program's output says of its own check."""
+    with tempfile.TemporaryDirectory(prefix="warpwatt-validation-") as folder:
+        wanted = Path(folder) / "wanted.json"
+        counts = {kernel: len(rows) for kernel, rows in program.kernels.items()}
+        wanted.write_text(json.dumps(counts), encoding="utf-8")
+        child = [sys.executable, "-m", "validation.run.gpuflopbench_launches"]
+        command = [*child, str(limit), str(wanted), str(target), *program.arguments]
+        said = Path(folder) / "said"
+        with (
+            said.open("w") as stderr,
+            subprocess.Popen(
+                command, cwd=program.folder, stdout=subprocess.PIPE, stderr=stderr, env=ENVIRONMENT, text=True
+            ) as process,
+        ):
+            try:
+                output, _ = process.communicate(timeout=8 * limit)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return {"note": "no end"}
+        text = said.read_text(encoding="utf-8", errors="replace")
+    if process.returncode:
+        return {"note": (text.splitlines() or ["?"])[-1][:300]}
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    found["check"] = "failed" if FAILED.search(text) else "passed" if PASSED.search(text) else ""
+    if not is_test(program.name):
+        found["said"] = text[-1500:]
+    return found
+
+
+def unpack(checkout: Path) -> None:
+    """Unpack the archives of inputs that programs come with, beside them."""
+    for archive in sorted(checkout.glob("src/*/*.tar.gz")):
+        mark = archive.with_suffix(".unpacked")
+        if not mark.exists():
+            with tarfile.open(archive) as file:
+                file.extractall(archive.parent, filter="data")
+            mark.touch()
+
+
+def outcome(program: Program, compiler: str, target: Path, limit: float) -> dict[str, Any]:
+    """Build, unless that is done, and run a program."""
+    begun = time.monotonic()
+    if not program.sources:
+        return {"program": program.name, "builds": False, "note": "no compile command"}
+    failed = "" if target.exists() else build(program, compiler, target)
+    if failed:
+        return {"program": program.name, "builds": False, "note": failed}
+    built = time.monotonic() - begun
+    found = run(program, target, limit)
+    return {
+        "program": program.name,
+        "builds": True,
+        "compiler": compiler,
+        "limit": limit,
+        "build_seconds": built,
+        "wall": time.monotonic() - begun,
+        **found,
+    }
+
+
+def known(journal: Path) -> dict[str, dict[str, Any]]:
+    """Return what the journal has of each program; the last line counts."""
+    if not journal.exists():
+        return {}
+    lines = journal.read_text(encoding="utf-8").splitlines()
+    return {entry["program"]: entry for entry in map(json.loads, lines)}
+
+
+def main() -> None:
+    """Run what the journal lacks, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("journal", type=Path)
+    parser.add_argument("-k", dest="part", action="append", default=[], help="only this program")
+    parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of each program")
+    parser.add_argument("--compiler", choices=COMPILERS, default="clang")
+    parser.add_argument("--again", action="store_true", help="also programs that the journal has")
+    parser.add_argument("--page", metavar="COMMIT", help="write the page from the journal of this commit")
+    parser.add_argument("--before", type=Path, help="journal of an earlier state, for the page")
+    given = parser.parse_args()
+    ours = programs(given.checkout.resolve())
+    if given.page:
+        before = known(given.before) if given.before else {}
+        PAGE.write_text(page(ours, known(given.journal), before, given.page), encoding="utf-8")
+        return
+    unpack(given.checkout)
+    builds = given.journal.with_suffix(".builds").resolve()
+    builds.mkdir(exist_ok=True)
+    done = {} if given.again else known(given.journal)
+    for program in ours:
+        if program.name in done or (given.part and program.name not in given.part):
+            continue
+        entry = outcome(program, given.compiler, builds / program.name, given.limit)
+        with given.journal.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+        _say(entry)
+
+
+def _say(entry: dict[str, Any]) -> None:
+    if is_test(entry["program"]):
+        print(f"{entry['program']}: test", flush=True)
+        return
+    built = "built" if entry["builds"] else "NOT BUILT"
+    parts = [built, f"{len(entry.get('seen', ()))} rows", f"status {entry.get('status')}"]
+    parts += [
+        str(entry[name]) for name in ("check", "note", "reason", "given_up", "unsupported") if entry.get(name)
+    ]
+    print(f"{entry['program']}: {'; '.join(parts)}; {entry.get('wall', 0):.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
