@@ -9,10 +9,11 @@ import pytest
 from tests.emulate.caches import kernels
 from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Resources
-from warpwatt.core.reuse import READ, LineStream
+from warpwatt.core.reuse import BYPASS, READ, WRITE, LineStream
 from warpwatt.emulate.caches.curves import left_dirty
 from warpwatt.emulate.caches.growth import SampledBlocks, _steps, _stretch
-from warpwatt.emulate.caches.l1 import l1_profile
+from warpwatt.emulate.caches.hierarchy import _with_left_out
+from warpwatt.emulate.caches.l1 import ReadShares, l1_profile
 from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
@@ -24,6 +25,18 @@ RESOURCES = Resources(registers=16)
 
 def work_of(kernel, gpu="rtx3090", blocks=None):
     return workload(kernel.execution(blocks), find(gpu), RESOURCES)
+
+
+def test_what_the_sample_of_lines_leaves_out_hits_as_others_do():
+    rows = [(0, 5, READ), (0, 6, READ), (1, 7, READ), (2, 8, READ | WRITE), (3, 9, READ | BYPASS)]
+    instruction, line, kind = (np.array(column) for column in zip(*rows, strict=True))
+    block, time = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int64)
+    sectors = np.full(len(rows), 15, np.uint8)
+    one = instruction.astype(np.int32)
+    stream = LineStream(one, block, block, time, line, sectors, kind.astype(np.uint8))
+    known = {0: ReadShares(hit=0.5, cold=0.5), 4: ReadShares(hit=1.0)}
+    found = _with_left_out(known, stream)
+    assert found == {**known, 1: ReadShares(hit=0.75, cold=0.25)}
 
 
 def sampled(kernel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +13,9 @@ from warpwatt.core.execution import AccessPattern, Execution, LevelHits, Occupan
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access
-from warpwatt.core.reuse import BYPASS, Growth, Reuse
+from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, LineStream, Reuse
 from warpwatt.emulate.caches.curves import left_dirty
-from warpwatt.emulate.caches.l1 import WriteShares, l1_profile
+from warpwatt.emulate.caches.l1 import ReadShares, WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
@@ -24,7 +24,7 @@ from warpwatt.emulate.scaling import occurring
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.emulate.caches.l1 import Lost, ReadShares
+    from warpwatt.emulate.caches.l1 import Lost
     from warpwatt.emulate.caches.policy import Policy
 
 _READS = frozenset({Access.LOAD, Access.COPY, Access.ATOMIC, Access.REDUCTION})
@@ -72,6 +72,7 @@ def level_hits(
     wave = min(execution.launch.grid.count, resident * gpu.sm_count)
     waves = Waves(execution.launch, wave, rules.l2_bytes, reuse.growths)
     reads, writes = _shares(reuse, gpu, residency, waves, resident)
+    reads = _with_left_out(reads, reuse.stream)
     tallies = {
         index: _tally(execution, index, pattern, reads.get(index), writes.get(index, ALL_NEW))
         for index, pattern in patterns.items()
@@ -110,6 +111,16 @@ def _shares(
         {i: read.with_fewer_blocks(fewer[0].get(i, read), share) for i, read in reads.items()},
         {i: write.with_fewer_blocks(fewer[1].get(i, write), share) for i, write in writes.items()},
     )
+
+
+def _with_left_out(reads: dict[int, ReadShares], stream: LineStream) -> dict[int, ReadShares]:
+    """Return the shares with those of instructions that no line of the profile's sample is of: the mean."""
+    through_l1 = stream.kind & (READ | WRITE | BYPASS) == READ
+    left_out = [i for i in occurring(stream.instruction[through_l1]) if i not in reads]
+    if not left_out or not reads:
+        return reads
+    mean = np.mean([astuple(share) for share in reads.values()], axis=0)
+    return reads | dict.fromkeys(left_out, ReadShares(*mean.tolist()))
 
 
 def last_wave(on_sm: float, resident: int) -> tuple[int, float]:
