@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -50,6 +51,8 @@ INTEGER = (
 )
 """Opcodes that the counter takes for integer instructions, modifiers aside: with them it agrees to the last
 digit where both compilers make the same code. Moves, conversions, BREV and uniform ones are not in it."""
+IN_CHECKOUT = r"\S*/src/"
+"""Where the checkout lies does not matter."""
 LEAST_BYTES = 100_000.0
 """Below this DRAM traffic is mostly code, constants and the profiler's own."""
 LEAST_OPERATIONS = 1000.0
@@ -129,7 +132,8 @@ def page(
     """Return the page; ``before`` is the journal of an earlier state, ``made`` the commit of the journal."""
     every = compared(programs, journal)
     ours, test = ([c for c in every if is_test(c.program) is wanted] for wanted in (False, True))
-    tried = [journal[p.name] for p in programs if p.name in journal]
+    either = {**before, **journal}
+    tried = [either[p.name] for p in programs if p.name in either]
     protocol = PROTOCOL.format(
         date=stamp()["date"],
         made=made,
@@ -144,7 +148,7 @@ def page(
     right = [c for c in ours if c.operations <= 0.1 and _within(c, "dram", 0.1)]
     judged = {"right": right, "not": [c for c in ours if c not in right]}
     parts = ["# Whole programs beside hardware counters", protocol.strip()]
-    parts += ["## Programs", _programs(programs, journal)]
+    parts += ["## Programs, as tried last", _programs(programs, either)]
     parts += ["## Kernels", _kernels(both)]
     parts += [f"### Those that move {LEAST_BYTES / 1e3:.0f} kB or more", _kernels(large)]
     parts += ["## Time", _times(both)]
@@ -158,7 +162,7 @@ def page(
         parts += ["## Before and after the work of this page's commit, kernels that both have"]
         parts += [_both(_shared(compared(programs, before), every))]
     parts += ["## Every development kernel", _list(ours)]
-    parts += ["## Programs without a row", _missing(programs, journal)]
+    parts += ["## Programs without a row", _missing(programs, either)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -300,5 +304,5 @@ def _missing(programs: Sequence[Program], journal: Mapping[str, Mapping[str, Any
         if is_test(program.name):
             why["test"] += 1
         else:
-            lines.append(f"- {program.name}: {reason[:160]}")
+            lines.append(f"- {program.name}: {re.sub(IN_CHECKOUT, '', reason)[:160]}")
     return "\n".join([*lines, f"- of the test: {why['test']}"])
