@@ -176,8 +176,8 @@ class Gpu:
     compute_memory_clock: float | None = None
     """Memory clock that the driver sets for CUDA programs, None where that is ``memory_clock``."""
     ecc_dram_share: float | None = None
-    """Share of the DRAM bandwidth that error correction leaves, where the board ships with it on and keeps the
-    check bits in its memory (GDDR6); ``memory`` has it in."""
+    """Share of the DRAM bandwidth that error correction leaves, where the board ships with it on and keeps
+    the check bits in its memory (GDDR6); ``memory`` has it in."""
     inherits: str = ""
     """Name of the built-in board that a user's own board takes values over from, empty for none."""
     inherited: tuple[str, ...] = ()
