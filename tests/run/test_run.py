@@ -182,6 +182,15 @@ def test_kernels_print_allocate_and_assert(programs):
     assert lines[9] == "cudaErrorAssert"
 
 
+@pytest.fixture
+def interrupts():
+    """Have children heed Ctrl-C: a shell that runs tests in the background makes them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("how", ["busy", "kernel"])
 def test_an_interrupted_program_is_accounted_for(programs, how):
     command = [
