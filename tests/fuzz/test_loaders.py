@@ -12,7 +12,7 @@ from tests.fuzz.__main__ import feed
 from tests.fuzz.loaders import LOADERS
 from tests.fuzz.mutations import mutated
 
-FILES = 25
+FILES = 12
 
 
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda one: one.name)

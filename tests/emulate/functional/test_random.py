@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
 
-QUIET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def compare(routine: Routine, make: Callable[[], tuple[Context, DeviceMemory]]) -> Outcome:

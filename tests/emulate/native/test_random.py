@@ -12,7 +12,7 @@ from tests.emulate.native.flows import FlowWriter
 from tests.emulate.native.programs import Writer, environment
 from warpwatt.emulate.run import Limits, Stop
 
-QUIET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @QUIET
