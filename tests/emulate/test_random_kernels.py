@@ -20,7 +20,7 @@ from warpwatt.emulate.run import Limits, Stop
 from warpwatt.emulate.strategies import UNTRIED, LaunchAnalysis, emulate
 from warpwatt.program.binding import bind
 
-SEEDS = int(os.environ.get("WARPWATT_RANDOM_KERNELS", "5"))
+SEEDS = int(os.environ.get("WARPWATT_RANDOM_KERNELS", "3"))
 CLOSE = 0.03
 """Relative difference of the warp instructions of a grid; beyond, twice the standard error that is told."""
 
