@@ -13,6 +13,7 @@ from unittest import mock
 import numpy as np
 
 from tests.frontend.profiles.test_reading import NCU, NCU_RAW, NSYS, NVPROF, OWN
+from tests.gpus.test_user_files import LAB
 from tests.isa.ptx.test_ptx_robustness import SAMPLE
 from warpwatt.budget import baseline
 from warpwatt.budget.budgets import read_budgets
@@ -59,20 +60,6 @@ max.energy = "+5 %"
 min.occupancy = "75 %"
 """
 BASELINE = b'{"kind": "%s", "version": %d, "predictions": {"saxpy": {"time": [1e-5, 9e-6, 1.1e-5]}}}'
-GPU = b"""name = "Lab H200"
-aliases = ["lab"]
-inherits = "NVIDIA H200"
-
-[values]
-power_limit_w = 500
-boost_clock_mhz = { value = 1700, source = "sticker" }
-
-[memory]
-dram_latency_cycles = 700
-
-[sources]
-sticker = "label on the rack"
-"""
 CONFIGURATIONS = b"TILE,UNROLL,maxrregcount,grid,block\n16,4,64,(n/16),256\n32,,,64,128\n"
 _COLUMNS = ("program", "kernel", "gpu", "convention", "power", *layouts()["features"].features)
 TABLE = "\n".join(
@@ -134,7 +121,7 @@ def _sources(names: Sequence[str]) -> tuple[bytes, ...]:
 LOADERS = (
     Loader("launch", ".toml", (LAUNCH,), lambda path: from_table(read_toml(path), path).read()),
     Loader("application", ".toml", _sources(["pipeline.toml"]), load_application),
-    Loader("gpu", ".toml", (GPU,), _gpu),
+    Loader("gpu", ".toml", (LAB.encode(),), _gpu),
     Loader("array", ".npy", (_numpy(np.ones(64, np.float32)), _numpy(np.ones((8, 8)))), _array),
     Loader("budget", ".toml", (BUDGET,), read_budgets),
     Loader("baseline", ".json", (BASELINE % (baseline.KIND.encode(), baseline.VERSION),), baseline.read),

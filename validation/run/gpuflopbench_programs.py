@@ -69,7 +69,7 @@ def digest(name: str) -> str:
 def is_ours(name: str) -> bool:
     """Whether a program is development data: the others are kept back.
 
-    >>> is_ours("accuracy-cuda"), is_ours("mis-cuda")
+    >>> is_ours("a-cuda"), is_ours("other-cuda")
     (True, False)
     """
     return digest(name)[0] in "02468ace"
