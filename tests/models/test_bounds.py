@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from warpwatt.core.blocks import BlockClasses
 from warpwatt.core.case import Case, Profile, Timing
 from warpwatt.core.estimate import Estimate, factor_draws
-from warpwatt.core.execution import Assumption
+from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.program import Level
+from warpwatt.core.streams import WarpStreams
 from warpwatt.models.bounds import bounded, bounds, within_bounds
 
 BYTES = 2 * 100_000 * 256 * 16
@@ -77,3 +80,23 @@ def test_measurements_are_right(toy: Any) -> None:
     case = toy.case(toy.execution(sectors=16.0))
     seen = Profile("h200", case.clocks, 1e-6, None)
     assert bounded(Says(1e-9)).predict(replace(case, profile=seen)).time.value == 1e-9
+
+
+def test_no_launch_ends_before_its_longest_block_can_issue(toy: Any) -> None:
+    """A warp issues one instruction per cycle, an SM with four schedulers four."""
+    case = toy.case(toy.execution())
+    program = replace(case.workload.execution.program, level=Level.SASS)
+    steps = np.array([[0, 1000, 0], [0, 3000, 0], [0, 900, 0]] + [[0, 3000, 0]] * 3)
+    none, nothing = np.zeros(0, np.int64), np.zeros(0)
+    streams = WarpStreams(1, (0, 1, 2), np.arange(4), steps[:3], none, nothing, nothing, nothing, nothing)
+    one_warp = replace(case.workload.execution, program=program, streams=streams)
+    four = replace(streams, warps_per_block=3, blocks=(0, 1), starts=np.arange(7), steps=steps)
+
+    def least(execution: Execution) -> float:
+        told = replace(case, workload=replace(case.workload, execution=execution))
+        return bounds(told)["longest block"] * case.clocks.sm
+
+    assert least(one_warp) == 3000.0
+    assert least(replace(one_warp, streams=four)) == max(3000.0, 9000.0 / 4)
+    classes = BlockClasses((1.0,), (50_000.0,), np.zeros(1, np.int64), np.ones(1), {})
+    assert least(replace(one_warp, classes=classes)) == 50_000.0 / 4

@@ -47,6 +47,21 @@ class WarpStreams:
         """Warp instructions of a sampled block, on average, all counting alike."""
         return float((self.steps[:, 1] - self.steps[:, 0]).sum()) / len(self.blocks)
 
+    @property
+    def work_of_blocks(self) -> NDArray[np.float64]:
+        """Warp instructions of each sampled block."""
+        import numpy as np  # not before streams exist: the command line's help has none
+
+        return np.add.reduceat(self.work_of_warps, np.arange(len(self.blocks)) * self.warps_per_block)
+
+    @property
+    def work_of_warps(self) -> NDArray[np.float64]:
+        """Instructions of each warp of the sampled blocks."""
+        import numpy as np  # not before streams exist: the command line's help has none
+
+        done = np.concatenate(([0.0], np.cumsum(self.steps[:, 1] - self.steps[:, 0])))
+        return np.diff(done[self.starts])
+
     def only(self, places: Sequence[int]) -> WarpStreams:
         """Return the streams of some of the sampled blocks, by their places; all accesses are kept."""
         import numpy as np  # not before streams exist: the command line's help has none

@@ -1,4 +1,4 @@
-"""What no time may fall below, whichever model says it: bytes, operations and instructions over their peaks.
+"""What no time may fall below, whichever model says it: bytes, operations, instructions, the longest block.
 
 Peaks are those of the data sheet at the case's clocks, whatever part of them a kernel can reach.
 """
@@ -73,7 +73,25 @@ def bounds(case: Case) -> dict[str, float]:
             found[f"{COMPUTE[unit][0]} pipe"] += flops / peak
     slots = case.gpu.sm_count * case.gpu.capability.warp_schedulers * case.clocks.sm
     found["issue slots"] = _issued(case.workload.execution) / slots
+    found["longest block"] = (
+        _longest_block(case.workload.execution, case.gpu.capability.warp_schedulers) / case.clocks.sm
+    )
     return dict(found)
+
+
+@lru_cache(maxsize=8)
+def _longest_block(execution: Execution, schedulers: int) -> float:
+    """Return the cycles in which one SM can at best issue the block seen to execute most.
+
+    A warp issues one instruction per cycle, a warp scheduler one of its warps'.
+    """
+    streams, classes = execution.streams, execution.classes
+    if execution.program.level is not Level.SASS:
+        return 0.0
+    of_warp = float(streams.work_of_warps.max()) if streams else 0.0
+    of_block = float(streams.work_of_blocks.max()) if streams else 0.0
+    of_class = max(classes.instructions) if classes else 0.0
+    return max(of_warp, of_block / schedulers, of_class / schedulers)
 
 
 @lru_cache(maxsize=8)

@@ -3,6 +3,7 @@
 import heapq
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,3 +87,46 @@ def test_the_block_that_works_is_found_in_a_small_grid_that_is_run_whole(tmp_pat
     alone = unequal(tmp_path, 1, 3000).time.value
     found = unequal(tmp_path, 24, 3000, first=8, last=9)
     assert found.time.value == pytest.approx(alone, rel=0.1)
+
+
+DATA_STEERED = """extern "C" __global__ void steered(const int *trips, float *x) {
+    int n = trips[blockIdx.x];
+    float a = x[threadIdx.x];
+    for (int k = 0; k < n; ++k) a = a * 1.1f + 1.f;
+    x[blockIdx.x * blockDim.x + threadIdx.x] = a;
+}
+extern "C" __global__ void barriers(const int *trips, float *x) {
+    __shared__ float s[256];
+    int n = trips[blockIdx.x];
+    float a = x[threadIdx.x];
+    for (int k = 0; k < n; ++k) {
+        s[threadIdx.x] = a;
+        __syncthreads();
+        a += s[(threadIdx.x + 1) & 255];
+        __syncthreads();
+    }
+    x[blockIdx.x * blockDim.x + threadIdx.x] = a;
+}
+"""
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("kernel", ["steered", "barriers"])
+@pytest.mark.parametrize("grid", [528, 1056])
+def test_one_wave_ends_with_the_sm_that_data_gave_the_most_work(tmp_path, kernel, grid):
+    """Half of the blocks are long: of 132 SMs some get hardly any other, and none ends before one of them."""
+
+    def time(trips):
+        file, values = tmp_path / "k.cu", tmp_path / "trips.npy"
+        file.write_text(DATA_STEERED)
+        np.save(values, np.array(trips, np.int32))
+        args = {"trips": f"i32[{len(trips)}]:{values}", "x": f"f32[{256 * len(trips)}]"}
+        return warpwatt.predict(
+            file, gpu="h200", kernel=kernel, grid=len(trips), block=256, args=args
+        ).time.value
+
+    long, short = 400, 5
+    half = np.where(np.random.default_rng(1).random(grid) < 0.5, long, short)
+    alone, all_long, found = time([long]), time([long] * grid), time(half.tolist())
+    assert found >= alone
+    assert 0.8 * all_long <= found <= all_long * 1.001

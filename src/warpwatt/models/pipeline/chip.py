@@ -292,14 +292,17 @@ def _inputs(
 def _line(streams: WarpStreams, blocks: int) -> NDArray[np.int64]:
     """Return which sampled block stands in each place of the line: each as often as its weight says.
 
-    A shorter line is the beginning of a longer one.
+    A line of as many blocks as the weights say in all has exactly those; of others a shorter line is the
+    beginning of a longer one.
 
     >>> from warpwatt.core.streams import WarpStreams
-    >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(1.0, 8.0, 1.0))
+    >>> streams = WarpStreams(1, (0, 7, 9), *[np.zeros(0)] * 7, weights=(0.5, 4.0, 0.5))
     >>> _line(streams, 10).tolist()
     [1, 1, 1, 1, 2, 1, 1, 1, 1, 0]
     """
     weights = np.array(streams.weights or (1.0,) * len(streams.blocks))
+    if streams.weights and weights.sum() == blocks and not (weights % 1).any():
+        return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
     reached = np.cumsum(weights) / weights.sum()
     places = (0.5 + np.arange(blocks) * GOLDEN) % 1.0
     return np.minimum(np.searchsorted(reached, places, side="right"), len(weights) - 1).astype(np.int64)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.models.pipeline.chip import busiest_unit, simulate_launch
+from warpwatt.models.pipeline.last_sm import simulate_until_last
 from warpwatt.models.pipeline.simulator import Counters
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def simulate_grid(launched: ChipLaunch) -> ChipSimulation:
     """Return cycles until the last block has ended; unequal ones with the counts of an average SM."""
     classes = launched.classes
     return (
-        simulate_launch(launched) if classes is None or not classes.unequal else _unequal(launched, classes)
+        simulate_until_last(launched)
+        if classes is None or not classes.unequal
+        else _unequal(launched, classes)
     )
 
 
