@@ -160,7 +160,7 @@ constexpr Field kFields[] = {
     FIELD(RequestSums, counters.lanes),
     FIELD(RequestSums, counters.sectors),
     FIELD(RequestSums, counters.lines),
-    FIELD(RequestSums, counters.tag_passes),
+    FIELD(RequestSums, counters.l1_passes),
     FIELD(RequestSums, counters.wavefronts),
     FIELD(RequestSums, counters.ideal),
     FIELD(RequestSums, counters.collisions),

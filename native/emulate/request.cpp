@@ -34,15 +34,15 @@ int count_one_address(const Request& request, Space space, LaneMask lanes, std::
     const bool neighbours = lanes & lanes >> 1;
     sums.add_request(lanes, neighbours ? 0 : kNoNeighbours, slot_of(request.operation, space, address));
     ++sums.uniform;
+    const int passes = bytes >= kWidest ? wavefronts(request.machine.addresses, lanes, bytes) : 1;
     if (space == Space::kGlobal) {
         const std::int64_t sectors = divide_up(bytes, kSectorBytes);
         sums.sectors += sectors;
         sums.ideal += sectors;
         ++sums.lines;
-        ++sums.tag_passes;
+        sums.l1_passes += passes;
         touched.add(address, bytes);
     } else if (space == Space::kShared) {
-        const int passes = bytes >= kWidest ? wavefronts(request.machine.addresses, lanes, bytes) : 1;
         sums.wavefronts += passes;
         sums.ideal += std::min(passes, 2);
         return passes;
@@ -71,9 +71,10 @@ void touch_local(const Request& request, LaneMask lanes, TouchedLines& touched) 
         });
 }
 
-void count_off_chip(RequestCounters& sums, const TouchedLines& touched, std::int64_t useful_bytes) {
+void count_off_chip(RequestCounters& sums, const TouchedLines& touched, std::int64_t useful_bytes,
+                    int data_passes) {
     sums.ideal += std::max<std::int64_t>(1, divide_up(useful_bytes, kSectorBytes));
-    sums.tag_passes += touched.tag_passes();
+    sums.l1_passes += std::max(touched.tag_passes(), data_passes);
     sums.lines += touched.size();
     sums.sectors += touched.sectors();
 }
@@ -93,13 +94,13 @@ int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedL
     if (space == Space::kConstant) return 0;
     if (space == Space::kLocal) {
         touch_local(request, lanes, touched);
-        count_off_chip(sums, touched, lane_count(lanes) * bytes);
+        count_off_chip(sums, touched, lane_count(lanes) * bytes, 1);  // lanes lie in banks apart
         return 0;
     }
     const int different = distinct_addresses(addresses, lanes, pattern);
     if (space == Space::kGlobal) {
         touched.add_lanes(addresses, lanes, bytes);
-        count_off_chip(sums, touched, different * bytes);
+        count_off_chip(sums, touched, different * bytes, wavefronts(addresses, lanes, bytes));
         return 0;
     }
     const int passes = wavefronts(addresses, lanes, bytes);
@@ -123,7 +124,7 @@ void count_contiguous(const Request& request, Space space, std::uint64_t first) 
         const std::int64_t lines = blocks_between(first, last, kLineShift);
         sums.sectors += blocks_between(first, last, kSectorShift);
         sums.lines += lines;
-        sums.tag_passes += divide_up(lines, kTagBanks);
+        sums.l1_passes += std::max(divide_up(lines, kTagBanks), divide_up(bytes, kWordBytes));
         sums.ideal += bytes;  // 32 lanes × bytes / 32 bytes of a sector
         if (request.machine.trace.enabled) touched.add(first, kLanes * bytes);
     } else {

@@ -32,7 +32,7 @@ void RequestCounters::add(const RequestCounters& other) {
     lanes += other.lanes;
     sectors += other.sectors;
     lines += other.lines;
-    tag_passes += other.tag_passes;
+    l1_passes += other.l1_passes;
     wavefronts += other.wavefronts;
     ideal += other.ideal;
     collisions += other.collisions;

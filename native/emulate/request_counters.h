@@ -17,7 +17,7 @@ struct RequestCounters {
     std::int64_t lanes;
     std::int64_t sectors;
     std::int64_t lines;
-    std::int64_t tag_passes;
+    std::int64_t l1_passes;
     std::int64_t wavefronts;
     std::int64_t ideal;
     std::int64_t collisions;

@@ -41,7 +41,11 @@ int TouchedLines::sectors() const {
 
 int TouchedLines::tag_passes() const {
     std::array<int, kTagBanks> lines_of_bank{};
-    for (const TouchedLine& found : *this) ++lines_of_bank[found.line % kTagBanks];
+    for (const TouchedLine& found : *this) {
+        std::uint64_t bits = found.line;
+        for (int shift = 32; shift >= 2; shift /= 2) bits ^= bits >> shift;
+        ++lines_of_bank[bits % kTagBanks];
+    }
     return *std::max_element(lines_of_bank.begin(), lines_of_bank.end());
 }
 

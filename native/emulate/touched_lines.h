@@ -11,7 +11,7 @@
 namespace warpwatt::emulate {
 
 inline constexpr int kSectorShift = 5, kLineShift = 7;
-inline constexpr int kTagBanks = 4;  // looked up together; see warpwatt.program.transactions.tag_passes
+inline constexpr int kTagBanks = 4;  // looked up together
 inline constexpr int kMostLines =
     kLanes * kMostBytes / 4;  // each lane's words, in local memory, on lines apart
 
@@ -33,7 +33,8 @@ public:
     const TouchedLine* end() const { return lines_.data() + size_; }
 
     int sectors() const;
-    // Passes through the tags of L1: the most lines that fall on one tag bank.
+    // Passes through the tags of L1: the most lines that fall on one tag bank, which is the exclusive or of
+    // all pairs of a line's bits (warpwatt.program.transactions.tag_passes has the source).
     int tag_passes() const;
 
 private:

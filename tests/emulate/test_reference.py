@@ -476,7 +476,7 @@ def test_transactions_are_those_of_the_analysis(size, times, space):
         "lanes": 64,
         "sectors": int(transactions.blocks_touched(addresses, size, full, 32).sum()) * off_chip,
         "lines": int(transactions.blocks_touched(addresses, size, full, 128).sum()) * off_chip,
-        "tag_passes": int(transactions.tag_passes(addresses, full).sum()) * off_chip,
+        "l1_passes": int(transactions.l1_passes(addresses, size, full).sum()) * off_chip,
         "wavefronts": int(transactions.wavefronts(addresses, size, full).sum()) * (not off_chip),
         "uniform": 2 * (times == 0),
         "stride": stride,

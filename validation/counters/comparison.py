@@ -189,7 +189,7 @@ def counted(kernel: Kernel, launch: Launch) -> float:
     if key not in _passes:
         execution = execute(program_of(kernel, Level.PTX), launch, engine=counters_quads.run)
         _passes[key] = sum(
-            execution.counts[i] * pattern.tag_passes
+            execution.counts[i] * pattern.l1_passes
             for i, pattern in execution.accesses.items()
             if (memory := execution.program.instructions[i].memory) is not None
             and memory.space in GLOBAL

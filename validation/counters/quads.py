@@ -67,7 +67,7 @@ class _Statistics(Statistics):
     ) -> dict[str, Any]:
         found = super()._sums(space, addresses, where, on, size, atomic=atomic)
         if space == GLOBAL and len(where):
-            found["tag_passes"] = passes(where, size, on)
+            found["l1_passes"] = passes(where, size, on)
         return found
 
 
@@ -75,7 +75,7 @@ def run(
     routine: Routine, context: Context, memory: DeviceMemory, blocks: Sequence[int],
     limits: Limits | None = None, *, record: bool = False,
 ) -> Run:  # fmt: skip
-    """Run blocks with the reference engine; ``tag_passes`` of its counts are :func:`passes`."""
+    """Run blocks with the reference engine; ``l1_passes`` of its counts are :func:`passes`."""
     with patch.object(reference, "Statistics", _Statistics):
         return reference.run(
             routine, context, memory, blocks, limits, record=record, warps_at_once=WARPS_AT_ONCE

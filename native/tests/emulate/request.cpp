@@ -29,7 +29,7 @@ void contiguous_requests_are_counted_as_any_others() {
                 const RequestCounters &one = formula.counted(space), &other = lanes.counted(space);
                 CHECK(one.sectors == other.sectors);
                 CHECK(one.lines == other.lines);
-                CHECK(one.tag_passes == other.tag_passes);
+                CHECK(one.l1_passes == other.l1_passes);
                 CHECK(one.wavefronts == other.wavefronts);
                 CHECK(one.ideal == other.ideal);
                 CHECK(one.stride == other.stride && one.stride == bytes);
@@ -47,7 +47,7 @@ void one_address_of_global_memory_is_one_sector() {
     count_uniform(Request(test.machine, test.warp(), 0), Space::kGlobal, 0b111, kBuffer + 64);
     const RequestCounters& sums = test.counted(Space::kGlobal);
     CHECK(sums.requests == 1 && sums.lanes == 3 && sums.uniform == 1);
-    CHECK(sums.sectors == 1 && sums.lines == 1 && sums.tag_passes == 1 && sums.ideal == 1);
+    CHECK(sums.sectors == 1 && sums.lines == 1 && sums.l1_passes == 1 && sums.ideal == 1);
     CHECK(sums.stride_state == StrideState::kRegular && sums.stride == 0);
     CHECK(test.machine.trace.request_count == 1);
     CHECK(test.lines[0] == (kBuffer | 1 << 2));

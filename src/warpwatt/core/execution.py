@@ -67,8 +67,8 @@ class AccessPattern:
     collisions: float = 1.0
     """Lanes of a warp on one address, which an atomic takes one after the other; 1 for an address that the
     compiler sees to be the same in all lanes, because it combines them."""
-    tag_passes: float = 0.0
-    """Passes through the tags of L1 where the lines crowd its banks (global, local), 0 if not known."""
+    l1_passes: float = 0.0
+    """Passes through L1's tags or data banks, whichever are more (global, local), 0 if not known."""
     uniform: float | None = None
     """Share of requests whose lanes all have one address, None if not known."""
     requests: float = 1.0

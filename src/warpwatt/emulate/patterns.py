@@ -71,7 +71,7 @@ def _pattern(
         buffer=buffers.get(access.slot, ("", None))[0] if access.slot is not None else "",
         footprint=footprint,
         collisions=max(1.0, sums["collisions"] / requests),
-        tag_passes=sums["tag_passes"] / executions,
+        l1_passes=sums["l1_passes"] / executions,
         uniform=sums["uniform"] / requests,
         requests=sums["requests"] / executions,
     )

@@ -89,7 +89,7 @@ class AccessCounts:
 
     ``instruction`` (index in the program) names the row. ``requests``: executions with a lane on (a warp
     instruction whose lanes are all off makes none). ``lanes``: lanes on. ``sectors``, ``lines``: distinct
-    32-byte sectors and 128-byte lines per request (global and local). ``tag_passes``: see
+    32-byte sectors and 128-byte lines per request (global and local). ``l1_passes``: see
     ``AccessPattern``. ``wavefronts``: shared-memory passes. ``ideal``: least possible sectors (or
     wavefronts) for the bytes and lanes. ``collisions``: for atomics, the largest number of lanes on one
     address, summed. ``uniform``: requests whose lanes all have one address. ``stride``: the common distance
@@ -109,7 +109,7 @@ class AccessCounts:
     lanes: NDArray[np.int64]
     sectors: NDArray[np.int64]
     lines: NDArray[np.int64]
-    tag_passes: NDArray[np.int64]
+    l1_passes: NDArray[np.int64]
     wavefronts: NDArray[np.int64]
     ideal: NDArray[np.int64]
     collisions: NDArray[np.int64]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SUMMED = (
-    "requests", "lanes", "sectors", "lines", "tag_passes", "wavefronts", "ideal", "collisions", "uniform",
+    "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
 )  # fmt: skip
 IRREGULAR = int(np.iinfo(np.int64).min)
 

@@ -221,7 +221,7 @@ def _l1_cycles(case: Case, instruction: Instruction, bytes_per_lane: int) -> flo
     moved = bytes_per_lane * execution.lanes[instruction.index]
     pattern = pattern_of(execution, instruction)
     moving = moved / (case.gpu.memory.l1_bandwidth_per_sm_clock or 128.0)
-    return max(base + per_line * pattern.lines, pattern.tag_passes, moving)
+    return max(base + per_line * pattern.lines, pattern.l1_passes, moving)
 
 
 def _wide(bytes_per_lane: int) -> float:

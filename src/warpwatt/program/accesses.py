@@ -210,7 +210,7 @@ class AccessPatterns:
             buffer,
             covered,
             collisions=collisions,
-            tag_passes=mean(transactions.tag_passes(addresses, lanes)),
+            l1_passes=mean(transactions.l1_passes(addresses, size, lanes)),
         )
 
     def _footprint(self, coefficients: Coefficients, size: int) -> float:

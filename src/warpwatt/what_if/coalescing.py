@@ -76,7 +76,7 @@ def coalesced(case: Case, indices: Collection[int]) -> Case:
         if index in patterns:
             before, share = patterns[index], kept[index]
             lines_now = max(1.0, before.lines * share)
-            patterns[index] = replace(before, sectors=before.sectors * share, lines=lines_now, tag_passes=0.0)
+            patterns[index] = replace(before, sectors=before.sectors * share, lines=lines_now, l1_passes=0.0)
     better = replace(execution, accesses=patterns, streams=replace(streams, sectors=sectors, lines=lines))
     changed = fewer_sectors(case, {index: kept[index] for index in indices})
     beside = _request_bytes(execution, streams, moved)

@@ -24,7 +24,7 @@ GLOBAL, SHARED, LOCAL, CONST = range(4)
 IRREGULAR = int(np.iinfo(np.int64).min)
 _SPACES = {SHARED_SLOT: SHARED, LOCAL_SLOT: LOCAL, PARAMETER_SLOT: CONST, CONSTANT_SLOT: CONST}
 _SUMS = (
-    "requests", "lanes", "sectors", "lines", "tag_passes", "wavefronts", "ideal", "collisions", "uniform",
+    "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
 )  # fmt: skip
 
 
@@ -103,7 +103,11 @@ class Statistics:
             width = size if space == GLOBAL else min(size, 4)
             found["sectors"] = transactions.blocks_touched(pieces, width, lanes, transactions.SECTOR)
             found["lines"] = transactions.blocks_touched(pieces, width, lanes, transactions.LINE)
-            found["tag_passes"] = transactions.tag_passes(pieces, lanes)
+            found["l1_passes"] = (
+                transactions.l1_passes(where, size, on)
+                if space == GLOBAL
+                else transactions.tag_passes(pieces, lanes)
+            )
             found["ideal"] = np.maximum(1, -(-useful // transactions.SECTOR))
         elif space == SHARED:
             offset = where & ((1 << SLOT_BITS) - 1)

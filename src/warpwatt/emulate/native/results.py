@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _STOPS = {code: Stop(name) for name, code in CODES["stop"].items()}
 _FAULTS = {code: reason for reason, code in CODES["fault"].items()}
 _SUMMED = (
-    "requests", "lanes", "sectors", "lines", "tag_passes", "wavefronts", "ideal", "collisions", "uniform",
+    "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
 )  # fmt: skip
 _IRREGULAR = np.iinfo(np.int64).min
 

@@ -79,7 +79,7 @@ def access_costs(
     passes, turns = np.zeros((2, len(program.instructions)))
     for i in program.instructions:
         if i.memory is not None:
-            passes[i.index] = accesses[i.index].tag_passes if i.index in accesses else 0.0
+            passes[i.index] = accesses[i.index].l1_passes if i.index in accesses else 0.0
             shared[i.index] = i.memory.space is Space.SHARED
             if shared[i.index] and i.index in accesses:
                 turns[i.index] = atomic_cycles(i, accesses[i.index])

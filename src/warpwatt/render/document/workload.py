@@ -74,6 +74,7 @@ def access_document(index: int, pattern: AccessPattern, workload: Workload) -> J
         "instruction": index,
         "opcode": instruction.opcode,
         **dataclasses.asdict(pattern),
+        "tag_passes": pattern.l1_passes,
         "space": str(memory.space) if memory else None,
         "access": str(memory.access) if memory else None,
         "executions": execution.counts[index],
