@@ -11,6 +11,8 @@ NATIVE_TESTS := tests/native tests/emulate tests/models/pipeline
 
 # A system CUDA toolkit must not leak in: the compilers come from pinned wheels.
 unexport CUDA_HOME CUDA_PATH CUDA_ROOT NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
+# Hundreds of short processes: without compiled modules each spends half a second of CPU on ours.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Measuring: `make prepare` where the compilers are, `make measure` where the GPU is, again until nothing is left.
 PREPARED ?= build/prepared

@@ -7,8 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.core.arguments import Buffer
 from warpwatt.core.errors import ArgumentError, InputError, MemoryFaultError, UndecidedError
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.launch import Launch
@@ -63,7 +65,7 @@ def analyse_launch(
     wanted = [program for level in levels if (program := programs[level]) is not None]
     candidates = tuple(wanted or [kernel.program()])
     if load is None:
-        found = _analyse(candidates, launch, loop_counts)
+        found = _analyse(candidates, launch, loop_counts, _files(launch))
     else:
         found = _first_execution(_analyses(candidates, launch, load))
     program = found.program
@@ -73,9 +75,19 @@ def analyse_launch(
     return replace(found, assumptions=(*found.assumptions, Assumption(message, STAND_IN, STAND_IN_SPREAD)))
 
 
+def _files(launch: Launch) -> tuple[tuple[str, int, int], ...]:
+    """Return the files that hold contents of buffers, each with what tells a changed one."""
+    paths = [a.path for a in launch.arguments.values() if isinstance(a, Buffer) and a.path]
+    found = [(path, Path(path).stat()) for path in paths if Path(path).exists()]
+    return tuple((path, status.st_mtime_ns, status.st_size) for path, status in found)
+
+
 @lru_cache(maxsize=64)
 def _analyse(
-    programs: tuple[Program, ...], launch: Launch, loop_counts: tuple[tuple[int, float], ...]
+    programs: tuple[Program, ...],
+    launch: Launch,
+    loop_counts: tuple[tuple[int, float], ...],
+    _contents: tuple[tuple[str, int, int], ...],
 ) -> Execution:
     if loop_counts:
         return _first_execution([LaunchAnalysis(programs[-1], launch, dict(loop_counts))])

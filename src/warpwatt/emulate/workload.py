@@ -61,6 +61,7 @@ class Stream:
     cached_in_l1: bool
 
 
+@lru_cache(maxsize=64)
 def workload(
     execution: Execution, gpu: Gpu, resources: Resources, unknown: Unknown = Unknown.ESTIMATE
 ) -> Workload:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
 
 from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.frontend.compilation import assemble_ptx, mark_assumed
@@ -26,19 +26,40 @@ class Entry:
     make: Callable[[], Kernel]
 
 
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """What kernels are made from; equal where ``identity`` is, so that one process makes each kernel once."""
+
+    identity: tuple[object, ...]
+    compiled: Compiled = field(compare=False)
+    source: Source = field(compare=False)
+    target: str
+    choice: ToolkitChoice
+    options: CompileOptions
+
+
 def compiled_entries(
     compiled: Compiled, source: Source, target: str, choice: ToolkitChoice, options: CompileOptions
 ) -> tuple[Entry, ...]:
-    """Return the kernels of compiled PTX and cubin."""
+    """Return the kernels of compiled PTX and cubin: the same objects for the same code and names."""
+    made_of = (compiled.target, compiled.toolkit, compiled.ptx, compiled.cubin, compiled.warnings)
+    names = (source.name, source.path, *compiled.parameters.items(), *compiled.resources.items())
+    return _entries(_Input((*made_of, *names), compiled, source, target, choice, options))
+
+
+@lru_cache(maxsize=16)
+def _entries(given: _Input) -> tuple[Entry, ...]:
     from warpwatt.isa import ptx
 
+    compiled, source, choice = given.compiled, given.source, given.choice
     module = ptx.parse(compiled.ptx, source.name if not compiled.resources else None)
     if choice.assumed:
         compiled = mark_assumed(compiled)
-    sass = _machine_code(compiled, source, choice, options)
+    sass = _machine_code(compiled, source, choice, given.options)
     limits = max_threads(compiled.ptx)
     warnings = (*choice.warnings, *compiled.warnings)
 
+    @cache
     def make(name: str) -> Kernel:
         program = with_source_names(ptx.lower(module, name), compiled.parameters)
         resources = compiled.resources.get(name) or assumed_resources(program, limits.get(name))
@@ -46,7 +67,7 @@ def compiled_entries(
         return Kernel(
             name=name,
             demangled=demangle(name),
-            target=target,
+            target=given.target,
             resources=resources,
             ptx=program,
             sass=with_types(machine, program),

@@ -1,4 +1,4 @@
-"""Remember what a case has at any clock: models are asked about one workload at hundreds of clocks."""
+"""Remember what models say of a case: one workload is asked about at hundreds of clocks, and again."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from typing import TypeVar
 
 from warpwatt.core.case import Case
 from warpwatt.core.execution import Workload
-from warpwatt.core.gpu import Gpu
+from warpwatt.core.gpu import Clocks, Gpu
+from warpwatt.core.launch import Launch
 from warpwatt.core.program import Kernel
 
 Result = TypeVar("Result")
 REMEMBERED = 8
 """Workloads whose results are kept: advice goes through the clocks of one before it takes the next."""
+REMEMBERED_CLOCKS = 64
+"""Cases at one clock whose results are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class _AnyClock:
-    """A case as a key: the same at every clock and with any profile."""
+class _Key:
+    """A case as a key: the same with any profile, and without ``clocks`` at every clock."""
 
     workload: Workload
     kernel: Kernel
     gpu: Gpu
+    launch: Launch
+    clocks: Clocks | None
     case: Case = field(compare=False)
 
 
@@ -32,13 +37,21 @@ def at_any_clock(function: Callable[[Case], Result]) -> Callable[[Case], Result]
 
     Callers share the result and must not change it.
     """
-
-    @functools.lru_cache(maxsize=REMEMBERED)
-    def remembered(key: _AnyClock) -> Result:
-        return function(key.case)
+    remembered = functools.lru_cache(maxsize=REMEMBERED)(lambda key: function(key.case))
 
     @functools.wraps(function)
     def look_up(case: Case) -> Result:
-        return remembered(_AnyClock(case.workload, case.kernel, case.gpu, case))
+        return remembered(_Key(case.workload, case.kernel, case.gpu, case.launch, None, case))
+
+    return look_up
+
+
+def at_each_clock(function: Callable[[Case], Result]) -> Callable[[Case], Result]:
+    """Return ``function``, remembering its results clock by clock: it may not look at the case's profile."""
+    remembered = functools.lru_cache(maxsize=REMEMBERED_CLOCKS)(lambda key: function(key.case))
+
+    @functools.wraps(function)
+    def look_up(case: Case) -> Result:
+        return remembered(_Key(case.workload, case.kernel, case.gpu, case.launch, case.clocks, case))
 
     return look_up

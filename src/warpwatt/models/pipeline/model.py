@@ -13,7 +13,7 @@ from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.models.dram import slowdown, visit_bytes
-from warpwatt.models.memo import at_any_clock
+from warpwatt.models.memo import at_any_clock, at_each_clock
 from warpwatt.models.pipeline.chip import ChipLaunch
 from warpwatt.models.pipeline.local_memory import local_misses
 from warpwatt.models.pipeline.machine import machine
@@ -44,31 +44,35 @@ class Pipeline:
         Without streams of machine code there is no schedule to simulate: then it is the roofline's timing,
         with a warning.
         """
-        if not traced(case):
-            return _instead(Roofline().predict(case))
-        launched = chip_launch(case)
-        result = simulate_grid(launched)
-        queue = atomics_roof(case)
-        seconds = _startup(case, launched) + max(result.cycles / case.clocks.sm, queue.seconds)
-        busy = utilisation(result, launched)
-        if queue.seconds > 0:
-            busy[queue.key] = queue.seconds / seconds
-        warps = warp_states(result, launched)
-        stalls = warps.shares()
-        by_instruction = warps.cycles.sum(axis=1) / warps.total
-        asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
-        draws = _draws(case, seconds, busy, asleep)
-        return Timing(
-            model=self.name,
-            time=Estimate.from_draws(seconds, draws, "s", Source.MODELLED),
-            bottleneck=bottleneck(busy, stalls),
-            breakdown={str(stall): share * seconds for stall, share in stalls.items()},
-            utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
-            stalls=stalls,
-            shares=tuple(by_instruction.tolist()),
-            warps=warps,
-            warnings=result.remarks,
-        )
+        return _instead(Roofline().predict(case)) if not traced(case) else _timing(case)
+
+
+@at_each_clock
+def _timing(case: Case) -> Timing:
+    """Return the timing of a case with streams of machine code."""
+    launched = chip_launch(case)
+    result = simulate_grid(launched)
+    queue = atomics_roof(case)
+    seconds = _startup(case, launched) + max(result.cycles / case.clocks.sm, queue.seconds)
+    busy = utilisation(result, launched)
+    if queue.seconds > 0:
+        busy[queue.key] = queue.seconds / seconds
+    warps = warp_states(result, launched)
+    stalls = warps.shares()
+    by_instruction = warps.cycles.sum(axis=1) / warps.total
+    asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
+    draws = _draws(case, seconds, busy, asleep)
+    return Timing(
+        model=Pipeline.name,
+        time=Estimate.from_draws(seconds, draws, "s", Source.MODELLED),
+        bottleneck=bottleneck(busy, stalls),
+        breakdown={str(stall): share * seconds for stall, share in stalls.items()},
+        utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
+        stalls=stalls,
+        shares=tuple(by_instruction.tolist()),
+        warps=warps,
+        warnings=result.remarks,
+    )
 
 
 def traced(case: Case) -> bool:
