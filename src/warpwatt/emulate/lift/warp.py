@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.ir import Op, Type
 
 if TYPE_CHECKING:
@@ -51,6 +52,25 @@ def _source_in_warp(
     last = b.i32(bound)
     valid = b.op(Op.SLE, last, source) if mode == "up" else b.op(Op.SLE, source, last)
     return b.select(valid, source, lane), valid
+
+
+def reduce_members(b: Builder, op: Op, value: Value, members: Value) -> Value:
+    """Return ``op`` over the members of each lane's group; lanes of a group have the same mask.
+
+    Each lane takes over what the next member of its group has, and that one's next, until the lowest has all.
+    """
+    none, later = b.i32(WARP_SIZE), b.shl(b.i32(-2), b.lane())
+    following = _lowest(b, b.and_(members, later))
+    for _ in range(5):
+        more = b.op(Op.ULT, following, none)
+        value = b.select(more, b.op(op, value, b.shuffle(value, following)), value)
+        following = b.select(more, b.shuffle(following, following), none)
+    return b.shuffle(value, _lowest(b, members))
+
+
+def _lowest(b: Builder, lanes: Value) -> Value:
+    """Return the lowest lane of a mask; 32 if it is empty."""
+    return b.op(Op.CLZ, b.op(Op.BREV, lanes))
 
 
 def load_matrices(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -170,6 +171,22 @@ def test_matches_and_reductions() -> None:
     for v in x:
         folded ^= v
     assert found["k"] == [folded] * 32
+
+
+def test_reductions_of_groups_that_are_together() -> None:
+    """Lanes that name other members take part in other reductions, as those of a labelled partition do."""
+    groups = random.Random(1)
+    labels = [groups.randrange(5) for _ in LANES]
+    x = [groups.getrandbits(31) for _ in LANES]
+    body = (
+        "{ .reg .b32 %m; match.any.sync.b32 %m, %b, -1; redux.sync.add.s32 %d, %a, %m;"
+        "redux.sync.max.s32 %e, %a, %m; redux.sync.and.b32 %f, %a, %m; }"
+    )
+    found = lanes(body, {"a": ("b32", x), "b": ("b32", labels)}, dict.fromkeys("def", "b32"))
+    members = [[x[j] for j in LANES if labels[j] == label] for label in labels]
+    assert found["d"] == [masked(sum(values), 32) for values in members]
+    assert found["e"] == [max(values) for values in members]
+    assert found["f"] == [reduce(int.__and__, values) for values in members]
 
 
 def test_special_registers() -> None:

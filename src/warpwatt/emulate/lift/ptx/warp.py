@@ -12,7 +12,7 @@ from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.driver import UncoveredError
 from warpwatt.emulate.lift.ptx.opcode import signed, type_of
 from warpwatt.emulate.lift.ptx.patterns import immediate
-from warpwatt.emulate.lift.warp import source_lane
+from warpwatt.emulate.lift.warp import reduce_members, source_lane
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
@@ -43,9 +43,13 @@ def _operand(b: PtxBuilder, i: Instruction, at: int) -> int | Value:
 
 def _members(b: PtxBuilder, mask: Operand, found: Value) -> Value:
     """Return what of a lane mask belongs to the members."""
-    if isinstance(mask, Immediate) and int(mask.value) & _FULL == _FULL:
+    if _is_full(mask):
         return found
     return b.and_(found, b.read(mask, Type.I32))
+
+
+def _is_full(mask: Operand) -> bool:
+    return isinstance(mask, Immediate) and int(mask.value) & _FULL == _FULL
 
 
 def _vote(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
@@ -97,8 +101,13 @@ def _reduce(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
         op = Op.FMIN if name == "min" else Op.FMAX
     else:
         op = Op(("s" if signed(how.kind) else "u") + name)
-    b.gather(i.operands[2])
-    b.write(i.operands[0], b.reduce(op, b.read(i.operands[1], type_)))
+    mask = i.operands[2]
+    b.gather(mask)
+    value = b.read(i.operands[1], type_)
+    if _is_full(mask):
+        b.write(i.operands[0], b.reduce(op, value))
+    else:  # lanes with other masks, as of a labelled partition, may be here too
+        b.write(i.operands[0], reduce_members(b, op, value, _members(b, mask, b.active())))
 
 
 def _elect(b: PtxBuilder, _how: Opcode, i: Instruction) -> None:
