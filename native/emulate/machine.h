@@ -8,6 +8,7 @@
 #include "emulate/lanes.h"
 #include "emulate/memory_operation.h"
 #include "emulate/request_counters.h"
+#include "emulate/texture.h"
 #include "emulate/trace.h"
 #include "emulate/warp.h"
 
@@ -128,6 +129,7 @@ struct alignas(64) Machine {
     Launch launch;
     GlobalMemory global;
     ConstantBanks constant;
+    Textures textures;
     Residents residents;
     Code code;
     Totals totals;

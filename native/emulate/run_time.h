@@ -59,5 +59,24 @@ WARPWATT_API void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::
 // Calls a function in Python on the values, 32 words an argument; its results replace them.
 WARPWATT_API void call_function(Machine* machine, std::int32_t function, LaneMask lanes);
 
+// Textures and surfaces, of a Geometry. The first values are the object, the layer where there is one, and
+// coordinates (`whole`: integers); results replace them. Objects that are not there read as 0.
+
+// Four channels, as f32 or as integers; of four neighbours one `channel`, if that is not negative (tld4).
+WARPWATT_API void fetch_texture(Machine* machine, std::int32_t geometry, std::int32_t whole,
+                                std::int32_t as_float, std::int32_t channel, LaneMask lanes);
+
+// Addresses of words that a fetch reads, one for each of at most 4 rows; 0 for none.
+WARPWATT_API void find_texture_rows(Machine* machine, std::int32_t geometry, std::int32_t whole,
+                                    std::int32_t rows, LaneMask lanes);
+
+// `count` elements; 0 where there are none.
+WARPWATT_API void load_surface(Machine* machine, std::int32_t geometry, std::int32_t bytes,
+                               std::int32_t count, LaneMask lanes);
+
+// The same, from values from the `first` on; nothing is written where there are no elements.
+WARPWATT_API void store_surface(Machine* machine, std::int32_t geometry, std::int32_t bytes,
+                                std::int32_t count, std::int32_t first, LaneMask lanes);
+
 // PTX `match.any`: which active lanes have each lane's address, to the values as 32-bit masks.
 WARPWATT_API void match_lanes(Machine* machine, LaneMask active);

@@ -8,6 +8,7 @@ import pytest
 
 from warpwatt.emulate.arena import ARENA
 from warpwatt.emulate.lift import lift
+from warpwatt.emulate.textures import Texture
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.run.effects import Versions, effects
 from warpwatt.run.memory import Allocations, Block
@@ -47,6 +48,21 @@ def test_a_copy_from_one_buffer_to_another_is_repeatable(allocations):
 @pytest.mark.parametrize(("text", "y"), [(COPY, X + 8), (COUNT, Y), (CHASE, Y)])
 def test_in_place_atomic_and_unseen_writes_are_not(text, y, allocations):
     assert not of(text, allocations, y=y).repeatable
+
+
+FETCH = "tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r3}, [%d1, {%r1}]; st.global.u32 [%d2], %r1; ret; }"
+DRAW = "sust.b.1d.b32.trap [%d1, {%r1}], %r1; ret; }"
+
+
+def test_textures_are_read_and_surfaces_written_wherever_objects_lie(allocations):
+    allocations.textures[7] = Texture(X + 8, 16)
+    found = of(FETCH, allocations, x=7)
+    assert (found.reads, found.writes, found.repeatable) == ({X}, {Y}, True)
+    assert of(DRAW, allocations, x=7).writes == {X}
+    allocations.textures[8] = Texture(Y, 16)
+    assert not of(FETCH, allocations, x=7).repeatable
+    allocations.textures[8] = Texture(Y + 1_000_000, 16)
+    assert of(FETCH, allocations, x=7).reads is None
 
 
 def test_a_launch_is_done_until_something_else_writes_what_it_touches(allocations):

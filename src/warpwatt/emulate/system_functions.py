@@ -15,7 +15,6 @@ import numpy as np
 
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.printf import formatted
-from warpwatt.emulate.texture_functions import TEXTURE_FUNCTIONS, Textures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +37,7 @@ SIGNATURES: dict[str, tuple[tuple[Type, ...], Type | None]] = {
 """Parameters and result of each (CUDA's device functions as the compiler declares them)."""
 
 
-class Caller(Textures, Protocol):
+class Caller(Protocol):
     """The warp that calls, and its device."""
 
     @property
@@ -109,6 +108,5 @@ SYSTEM_FUNCTIONS: dict[str, Function] = {
     "__assertfail": _assertfail,
     "malloc": _malloc,
     "free": _free,
-    **TEXTURE_FUNCTIONS,
 }
 """By the name that CALL gives them."""

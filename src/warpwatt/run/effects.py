@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
 _POINTER_BYTES = 8
 _OFF_CHIP = ("global", "generic")
-_COMPUTING = ("mma",)
-"""Functions that only compute: others read textures, print or allocate."""
+_COMPUTING = ("mma", "barrier_result")
+"""Functions that only compute: others print or allocate."""
+_OF_TEXTURES = {"texture": (True, False), "texture_rows": (True, False), "surface_load": (True, False)} | {
+    "surface_store": (False, True)
+}
+"""Functions that reach texture and surface objects: whether they read and write them."""
+_OBJECTS = "textures and surfaces"
+"""A place: any object's memory, as the parameters do not say whose."""
 UNSEEN = frozenset({ANYWHERE, GLOBALS})
 """Names of places of which the parameters do not say where they are."""
 
@@ -44,6 +50,8 @@ def effects(routine: Routine, parameters: bytes, allocations: Allocations) -> Ef
     """Return what a launch with these parameters reads and writes."""
     reads, writes, pure = _accesses(routine)
     at = dict(allocations_of(routine.program, parameters, allocations))
+    if (objects := allocations.of_textures) is not None:
+        at[_OBJECTS] = objects
 
     def found(names: frozenset[str]) -> frozenset[int] | None:
         if names & UNSEEN or not names <= at.keys():
@@ -78,11 +86,15 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
     writes: set[str] = set()
     pure = True
     for operation in (o for block in routine.blocks for o in block.operations):
-        if operation.op is Op.CALL and _called(operation) not in _COMPUTING:
-            pure = False
+        if operation.op is Op.CALL:
+            if _called(operation) in _OF_TEXTURES:
+                for names, reached in zip((reads, writes), _OF_TEXTURES[_called(operation)], strict=True):
+                    names |= {_OBJECTS} if reached else set()
+            elif _called(operation) not in _COMPUTING:
+                pure = False
         if operation.op not in (Op.LOAD, Op.STORE, Op.ATOMIC) or not isinstance(operation.data, Memory):
             continue
-        if operation.data.space not in _OFF_CHIP:
+        if operation.data.space not in _OFF_CHIP or operation.data.probe:
             continue
         names = where[operation.args[0].index] or frozenset({ANYWHERE})
         if operation.op is not Op.STORE:

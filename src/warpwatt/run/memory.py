@@ -112,6 +112,13 @@ class Allocations:
         """Return what :meth:`table` calls the allocation at an address."""
         return self._blocks[address].name or f"{address:#x}"
 
+    @property
+    def of_textures(self) -> frozenset[int] | None:
+        """Addresses of the allocations that texture and surface objects lie in; None if not all are known."""
+        found = [self.at(texture.address) for texture in self.textures.values()]
+        known = frozenset(block.address for block in found if block is not None)
+        return known if all(found) else None
+
     def by_name(self, name: str) -> list[Block]:
         """Return the allocations that :meth:`table` calls by a name."""
         return [block for block in self._blocks.values() if name in (block.name, f"{block.address:#x}")]

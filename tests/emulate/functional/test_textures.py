@@ -15,9 +15,11 @@ from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.functional import execute, routine_of
+from warpwatt.emulate.lift import lift
 from warpwatt.emulate.run import Stop
-from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture, fetch, gather
+from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture
 from warpwatt.frontend.load import load
+from warpwatt.isa.ptx import lower, parse
 from warpwatt.program.binding import bind
 
 SOURCE = """
@@ -68,6 +70,46 @@ def launch(kernel, arguments, textures, arrays, block):
     return memory
 
 
+@lru_cache(maxsize=8)
+def one_fetch(instruction: str):
+    """A kernel with one fetch: coordinates x, y and z, four channels to ``out``."""
+    parameters = ", ".join(f".param .u64 {name}" for name in ("out", "t", "x", "y", "z"))
+    loads = "".join(
+        f"ld.param.u64 %a, [{axis}]; add.s64 %a, %a, %l; ld.global.f32 %{axis}, [%a];\n" for axis in "xyz"
+    )
+    text = (
+        f".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k({parameters}) {{\n"
+        ".reg .b64 %a, %l, %t; .reg .b32 %i; .reg .f32 %x, %y, %z, %c<4>;\n"
+        "mov.u32 %i, %tid.x; mul.wide.u32 %l, %i, 4; ld.param.u64 %t, [t];\n"
+        f"{loads}{instruction}\n"
+        "ld.param.u64 %a, [out]; mul.wide.u32 %l, %i, 16; add.s64 %a, %a, %l;\n"
+        "st.global.v4.f32 [%a], {%c0, %c1, %c2, %c3}; ret; }\n"
+    )
+    program = lower(parse(text), "k")
+    return lift(program), program.parameters
+
+
+def fetched(instruction, array, where, **options):
+    """What one warp fetches with an instruction: four channels of each lane."""
+    routine, parameters = one_fetch(instruction)
+    names = ("x", "y", "z")[: len(where)]
+    given = parse_arguments(["out=f32[128]:zeros", "t=1", *(f"{name}=f32[32]:zeros" for name in "xyz")])
+    arrays = {name: np.array(values, np.float32) for name, values in zip(names, where, strict=True)}
+    launch = Launch(Dim3(1), Dim3(32), arguments=given)
+    context, memory = load_launch(bind(routine.program, launch, parameters), arrays=arrays)
+    memory.textures[1] = Texture(memory.place("texture", array), **options)
+    assert execute(routine, context, memory).stop is Stop.DONE
+    return memory.array("out").reshape(32, 4)
+
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
+FETCHES = {
+    1: "tex.1d.v4.f32.f32 {%c0, %c1, %c2, %c3}, [%t, {%x}];",
+    2: "tex.2d.v4.f32.f32 {%c0, %c1, %c2, %c3}, [%t, {%x, %y}];",
+    3: "tex.3d.v4.f32.f32 {%c0, %c1, %c2, %c3}, [%t, {%x, %y, %z, %z}];",
+}
+
+
 def index(i: int, n: int, mode: AddressMode, normalized: bool) -> int | None:
     """The element that an index means; None: the border."""
     if mode is AddressMode.BORDER:
@@ -112,20 +154,20 @@ def test_fetches_follow_the_guide(mode, linear, normalized, dimensions):
     array = np.array([random.random() for _ in range(math.prod(shape))], np.float32).reshape(shape)
     extents = array.shape[::-1]
     where = [
-        np.array([random.uniform(-1.5, 2.5) * (1 if normalized else n) for _ in range(40)]) for n in extents
+        np.array([random.uniform(-1.5, 2.5) * (1 if normalized else n) for _ in range(32)], np.float32)
+        for n in extents
     ]
     width, height, depth = (*extents, 1, 1)[:3]
-    texture = Texture(
-        0, width, height, depth, pitch=array.strides[-2] if dimensions > 1 else 0,
-        slice_pitch=array.strides[0] if dimensions > 2 else 0, address_modes=(mode,) * 3, border=(7.0,) * 4,
-        linear_filter=linear, normalized_coordinates=normalized,
+    found = fetched(
+        FETCHES[dimensions], array, where, width=width, height=height, depth=depth,
+        pitch=array.strides[-2] if dimensions > 1 else 0,
+        slice_pitch=array.strides[0] if dimensions > 2 else 0,
+        address_modes=(mode,) * 3, border=(7.0,) * 4, linear_filter=linear, normalized_coordinates=normalized,
     )  # fmt: skip
-    found = fetch(texture, array.reshape(-1).view(np.uint8), where)[0]
-    for lane in range(40):
+    for lane in range(32):
         at = [float(x[lane]) for x in where]
-        assert found[lane] == pytest.approx(
-            expected(array, at, mode, linear=linear, normalized=normalized, border=7.0)
-        )
+        wanted = expected(array, at, mode, linear=linear, normalized=normalized, border=7.0)
+        assert found[lane, 0] == pytest.approx(wanted)
 
 
 @pytest.mark.toolchain
@@ -179,6 +221,37 @@ def test_surfaces_are_read_and_written_within_their_edges(kernels):
 
 def test_gathers_give_the_four_neighbours():
     image = np.arange(16, dtype=np.float32).reshape(4, 4)
-    texture = Texture(0, 4, 4, pitch=16)
-    found = gather(texture, image.reshape(-1).view(np.uint8), [np.array([2.0]), np.array([1.0])], 0, None)
-    assert found[:, 0].tolist() == [image[1, 1], image[1, 2], image[0, 2], image[0, 1]]
+    gather = "tld4.r.2d.v4.f32.f32 {%c0, %c1, %c2, %c3}, [%t, {%x, %y}];"
+    found = fetched(gather, image, [[2.0] * 32, [1.0] * 32], width=4, height=4, pitch=16)
+    assert found[0].tolist() == [image[1, 1], image[1, 2], image[0, 2], image[0, 1]]
+
+
+@pytest.mark.parametrize(
+    "kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"]
+)
+def test_channels_of_every_type(kind):
+    """Integers as parts of the greatest one (same guide, "Texture Fetching"), the least not below -1."""
+    dtype = np.dtype(kind)
+    values = np.array([0, 1, -1 if dtype.kind != "u" else 3, 100] * 2, dtype)
+    kinds = {"i": ChannelKind.SIGNED, "u": ChannelKind.UNSIGNED, "f": ChannelKind.FLOAT}
+    found = fetched(
+        FETCHES[1], values, [np.arange(32) + 0.5], width=4, channel_bits=(8 * dtype.itemsize,) * 2,
+        channel_kind=kinds[dtype.kind], normalized_float=True,
+    )  # fmt: skip
+    greatest = 1 if dtype.kind == "f" else np.iinfo(dtype).max
+    wanted = values.reshape(4, 2) / greatest
+    assert found[:4, :2] == pytest.approx(np.maximum(wanted, -1), rel=1e-6)
+    assert not found[:4, 2:].any()
+
+
+def test_faces_of_a_cube():
+    """The directions of the axes lead to the middles of the faces (same guide, "Cubemap Textures")."""
+    faces = np.repeat(np.arange(6, dtype=np.float32), 9).reshape(6, 3, 3)
+    axes = np.concatenate([sign * np.eye(3)[axis : axis + 1] for axis in range(3) for sign in (1, -1)])
+    fetch = "tex.cube.v4.f32.f32 {%c0, %c1, %c2, %c3}, [%t, {%x, %y, %z, %z}];"
+    where = [np.resize(axes[:, axis], 32) for axis in range(3)]
+    found = fetched(
+        fetch, faces, where, width=3, height=3, depth=6, pitch=12, slice_pitch=36,
+        normalized_coordinates=True,
+    )  # fmt: skip
+    assert found[:6, 0].tolist() == [0, 1, 2, 3, 4, 5]

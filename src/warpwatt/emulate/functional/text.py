@@ -21,6 +21,7 @@ from warpwatt.emulate.native.integers import INTEGERS
 from warpwatt.emulate.native.lanes import LANES
 from warpwatt.emulate.native.records import BLOCK, CODES, MACHINE, RANGE, WARP, offset_of
 from warpwatt.emulate.native.routine_text import CONTROL_AND_MATHS
+from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
 from warpwatt.emulate.native.values import vector_type
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ declare void @atomic_lanes_directly(ptr, ptr, i32, i32)
 RUN_TIME = (
     "load_lanes_directly", "store_lanes_directly", "atomic_lanes_directly", "call_function", "match_lanes",
     "exit_lanes", "converge_lanes", "converge_waiting_lanes", "arrive_at_barrier", "read_barrier_results",
-    "branch_indirect", "trap_lanes",
+    "branch_indirect", "trap_lanes", *TEXTURE_FUNCTIONS,
 )  # fmt: skip
 """The functions of the native core that the text calls."""
 

@@ -20,13 +20,11 @@ from warpwatt.emulate.native.records import BLOCK, WARP, record_at
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
     from warpwatt.core.launch import Dim3
     from warpwatt.emulate.device_heap import DeviceHeap
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
-    from warpwatt.emulate.textures import Texture
 
 _BANKS = {PARAMETER_SLOT: PARAMETER_BANK, CONSTANT_SLOT: CONSTANT_BANK}
 
@@ -69,20 +67,6 @@ class WarpCaller:
         else:
             start = int(record_at(int(warp["block"]), BLOCK)["shared"])
         return ctypes.string_at(start + offset, room)
-
-    def texture(self, handle: int) -> Texture | None:
-        """Return a texture or surface object by what kernels have of it; None if there is none."""
-        return self.memory.textures.get(handle)
-
-    def undescribed(self, handle: int) -> Texture:
-        """Return a texture that stands for one that nobody has described."""
-        return self.memory.undescribed_texture(handle)
-
-    def area(self, address: int) -> NDArray[np.uint8]:
-        """Return memory from a global address on, to be read and written."""
-        slot, offset = address >> SLOT_BITS, address & ((1 << SLOT_BITS) - 1)
-        self.memory.touch(address, int(self.memory.sizes[slot]) - offset)
-        return self.memory.bytes_of(slot)[offset:]
 
     def print(self, text: str) -> None:
         """Write to the program's output."""

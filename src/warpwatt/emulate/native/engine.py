@@ -11,6 +11,7 @@ from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine, resident
 from warpwatt.emulate.native.results import results
 from warpwatt.emulate.native.routine_text import RoutineText
+from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
 from warpwatt.emulate.run import Limits
 from warpwatt.native import ADDRESS, INT, address, function
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _RUN_TIME = (
     "load_lanes", "load_uniform", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
     "record_step", "exit_lanes", "converge_lanes", "converge_waiting_lanes", "arrive_at_barrier",
-    "read_barrier_results", "branch_indirect", "trap_lanes",
+    "read_barrier_results", "branch_indirect", "trap_lanes", *TEXTURE_FUNCTIONS,
 )  # fmt: skip
 LONG_BLOCK, STACK_BYTES = 2000, 256 * 2**20
 """Operations from which a basic block, whose values lie there, may need more stack than threads have."""

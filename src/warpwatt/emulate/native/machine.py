@@ -11,6 +11,7 @@ import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.ir import End, Memory
+from warpwatt.emulate.native import textures
 from warpwatt.emulate.native.caller import WarpCaller
 from warpwatt.emulate.native.memory_text import BANK_BYTES, called
 from warpwatt.emulate.native.records import (
@@ -66,6 +67,7 @@ class Machine:
         self.address = int(self.record.__array_interface__["data"][0])
         self._launch()
         self._memory()
+        self._textures()
         self._tables()
         self._trace(limits.trace_bytes if text.record else 0)
         self.begin(blocks, limits)
@@ -177,6 +179,17 @@ class Machine:
             room[: len(data)] = np.frombuffer(data, np.uint8)
             bases[number], sizes[number] = room.ctypes.data, len(data)
         self._set("constant", bases=self._table(bases), sizes=self._table(sizes))
+
+    def _textures(self) -> None:
+        """Texture and surface objects, if the routine reads any."""
+        names = {called(operation)[0] for operation in self.text.calls}
+        if not names & textures.NAMES:
+            return
+        known = textures.table(self.memory.textures, self.memory)
+        self._set("textures", all=self._table(known), count=len(known))
+        if "texture_rows" in names:
+            others = textures.undescribed(self.memory)
+            self._set("textures", undescribed=self._table(others), others=len(others))
 
     def _tables(self) -> None:
         """Tables that generated code and run time look up: operations, counters, basic blocks."""

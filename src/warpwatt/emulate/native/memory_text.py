@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Type
+from warpwatt.emulate.native import textures
 from warpwatt.emulate.native.lanes import wide
 from warpwatt.emulate.native.records import CODES, MACHINE, offset_of
 from warpwatt.emulate.native.values import literal, scalar_type, vector_type
@@ -109,6 +110,8 @@ def call(text: Text, operation: Operation, number: int) -> None:
     if name == "barrier_result":
         how = CODES["barrier_result"][str(constants[0]) if constants else "popc"]
         text.do(f"call void @read_barrier_results(ptr %m, ptr %w, i32 {how})")
+    elif of_texture := textures.call_text(name, constants, len(operation.args), text.on(operation.mask)):
+        text.do(of_texture)
     else:
         text.store("ptr", "%w", "%m", offset_of(MACHINE, "caller"))
         text.do(f"call void @call_function(ptr %m, i32 {number}, i32 {text.on(operation.mask)})")

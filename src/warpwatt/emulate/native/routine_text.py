@@ -17,13 +17,14 @@ from warpwatt.emulate.native.floats import EACH, FLOATS
 from warpwatt.emulate.native.integers import INTEGERS
 from warpwatt.emulate.native.lanes import LANES
 from warpwatt.emulate.native.records import MACHINE, WARP, offset_of
+from warpwatt.emulate.native.textures import DECLARATIONS
 from warpwatt.emulate.native.values import Text, scalar_type, vector_type
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Block, RegisterKind, Routine, Value
 
 _PURE = {**INTEGERS, **FLOATS, **LANES}
-CONTROL_AND_MATHS = """
+CONTROL_AND_MATHS = f"""{DECLARATIONS}
 declare void @call_function(ptr, i32, i32)
 declare void @match_lanes(ptr, i32)
 declare void @exit_lanes(ptr, ptr, i32)

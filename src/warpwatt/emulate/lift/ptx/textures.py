@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Address, Instruction, Vector
 from warpwatt.emulate.ir import Memory, Op, Type
 from warpwatt.emulate.lift.driver import UncoveredError
-from warpwatt.emulate.texture_functions import GEOMETRIES, most_rows
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
@@ -20,12 +19,13 @@ if TYPE_CHECKING:
     from warpwatt.emulate.lift.ptx.patterns import Semantics
 
 _CHANNELS = "rgba"
+_DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 _NOT_THESE = ("2dms", "a2dms", "p")
 _RESULTS = ("f32", "s32", "u32")
 
 
 def _geometry(how: Opcode) -> str:
-    return next((word for word in how.words if word in GEOMETRIES), "")
+    return next((word for word in how.words if word in _DIMENSIONS), "")
 
 
 def _read(b: PtxBuilder, i: Instruction) -> tuple[Value, list[Value]]:
@@ -54,10 +54,19 @@ def _texture(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
 
 def _count_rows(b: PtxBuilder, geometry: str, given: str, object_: Value, where: list[Value]) -> None:
     """Read the first word of what each lane fetches, of each row: what the fetch moves."""
-    rows = most_rows(geometry)
+    rows = _most_rows(geometry)
     for place in b.call("texture_rows", (geometry, given, rows), (Type.I64, rows), object_, *where):
         on = b.compare("ne", place, b.const(Type.I64, 0))
         b.emit(Op.LOAD, Type.I32, place, data=Memory("global", Type.I32, probe=True), mask=on, results=1)
+
+
+def _most_rows(geometry: str) -> int:
+    """Return how many rows a fetch reads at most.
+
+    >>> _most_rows("1d"), _most_rows("a2d"), _most_rows("3d")
+    (1, 2, 4)
+    """
+    return 2 if geometry.endswith("cube") else 2 ** (_DIMENSIONS[geometry] - 1)
 
 
 def _surface_load(b: PtxBuilder, how: Opcode, i: Instruction) -> None:
