@@ -53,7 +53,12 @@ def test_rows_of_a_fetch_are_those_of_its_elements(linear: bool) -> None:
     found = b.call("texture_rows", ("2d", "f32", 2), (Type.I64, 2), b.const(Type.I64, 7), *given)
     for place, value in enumerate(found):
         b.store("global", element(b, 2 + place, Type.I64), value)
-    arrays = {"x": x, "y": y, "first": np.zeros(32, np.uint64), "second": np.zeros(32, np.uint64)}
+    arrays: dict[str, np.ndarray] = {
+        "x": x,
+        "y": y,
+        "first": np.zeros(32, np.uint64),
+        "second": np.zeros(32, np.uint64),
+    }
     addresses = [memory.place(name, array) for name, array in arrays.items()]
     banks = {0: b"".join(address.to_bytes(8, "little") for address in addresses)}
     native.run(routine(b), Context(Launch(Dim3(1), Dim3(32)), banks, 0, 0), memory, [0])

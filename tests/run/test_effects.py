@@ -51,7 +51,7 @@ def test_in_place_atomic_and_unseen_writes_are_not(text, y, allocations):
 
 
 FETCH = "tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r3}, [%d1, {%r1}]; st.global.u32 [%d2], %r1; ret; }"
-DRAW = "sust.b.1d.b32.trap [%d1, {%r1}], %r1; ret; }"
+DRAW = "sust.b.1d.b32.trap [%d1, {%r1}], {%r1}; ret; }"
 
 
 def test_textures_are_read_and_surfaces_written_wherever_objects_lie(allocations):

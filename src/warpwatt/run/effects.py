@@ -20,10 +20,8 @@ _POINTER_BYTES = 8
 _OFF_CHIP = ("global", "generic")
 _COMPUTING = ("mma", "barrier_result")
 """Functions that only compute: others print or allocate."""
-_OF_TEXTURES = {"texture": (True, False), "texture_rows": (True, False), "surface_load": (True, False)} | {
-    "surface_store": (False, True)
-}
-"""Functions that reach texture and surface objects: whether they read and write them."""
+_OF_TEXTURES = {"texture": "read", "texture_rows": "read", "surface_load": "read", "surface_store": "write"}
+"""What functions do to texture and surface objects."""
 _OBJECTS = "textures and surfaces"
 """A place: any object's memory, as the parameters do not say whose."""
 UNSEEN = frozenset({ANYWHERE, GLOBALS})
@@ -88,19 +86,18 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
     for operation in (o for block in routine.blocks for o in block.operations):
         if operation.op is Op.CALL:
             if _called(operation) in _OF_TEXTURES:
-                for names, reached in zip((reads, writes), _OF_TEXTURES[_called(operation)], strict=True):
-                    names |= {_OBJECTS} if reached else set()
+                (reads if _OF_TEXTURES[_called(operation)] == "read" else writes).add(_OBJECTS)
             elif _called(operation) not in _COMPUTING:
                 pure = False
         if operation.op not in (Op.LOAD, Op.STORE, Op.ATOMIC) or not isinstance(operation.data, Memory):
             continue
         if operation.data.space not in _OFF_CHIP or operation.data.probe:
             continue
-        names = where[operation.args[0].index] or frozenset({ANYWHERE})
+        found = where[operation.args[0].index] or frozenset({ANYWHERE})
         if operation.op is not Op.STORE:
-            reads |= names
+            reads |= found
         if operation.op is not Op.LOAD:
-            writes |= names
+            writes |= found
         pure = pure and operation.op is not Op.ATOMIC
     return frozenset(reads), frozenset(writes), pure
 
