@@ -16,6 +16,7 @@ VERBS = {
     "prediction": "predict --format json",
     "sweep": "sweep -o FILE.json",
     "comparison": "compare --format json",
+    "rank": "rank --format json",
     "check": "check --format json",
     "features": "features --format json",
     "port": "port --format json",

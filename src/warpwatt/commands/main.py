@@ -28,6 +28,7 @@ VERBS: Mapping[str, str] = {
     "recommend": "warpwatt.commands.recommend:recommend",
     "explain": "warpwatt.commands.explain:explain",
     "compare": "warpwatt.commands.compare:compare",
+    "rank": "warpwatt.commands.rank:rank",
     "check": "warpwatt.commands.check:check",
     "features": "warpwatt.commands.features:features",
     "port": "warpwatt.commands.port:port",

@@ -70,11 +70,26 @@ def _split(text: str) -> tuple[str, str]:
     """
     if ".json" in text:
         return _split_files(text)
+    sides = _plain_values(text)
+    return (sides[0], sides[1]) if len(sides) == 2 else (text, text)
+
+
+def split_values(text: str) -> tuple[str, ...]:
+    """Return ``NAME=A/B/C`` or ``A/B/C`` as one text for each value.
+
+    >>> split_values("TILE=8/16/32"), split_values("1410"), split_values("x=in/a.npy")
+    (('TILE=8', 'TILE=16', 'TILE=32'), ('1410',), ('x=in/a.npy',))
+    """
+    name, equals, value = text.rpartition("=") if "=" not in text else text.partition("=")
+    values = dict.fromkeys(_split_files(value)) if ".json" in value else _plain_values(value)
+    return tuple(f"{name}{equals}{one}" for one in values)
+
+
+def _plain_values(text: str) -> tuple[str, ...]:
+    """Return the values between separators; the text alone where it is quoted, bracketed or a file."""
     quoted = any(mark in text for mark in ("(", '"', "'")) or text.endswith(".npy")
-    if quoted or text.count(SEPARATOR) != 1:
-        return text, text
-    old, _, new = text.partition(SEPARATOR)
-    return (old, new) if old and new else (text, text)
+    values = (text,) if quoted else tuple(text.split(SEPARATOR))
+    return values if all(values) else (text,)
 
 
 def _split_files(text: str) -> tuple[str, str]:

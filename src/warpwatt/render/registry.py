@@ -10,6 +10,7 @@ from warpwatt.core.budget import CheckResult
 from warpwatt.core.comparison import ComparisonSet
 from warpwatt.core.errors import UsageError
 from warpwatt.core.prediction import ApplicationPrediction, Prediction
+from warpwatt.core.ranking import Ranking
 
 if TYPE_CHECKING:
     from warpwatt.render.context import Context
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     ApplicationRenderer = Callable[[Sequence[ApplicationPrediction], Context], str]
     CheckRenderer = Callable[[CheckResult, Context], str]
     ComparisonRenderer = Callable[[ComparisonSet, Context], str]
+    RankingRenderer = Callable[[Sequence[Ranking], Context], str]
     RunRenderer = Callable[[RunResult, Context], str]
 
 FORMATS: Mapping[str, str] = {
@@ -48,6 +50,12 @@ COMPARISON_FORMATS: Mapping[str, str] = {
     "github": "warpwatt.render.compare.github:render",
 }
 """Format to ``module:function`` for the result of ``warpwatt compare``."""
+
+RANKING_FORMATS: Mapping[str, str] = {
+    "text": "warpwatt.render.rank.text:render",
+    "json": "warpwatt.render.rank.json:render",
+}
+"""Format to ``module:function`` for the result of ``warpwatt rank``."""
 
 RUN_FORMATS: Mapping[str, str] = {
     "text": "warpwatt.render.run.text:render",
@@ -85,6 +93,11 @@ def check_renderer(name: str) -> CheckRenderer:
 def comparison_renderer(name: str) -> ComparisonRenderer:
     """Return the renderer of a format for comparisons."""
     return load(COMPARISON_FORMATS, name)
+
+
+def ranking_renderer(name: str) -> RankingRenderer:
+    """Return the renderer of a format for rankings."""
+    return load(RANKING_FORMATS, name)
 
 
 def run_renderer(name: str) -> RunRenderer:

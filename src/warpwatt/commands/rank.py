@@ -1,0 +1,106 @@
+"""``warpwatt rank``: candidates in order, how sure the order is, and which are worth measuring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warpwatt.commands import options as o
+from warpwatt.core.ranking import Objective
+
+if TYPE_CHECKING:
+    from warpwatt.request.launch_text import LaunchText
+    from warpwatt.request.options import CompilationOptions, ModelOptions
+
+
+class RankFormat(StrEnum):
+    """Output formats of a ranking."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class RankOutput:
+    """Where the ranking goes and how it looks; ``format`` None means by the file's name, else text."""
+
+    format: RankFormat | None = None
+    output: Path | None = None
+    force: bool = False
+
+
+output_options = o.group(
+    "writing",
+    RankOutput,
+    click.option("--format", type=o.EnumChoice(RankFormat), help="Default: by the file's name, else text."),
+    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
+    click.option("--force", is_flag=True, help="Overwrite the file."),
+)
+
+
+@click.command(epilog="Launches of a file count together; those of a single file are ranked themselves.")
+@click.argument("first", metavar="INPUT...")
+@o.gpu_option
+@click.option(
+    "--by",
+    type=o.EnumChoice(Objective),
+    default=Objective.TIME,
+    show_default=True,
+    help="What should be small.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1.0, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Say `defer` below this probability that the first is the best.",
+)
+@o.launch_options
+@o.compilation_options
+@o.model_options
+@output_options
+def rank(
+    first: str,
+    gpu: str,
+    by: Objective,
+    confidence: float,
+    launch: LaunchText,
+    compilation: CompilationOptions,
+    modelling: ModelOptions,
+    writing: RankOutput,
+) -> None:
+    r"""Rank candidates by prediction: the order, how probable it is, and `defer` where only measuring tells.
+
+    Files, FILE@COMMIT, or values of options, which are taken side by side.
+
+    \b
+    warpwatt rank a.cu b.cu c.cu --gpu h200
+    warpwatt rank kernel.cu kernel.cu@HEAD~1 kernel.cu@main
+    warpwatt rank kernel.cu -D TILE=8/16/32 --block 8,8/16,16/32,32
+    warpwatt rank kernel.cu --kernel naive/tiled/unrolled --by energy
+    """
+    from warpwatt.choose.candidates import RankRequest
+    from warpwatt.choose.rank import ranked
+    from warpwatt.commands.output import Writer, table_context
+    from warpwatt.render.registry import ranking_renderer
+
+    if writing.output is not None:
+        Writer.check(writing.output, force=writing.force)
+    more = tuple(takewhile(lambda word: word == "-" or not word.startswith("-"), compilation.flags))
+    compilation = replace(compilation, flags=compilation.flags[len(more) :])
+    found = ranked(RankRequest((first, *more), gpu, launch, compilation, modelling), by, confidence)
+    text = ranking_renderer(_format(writing))(found, table_context(colour=writing.output is None))
+    if writing.output is None:
+        click.echo(text, nl=False)
+    else:
+        writing.output.write_text(text, encoding="utf-8")
+
+
+def _format(writing: RankOutput) -> RankFormat:
+    json = writing.output is not None and writing.output.suffix.lower() == ".json"
+    return writing.format or (RankFormat.JSON if json else RankFormat.TEXT)

@@ -1,0 +1,1 @@
+"""Rankings as text and JSON."""
