@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 VERBS = {
     "prediction": "predict --format json",
+    "brief": "predict --format brief",
+    "ncu": "predict --format ncu-json",
     "sweep": "sweep -o FILE.json",
     "comparison": "compare --format json",
     "rank": "rank --format json",

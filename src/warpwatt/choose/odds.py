@@ -10,7 +10,7 @@ import math
 
 from warpwatt.core.estimate import DRAWS, Estimate
 
-OWN_SPREAD = 0.10
+OWN_SPREAD = 0.15
 """Standard deviation of the logarithm of predicted over measured ratios of two configurations of one kernel
 (docs/validation/ranking.md)."""
 

@@ -28,8 +28,15 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    BRIEF = "brief"
+    """JSON of some 35 lines a prediction, for agents."""
     HTML = "html"
     CSV = "csv"
+    NCU_CSV = "ncu-csv"
+    """As ``ncu --csv --page raw --print-units base``."""
+    NCU_DETAILS_CSV = "ncu-details-csv"
+    """As ``ncu --csv --page details --print-units base``, metrics by their own names behind the sections."""
+    NCU_JSON = "ncu-json"
 
 
 @dataclass(frozen=True, slots=True)

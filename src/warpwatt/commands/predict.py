@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from warpwatt.request.launch_text import LaunchText
     from warpwatt.request.options import CompilationOptions, ModelOptions
 
+ADVISING = (o.Format.JSON, o.Format.BRIEF, o.Format.HTML)
+
 
 @click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
 @o.input_argument
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--advice/--no-advice",
     default=None,
-    help="Try what changes to the kernel would save.  [default: for JSON and HTML]",
+    help="Try what changes to the kernel would save.  [default: for JSON, brief and HTML]",
 )
 @click.option(
     "--clock-sweep/--no-clock-sweep",
@@ -60,7 +62,7 @@ def predict(
         compilation,
         modelling,
         machine_code=writing_machine_code(writer.format),
-        advice=writer.format in (o.Format.JSON, o.Format.HTML) if advice is None else advice,
+        advice=writer.format in ADVISING if advice is None else advice,
     )
     if saved_runs.is_saved_run(source):
         saved_runs.check(launch)

@@ -27,7 +27,11 @@ FORMATS: Mapping[str, str] = {
     "text": "warpwatt.render.text:render",
     "explain": "warpwatt.render.explain:render",
     "json": "warpwatt.render.json:render",
+    "brief": "warpwatt.render.brief:render",
     "csv": "warpwatt.render.csv:render",
+    "ncu-csv": "warpwatt.render.ncu.csv:render",
+    "ncu-details-csv": "warpwatt.render.ncu.csv:render_details",
+    "ncu-json": "warpwatt.render.ncu.json:render",
     "html": "warpwatt.render.html:render",
 }
 """Format to ``module:function`` for sequences of predictions."""

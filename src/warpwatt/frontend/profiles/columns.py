@@ -35,6 +35,7 @@ class Role(StrEnum):
     VALUE = "metric value"
     ARGUMENT = "argument"
     SOURCE = "source of the time"
+    PROCESS = "process"
     COUNTER = "counter"
     OTHER = "something else"
 

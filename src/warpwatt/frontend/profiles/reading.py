@@ -31,6 +31,8 @@ CLOCK_RANGE = (0.05, 2.0)
 """An SM clock outside this share of the boost clock is a mistake."""
 MEMORY_CLOCK_LIMIT = 1.2
 """Profilers count some memories at a multiple of the driver's clock: beyond this share it is disregarded."""
+OURS = "warpwatt"
+"""Process name of what :mod:`warpwatt.render.ncu` writes."""
 _IDENTITY = (Role.KERNEL, Role.GRID, Role.BLOCK, Role.GPU)
 
 
@@ -138,8 +140,14 @@ def _profile(row: _Row, path: Path, gpu: Gpu | None) -> Profile | None:
         arguments=_arguments(row, path),
         spread=SINGLE_SPREAD,
         origin=f"{path.name}:{row.line}",
-        source=Source.MEASURED if row.text(Role.SOURCE) in ("", Source.MEASURED) else Source.MODELLED,
+        source=_source(row),
     )
+
+
+def _source(row: _Row) -> Source:
+    """Return whether a row was measured; ours (``--format ncu-csv``) never were."""
+    measured = row.text(Role.SOURCE) in ("", Source.MEASURED) and row.text(Role.PROCESS) != OURS
+    return Source.MEASURED if measured else Source.MODELLED
 
 
 def _launch(row: _Row, path: Path, grid: Dim3, block: Dim3) -> Launch:
