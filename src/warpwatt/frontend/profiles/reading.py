@@ -104,7 +104,7 @@ def _long(table: Table) -> Iterable[_Row]:
         named = {c.role: cell for c, cell in zip(table.columns, cells, strict=True)}
         key = tuple(named.get(role, "") for role in (Role.ID, *_IDENTITY))
         row = launches.setdefault(key, _Row(line))
-        for role in (*_IDENTITY, Role.SHARED):
+        for role in (*_IDENTITY, Role.SHARED, Role.PROCESS):
             if not missing(named.get(role, "")):
                 row.cells.setdefault(role, (named[role], ""))
         name, unit = named.get(Role.METRIC, "").strip(), named.get(Role.UNIT, "").strip()
