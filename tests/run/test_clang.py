@@ -46,8 +46,9 @@ def test_linking_takes_our_runtime_and_compiling_nvidias_headers():
 @pytest.mark.toolchain
 def test_images_reach_fatbinary_as_it_knows_them(tmp_path, monkeypatch):
     monkeypatch.setenv("WARPWATT_CACHE_DIR", str(tmp_path))
-    folder = cuda_path(toolchain.installed())
-    assert folder == cuda_path(toolchain.installed())
+    toolkit = toolchain.installed()
+    folder = cuda_path(toolkit, toolkit)
+    assert folder == cuda_path(toolkit, toolkit)
     assert (folder / "include" / "cuda_runtime.h").is_file()
     assert (folder / "nvvm" / "libdevice" / "libdevice.10.bc").is_file()
     ptx, made = tmp_path / "a.ptx", tmp_path / "a.fatbin"
@@ -56,3 +57,18 @@ def test_images_reach_fatbinary_as_it_knows_them(tmp_path, monkeypatch):
     command = [str(folder / "bin" / "fatbinary"), "-64", f"--create={made}", image]
     subprocess.run(command, check=True, capture_output=True)
     assert made.read_bytes()[:4] == bytes.fromhex("50ed55ba")
+
+
+@pytest.mark.toolchain
+def test_an_older_toolkit_gives_assembler_and_device_library_only(tmp_path, monkeypatch):
+    monkeypatch.setenv("WARPWATT_CACHE_DIR", str(tmp_path))
+    older = tmp_path / "older"
+    (older / "bin").mkdir(parents=True)
+    (older / "bin" / "ptxas").touch()
+    (older / "nvvm").mkdir()
+    newest = toolchain.installed()
+    folder = cuda_path(newest, toolchain.Toolkit("12.6.85", older, ptxas=older / "bin" / "ptxas"))
+    assert (folder / "bin" / "ptxas").resolve() == older / "bin" / "ptxas"
+    assert (folder / "nvvm").resolve() == older / "nvvm"
+    assert (folder / "include" / "cuda_runtime.h").resolve().is_relative_to(newest.root.resolve())
+    assert folder != cuda_path(newest, newest)

@@ -1,9 +1,9 @@
 """Predict the launches of gpuFLOPBench's programs beside their measured time, DRAM bytes and operations.
 
 ``python -m validation.run.gpuflopbench CHECKOUT JOURNAL [-k PROGRAM] [--limit SECONDS]``: programs are
-compiled with ``warpwatt clang`` (or ``--compiler nvcc``), run under ``warpwatt run``'s device, one at a time,
-and kept in JOURNAL, one JSON line each; those in it are left out. ``--page COMMIT`` writes
-docs/validation/programs_counters.md from it.
+compiled with ``warpwatt clang`` (or ``--compiler nvcc``) and the assembler of ``--toolkit``, run under
+``warpwatt run``'s device, one at a time, and kept in JOURNAL, one JSON line each; those in it are left out.
+``--page COMMIT`` writes docs/validation/programs_counters.md from it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ import sys
 import tarfile
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from validation import ROOT
 from validation.run.gpuflopbench_page import page
 from validation.run.gpuflopbench_programs import Program, is_test, programs
+from warpwatt.frontend.toolchain import installed
+from warpwatt.frontend.toolkits import period
+from warpwatt.run.clang import clang
 
 PAGE = ROOT / "docs" / "validation" / "programs_counters.md"
 COMPILERS = {
@@ -53,9 +57,36 @@ FAILED = re.compile(r"\bFAIL(ED)?\b|[Mm]ismatch|MISMATCH|\bError:|Incorrect", re
 PASSED = re.compile(r"\bPASS(ED)?\b|[Ss]uccess", re.ASCII)
 
 
-def build(program: Program, compiler: str, target: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What compiles: ``nvcc`` or ``clang``, the toolkit whose assembler it takes, folders of headers."""
+
+    compiler: str
+    toolkit: str
+    include: tuple[str, ...]
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The verb, with what comes before all flags."""
+        asked = ("--toolkit", self.toolkit) if self.toolkit else ()
+        return (self.compiler, *asked)
+
+    @property
+    def name(self) -> str:
+        """Say what compiles, with versions."""
+        toolkit = period(self.toolkit) if self.toolkit else installed()
+        if self.compiler == "nvcc":
+            return f"nvcc {toolkit.version}"
+        said = subprocess.run([clang(), "--version"], capture_output=True, text=True, check=True).stdout
+        version = re.search(r"version (\S+)", said)
+        return f"clang {version[1] if version else '?'}, ptxas {toolkit.version}"
+
+
+def build(program: Program, maker: Maker, target: Path) -> str:
     """Compile a program; return why that failed, empty if it did not."""
+    compiler = maker.compiler
     flags = COMPILERS[compiler]
+    headers = [f"-I{folder}" for folder in maker.include]
     separate = flags["separate"] if program.separate else ()
     with tempfile.TemporaryDirectory(prefix="warpwatt-validation-") as folder:
         objects = []
@@ -63,28 +94,28 @@ def build(program: Program, compiler: str, target: Path) -> str:
             made = f"{folder}/{number}.o"
             language = (*flags["cuda"], *separate) if source.cuda else _language(compiler, source.path)
             macros = [flag for flag in source.flags if compiler == "clang" or flag != "-D__NVCC__"]
-            words = [*flags["all"], *macros, *language, "-c", source.path, "-o", made]
-            failed = _compile(compiler, words, program.folder)
+            words = [*flags["all"], *macros, *headers, *language, "-c", source.path, "-o", made]
+            failed = _compile(maker, words, program.folder)
             if failed:
                 return failed
             objects.append(made)
         link = [*flags["all"], *flags["host"], *separate, *objects, "-o", str(target)]
-        return _compile(compiler, link, program.folder)
+        return _compile(maker, link, program.folder)
 
 
 def _language(compiler: str, path: str) -> tuple[str, ...]:
     return ("-x", "c") if compiler == "clang" and path.endswith(".c") else ()
 
 
-def _compile(compiler: str, words: list[str], cwd: Path) -> str:
-    command = [sys.executable, "-m", "warpwatt", compiler, *words]
+def _compile(maker: Maker, words: list[str], cwd: Path) -> str:
+    command = [sys.executable, "-m", "warpwatt", *maker.command, *words]
     try:
         done = subprocess.run(
             command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, errors="replace",
             check=False, timeout=BUILD_SECONDS,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"{compiler} takes more than {BUILD_SECONDS} s"
+        return f"{maker.compiler} takes more than {BUILD_SECONDS} s"
     if done.returncode == 0:
         return ""
     lines = (done.stderr + done.stdout).splitlines()
@@ -132,12 +163,12 @@ def unpack(checkout: Path) -> None:
             mark.touch()
 
 
-def outcome(program: Program, compiler: str, target: Path, limit: float) -> dict[str, Any]:
+def outcome(program: Program, maker: Maker, target: Path, limit: float) -> dict[str, Any]:
     """Build, unless that is done, and run a program."""
     begun = time.monotonic()
     if not program.sources:
         return {"program": program.name, "builds": False, "note": "no compile command"}
-    failed = "" if target.exists() else build(program, compiler, target)
+    failed = "" if target.exists() else build(program, maker, target)
     if failed:
         return {"program": program.name, "builds": False, "note": failed}
     built = time.monotonic() - begun
@@ -145,7 +176,7 @@ def outcome(program: Program, compiler: str, target: Path, limit: float) -> dict
     return {
         "program": program.name,
         "builds": True,
-        "compiler": compiler,
+        "compiler": maker.name,
         "limit": limit,
         "build_seconds": built,
         "wall": time.monotonic() - begun,
@@ -169,6 +200,8 @@ def main() -> None:
     parser.add_argument("-k", dest="part", action="append", default=[], help="only this program")
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of each program")
     parser.add_argument("--compiler", choices=COMPILERS, default="clang")
+    parser.add_argument("--toolkit", default="", help="whose assembler, such as 12.6")
+    parser.add_argument("--include", action="append", default=[], help="folder of further headers")
     parser.add_argument("--again", action="store_true", help="also programs that the journal has")
     parser.add_argument("--page", metavar="COMMIT", help="write the page from the journal of this commit")
     parser.add_argument("--before", type=Path, help="journal of an earlier state, for the page")
@@ -181,11 +214,12 @@ def main() -> None:
     unpack(given.checkout)
     builds = given.journal.with_suffix(".builds").resolve()
     builds.mkdir(exist_ok=True)
+    maker = Maker(given.compiler, given.toolkit, tuple(given.include))
     done = {} if given.again else known(given.journal)
     for program in ours:
         if program.name in done or (given.part and program.name not in given.part):
             continue
-        entry = outcome(program, given.compiler, builds / program.name, given.limit)
+        entry = outcome(program, maker, builds / program.name, given.limit)
         with given.journal.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
         _say(entry)

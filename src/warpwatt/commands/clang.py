@@ -10,11 +10,17 @@ import click
 @click.command(
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
 )
+@click.option(
+    "--toolkit",
+    metavar="VERSION",
+    default="",
+    help="CUDA toolkit whose assembler and device library to take, such as 12.6; default: the newest.",
+)
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="CLANG_FLAGS...")
-def clang(flags: tuple[str, ...]) -> None:
+def clang(toolkit: str, flags: tuple[str, ...]) -> None:
     r"""Compile CUDA sources with clang; programs that it links run with `warpwatt run`.
 
-    All flags are clang's own; clang++ is the one on PATH. Headers and assembler are those of the wheels.
+    All other flags are clang's own; clang++ is the one on PATH. Headers are those of the wheels.
 
     \b
     warpwatt clang --offload-arch=sm_86 -O3 app.cu -o app          a program for: warpwatt run ./app
@@ -25,4 +31,4 @@ def clang(flags: tuple[str, ...]) -> None:
 
     from warpwatt.run.clang import clang_command
 
-    sys.exit(subprocess.run(clang_command(flags).words, check=False).returncode)
+    sys.exit(subprocess.run(clang_command(flags, toolkit).words, check=False).returncode)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from warpwatt.core.errors import ToolchainError
-from warpwatt.frontend import toolchain
+from warpwatt.frontend import toolchain, toolkits
 from warpwatt.run.build import HEADERS, OURS, Command, runtime_library
 from warpwatt.run.removed import removed_features
 from warpwatt.storage.paths import cache_directory
@@ -43,8 +43,16 @@ _ADDED = ("-include", "warpwatt_removed.h", "-Wno-unknown-cuda-version", "-D_NV_
 """The version that clang does not know works; the macro is one of the host's libc that clang cannot place."""
 
 
-def clang_command(flags: Sequence[str]) -> Command:
+def clang_command(flags: Sequence[str], requested: str = "") -> Command:
     """Return clang's command for a user's flags: with NVIDIA's headers and tools of our wheels, our runtime.
+
+    Parameters
+    ----------
+    flags
+        Clang's own.
+    requested
+        Version of the toolkit whose assembler and device library make the code, such as ``12.6``; empty: the
+        wheels beside us. Headers are always those of the wheels: our runtime has their layouts.
 
     Raises
     ------
@@ -54,8 +62,9 @@ def clang_command(flags: Sequence[str]) -> Command:
     words = [str(clang()), *(flag for flag in flags if flag not in OURS)]
     if any(flag.endswith(_SOURCES) for flag in flags) or "cuda" in flags:
         toolkit = toolchain.installed()
+        maker = toolkits.period(requested) if requested else toolkit
         include = [word for folder in toolkit.include for word in ("-isystem", str(folder))]
-        words += [f"--cuda-path={cuda_path(toolkit)}", f"-I{HEADERS}", *include, *_ADDED]
+        words += [f"--cuda-path={cuda_path(toolkit, maker)}", f"-I{HEADERS}", *include, *_ADDED]
         words += removed_features(Path(flag) for flag in flags if flag.endswith(_SOURCES))
     if flags and not _NO_LINK.intersection(flags):
         library = runtime_library()
@@ -89,11 +98,15 @@ def _numbered() -> Iterator[tuple[int, Path]]:
                 yield int(version[1]), path
 
 
-def cuda_path(toolkit: toolchain.Toolkit) -> Path:
-    """Return a folder that clang takes for an installation of a toolkit; it is made if it is not there."""
-    ptxas = toolkit.require("ptxas")
-    key = hashlib.sha256(f"{toolkit.root}\0{toolkit.version}\0{FATBINARY}{REMOVED}".encode()).hexdigest()[:12]
-    folder = cache_directory() / "clang" / f"{toolkit.version}-{key}"
+def cuda_path(toolkit: toolchain.Toolkit, maker: toolchain.Toolkit) -> Path:
+    """Return a folder that clang takes for an installation of a toolkit; it is made if it is not there.
+
+    Headers and linkers are ``toolkit``'s, assembler and device library ``maker``'s.
+    """
+    ptxas = maker.require("ptxas")
+    parts = (toolkit.root, toolkit.version, ptxas, maker.version, FATBINARY, REMOVED)
+    key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
+    folder = cache_directory() / "clang" / f"{maker.version}-{key}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
@@ -115,7 +128,7 @@ def _lay_out(root: Path, ptxas: Path, folder: Path) -> None:
         path = folder / "include" / name
         if not path.exists():
             path.touch()
-    (folder / "nvvm").symlink_to(root / "nvvm")
+    (folder / "nvvm").symlink_to(ptxas.parents[1] / "nvvm")
     (folder / "bin" / "ptxas").symlink_to(ptxas)
     (folder / "bin" / "nvlink").symlink_to(root / "bin" / "nvlink")
     fatbinary = folder / "bin" / "fatbinary"
