@@ -7,6 +7,7 @@ import mmap
 import os
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,10 +104,17 @@ class Allocations:
         return block if address < block.address + max(1, block.bytes) else None
 
     def named(self, address: int, name: str) -> None:
-        """Call an allocation by the name that a kernel's parameter has for it; the first one stays."""
+        """Call an allocation by the name that a kernel's parameter has for it; the first one stays.
+
+        Where another allocation has that name, a number behind it tells them apart.
+        """
         block = self.at(address)
-        if block is not None and not block.name:
-            self._blocks[block.address] = replace(block, name=name)
+        if block is None or block.name:
+            return
+        taken = {other.name for other in self._blocks.values()}
+        numbered = (f"{name} ({number})" for number in count(2))
+        free = next(each for each in chain((name,), numbered) if each not in taken)
+        self._blocks[block.address] = replace(block, name=free)
 
     def name(self, address: int) -> str:
         """Return what :meth:`table` calls the allocation at an address."""
