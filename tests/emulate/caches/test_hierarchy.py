@@ -9,12 +9,13 @@ import pytest
 from tests.emulate.caches import kernels
 from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Resources
-from warpwatt.core.reuse import BYPASS, READ, WRITE, LineStream
+from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, Lag, LineStream
 from warpwatt.emulate.caches.curves import left_dirty
-from warpwatt.emulate.caches.growth import SampledBlocks, _steps, _stretch
-from warpwatt.emulate.caches.hierarchy import _with_left_out
+from warpwatt.emulate.caches.growth import SampledBlocks, _stretch, steps_of
+from warpwatt.emulate.caches.hierarchy import _lost, _with_left_out
 from warpwatt.emulate.caches.l1 import ReadShares, l1_profile
 from warpwatt.emulate.caches.policy import policy
+from warpwatt.emulate.caches.waves import Waves
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
@@ -35,8 +36,10 @@ def test_what_the_sample_of_lines_leaves_out_hits_as_others_do():
     one = instruction.astype(np.int32)
     stream = LineStream(one, block, block, time, line, sectors, kind.astype(np.uint8))
     known = {0: ReadShares(hit=0.5, cold=0.5), 4: ReadShares(hit=1.0)}
-    found = _with_left_out(known, stream)
+    found = _with_left_out(known, stream, ())
     assert found == {**known, 1: ReadShares(hit=0.75, cold=0.25)}
+    table = Growth("table", (1, 4), written=False, block_bytes=32, total=32)
+    assert _with_left_out(known, stream, (table,)) == {**known, 1: known[4]}
 
 
 def sampled(kernel):
@@ -172,9 +175,57 @@ def test_first_blocks_of_runs_do_not_speak_for_the_others():
     firsts = np.arange(64, 2048, 128)
     numbers = np.concatenate([firsts, firsts[:4] + 1])
     blocks = SampledBlocks(Dim3(2048), numbers, np.ones(len(numbers)))
-    assert _steps(np.arange(16, dtype=np.int32), firsts * 64, blocks) == pytest.approx((64, 0, 0), abs=1e-6)
+    assert steps_of(np.arange(16, dtype=np.int32), firsts * 64, blocks) == pytest.approx((64, 0, 0), abs=1e-6)
     first = np.concatenate([firsts * 64, firsts[:4] * 64 + 32])
-    assert _steps(np.arange(20, dtype=np.int32), first, blocks) == ()
+    skipped = [base + np.arange(64) for base in first]
+    assert steps_of(np.arange(20, dtype=np.int32), first, blocks, lambda: skipped) == ()
+
+
+def test_neighbours_that_leave_their_first_sectors_out_are_neighbours():
+    firsts = np.arange(64, 2048, 128)
+    numbers = np.concatenate([firsts, firsts[:4] + 1])
+    blocks = SampledBlocks(Dim3(2048), numbers, np.ones(len(numbers)))
+    masked = [64 * number + np.arange(3 * (k >= 16), 64) for k, number in enumerate(numbers)]
+    first = np.array([sectors[0] for sectors in masked])
+    found = steps_of(np.arange(20, dtype=np.int32), first, blocks, lambda: masked)
+    assert found == pytest.approx((64, 0, 0), abs=1e-6)
+    assert steps_of(np.arange(20, dtype=np.int32), first, blocks) == ()
+
+
+def test_what_all_sms_use_is_used_by_one_of_them_sooner():
+    """68 SMs stream and look a table up: its lines' last use is a 68th as far away as that of an SM's own."""
+    stream = Growth("x", (0,), written=False, block_bytes=4096, total=4096 * 68, lags=())
+    table = Growth("table", (1,), written=False, block_bytes=8192, total=8192, lags=(Lag(1, 67 / 68),))
+    waves = Waves(Launch(Dim3(68), Dim3(64)), 68, float(1 << 20), (stream, table))
+    lost = _lost(waves, 1, 68)
+    far = np.array([1e2, 1e3, 1e4])
+    own, shared = (np.full(3, index, np.int32) for index in (0, 1))
+    assert lost(68 * far, shared) == pytest.approx(lost(far, own))
+    assert lost(far, own)[2] > 0.9
+    assert lost(far, shared)[2] < 0.01
+
+
+def masked_tiles(side: int) -> kernels.TracedKernel:
+    """Tiles of 16 x 16 bytes: a thread writes where one random number is less than another."""
+    at = np.random.default_rng(5).random(16 * side)
+
+    def accesses(x, y, z):
+        rows, columns = 16 * x + np.arange(16), 16 * y + np.arange(16)
+        for two in range(8):
+            row = rows[[2 * two, 2 * two + 1]]
+            kept = at[row][:, None] < at[columns][None, :]
+            addresses = (row[:, None] * 16 * side + columns[None, :])[kept]
+            yield [(0, kernels.slot(2) + addresses)] if len(addresses) else []
+
+    stores = ((Access.STORE, 1, "st.global.u8"),)
+    return kernels.TracedKernel(Dim3(side, side), Dim3(256), stores, accesses, {2: ("y", None)})
+
+
+def test_tiles_that_leave_some_of_their_rows_out_still_share_sectors_with_their_neighbours():
+    kernel = masked_tiles(24)
+    (growth,) = kernel.execution(sampled(kernel)).reuse.growths
+    assert growth.lags is not None
+    assert growth.total == pytest.approx(kernels.exact_footprint(kernel, 2), rel=0.1)
 
 
 def test_tiles_fill_the_gaps_between_the_rows_of_their_neighbours():

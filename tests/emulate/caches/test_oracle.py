@@ -53,7 +53,7 @@ def test_what_is_written_again_leaves_a_cache_as_often_as_the_simulated_one(kern
         if stream.kind[row] & READ:
             cache.read(int(stream.line[row]), int(stream.sectors[row]))
     cache.flush()
-    shares = l1_profile(stream, blocks, 1).writes.shares(lambda distance: (distance >= lines).astype(float))
+    shares = l1_profile(stream, blocks, 1).writes.shares(lambda far, _: (far >= lines).astype(float))
     expected = sum(share.cold + share.lost for share in shares.values()) or 1.0
     assert expected == pytest.approx(cache.written_back / stored)
 

@@ -9,15 +9,16 @@ stretch of addresses and the buffer's size bound it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.launch import Dim3
 from warpwatt.core.reuse import Growth, Lag, LineStream
-from warpwatt.emulate.caches.lags import lags, pattern
+from warpwatt.emulate.caches.lags import lags, near, pattern
 from warpwatt.emulate.caches.sets import SECTOR, Touches
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
 from warpwatt.emulate.scaling import occurring
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""
+TRIMS = 5
+"""Fits of a line, each without the blocks that lay farthest from the one before."""
 MOST_PAIRS = 24
 """Neighbours compared along an axis."""
 SATURATED = 0.9
@@ -68,7 +71,7 @@ def growths(
     bases: Bases,
     blocks: SampledBlocks,
     buffers: Mapping[int, tuple[str, float | None]],
-    partial: NDArray[np.int64],
+    partly: NDArray[np.int64],
     scales: Mapping[int, float],
     runs: Mapping[int, float],
 ) -> tuple[Growth, ...]:
@@ -80,7 +83,7 @@ def growths(
         Where each instruction starts in each block (:func:`bases_of`).
     buffers
         Slot to name and size in bytes (None if unknown).
-    partial
+    partly
         Sectors that stay partly written, ascending.
     scales
         Instruction to its accesses over those in the trace, where the trace was cut short.
@@ -90,7 +93,8 @@ def growths(
     groups: list[tuple[int, tuple[float, ...], list[int]]] = []
     for index in occurring(touched.instruction):
         slot = int(touched.sector[touched.instruction == index][0]) >> (SLOT_BITS - 5) & 0xFF
-        steps = _steps(*bases[index], blocks)
+        own = partial(_sets, touched, touched.instruction == index, blocks)
+        steps = steps_of(*bases[index], blocks, own)
         like = (g for g in groups if g[0] == slot and _alike(g[1], steps, blocks))
         group = next(like, None)
         if group is None:
@@ -100,7 +104,7 @@ def growths(
     found = [
         replace(
             _repeated(
-                _growth(touched, tuple(members), slot, steps, blocks, buffers, partial, scales),
+                _growth(touched, tuple(members), slot, steps, blocks, buffers, partly, scales),
                 0 if steps else period(*bases[members[0]], blocks),
             ),
             run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
@@ -165,24 +169,35 @@ def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks)
         yield replace(growth, total=growth.total * share, granule=granule)
 
 
-def _steps(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> tuple[float, ...]:
-    """Return the sectors by which the first address of a block moves along each axis, () if it does not."""
+def steps_of(
+    ordinals: NDArray[np.int32],
+    first: NDArray[np.int64],
+    blocks: SampledBlocks,
+    sectors: Callable[[], Sequence[NDArray[np.int64]]] | None = None,
+) -> tuple[float, ...]:
+    """Return the sectors by which the first address of a block moves along each axis, () if it does not.
+
+    ``sectors`` gives those of every sampled block: they tell blocks that leave some out from blocks that lie
+    elsewhere.
+    """
     base = first.astype(float)
     at = np.concatenate([blocks.coordinates[ordinals], np.ones((len(ordinals), 1))], axis=1)
     centre = base.mean()
-    for _ in range(3):
-        fit, *_ = np.linalg.lstsq(at, base - centre, rcond=None)
+    kept = np.ones(len(ordinals), bool)
+    for _ in range(TRIMS):
+        fit, *_ = np.linalg.lstsq(at[kept], base[kept] - centre, rcond=None)
         off = np.abs(at @ fit - (base - centre))
-        if (off <= 1.0).mean() >= 1.0:
+        if (off[kept] <= 1.0).all():
             break
-        keep = off <= max(1.0, float(np.quantile(off, 0.8)))
-        if keep.sum() < FITTING * len(ordinals) or keep.all():
+        kept &= off <= max(1.0, float(np.quantile(off[kept], 0.8)))
+        if kept.sum() < len(ordinals) / 2:
             return ()
-        at, base = at[keep], base[keep]
-    if not (np.abs(at @ fit - (base - centre)) <= 1.0).all():
+    if (off <= 1.0).sum() < FITTING * len(ordinals):
         return ()
     steps = tuple(float(step) for step in fit[:3])
-    return steps if _neighbours_agree(steps, ordinals, first, blocks) else ()
+    if _neighbours_agree(steps, ordinals, first, blocks):
+        return steps
+    return steps if sectors and _only_left_out(steps, ordinals, first, blocks, sectors()) else ()
 
 
 def _neighbours_agree(
@@ -199,6 +214,25 @@ def _neighbours_agree(
         if apart and sum(abs(each - step) <= 1.0 for each in apart) < FITTING * len(apart):
             return False
     return True
+
+
+def _only_left_out(
+    steps: tuple[float, ...],
+    ordinals: NDArray[np.int32],
+    first: NDArray[np.int64],
+    blocks: SampledBlocks,
+    sectors: Sequence[NDArray[np.int64]],
+) -> bool:
+    """Return whether blocks that start off the line touch what those on it do, with gaps: of masks."""
+    moved = blocks.coordinates[ordinals] @ np.array(steps)
+    off = first - moved
+    on_line = np.abs(off - np.median(off)) <= 1.0
+    if on_line.sum() < FITTING * len(ordinals):
+        return False
+    relative = [sectors[ordinal] - by for ordinal, by in zip(ordinals, moved, strict=True)]
+    known = np.unique(np.rint(np.concatenate([relative[k] for k in np.flatnonzero(on_line)])))
+    others = np.concatenate([relative[k] for k in np.flatnonzero(~on_line)] or [known[:1]])
+    return bool((near(known.astype(np.int64), others)[1] <= 1.0).mean() >= SATURATED)
 
 
 def period(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: SampledBlocks) -> int:
@@ -232,14 +266,12 @@ def _growth(
     steps: tuple[float, ...],
     blocks: SampledBlocks,
     buffers: Mapping[int, tuple[str, float | None]],
-    partial: NDArray[np.int64],
+    partly: NDArray[np.int64],
     scales: Mapping[int, float],
 ) -> Growth:
     own = np.isin(touched.instruction, members)
     sector, block, instruction = touched.sector[own], touched.block[own], touched.instruction[own]
-    counts = np.bincount(block, minlength=len(blocks.numbers))
-    order = np.argsort(block, kind="stable")
-    sets = np.split(sector[order], np.cumsum(counts)[:-1])
+    sets = _sets(touched, own, blocks)
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, again, total = _extent(sets, steps, blocks, scale)
     *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
@@ -255,10 +287,17 @@ def _growth(
         step=_new_share(sets, blocks.neighbours(0)),
         limit=limit,
         granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
-        partial=float(np.average(np.isin(sector, partial), weights=weight)) if touched.written else 0.0,
+        partial=float(np.average(np.isin(sector, partly), weights=weight)) if touched.written else 0.0,
         shares={i: float(weight[instruction == i].sum() / weight.sum()) for i in members},
         private=slot == LOCAL_SLOT,
     )
+
+
+def _sets(touched: Touches, rows: NDArray[np.bool_], blocks: SampledBlocks) -> list[NDArray[np.int64]]:
+    """Return the sectors of some rows by block, ascending."""
+    block, sector = touched.block[rows], touched.sector[rows]
+    counts = np.bincount(block, minlength=len(blocks.numbers))
+    return np.split(sector[np.argsort(block, kind="stable")], np.cumsum(counts)[:-1])
 
 
 def _extent(

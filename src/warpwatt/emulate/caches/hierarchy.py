@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,7 @@ def level_hits(
     wave = min(execution.launch.grid.count, resident * gpu.sm_count)
     waves = Waves(execution.launch, wave, rules.l2_bytes, reuse.growths)
     reads, writes = _shares(reuse, gpu, residency, waves, resident)
-    reads = _with_left_out(reads, reuse.stream)
+    reads = _with_left_out(reads, reuse.stream, reuse.growths)
     tallies = {
         index: _tally(execution, index, pattern, reads.get(index), writes.get(index, ALL_NEW))
         for index, pattern in patterns.items()
@@ -113,14 +113,25 @@ def _shares(
     )
 
 
-def _with_left_out(reads: dict[int, ReadShares], stream: LineStream) -> dict[int, ReadShares]:
-    """Return the shares with those of instructions that no line of the profile's sample is of: the mean."""
+def _with_left_out(
+    reads: dict[int, ReadShares], stream: LineStream, growths: Sequence[Growth]
+) -> dict[int, ReadShares]:
+    """Return the shares with those of instructions that no line of the profile's sample is of.
+
+    They are the mean of those that reach the same memory, else of all.
+    """
     through_l1 = stream.kind & (READ | WRITE | BYPASS) == READ
     left_out = [i for i in occurring(stream.instruction[through_l1]) if i not in reads]
     if not left_out or not reads:
         return reads
-    mean = np.mean([astuple(share) for share in reads.values()], axis=0)
-    return reads | dict.fromkeys(left_out, ReadShares(*mean.tolist()))
+    together = {
+        i: growth.instructions for growth in growths if not growth.written for i in growth.instructions
+    }
+    found = dict(reads)
+    for index in left_out:
+        like = [reads[i] for i in together.get(index, ()) if i in reads] or list(reads.values())
+        found[index] = ReadShares(*np.mean([astuple(share) for share in like], axis=0).tolist())
+    return found
 
 
 def last_wave(on_sm: float, resident: int) -> tuple[int, float]:
@@ -143,14 +154,37 @@ def _loses(reads: Mapping[int, ReadShares], writes: Mapping[int, WriteShares]) -
 
 
 def _lost(waves: Waves, resident: int, sms: int) -> Lost:
-    """Return which share of lines L2 has lost at a distance among the blocks that an SM holds."""
-    wider = waves.used(min(waves.blocks, resident * sms)) / max(1.0, waves.used(resident))
+    """Return which share of lines L2 has lost at a distance among the blocks that an SM holds.
 
-    def lost(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-        over = distance * (LINE * wider / waves.l2_bytes)
+    What all SMs touch between two touches of an SM lies between, unless another SM touches the line as well:
+    where the blocks of n SMs share what an instruction reaches, the line's last use is an n-th as far away.
+    """
+    wave = min(waves.blocks, resident * sms)
+    wider = waves.used(wave) / max(1.0, waves.used(resident))
+    own = _shared_use(waves, resident, wave)
+
+    def lost(distance: NDArray[np.float64], instruction: NDArray[np.int32]) -> NDArray[np.float64]:
+        share = own[np.minimum(instruction, len(own) - 1)]
+        over = distance * share * (LINE * wider / waves.l2_bytes)
         return np.exp(-37.1 * np.exp(-3.2 * over))
 
     return lost
+
+
+def _shared_use(waves: Waves, resident: int, wave: int) -> NDArray[np.float64]:
+    """Return for each instruction one over the number of SMs that reach the same memory with it.
+
+    1 behind the last, and for those that are nowhere the first to touch anything.
+    """
+    apart = max(1.0, wave / resident)
+    found = np.ones(2 + max((i for g in waves.growths for i in g.instructions), default=0))
+    known: dict[int, float] = {}
+    for growth in waves.growths:
+        grown = waves.distinct(growth, wave) / max(1.0, waves.distinct(growth, resident))
+        for index in growth.instructions:
+            known[index] = max(known.get(index, 0.0), min(1.0, grown / apart))
+    found[list(known)] = list(known.values())
+    return found
 
 
 def wave_share(waves: Waves) -> float:

@@ -27,12 +27,16 @@ MOST_ROWS = 1 << 15
 """Rows of one profile; longer streams are sampled."""
 HOT = 64
 """Accesses from which on a line is kept in every sample."""
-Lost = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
-"""Share of lines that L2 has lost, by distance in lines of an SM."""
+Lost = Callable[["NDArray[np.float64]", "NDArray[np.int32]"], "NDArray[np.float64]"]
+"""Share of lines that L2 has lost, by distance in lines of an SM and by instruction."""
 _COPY = 1 << 48
 """Distance between the lines of copies of a block."""
 _HASH = 0x9E3779B97F4A7C15
 """2⁶⁴ over the golden ratio (Knuth, volume 3, section 6.4)."""
+
+
+def _nothing(distance: NDArray[np.float64], _: NDArray[np.int32]) -> NDArray[np.float64]:
+    return np.zeros_like(distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class Writes:
         A dirty line that L2 loses goes to DRAM, and once more after it was written again.
         """
         cold = np.isinf(self.distance)
-        again = np.where(cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
+        again = np.where(cold, 0.0, lost(np.where(cold, 0.0, self.distance), self.instruction))
         totals = np.bincount(self.instruction, self.weight)
         first, later = (np.bincount(self.instruction, self.weight * share) for share in (cold, again))
         found = np.flatnonzero(totals).tolist()
@@ -117,7 +121,7 @@ class L1Profile:
     writes: Writes
 
     def read_shares(
-        self, lines: float, later_share: float = 0.0, lost: Lost = np.zeros_like
+        self, lines: float, later_share: float = 0.0, lost: Lost = _nothing
     ) -> dict[int, ReadShares]:
         """Return instruction -> where the sectors are found that it reads, in an L1 of ``lines`` lines.
 
@@ -126,7 +130,7 @@ class L1Profile:
         """
         hit, cold = self.distance < lines, np.isinf(self.distance)
         in_flight = hit & (self.ahead >= lines)
-        missing = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance)))
+        missing = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance), self.instruction))
         quantities = (hit, cold, missing, in_flight)
         first, later = (self._shares(rows, quantities) for rows in (~self.later, self.later))
         # what the blocks of one round do not reach is as in the other's

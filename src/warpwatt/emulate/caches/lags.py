@@ -73,7 +73,7 @@ def pattern(
         if there:
             like = min(there, key=lambda k: int((at_edge[k] != at_edge[typical])[others].sum()))
             moved = sets[typical] + (coordinates[like] - coordinates[typical]) @ np.array(steps)
-            edges[side, axis] = _near(sets[like], moved)[1] < 1
+            edges[side, axis] = near(sets[like], moved)[1] < 1
     return Pattern(sets[typical], steps, grid, *edges)
 
 
@@ -99,12 +99,12 @@ def _strides(grid: Dim3) -> NDArray[np.int64]:
     return np.array([1, grid.x, grid.x * grid.y])
 
 
-def _near(
+def near(
     sectors: NDArray[np.int64], wanted: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the places of the sectors nearest to some numbers, and how far they are.
 
-    >>> [found.tolist() for found in _near(np.array([3, 8]), np.array([7.5, 1.0]))]
+    >>> [found.tolist() for found in near(np.array([3, 8]), np.array([7.5, 1.0]))]
     [[1, 0], [0.5, 2.0]]
     """
     if not len(sectors):
@@ -186,7 +186,7 @@ def _alike(of: Pattern, lag: NDArray[np.int64]) -> _Alike:
         bits |= (~of.first[axis]).astype(np.int64) << axis | (~of.last[axis]).astype(np.int64) << 3 + axis
     codes = [bits]
     for moved in (lag @ np.array(of.steps)).tolist():
-        place, off = _near(of.sectors, of.sectors + moved)
+        place, off = near(of.sectors, of.sectors + moved)
         overlap = np.rint(FRACTIONS * np.maximum(0.0, 1 - off)).astype(np.int64)
         codes.append(np.where(overlap > 0, overlap << 6 | bits[place], 0))
     rows, counts = np.unique(np.stack(codes, axis=1), axis=0, return_counts=True)
