@@ -41,8 +41,8 @@ INTEGER = (
     "ISETP",
     "LEA",
     "LOP3",
+    "SGXT",
     "SHF",
-    "SEL",
     "IMNMX",
     "VIMNMX",
     "IABS",
@@ -50,7 +50,7 @@ INTEGER = (
     "VABSDIFF",
 )
 """Opcodes that the counter takes for integer instructions, modifiers aside: with them it agrees to the last
-digit where both compilers make the same code. Moves, conversions, BREV and uniform ones are not in it."""
+digit where both compilers make the same code. Selects, PRMT, moves, conversions and uniform ones are not."""
 IN_CHECKOUT = r"\S*/src/"
 """Where the checkout lies does not matter."""
 LEAST_BYTES = 100_000.0
