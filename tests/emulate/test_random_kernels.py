@@ -1,6 +1,7 @@
 """Sampled blocks of random kernels, scaled, against all blocks of their grids.
 
-``WARPWATT_RANDOM_KERNELS`` is how many seeds are tried (``make random-kernels``).
+``WARPWATT_RANDOM_KERNELS`` is how many seeds are tried (``make random-kernels``); without it three whose
+guards lie inside warps and whose loops jump between blocks.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from warpwatt.emulate.run import Limits, Stop
 from warpwatt.emulate.strategies import UNTRIED, LaunchAnalysis, emulate
 from warpwatt.program.binding import bind
 
-SEEDS = int(os.environ.get("WARPWATT_RANDOM_KERNELS", "3"))
-CLOSE = 0.03
-"""Relative difference of the warp instructions of a grid; beyond, twice the standard error that is told."""
+SEEDS = os.environ.get("WARPWATT_RANDOM_KERNELS", "")
+CLOSE = 0.005
+"""Relative difference of warp and thread instructions of a grid; beyond, twice the standard error told."""
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", range(int(SEEDS)) if SEEDS else (17, 118, 148))
 def test_a_sample_counts_what_the_whole_grid_executes(seed: int):
     kernel = random_kernel(seed)
     text = program(kernel.text)
@@ -35,7 +36,7 @@ def test_a_sample_counts_what_the_whole_grid_executes(seed: int):
     routine = lift(text)
     whole = run(routine, *load_launch(bound), range(kernel.launch.grid.count), Limits(100_000_000))
     assert whole.stop is Stop.DONE
-    wanted = float(whole.executions.sum())
-    difference = abs(float(np.sum(found.counts)) / wanted - 1.0)
+    warps = float(np.sum(found.counts)) / float(whole.executions.sum()) - 1.0
+    threads = float(np.dot(found.counts, found.lanes)) / float(whole.lanes.sum()) - 1.0
     told = max((a.spread for a in found.assumptions), default=0.0)
-    assert difference <= max(CLOSE, 2.0 * told), (difference, told, found.blocks_run)
+    assert max(abs(warps), abs(threads)) <= max(CLOSE, 2.0 * told), (warps, threads, told, found.blocks_run)

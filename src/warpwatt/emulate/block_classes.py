@@ -79,14 +79,15 @@ def _class(work: BlockWork, places: NDArray[np.intp]) -> BlockClass:
 
 
 def _bins(work: BlockWork, places: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Cut blocks on one path: within a part work differs at most twofold, and no part is too large."""
+    """Cut blocks on one path where their work jumps; a part differs at most twofold and is not too large."""
     order = places[np.argsort(work.instructions[places], kind="stable")]
     each = work.instructions[order]
     if each[-1] <= ALIKE * each[0]:
         return [places]
     doubled = np.floor(np.log2(each / max(1.0, each[0])))
     sixths = np.floor(BINS * np.cumsum(work.weights[order] * each) / (1.0 + work.weights[order] @ each))
-    cuts = np.flatnonzero((np.diff(doubled) != 0) | (np.diff(sixths) != 0)) + 1
+    jumps = each[1:] > ALIKE * each[:-1]
+    cuts = np.flatnonzero(jumps | (np.diff(doubled) != 0) | (np.diff(sixths) != 0)) + 1
     parts: list[NDArray[np.intp]] = []
     for part in np.split(order, cuts):
         if parts and work.instructions[part].mean() <= ALIKE * work.instructions[parts[-1]].mean():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.errors import ArgumentError
-from warpwatt.core.launch import WARP_SIZE, Launch
+from warpwatt.core.launch import WARP_SIZE, Dim3, Launch
 from warpwatt.program.arithmetic import SCALAR
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK
@@ -42,8 +42,8 @@ FEW, MANY = 8192, 131_072
 UNCERTAIN = 0.02
 ENDS = 1024
 """Blocks looked at one by one at either end of a large grid: work often fills its beginning only."""
-WARPS, LANES = 3, np.array([0, WARP_SIZE - 1])
-"""Warps of a block (first, middle, last) and lanes of each: guards on indices split between them."""
+WARPS = 3
+"""Warps of a block looked at (first, middle, last): guards on indices split between them."""
 DATA_TRIPS = 10
 """Iterations of loops whose count depends on data. All blocks get as many."""
 _ITERATIONS = 8
@@ -140,7 +140,7 @@ def _evaluated(
     except ArgumentError:
         return None
     sizes = np.array([b.stop - b.start for b in symbols.flow.blocks], float)
-    passed = np.packbits(counts.warps > 0, axis=0).T
+    passed = np.packbits(np.concatenate([counts.warps > 0, *counts.reached]), axis=0).T
     paths = np.unique(passed, axis=0, return_inverse=True)[1].reshape(-1)
     return BlockWork(blocks, weights, paths.astype(np.int64), sizes @ counts.warps)
 
@@ -149,13 +149,14 @@ def _threads(launch: Launch, blocks: NDArray[np.int64], weights: NDArray[np.floa
     """Return the blocks with a few threads of each."""
     last = launch.warps_per_block - 1
     warps = np.unique([0, last // 2, last][:WARPS])
-    thread = warps[None, :, None] * WARP_SIZE + LANES
+    lanes = corner_lanes(launch.block)
+    thread = warps[None, :, None] * WARP_SIZE + lanes
     grid, block = launch.grid, launch.block
     registers: dict[str, Array] = {
         "%tid.x": thread % block.x,
         "%tid.y": thread // block.x % block.y,
         "%tid.z": thread // (block.x * block.y),
-        "%laneid": LANES[None, None, :],
+        "%laneid": lanes[None, None, :],
         "%warpid": warps[None, :, None],
         "%ctaid.x": (blocks % grid.x)[:, None, None],
         "%ctaid.y": (blocks // grid.x % grid.y)[:, None, None],
@@ -174,14 +175,32 @@ def _threads(launch: Launch, blocks: NDArray[np.int64], weights: NDArray[np.floa
     )
 
 
+def corner_lanes(block: Dim3) -> NDArray[np.int64]:
+    """Return the lanes at the corners of the box of threads that a warp is: guards on indices split there.
+
+    >>> [corner_lanes(Dim3(*block)).tolist() for block in ((256,), (16, 16), (8, 4, 2), (4, 4, 4))]
+    [[0, 31], [0, 15, 16, 31], [0, 7, 24, 31], [0, 3, 12, 15, 16, 19, 28, 31]]
+    """
+    ends, size = np.zeros(1, np.int64), 1
+    for extent in (block.x, block.y, block.z):
+        along = max(1, min(extent, WARP_SIZE // size))
+        ends = np.unique(np.concatenate([ends, ends + (along - 1) * size]))
+        size *= along
+    return ends
+
+
 class _BlockCounts:
-    """The visitor that counts ``warps[basic block, block of the grid]``."""
+    """The visitor that counts ``warps[basic block, block of the grid]``.
+
+    ``reached`` says of each basic block which of the lanes looked at come there.
+    """
 
     def __init__(self, evaluator: Evaluator, blocks: int) -> None:
         self.evaluator = evaluator
         self.symbols = evaluator.symbols
         self.trips = TripCounts(evaluator)
         self.warps = np.zeros((len(self.symbols.flow.blocks), blocks))
+        self.reached: list[NDArray[np.bool_]] = []
 
     def block(self, block: int, presence: Array, context: Context) -> None:
         """Add the warps that execute a basic block."""
@@ -190,6 +209,9 @@ class _BlockCounts:
         sample = self.evaluator.sample
         one = by_warp.shape[1] == 1
         self.warps[block] += by_warp[:, 0] * sample.warp_total if one else by_warp @ sample.warp_weights
+        if presence.shape[0] > 1 and presence.ndim == 3:
+            some = np.broadcast_to(presence > 0, (self.warps.shape[1], *presence.shape[1:]))
+            self.reached.append(some.reshape(len(some), -1).T)
 
     def enter(self, entry: LoopEntry, context: Context) -> Iterations:
         """Look at few iterations of loops that vary."""

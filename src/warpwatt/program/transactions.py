@@ -113,8 +113,8 @@ def _paired(addresses: Array, active: Array) -> Array:
 def l1_passes(addresses: Array, size: int, active: Array) -> Array:
     """Return the passes of each warp through L1: through its tags or its data, whichever takes longer.
 
-    L1 hits conflict in the banks that shared memory has: 8-byte strides of single words take 2 cycles, 32-byte
-    ones 8, 128-byte ones 32 on A100, A40 and H200 (gpu-benches, gpu-strides).
+    L1 hits conflict in the banks that shared memory has: 8-byte strides of single words take 2 cycles,
+    32-byte ones 8, 128-byte ones 32 on A100, A40 and H200 (gpu-benches, gpu-strides).
 
     >>> lanes, full = np.arange(32)[None], np.ones((1, 32), bool)
     >>> [int(l1_passes(lanes * stride, 4, full)[0]) for stride in (4, 8, 32, 128, 132)]
