@@ -22,7 +22,7 @@ MEASURE ?=
 # Where results go if this checkout does not outlast the run; it begins with those of data/measured.
 OUTPUT ?=
 MUTATION ?=
-FUZZ ?= 600
+FUZZ ?= 100000
 
 .PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs lock validate bench prepare measure rehearse clean
 
@@ -45,7 +45,7 @@ mutation: $(DEV) $(LIBRARY) ## break the simulator and the composition, one thin
 	$(PYTHON) requirements/install.py $(VENV) mutation
 	$(BIN)/python -m tests.mutation $(MUTATION)
 
-fuzz: $(DEV) $(LIBRARY) ## changed files for every loader, for FUZZ seconds; anything but a typed error is printed
+fuzz: $(DEV) $(LIBRARY) ## FUZZ changed files, every loader its share; anything but a typed error is printed
 	$(BIN)/python -W ignore -m tests.fuzz $(FUZZ)
 
 random-kernels: $(DEV) $(LIBRARY) ## sampled blocks against whole grids of SEEDS random kernels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,18 +17,39 @@ VALUES = (
     b"0x" + b"f" * 200, b"2**99999", b"%r32", "\u202e\ud7ff\U0001f600".encode(), b"-0.0", b"1_000",
     b"a" * 300, b"../" * 40, b"\\u0000",
 )  # fmt: skip
+VALUE = re.compile(rb'"[^"\n]*"|(?<![\w.])-?\d[\w.+-]*')
+READABLE = (
+    b"0", b"-1", b"1e300", b"1e-320", b"-0.0", b"9" * 30, b"9" * 5000, b"4294967296", b"0.1", b'""', b'"x"',
+    b'"nan"', b'"1e999"', b'"-1"', b'"0"', b'"' + b"9" * 5000 + b'"', b'"n*n*n*n"', b'"((((1))))"',
+    b'"/"', b'"../x"', b'"f32[n]:"', b"[]", b"[0, 0, 0, 0]", b'["a", 1]', b"[[1], [2]]", b"true",
+)  # fmt: skip
+"""Values that most formats read: what is behind the reader of the format hears of them."""
 
 
 def mutated(seed: bytes, random_: random.Random) -> bytes:
     """Return a file with one to four tokens or bytes changed, or cut."""
     data = seed
-    for _ in range(random_.randint(1, 4)):
-        data = random_.choice((_token, _token, _token, _byte, _cut, _double))(data, random_)
+    for _ in range(random_.choice((1, 1, 2, 4))):
+        data = random_.choice((_value, _value, _value, _token, _token, _byte, _cut, _double))(data, random_)
     return data
 
 
+def _value(data: bytes, random_: random.Random) -> bytes:
+    values = _found(VALUE, data)
+    if not values:
+        return _token(data, random_)
+    found = random_.choice(values)
+    return data[: found.start()] + random_.choice(READABLE) + data[found.end() :]
+
+
+@lru_cache(maxsize=64)
+def _found(pattern: re.Pattern[bytes], data: bytes) -> tuple[re.Match[bytes], ...]:
+    """Return the matches in a file's beginning."""
+    return tuple(pattern.finditer(data[:20_000]))
+
+
 def _token(data: bytes, random_: random.Random) -> bytes:
-    tokens = list(TOKEN.finditer(data[:20_000]))
+    tokens = _found(TOKEN, data)
     if not tokens:
         return data + random_.choice(VALUES)
     found = random_.choice(tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from warpwatt.server.tasks import PRELOAD, TASKS
 from warpwatt.workers.family import family
 from warpwatt.workers.limits import MIB, Limits
 from warpwatt.workers.pool import BusyError, LimitError, Pool, RefusedError
-from warpwatt.workers.process import spawned
+from warpwatt.workers.process import interrupts_deferred, spawned
 
 pytestmark = pytest.mark.toolchain
 LAUNCH = "// warpwatt: --grid 64 --block 64 --arg p=i32[64]:zeros\n"
@@ -146,3 +147,21 @@ def test_an_interrupted_executor_leaves_nobody_at_work():
     assert time.monotonic() - begin < 30
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+
+
+def test_ctrl_c_waits_until_what_is_in_hand_is_kept():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    kept = []
+
+    def interrupted() -> None:
+        with interrupts_deferred():
+            os.kill(os.getpid(), signal.SIGINT)
+            kept.append("row")
+        kept.append("not reached")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert kept == ["row"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,17 @@ workers_options = group(
 )
 
 
+def _batches(sweep: Sweep, workers: Workers, done: Container[int]) -> Generator[list[Row]]:
+    if workers.dask is not None:
+        from warpwatt.sweep.cluster import run_on_cluster
+
+        yield from run_on_cluster(sweep, done, workers.dask)
+    else:
+        from warpwatt.sweep.pool import run_pooled
+
+        yield from run_pooled(sweep, done, workers.processes)
+
+
 def run_all(
     sweep: Sweep,
     workers: Workers,
@@ -74,15 +85,7 @@ def run_all(
     ClusterError
         If the cluster cannot be used or was lost.
     """
-    with progress(len(sweep), before) as advance:
-        if workers.dask is not None:
-            from warpwatt.sweep.cluster import run_on_cluster
-
-            batches = run_on_cluster(sweep, done, workers.dask)
-        else:
-            from warpwatt.sweep.pool import run_pooled
-
-            batches = run_pooled(sweep, done, workers.processes)
+    with progress(len(sweep), before) as advance, closing(_batches(sweep, workers, done)) as batches:
         for batch in batches:
             keep(batch)
             advance(batch)

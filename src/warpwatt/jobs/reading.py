@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import csv
 import io
-import math
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -173,7 +173,7 @@ def _least(
     """Return a finite number of at least ``least``."""
     value = table.get(key, default)
     kinds = int if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= sys.float_info.max:
         what = "a whole number" if whole else "a number"
         raise InputError(f"{name}: {key} must be {what} of at least {least:g}, not {value!r}", file=path)
     return float(value)

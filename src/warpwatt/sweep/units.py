@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DIED = "the process working on it died, perhaps for lack of memory"
 """Why a row has no result whose unit kills whoever works on it."""
 MOST_POINTS = 2_000
-"""Points of one unit, about: what a worker that dies costs at most, and how coarse progress is."""
+"""Points of one unit, about: what is handed out in one go."""
 MOST_GROUPS = 16
 """Launches of one unit."""
 PER_WORKER = 4
@@ -74,6 +74,15 @@ def given_up(sweep: Sweep, unit: Unit) -> list[Row]:
     """Return the rows of a unit that nobody survives."""
     rows = [row for part in unit for row in sweep.rows(part.group, frozenset(part.numbers))]
     return [replace(row, error=DIED) for row in rows]
+
+
+def without(unit: Unit, numbers: Container[int]) -> Unit:
+    """Return what is left of a unit without some points."""
+    left = (
+        replace(part, numbers=tuple(number for number in part.numbers if number not in numbers))
+        for part in unit
+    )
+    return tuple(part for part in left if part.numbers)
 
 
 def size(unit: Unit) -> int:

@@ -90,9 +90,47 @@ def spawned(
 
 
 def _begin(initialise: Callable[..., object], *arguments: object) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
-    end_with_parent()
+    begin_work()
     initialise(*arguments)
+
+
+def begin_work() -> None:
+    """Let this process, a worker, leave Ctrl-C to its parent, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the whole group
+    end_with_parent()
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach, not even before their first line; it comes afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end of the block where Ctrl-C comes within: what is in hand is kept.
+
+    Where another thread, or somebody else's handler, takes Ctrl-C, nothing is deferred.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if came:
+        raise KeyboardInterrupt
 
 
 def end_with_parent(tidy: Callable[[], object] = tuple) -> None:
