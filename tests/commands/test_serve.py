@@ -29,3 +29,9 @@ def test_without_walls_other_machines_are_not_answered(run, served, monkeypatch)
     assert "lacks seccomp filters" in err
     assert "--without-walls" in err
     assert (code, served) == (3, [])
+
+
+def test_walls_can_be_required_on_this_machine_too(run, served, monkeypatch):
+    monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
+    assert run("serve", "--require-walls")[0] == 3
+    assert served == []

@@ -11,9 +11,10 @@ from warpwatt.core.errors import CompileError, WarpWattError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
-from warpwatt.frontend.nvrtc import nvrtc_flags
+from warpwatt.frontend.nvrtc import call, nvrtc_flags
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.untrusted import check, headers, normalised
+from warpwatt.workers.seccomp import filters_system_calls
 
 UNTRUSTED = CompileOptions(untrusted=True, cached=False)
 KERNEL = "__global__ void f(int *p) { p[0] = 1; }\n"
@@ -117,3 +118,29 @@ def test_refused_declarations_are_reported_where_they_are():
 def test_line_numbers_survive_normalising():
     text = "a\r\nb\\  \r\nc\rd\n"
     assert normalised(text) == "a\nb\\\nc\nd\n"
+
+
+@pytest.mark.skipif(not filters_system_calls(), reason="this kernel filters no system calls")
+def test_nvrtc_itself_opens_and_finds_no_file():
+    """The text goes to NVRTC unchecked, as a way around the check would let it."""
+
+    def log(text):
+        flags = ["--gpu-architecture=compute_90"]
+        request = {
+            "source": text + KERNEL,
+            "name": "k.cu",
+            "headers": {},
+            "options": flags,
+            "expressions": [],
+        }
+        return call(request, toolchain.installed(), CompileOptions(untrusted=True))["log"]
+
+    paste = "#define C(a, b) a##b\n#if C(__has_inc, lude)"
+    assert log(f'{paste}("/etc/passwd")\n#error there\n#endif\n') == ""
+    assert "cannot open" in log('#include "/etc/passwd"\n')
+
+
+def test_a_long_name_of_a_header_is_refused_in_one_line():
+    with pytest.raises(CompileError) as caught:
+        names(f"#include <{'a' * 100_000}>\n{KERNEL}")
+    assert len(str(caught.value)) < 200

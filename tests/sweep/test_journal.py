@@ -9,7 +9,7 @@ from warpwatt.compose import Choice
 from warpwatt.core.errors import InputError, OutputExistsError
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.sweep.configurations import configurations
-from warpwatt.sweep.journal import Journal, fingerprint, partial
+from warpwatt.sweep.journal import Journal, append, fingerprint, partial
 from warpwatt.sweep.rows import Range, Row
 
 ROWS = [Row(n, 0, "GPU", time=Range(1.0, 1.0, 1.0), warnings=("a\nb",)) for n in range(4)]
@@ -47,6 +47,29 @@ def test_a_cut_anywhere_loses_one_row_at_most(result):
             assert list(journal) == ROWS[:kept]
             journal.add(ROWS[kept:])
         assert partial(result).read_bytes() == whole
+
+
+def test_rows_that_workers_append_are_there_once(result):
+    with Journal(result, small_sweep()) as journal:
+        append(journal.path, ROWS[2])
+        append(journal.path, ROWS[0])
+        assert journal.add(ROWS[2:3]) == 2
+        assert journal.add(ROWS) == 2
+        assert list(journal) == ROWS
+    assert partial(result).read_bytes().count(b"\n") == 1 + len(ROWS)
+
+
+def test_a_broken_line_costs_no_other(result):
+    with Journal(result, small_sweep()) as journal:
+        journal.add(ROWS[:2])
+    with partial(result).open("ab") as file:
+        file.write(b"[3, half a ro")
+    append(partial(result), ROWS[2])
+    append(partial(result), ROWS[3])
+    with Journal(result, small_sweep()) as journal:
+        assert list(journal) == [*ROWS[:2], ROWS[3]]
+        journal.add(ROWS)
+        assert list(journal) == ROWS
 
 
 def test_a_file_of_something_else_is_left_alone(result):

@@ -99,9 +99,13 @@ def test_ctrl_c_ends_at_once_and_keeps_the_rows_of_the_unit_that_is_worked_on():
     launches = tuple(replace(LAUNCH, arg=(f"n={n}", *LAUNCH.arg[1:])) for n in (100000, 50000))
     sweep = small_sweep(launches, configurations=(slow, PLAIN))
     kept, began = [], time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
+
+    def go() -> None:
         for batch in run_pooled(sweep, (), 2):
-            kept += batch
+            kept.extend(batch)
+
+    with pytest.raises(KeyboardInterrupt):
+        go()
     assert {row.number for row in kept} >= {row.number for row in sweep.rows(next(sweep.groups()))}
     assert not any(row.error for row in kept)
     assert time.monotonic() - began < 50

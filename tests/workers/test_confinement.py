@@ -22,6 +22,7 @@ from warpwatt.workers.confinement import confine
 from warpwatt.workers.limits import Limits
 
 folder, secret = map(Path, sys.argv[1:])
+{before}
 confine(reach(folder), Limits(seconds=2), 1)
 
 def attempt(what):
@@ -33,13 +34,13 @@ def attempt(what):
 """
 
 
-def confined(tmp_path, body: str):
-    """Run a program behind the walls and return what it prints as JSON."""
+def confined(tmp_path, body: str, before: str = ""):
+    """Run a program behind the walls, after ``before``, and return what it prints as JSON."""
     own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
     own.mkdir()
     elsewhere.mkdir()
     (elsewhere / "secret.h").write_text("#error secret\n")
-    program = PROLOGUE + textwrap.dedent(body)
+    program = PROLOGUE.replace("{before}", before) + textwrap.dedent(body)
     words = [sys.executable, "-c", program, str(own), str(elsewhere / "secret.h")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout, done.stderr
@@ -103,53 +104,133 @@ def test_nvrtc_itself_cannot_read_what_it_is_told_to(tmp_path):
     assert "there" not in found[1]
 
 
-needs_filter = pytest.mark.skipif(not filters_system_calls(), reason="this kernel filters no system calls")
-
-
-@needs_filter
-def test_forbidden_actions_are_refused(tmp_path):
-    """Each by the call itself, as native code that took over a worker would make it."""
-    found = confined(
-        tmp_path,
-        """
-        import ctypes, platform
-        from warpwatt.workers.seccomp import refused
-        own = folder / "own"
-        own.write_text("x")
-        os.write(os.open(folder / "true", os.O_CREAT | os.O_WRONLY, 0o700), Path("/bin/true").read_bytes())
-        libc = ctypes.CDLL(None, use_errno=True)
-        def call(number):
-            ctypes.set_errno(0)
-            return "done" if libc.syscall(number, -1, 0, 0, 0, 0, 0) >= 0 else os.strerror(ctypes.get_errno())
-        actions = {
+SYSTEMS = {
+    "Linux 6.12 and later": (6, True),
+    "Linux 5.13 and later": (1, True),
+    "older Linux": (0, True),
+    "Linux without seccomp": (6, False),
+}
+"""Version of Landlock, and whether system calls are filtered; docs/how-to/browser.md has the table."""
+REFUSED = {"PermissionError", "Operation not permitted"}
+ACTIONS = """
+    import ctypes, errno, platform
+    from warpwatt.workers.seccomp import refused
+    own, parent = folder / "own", os.getppid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    numbers = refused(platform.machine())
+    def call(name, *words):
+        ctypes.set_errno(0)
+        if libc.syscall(numbers[name], *(words or (-1, 0, 0, 0, 0, 0))) < 0:
+            raise OSError(ctypes.get_errno(), "")
+    def linked(how):
+        try:
+            how(secret, folder / how.__name__)
+        except OSError as error:
+            raise PermissionError if error.errno == errno.EXDEV else error  # which Landlock says of links
+        return (folder / how.__name__).read_bytes()
+    print(json.dumps({area: {name: attempt(action) for name, action in actions.items()} for area, actions in {
+        "files": {
+            "read": secret.read_bytes,
+            "list": lambda: os.listdir(secret.parent),
+            "write": lambda: secret.with_name("new").write_bytes(b""),
+            "append": lambda: secret.open("ab"),
+            "remove": secret.unlink,
+            "rename": lambda: secret.rename(secret.with_name("b")),
+            "symbolic link": lambda: linked(os.symlink),
+            "hard link": lambda: linked(os.link),
+            "password file": Path("/etc/passwd").read_bytes,
+            "environment of another process": Path(f"/proc/{parent}/environ").read_bytes,
+        },
+        "programs": {
+            "shell": lambda: subprocess.run(["/bin/sh", "-c", "true"]),
+            "own program": lambda: subprocess.run([folder / "true"]),
+        },
+        "network": {
             "TCP": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
+            "TCP 6": lambda: socket.socket(socket.AF_INET6, socket.SOCK_STREAM),
             "UDP": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
-            "UDP 6": lambda: socket.socket(socket.AF_INET6, socket.SOCK_DGRAM),
             "raw": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP),
             "packet": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
             "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW),
             "unix": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM),
             "pair": socket.socketpair,
+            "vsock": lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM),
+        },
+        "modes, owners, times of files": {
             "chmod": lambda: own.chmod(0o777),
             "chown": lambda: os.chown(own, 0, 0),
             "utime": lambda: os.utime(own, (1, 1)),
             "setxattr": lambda: os.setxattr(own, "user.a", b"a"),
-            "removexattr": lambda: os.removexattr(own, "user.a"),
             "mknod": lambda: os.mknod(folder / "device", 0o600 | 0o020000, os.makedev(1, 3)),
+        },
+        "other processes": {
+            "signal": lambda: os.kill(parent, 0),
+            "trace": lambda: call("ptrace", 0x4206, parent, 0, 0),
+            "memory": lambda: Path(f"/proc/{parent}/mem").open("rb"),
+            "copy of memory": lambda: call("process_vm_readv"),
+            "descriptor": lambda: call("pidfd_getfd"),
+            "niceness of all": lambda: call("process_madvise"),
+        },
+        "system": {
+            "keyring": lambda: call("add_key"),
+            "keys": lambda: call("keyctl"),
+            "mount": lambda: call("mount"),
+            "namespace": lambda: call("unshare", 0x10000000),
             "chroot": lambda: os.chroot(folder),
-            "shell": lambda: subprocess.run(["/bin/sh", "-c", "true"]),
-            "own program": lambda: subprocess.run([folder / "true"]),
-        }
-        print(json.dumps({name: attempt(action) for name, action in actions.items()}
-                         | {name: call(number) for name, number in refused(platform.machine()).items()}))
-        """,
-    )
-    if not landlock_version():
-        for program in ("shell", "own program"):
-            found.pop(program)
-    allowed = {"PermissionError", "Operation not permitted"}
-    assert {name: what for name, what in found.items() if what not in allowed} == {}
-    assert len(found) >= 90
+            "BPF": lambda: call("bpf"),
+            "io_uring": lambda: call("io_uring_setup"),
+            "counters": lambda: call("perf_event_open"),
+        },
+        "every call of the list": {name: lambda name=name: call(name) for name in numbers},
+    }.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def attempts(tmp_path_factory):
+    """Return what came of each action, by system, area and name; walls that are not there are simulated."""
+    found = {}
+    for system, (landlock, filters) in SYSTEMS.items():
+        if landlock > landlock_version() or not filters_system_calls():
+            pytest.skip("this kernel lacks a wall")
+        absent = f"""
+            from warpwatt.workers import confinement
+            confinement.landlock_version = lambda: {landlock}
+            {"" if filters else "confinement.refuse_system_calls = lambda _: None"}
+            (folder / "own").write_text("x")
+            program = os.open(folder / "true", os.O_CREAT | os.O_WRONLY, 0o700)
+            os.write(program, Path("/bin/true").read_bytes())
+            os.close(program)
+            """
+        path = tmp_path_factory.mktemp("walls")
+        found[system] = confined(path, textwrap.dedent(ACTIONS), before=textwrap.dedent(absent))
+    return found
+
+
+def refusals(attempts, system):
+    """Return area -> how many of its actions were refused, and how many there are."""
+    return {
+        area: (sum(what in REFUSED for what in actions.values()), len(actions))
+        for area, actions in attempts[system].items()
+    }
+
+
+def test_every_forbidden_action_is_refused_behind_both_walls(attempts):
+    found = attempts["Linux 6.12 and later"]
+    done = {name: what for area in found.values() for name, what in area.items() if what not in REFUSED}
+    assert done == {}
+    assert sum(map(len, found.values())) >= 120
+
+
+def test_what_one_wall_alone_refuses_is_what_the_documentation_says(attempts):
+    older, without = refusals(attempts, "older Linux"), refusals(attempts, "Linux without seccomp")
+    for area in ("network", "modes, owners, times of files", "system", "every call of the list"):
+        assert older[area][0] == older[area][1], (area, attempts["older Linux"][area])
+    for area in ("files", "programs"):
+        assert without[area][0] == without[area][1], (area, attempts["Linux without seccomp"][area])
+    assert older["files"][0] < older["files"][1]
+    assert older["programs"][0] == 0
+    assert without["network"][0] < without["network"][1]
 
 
 def test_workers_do_not_know_the_servers_environment(monkeypatch):

@@ -25,7 +25,7 @@ class ListenOptions:
     host: str
     port: int
     allow_remote: bool
-    without_walls: bool
+    walls: bool | None
     allowed_host: tuple[str, ...]
 
 
@@ -50,7 +50,10 @@ listen_options = group(
     ),
     click.option("--allow-remote", is_flag=True, help="Listen on an address that other machines reach."),
     click.option(
-        "--without-walls", is_flag=True, help="Answer other machines although this system lacks a wall."
+        "--require-walls/--without-walls",
+        "walls",
+        default=None,
+        help="Whether to refuse to start where a wall around workers lacks.  [default: off this machine]",
     ),
     click.option(
         "--allowed-host", multiple=True, metavar="NAME[:PORT]", help="Answer to this Host too (a proxy's)."
@@ -132,18 +135,19 @@ def _check_reach(listening: ListenOptions) -> None:
 
 
 def _check_walls(listening: ListenOptions) -> None:
-    """Warn where this system cannot keep workers in, and refuse to answer other machines then."""
+    """Refuse to start where this system cannot keep workers in, or warn: as asked, or as who can reach it."""
     from warpwatt.server.web.settings import is_loopback
+    from warpwatt.server.web.walls import lacking
     from warpwatt.workers.confinement import missing_walls
 
     missing = missing_walls()
     if not missing:
         return
-    lacking = f"this system lacks {' and '.join(missing)}: what a hostile source reaches is not walled off"
-    if not is_loopback(listening.host) and not listening.without_walls:
+    required = not is_loopback(listening.host) if listening.walls is None else listening.walls
+    if required:
         hint = "serve on Linux 5.13 or later, or add --without-walls if all who reach it are trusted"
-        raise ToolchainError(lacking, hint=hint)
-    click.secho(f"warning: {lacking}", fg="yellow", err=True)
+        raise ToolchainError(lacking(missing), hint=hint)
+    click.secho(f"warning: {lacking(missing)}", fg="yellow", err=True)
 
 
 def _settings(listening: ListenOptions, work: WorkOptions) -> Settings:

@@ -108,7 +108,7 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutpu
         if len(journal):
             click.echo(f"note: {len(journal)} of {len(swept)} points were done before", err=True)
         try:
-            run_all(swept, workers, journal.done, journal.add, before=len(journal))
+            run_all(swept, workers, journal.done, journal.add, len(journal), journal.path)
         except KeyboardInterrupt:
             click.echo(f"{len(journal)} of {len(swept)} points are kept; the same command goes on", err=True)
             raise

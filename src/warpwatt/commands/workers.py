@@ -15,6 +15,8 @@ from warpwatt.commands.progress import is_shown, show_bar
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
 
@@ -60,7 +62,9 @@ workers_options = group(
 )
 
 
-def _batches(sweep: Sweep, workers: Workers, done: Container[int]) -> Generator[list[Row]]:
+def _batches(
+    sweep: Sweep, workers: Workers, done: Container[int], journal: Path | None
+) -> Generator[list[Row]]:
     if workers.dask is not None:
         from warpwatt.sweep.cluster import run_on_cluster
 
@@ -68,7 +72,7 @@ def _batches(sweep: Sweep, workers: Workers, done: Container[int]) -> Generator[
     else:
         from warpwatt.sweep.pool import run_pooled
 
-        yield from run_pooled(sweep, done, workers.processes)
+        yield from run_pooled(sweep, done, workers.processes, journal)
 
 
 def run_all(
@@ -77,15 +81,18 @@ def run_all(
     done: Container[int],
     keep: Callable[[list[Row]], object],
     before: int = 0,
+    journal: Path | None = None,
 ) -> None:
     """Hand every finished batch of rows to ``keep``; ``before`` points were done before.
+
+    Processes append their rows to the file of the ``journal`` themselves.
 
     Raises
     ------
     ClusterError
         If the cluster cannot be used or was lost.
     """
-    with progress(len(sweep), before) as advance, closing(_batches(sweep, workers, done)) as batches:
+    with progress(len(sweep), before) as advance, closing(_batches(sweep, workers, done, journal)) as batches:
         for batch in batches:
             keep(batch)
             advance(batch)

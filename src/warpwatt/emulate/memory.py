@@ -295,7 +295,7 @@ def _read(name: str, buffer: Buffer, folder: Path | None) -> NDArray[np.uint8]:
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
     except OSError as error:
         raise InputError(f"buffer {name!r}: {error.strerror or error}", file=path) from None
-    except (ValueError, SyntaxError, TokenError, OverflowError):  # NumPy reads headers as Python text
+    except (EOFError, ValueError, TypeError, SyntaxError, TokenError, OverflowError):  # headers are Python
         hint = "write it with numpy.save, from an array of numbers"
         raise InputError(f"buffer {name!r}: not a NumPy file of numbers", file=path, hint=hint) from None
     wanted = np.dtype(fills.NUMPY[buffer.dtype])

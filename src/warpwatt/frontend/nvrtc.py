@@ -20,6 +20,7 @@ from warpwatt.frontend.messages import Message, compile_error, errors
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.ptxas import assemble
 from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.workers.seccomp import filter_of_files
 
 WORKER = Path(__file__).with_name("nvrtc_worker.py")
 ATTEMPTS = 12
@@ -213,11 +214,12 @@ def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:
         If NVRTC is missing, cannot be loaded, crashes or runs out of time.
     """
     library = toolkit.require("nvrtc")
+    walls = {} if not options.untrusted else _walls(library)
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
         outcome = process.run(
             [sys.executable, "-I", "-S", WORKER],
             cwd=Path(scratch),
-            stdin=json.dumps({"library": str(library), **request}).encode(),
+            stdin=json.dumps({"library": str(library), **walls, **request}).encode(),
             timeout=options.timeout,
             memory=options.memory,
             extra_environment={"LD_LIBRARY_PATH": str(library.parent)},
@@ -231,6 +233,13 @@ def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:
             hint="reinstall the wheel, or raise the memory limit",
         ) from None
     return answer
+
+
+def _walls(library: Path) -> dict[str, object]:
+    """Return what keeps NVRTC from files of this machine, once it has loaded its own."""
+    if not (words := filter_of_files()):
+        return {}
+    return {"filter": words, "preload": [str(file) for file in library.parent.glob("libnvrtc-builtins*")]}
 
 
 def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileOptions) -> list[str]:

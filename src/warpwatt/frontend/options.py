@@ -51,7 +51,7 @@ class CompileOptions:
     untrusted, pasting
         ``untrusted``: the source must not reach a file of this machine: NVRTC alone, headers
         as texts (:mod:`~warpwatt.frontend.untrusted`). ``pasting``: it may nevertheless paste names with
-        ``##``, because the system itself keeps files from the compiler.
+        ``##``, because the system itself keeps files from NVRTC.
     """
 
     defines: tuple[str, ...] = ()

@@ -22,6 +22,8 @@ from warpwatt.frontend.toolchain import Toolkit
 
 MACRO = "warpwatt_has_include"
 """Stands for ``__has_include`` in CUDA's headers: what exists is answered here, not by the file system."""
+LONGEST_NAME = 200
+"""Characters of a header's name: file systems have no longer ones."""
 MAX_HEADERS = 4000
 """Headers one source may pull in; the largest of CUDA's own (cub, libcu++) stay below."""
 
@@ -99,8 +101,17 @@ def _names(spliced: _Spliced, toolkit: Toolkit) -> Iterator[str]:
         name = literal["angle"] or literal["quoted"]
         if name not in HOST_HEADERS and _file(name, toolkit) is None:
             hint = "no files are read here: put the header's text in place of the #include, or leave it out"
-            raise spliced.error(found.start(), f"no header {name!r}", hint)
+            raise spliced.error(found.start(), f"no header {shorten(name)!r}", hint)
         yield name
+
+
+def shorten(text: str) -> str:
+    """Return a text that a message can hold.
+
+    >>> len(shorten("x" * 9000))
+    60
+    """
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def headers(names: Sequence[str], toolkit: Toolkit) -> dict[str, str]:
@@ -160,6 +171,6 @@ def _exists(name: str, toolkit: Toolkit) -> bool:
 @lru_cache(maxsize=16384)
 def _file(name: str, toolkit: Toolkit) -> Path | None:
     """Return a header of CUDA's by its plain name, None where there is none; never a file beside them."""
-    if not _NAME.fullmatch(name):
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         return None
     return next((file for folder in toolkit.include if (file := folder / name).is_file()), None)

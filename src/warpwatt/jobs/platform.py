@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,6 +136,6 @@ def _whole(value: object, what: str, path: Path) -> int:
 
 
 def _watts(value: object, what: str, path: Path) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= sys.float_info.max:
         raise InputError(f"{what} is not a number of watts: {value!r}", file=path)
     return float(value)

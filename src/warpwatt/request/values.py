@@ -24,7 +24,7 @@ def format_dimensions(value: int | str | Iterable[int] | None) -> str | None:
     """
     if value is None or isinstance(value, str):
         return value
-    return str(value) if isinstance(value, int | float) else ",".join(str(extent) for extent in value)
+    return ",".join(map(str, value)) if isinstance(value, Iterable) else str(value)
 
 
 def format_pairs(values: Mapping[str, object] | Mapping[int, float]) -> tuple[str, ...]:

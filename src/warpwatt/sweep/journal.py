@@ -1,7 +1,8 @@
 """Finished rows of a sweep on disk, so that a sweep that was killed goes on where it was.
 
 Beside the result ``FILE`` lies ``FILE.partial`` while the sweep runs: a line that says which sweep it is,
-then one JSON line per row. A killed process leaves at most one broken line, the last, which is cut off.
+then one JSON line per row. Workers append their rows themselves, each by one write, so that what is finished
+outlives whoever asked for it; who is killed leaves at most one broken line, which is skipped.
 Rows stay on disk: a sweep may have more of them than memory holds.
 """
 
@@ -99,7 +100,7 @@ class Journal(Sequence[Row]):
     def __init__(self, result: Path, sweep: Sweep, *, force: bool = False) -> None:
         self.path = partial(result)
         self._places = array("q", bytes(8 * sweep.numbers))  # by number; 0: not done
-        self._done = 0
+        self._done = self._end = 0
         self._file: BinaryIO = self.path.open("a+b")
         try:
             self._lock()
@@ -138,17 +139,15 @@ class Journal(Sequence[Row]):
         return [self._at(place) for place in places] if isinstance(places, list) else self._at(places)
 
     def add(self, rows: Iterable[Row]) -> int:
-        """Append finished rows, each number once, and return how many were new; they outlive this process."""
+        """Append finished rows that are not there, and return how many are new; they outlive this process."""
+        before = self._done
+        self._catch_up()
         new = {row.number: row for row in rows if row.number not in self.done}
-        lines = {number: _line(row.to_json()) for number, row in new.items()}
-        place = self._file.seek(0, 2)
-        self._file.write(b"".join(lines.values()))
-        self._file.flush()
-        for number, line in lines.items():
-            self._places[number] = place
-            place += len(line)
-        self._done += len(new)
-        return len(new)
+        if new:
+            self._file.write(b"".join(_line(row.to_json()) for row in new.values()))
+            self._file.flush()
+            self._catch_up()
+        return self._done - before
 
     def remove(self) -> None:
         """Delete the file, once the result is written."""
@@ -183,18 +182,35 @@ class Journal(Sequence[Row]):
             raise OutputExistsError("rows of another, unfinished sweep are here", file=self.path, hint=hint)
         if not _same(first, wanted):
             self._file.truncate(0)
-            self._file.write(_line({"sweep": wanted}))
+            self._file.write(first := _line({"sweep": wanted}))
             self._file.flush()
-            return
-        good = len(first)
+        self._end = len(first)
+        self._catch_up()
+        self._file.truncate(self._end)
+
+    def _catch_up(self) -> None:
+        """Take note of the lines that were appended since the last time."""
+        self._file.seek(self._end)
         for line in self._file:
+            if not line.endswith(b"\n"):
+                break  # somebody is writing it, or was killed while writing it
             row = _row(line)
-            if row is None or not 0 <= row.number < len(self._places):
-                break
-            self._done += self._places[row.number] == 0
-            self._places[row.number] = good
-            good += len(line)
-        self._file.truncate(good)
+            if row is not None and 0 <= row.number < len(self._places):
+                self._done += self._places[row.number] == 0
+                self._places[row.number] = self._end
+            self._end += len(line)
+
+
+def append(path: Path, row: Row) -> None:
+    """Append a finished row to a journal that another process has open.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    with path.open("ab", buffering=0) as file:
+        file.write(_line(row.to_json()))
 
 
 def _line(value: Any) -> bytes:
@@ -207,8 +223,6 @@ def _same(line: bytes, wanted: str) -> bool:
 
 def _row(line: bytes) -> Row | None:
     """Return the row of a line, None if it is broken."""
-    if not line.endswith(b"\n"):
-        return None
     try:
         return Row.from_json(json.loads(line))
     except (ValueError, TypeError):

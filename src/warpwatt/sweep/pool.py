@@ -1,7 +1,7 @@
 """A sweep on several processes: rows arrive one by one, and a process that dies costs the row it was at.
 
 Each worker has a pipe of its own, so that none can hold up another, and what it has sent is read even after
-it was killed.
+it was killed. Into a journal (:mod:`~warpwatt.sweep.journal`) it writes by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import chain, islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.sweep.journal import append
 from warpwatt.sweep.units import given_up, units, with_draws, without, work
 from warpwatt.workers.process import (
     ChildProcess,
@@ -26,14 +27,19 @@ from warpwatt.workers.process import (
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from pathlib import Path
 
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
     from warpwatt.sweep.units import Known, Unit
 
 
-def run_pooled(sweep: Sweep, done: Container[int] = (), jobs: int = 1) -> Iterator[list[Row]]:
+def run_pooled(
+    sweep: Sweep, done: Container[int] = (), jobs: int = 1, journal: Path | None = None
+) -> Iterator[list[Row]]:
     """Yield the rows of a sweep in batches as they are finished, without those numbered in ``done``.
+
+    Where there is a ``journal``, processes other than this one append their rows to that file, too.
 
     Each of ``jobs`` processes takes one unit of points after the other. Where one dies, another does what is
     left of its unit; where that one dies before its first row, the rows that are left say so. After Ctrl-C,
@@ -47,7 +53,7 @@ def run_pooled(sweep: Sweep, done: Container[int] = (), jobs: int = 1) -> Iterat
             with interrupts_deferred():
                 yield [row]
         return
-    crew = _Crew(sweep, chain(first, todo), jobs)
+    crew = _Crew(sweep, journal, chain(first, todo), jobs)
     try:
         yield from crew.rows()
     except KeyboardInterrupt:
@@ -61,9 +67,9 @@ def run_pooled(sweep: Sweep, done: Container[int] = (), jobs: int = 1) -> Iterat
 class _Crew:
     """Workers that share the units of a sweep."""
 
-    def __init__(self, sweep: Sweep, todo: Iterator[Unit], jobs: int) -> None:
-        self._sweep, self._todo = sweep, todo
-        self._workers = [_Worker(sweep, unit) for unit in islice(todo, jobs)]
+    def __init__(self, sweep: Sweep, journal: Path | None, todo: Iterator[Unit], jobs: int) -> None:
+        self._sweep, self._journal, self._todo = sweep, journal, todo
+        self._workers = [self._worker(unit) for unit in islice(todo, jobs)]
 
     def rows(self) -> Iterator[list[Row]]:
         """Yield rows as workers send them, until all units are done."""
@@ -103,11 +109,14 @@ class _Crew:
     def _after_death(self, dead: _Worker) -> list[Row]:
         """Have another do what a worker has left; return rows that say so where that is in vain."""
         if dead.in_vain:
-            self._workers += [_Worker(self._sweep, unit) for unit in islice(self._todo, 1)]
+            self._workers += [self._worker(unit) for unit in islice(self._todo, 1)]
             return given_up(self._sweep, dead.left)
         if dead.left:
-            self._workers.append(_Worker(self._sweep, dead.left, again=True))
+            self._workers.append(self._worker(dead.left, again=True))
         return []
+
+    def _worker(self, unit: Unit, *, again: bool = False) -> _Worker:
+        return _Worker(self._sweep, self._journal, unit, again=again)
 
     def _dismiss(self, worker: _Worker) -> None:
         worker.end()
@@ -123,8 +132,8 @@ class _Worker:
         Whether a process has died of this unit.
     """
 
-    def __init__(self, sweep: Sweep, unit: Unit, *, again: bool = False) -> None:
-        self._process = ChildProcess(multiprocessing.get_context("spawn"), _work_for, sweep)
+    def __init__(self, sweep: Sweep, journal: Path | None, unit: Unit, *, again: bool = False) -> None:
+        self._process = ChildProcess(multiprocessing.get_context("spawn"), _work_for, sweep, journal)
         with interrupts_blocked():
             self._process.start()
         self.connection = self._process.connection
@@ -170,12 +179,15 @@ class _Worker:
         self._process.end()
 
 
-def _work_for(connection: Connection[Any, Any], sweep: Sweep) -> None:
+def _work_for(connection: Connection[Any, Any], sweep: Sweep, journal: Path | None) -> None:
     """Do one unit after the other, as long as there is somebody to send rows to."""
     begin_work()
     with suppress(EOFError, OSError):
         while True:
             for row in work(sweep, connection.recv()):
+                if journal is not None:
+                    with suppress(OSError):  # who gets the row cannot write it either, and says so
+                        append(journal, row)
                 connection.send(row)
             connection.send(None)
 

@@ -56,7 +56,7 @@ def main(
     except RecursionError:
         answer = {"error": {"kind": "LimitError", "message": "too deeply nested", "hint": LESS}}
     except BaseException:  # noqa: BLE001 - whatever it is, the parent has to hear of it
-        answer = {"crash": traceback.format_exc()}
+        answer = {"crash": shorten(traceback.format_exc())}
     pipe.send_bytes(json.dumps(answer).encode())
     pipe.close()
     sys.stdout.flush()
@@ -70,13 +70,26 @@ def described(error: WarpWattError) -> dict[str, Any]:
     """Return an error as plain values: what the command line would show."""
     return {
         "kind": type(error).__name__,
-        "message": error.message,
+        "message": shorten(error.message),
         "hint": error.hint,
         "file": error.file,
         "line": error.line,
-        "details": error.details.splitlines(),
+        "details": shorten(error.details, MOST_DETAILS).splitlines(),
         "exit_code": error.exit_code,
     }
+
+
+MOST_TEXT, MOST_DETAILS = 4000, 64_000
+"""Characters of a message and of a log: a source of half a megabyte may be one long name."""
+
+
+def shorten(text: str, most: int = MOST_TEXT) -> str:
+    """Return a text without its middle where it is too long.
+
+    >>> shorten("abcdefgh", 4)
+    'ab … gh'
+    """
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}"
 
 
 def _enter(walls: Walls, limits: Limits) -> bool:

@@ -31,6 +31,7 @@ from warpwatt.server.tasks.isolation import own_lines, reach
 from warpwatt.server.tasks.parameters import described_kernel, described_launch
 from warpwatt.workers.child import SideError
 from warpwatt.workers.limits import GIB
+from warpwatt.workers.seccomp import filters_system_calls
 
 if TYPE_CHECKING:
     from warpwatt.frontend.options import CompileOptions
@@ -58,7 +59,7 @@ class UntrustedSession(Session):
         return replace(
             Session.compile_options(self),
             untrusted=True,
-            pasting=self.confined,
+            pasting=self.confined or filters_system_calls(),
             cached=False,
             timeout=self.limits.seconds,
             memory=self.limits.compiler_memory,

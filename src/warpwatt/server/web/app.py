@@ -22,8 +22,10 @@ from warpwatt.server.web.guard import Guard
 from warpwatt.server.web.openapi import API, document
 from warpwatt.server.web.problems import Problem, of_error, of_status
 from warpwatt.server.web.reports import Reports
+from warpwatt.server.web.walls import with_banner
 from warpwatt.server.web.wire import read
 from warpwatt.workers.child import described
+from warpwatt.workers.confinement import missing_walls
 from warpwatt.workers.pool import BusyError, CrashError, LimitError, Pool, RefusedError
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def create_app(settings: Settings, pool: Pool | None = None) -> Starlette:
 
     app = Starlette(routes=_routes(), lifespan=lifespan)
     app.state.settings, app.state.pool, app.state.reports = settings, workers, Reports()
+    app.state.missing_walls = missing_walls()
     app.add_middleware(Guard, settings=settings)
     app.add_exception_handler(Problem, _say_problem)
     app.add_exception_handler(HTTPException, _say_status)
@@ -104,7 +107,7 @@ def _answering(task: str) -> Callable[[Request], Any]:
         made = await _done(request, task, body)
         report = made["report"].encode()
         if _prefers_page(request.headers.get("accept", "")):
-            return _page(report)
+            return _page(request, report)
         link = f'<{API}/reports/{request.app.state.reports.put(report)}>; rel="alternate"; type="text/html"'
         return Response(made["document"], media_type="application/json", headers={"link": link})
 
@@ -169,10 +172,11 @@ async def _report(request: Request) -> Response:
     page = request.app.state.reports.get(request.path_params["name"])
     if page is None:
         raise Problem(404, "not-found", "no such report, or no longer", "predict again")
-    return _page(page)
+    return _page(request, page)
 
 
-def _page(page: bytes) -> Response:
+def _page(request: Request, page: bytes) -> Response:
+    page = with_banner(page, request.app.state.missing_walls)
     return Response(page, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
 
 
@@ -180,8 +184,9 @@ def _static(file: str, kind: str) -> Callable[[Request], Any]:
     content = resources.files("warpwatt.server.web").joinpath("static", file).read_bytes()
     headers = {"content-security-policy": PAGE_POLICY} if kind == "text/html" else {}
 
-    async def serve(_: Request) -> Response:
-        return Response(content, media_type=kind, headers=headers)
+    async def serve(request: Request) -> Response:
+        shown = with_banner(content, request.app.state.missing_walls) if kind == "text/html" else content
+        return Response(shown, media_type=kind, headers=headers)
 
     return serve
 
@@ -202,7 +207,8 @@ def _listed(value: Callable[[], dict[str, Any]]) -> Callable[[Request], Any]:
 async def _health(request: Request) -> Response:
     pool = request.app.state.pool
     numbers = {"workers": pool.workers, "running": pool.running, "waiting": pool.waiting}
-    return _json({"status": "ok", "version": __version__, **numbers, "confined": pool.confined})
+    walls = {"confined": pool.confined, "missing_walls": request.app.state.missing_walls}
+    return _json({"status": "ok", "version": __version__, **numbers, **walls})
 
 
 def _json(value: Any) -> Response:
