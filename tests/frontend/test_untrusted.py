@@ -11,7 +11,7 @@ from warpwatt.core.errors import CompileError, WarpWattError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load
-from warpwatt.frontend.nvrtc import call, nvrtc_flags
+from warpwatt.frontend.nvrtc import Request, call, nvrtc_flags
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.untrusted import check, headers, normalised
 from warpwatt.workers.seccomp import filters_system_calls
@@ -126,13 +126,7 @@ def test_nvrtc_itself_opens_and_finds_no_file():
 
     def log(text):
         flags = ["--gpu-architecture=compute_90"]
-        request = {
-            "source": text + KERNEL,
-            "name": "k.cu",
-            "headers": {},
-            "options": flags,
-            "expressions": [],
-        }
+        request = Request(source=text + KERNEL, name="k.cu", headers={}, options=flags, expressions=[])
         return call(request, toolchain.installed(), CompileOptions(untrusted=True))["log"]
 
     paste = "#define C(a, b) a##b\n#if C(__has_inc, lude)"

@@ -32,7 +32,7 @@ def stamped(sweep: Sweep, unit: Unit) -> Iterator[Row]:
         os.close(file)
 
 
-pool.work = stamped  # fresh interpreters of a pool import this module too
+pool.work = stamped  # type: ignore[attr-defined] # fresh interpreters of a pool import this module too
 
 if __name__ == "__main__":
     sys.argv[0] = "warpwatt"
