@@ -57,9 +57,8 @@ def test_the_clock_settles_where_the_board_holds_its_limit(matmul):
     assert result.case.clocks.sustained
     assert result.case.clocks.sm < gpu.boost_clock
     assert result.power.value <= gpu.power_limit
-    slower = Clocks(result.case.clocks.sm * (1 + 20 * CLOCK_TOLERANCE), gpu.memory_clock)
-    raw = predict(matmul, MATMUL, gpu, clocks=slower).power_result.power.value
-    assert raw > gpu.power_limit * 0.99  # a little faster would not hold
+    faster = Clocks(result.case.clocks.sm * (1 + 20 * CLOCK_TOLERANCE), gpu.memory_clock)
+    assert predict(matmul, MATMUL, gpu, clocks=faster).limited_by_power
 
 
 def test_what_is_measured_on_another_generation_is_an_assumption(matmul):
@@ -76,10 +75,14 @@ def test_given_clocks_are_kept(matmul):
     assert default_clocks(gpu).sm >= fast.case.clocks.sm
 
 
-def test_given_clocks_are_kept_where_the_power_limit_would_lower_them(matmul):
+def test_given_clocks_beyond_the_power_limit_are_lowered_as_the_board_would(matmul):
     gpu = find("t4")
-    clocks = Clocks(gpu.boost_clock, gpu.memory_clock)
-    assert predict(matmul, MATMUL, gpu, clocks=clocks).case.clocks == clocks
+    asked = predict(matmul, MATMUL, gpu, clocks=Clocks(gpu.boost_clock, gpu.memory_clock))
+    free = predict(matmul, MATMUL, gpu)
+    assert asked.limited_by_power
+    assert asked.case.clocks.sm == free.case.clocks.sm
+    assert asked.time.value == free.time.value
+    assert any("1.59 GHz were asked for, the power limit of 70.0 W holds" in text for text in asked.warnings)
 
 
 def test_the_energy_of_the_components_is_the_energy(matmul):

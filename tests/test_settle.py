@@ -40,17 +40,20 @@ class Board:
         return BOOST * ((watts - self.floor) / (self.drawn - self.floor)) ** (1 / self.exponent)
 
     def _time(self, case: Case) -> Any:
-        return SimpleNamespace(time=Estimate.exact(1.0 / case.clocks.sm, "s"))
+        return SimpleNamespace(time=Estimate.exact(1.0 / case.clocks.sm, "s"), warnings=())
 
     def _power(self, case: Case, timing: Any) -> Any:
         assert timing.time.value == 1.0 / case.clocks.sm, "power is asked with the time at the same clock"
         self.clocks.append(case.clocks.sm)
-        return SimpleNamespace(power=Estimate.exact(self.watts(case.clocks.sm), "W"))
+        watts = self.watts(case.clocks.sm)
+        parts = {"floor": self.floor, "rest": watts - self.floor}
+        return SimpleNamespace(power=Estimate.exact(watts, "W"), components=parts, warnings=())
 
     def settled(self, limit: float | None = LIMIT, *, fixed: bool = False) -> Any:
         gpu: Any = SimpleNamespace(power_limit=limit)
         nothing: Any = None
-        case = Case(nothing, nothing, nothing, gpu, Clocks(BOOST, 1e9))
+        kernel: Any = SimpleNamespace(warnings=())
+        case = Case(kernel, nothing, nothing, gpu, Clocks(BOOST, 1e9))
         models: Any = (self.time, self.power)
         return settle(case, *models, fixed=fixed)
 
@@ -136,6 +139,19 @@ def test_power_within_the_limit_stays_as_it_is(limit):
     assert _capped(power, limit) is power
 
 
+@pytest.mark.parametrize("fixed", [True, False])
+def test_components_add_up_to_the_power_of_the_board(fixed):
+    found = Board(1.2 * LIMIT, 2.0).settled(fixed=fixed)
+    assert sum(found.components.values()) == pytest.approx(found.board.value)
+    assert found.board.value <= LIMIT
+
+
+def test_a_clock_that_was_asked_for_and_does_not_hold_is_named():
+    found = replace(Board(1.44 * LIMIT, 2.0).settled(), asked=Clocks(BOOST, 1e9))
+    assert "2.00 GHz were asked for, the power limit of 300 W holds the board at 1.67 GHz" in found.warnings
+    assert not any("asked for" in text for text in replace(found, asked=None).warnings)
+
+
 def test_energy_is_time_by_capped_power_in_every_draw():
     found = Board(1.2 * LIMIT, 2.0).settled(fixed=True)
     assert found.board.value == LIMIT
@@ -175,12 +191,13 @@ class Device:
         boards = {name: SimpleNamespace(name=name, target=target) for name, target in TARGETS.items()}
         monkeypatch.setattr(compose, "find", boards.__getitem__)
         monkeypatch.setattr(compose, "profiled_launch", lambda profile, launch: ("profiled", launch))
+        monkeypatch.setattr(compose, "alike", lambda *_: False)
         monkeypatch.setattr(compose, "_case", self._case)
         monkeypatch.setattr(compose, "settle", self._settle)
         monkeypatch.setattr(compose, "hybrid", self._hybrid)
         self.boards: Any = boards
 
-    def _case(self, kernel: Any, launch: Any, gpu: Any, clocks: Clocks, choice: Any) -> Case:
+    def _case(self, kernel: Any, launch: Any, gpu: Any, clocks: Clocks, *_: Any) -> Case:
         self.asked.append(("case", gpu.name, launch, clocks))
         return Case(kernel, kernel, launch, gpu, clocks)
 
@@ -207,7 +224,7 @@ SETTLED = 1.7e9
 
 def test_a_profile_of_other_machine_code_corrects_nothing(monkeypatch):
     device = Device(monkeypatch)
-    assert device.corrected(Profile("c", Clocks(1e9, 1e9))) == "plain"
+    assert device.corrected(Profile("c", Clocks(1e9, 1e9))) == ("plain", "power")
     assert device.asked == []
 
 
@@ -215,7 +232,7 @@ def test_a_profile_of_other_machine_code_corrects_nothing(monkeypatch):
 @pytest.mark.parametrize("fixed", [False, True])
 def test_a_profile_at_given_clocks_corrects_at_these(monkeypatch, gpu, fixed):
     device = Device(monkeypatch)
-    assert device.corrected(Profile(gpu, Clocks(1e9, 1e9)), fixed=fixed) == "corrected"
+    assert device.corrected(Profile(gpu, Clocks(1e9, 1e9)), fixed=fixed) == ("corrected", "power")
     case, corrected = device.asked
     assert case[:3] == ("case", gpu, ("profiled", None))
     assert corrected == ("hybrid", 1e9, 1e9, False)

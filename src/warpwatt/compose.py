@@ -31,7 +31,8 @@ from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.gpus.loans import foreign_loans
 from warpwatt.models.attribution import line_costs
 from warpwatt.models.bounds import bounded
-from warpwatt.models.hybrid import hybrid, profiled_launch
+from warpwatt.models.hybrid import alike, hybrid, profiled_launch
+from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
 from warpwatt.models.overhead import launch_overhead, launch_transfer
 from warpwatt.models.registry import DEFAULT_POWER, DEFAULT_TIME, power_model, time_model
 
@@ -44,6 +45,8 @@ POWER_TOLERANCE = 0.002
 """The same for the power at that clock."""
 CLOCK_MARGIN = 0.1
 """Guesses stay this share of the interval away from its ends, so that it shrinks at every step."""
+MOST_POWERED = 12
+"""Measured launches at other clocks that correct the power beside the profile."""
 LOWEST_CLOCK_SHARE = 0.2
 """No board throttles below this share of its boost clock to hold its power limit."""
 
@@ -73,10 +76,11 @@ def predict(
 ) -> Prediction:
     """Return time, power and energy of one launch of ``kernel`` on ``gpu``.
 
-    Without ``clocks``, the GPU's default clocks are used, the SM's lowered to what the power limit sustains.
-    A ``profile`` of any launch of this kernel corrects the time (:mod:`warpwatt.models.hybrid`); models that
-    are fitted to several take all that were ``measured``. ``execution`` is what the launch does, where that
-    is known already.
+    Without ``clocks``, the GPU's default clocks are used. Where the power limit does not sustain them, asked
+    for or not, the SM clock is lowered as the board would lower it. A ``profile`` of any launch of this
+    kernel corrects the time (:mod:`warpwatt.models.hybrid`) and the power
+    (:mod:`warpwatt.models.measured_power`); models that are fitted to several take all that were
+    ``measured``. ``execution`` is what the launch does, where that is known already.
 
     Raises
     ------
@@ -112,41 +116,84 @@ def _case(
 
 
 class LaunchModels:
-    """The models of one launch on one GPU, the time corrected by the case's profile: once for all clocks."""
+    """The models of one launch on one GPU, corrected by the case's profile: once for all clocks."""
 
     def __init__(self, models: tuple[TimeModel, PowerModel], case: Case, choice: Choice) -> None:
         self._models, self._case, self._choice = (bounded(models[0]), models[1]), case, choice
-        self._corrected: dict[bool, TimeModel] = {}
+        self._corrected: dict[bool, tuple[TimeModel, PowerModel]] = {}
+        self._held: dict[float, Settled] = {}
 
     def settle(self, clocks: Clocks, *, fixed: bool) -> Settled:
-        """Return what the models say at these clocks, or, unless ``fixed``, at what the board sustains.
+        """Return what the models say at what the board sustains of these clocks.
 
-        Raises as :func:`predict`.
+        ``fixed`` says that they were asked for. Raises as :func:`predict`.
         """
-        (time, power), case = self._models, self._case
+        if fixed not in self._corrected:
+            self._corrected[fixed] = self._correct(fixed=fixed)
+        time, power = self._corrected[fixed]
         # a model fitted to launches has the clocks in it that the board chose for them
-        held = fixed or isinstance(time, FittedModel)
-        if case.profile is not None and not isinstance(time, FittedModel):
-            if fixed not in self._corrected:
-                corrected = _calibrated(self._models, case, case.profile, self._choice, fixed=fixed)
-                self._corrected[fixed] = corrected
-            time = self._corrected[fixed]
-        return settle(replace(case, clocks=clocks), time, power, fixed=held)
+        held = isinstance(self._models[0], FittedModel) or self._ran_at(clocks)
+        case = replace(self._case, clocks=clocks)
+        if not fixed:
+            return settle(case, time, power, fixed=held)
+        known = self._held.get(clocks.memory)  # all clocks above what is sustained end there
+        if known is not None and known.case.clocks.sm <= clocks.sm:
+            return replace(known, asked=clocks)
+        settled = replace(settle(case, time, power, fixed=held), asked=clocks)
+        if settled.limited_by_power:
+            self._held[clocks.memory] = settled
+        return settled
+
+    def _ran_at(self, clocks: Clocks) -> bool:
+        """Whether the launch was measured at clocks at least as high: the board holds these too."""
+        profile, case = self._case.profile, self._case
+        if profile is None or profile.clocks.sustained or profile.gpu != case.gpu.name:
+            return False
+        own = profile.clocks
+        above = own.sm >= clocks.sm * (1 - CLOCK_TOLERANCE) and own.memory >= clocks.memory
+        return above and alike(profiled_launch(profile, case.launch), case.launch)
+
+    def _correct(self, *, fixed: bool) -> tuple[TimeModel, PowerModel]:
+        """Return the models corrected by the profile, as they are without one."""
+        (time, power), case = self._models, self._case
+        if case.profile is None or isinstance(time, FittedModel):
+            return time, power
+        return _calibrated(self._models, case, case.profile, self._choice, fixed=fixed)
 
 
 def _calibrated(
     models: tuple[TimeModel, PowerModel], case: Case, profile: Profile, choice: Choice, *, fixed: bool
-) -> TimeModel:
-    """Return the time model corrected by a profile, as it is where the profile's GPU runs other code."""
+) -> tuple[TimeModel, PowerModel]:
+    """Return the models corrected by a profile, as they are where the profile's GPU runs other code."""
     device = case.gpu if profile.gpu == case.gpu.name else find(profile.gpu)
     if device.target != case.gpu.target:
-        return models[0]
+        return models
     launch = profiled_launch(profile, case.launch)
-    measured = replace(_case(case.kernel, launch, device, profile.clocks, choice), measured=case.measured)
+    known = case.workload.execution if alike(launch, case.launch) else None
+    measured = _case(case.kernel, launch, device, profile.clocks, choice, known)
+    measured = replace(measured, measured=case.measured)
     if profile.clocks.sustained:  # the board chose: where it holds its power limit
         measured = settle(measured, *models, fixed=False).case
     seen = replace(measured, profile=replace(profile, clocks=measured.clocks))  # some models read counters
-    return hybrid(models[0], seen, profile, free_clocks=profile.clocks.sustained and not fixed)
+    time = hybrid(models[0], seen, profile, free_clocks=profile.clocks.sustained and not fixed)
+    return time, _powered(models[1], time, seen, profile)
+
+
+def _powered(power: PowerModel, time: TimeModel, seen: Case, profile: Profile) -> PowerModel:
+    """Return the power model corrected by the power of the profile and of the same launch at other clocks."""
+    if isinstance(power, FittedModel):
+        return power
+    others = [p for p in seen.measured if p.gpu == profile.gpu and p.launch == profile.launch]
+    launches = []
+    for one in (profile, *[p for p in others[:MOST_POWERED] if p is not profile]):
+        if one.power and one.time:
+            clocks = seen.clocks if one is profile else one.clocks
+            case = replace(seen, clocks=clocks, profile=replace(one, clocks=clocks))
+            timing = time.predict(case)
+            lasted = replace(timing, time=timing.time.scaled(one.time / timing.time.value))
+            said = power.predict(case, lasted).power
+            launches.append(PoweredLaunch(said, one.power, one.origin, one.gpu, case.launch, clocks))
+    return MeasuredPower(power, launches) if launches else power
 
 
 def analyse(kernel: Kernel, launch: Launch, choice: Choice, load: Load | None = None) -> Execution:
@@ -162,12 +209,16 @@ def analyse(kernel: Kernel, launch: Launch, choice: Choice, load: Load | None = 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A case at the clocks it runs at, and what the models say of it there."""
+    """A case at the clocks it runs at, and what the models say of it there.
+
+    ``asked`` are the clocks that somebody asked for; None where the board chooses.
+    """
 
     case: Case
     timing: Timing
     power: Power
     limited_by_power: bool = False
+    asked: Clocks | None = None
 
     @cached_property
     def board(self) -> Estimate:
@@ -179,13 +230,37 @@ class Settled:
         """Joules per launch: time by power, draw by draw."""
         return self.timing.time.combine(self.board, operator.mul, "J")
 
+    @property
+    def components(self) -> dict[str, float]:
+        """Watts by component; their sum is the power of the board."""
+        cut = self.board.value / self.power.power.value
+        return {name: watts * cut for name, watts in self.power.components.items()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the kernel, both models and the power limit have to say, each once."""
+        said = (*self.case.kernel.warnings, *self.timing.warnings, *self.power.warnings, *self._held())
+        return tuple(dict.fromkeys(said))
+
+    def _held(self) -> tuple[str, ...]:
+        limit, drawn, sm = self.case.gpu.power_limit, self.power.power.value, self.case.clocks.sm
+        if limit is None:
+            return ()
+        if self.limited_by_power and self.asked is not None:
+            text = f"{si(self.asked.sm, 'Hz')} were asked for, the power limit of {si(limit, 'W')} holds "
+            return (f"{text}the board at {si(sm, 'Hz')}",)
+        if drawn > limit * (1 + POWER_TOLERANCE):
+            return (f"the model says {si(drawn, 'W')}: cut off at the power limit, the clock would be lower",)
+        return ()
+
 
 @step("simulating")
 def settle(case: Case, time: TimeModel, power: PowerModel, *, fixed: bool) -> Settled:
     """Lower the SM clock until the board holds its power limit: the only loop between the models.
 
     Power grows by about the square of the clock, so the next guess is where such a curve through the last
-    one meets the limit, kept inside what is known to be too low and too high. ``fixed``: the clocks stay.
+    one meets the limit, kept inside what is known to be too low and too high. ``fixed``: the clocks stay,
+    though no board would keep them.
     """
     timing = time.predict(case)
     drawn = power.predict(case, timing)
@@ -212,11 +287,10 @@ def finish(settled: Settled) -> Prediction:
     case, timing, power, board = settled.case, settled.timing, settled.power, settled.board
     assumptions = (*case.workload.assumptions, *clock_assumptions(case), *gpu_assumptions(case.gpu))
     wide = narrowing(timing.time.low, timing.time.high, assumptions)
-    warnings = (*case.kernel.warnings, *timing.warnings, *power.warnings, *wide)
     return Prediction(
         case=case,
         timing=timing,
-        power_result=power,
+        power_result=replace(power, components=settled.components),
         time=timing.time,
         power=board,
         energy=settled.energy,
@@ -224,9 +298,9 @@ def finish(settled: Settled) -> Prediction:
         transfer=launch_transfer(case.gpu, case.launch),
         lines=line_costs(case, timing, power),
         assumptions=assumptions,
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=tuple(dict.fromkeys((*settled.warnings, *wide))),
         limited_by_power=settled.limited_by_power,
-        energy_components={name: watts * timing.time.value for name, watts in power.components.items()},
+        energy_components={name: own * timing.time.value for name, own in settled.components.items()},
     )
 
 

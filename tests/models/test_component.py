@@ -125,13 +125,25 @@ def test_a_calibration_without_power_leaves_the_specification(toy):
     assert predicted(toy.replace(case, gpu=gpu)).power == predicted(case).power
 
 
-def test_measured_time_and_counters_replace_predicted_ones(toy):
+def test_what_a_launch_does_in_four_times_the_time_draws_a_quarter(toy):
     case = toy.case()
     timing = Roofline().predict(case)
-    slow = toy.replace(case, profile=Profile(case.gpu.name, case.clocks, time=4 * timing.time.value))
-    assert Component().predict(slow, timing).components["dram"] == pytest.approx(
+    slow = toy.replace(timing, time=timing.time.scaled(4.0))
+    assert Component().predict(case, slow).components["dram"] == pytest.approx(
         Component().predict(case, timing).components["dram"] / 4
     )
+
+
+def test_the_time_of_a_profile_is_not_that_of_other_clocks(toy):
+    case = toy.case()
+    timing = Roofline().predict(case)
+    profile = Profile(case.gpu.name, toy.replace(case.clocks, sm=case.clocks.sm / 2), time=1.0)
+    assert Component().predict(toy.replace(case, profile=profile), timing).power == predicted(case).power
+
+
+def test_counters_replace_predicted_work(toy):
+    case = toy.case()
+    timing = Roofline().predict(case)
     counters = {"dram_read_transactions": 1000.0, "dram_write_transactions": 500.0, "SMACT": 0.25}
     counted = toy.replace(case, profile=Profile(case.gpu.name, case.clocks, counters=counters))
     power = Component().predict(counted, timing)

@@ -159,6 +159,17 @@ def test_a_saved_run_is_a_source_for_predict_sweep_and_recommend(programs, tmp_p
     assert "a saved run has its own launches" in refused.stderr
 
 
+def test_a_measured_launch_corrects_those_like_it(programs, tmp_path):
+    kept, profile, out = tmp_path / "kept.wwrun", tmp_path / "measured.csv", tmp_path / "out.json"
+    profile.write_text("kernel,grid,block,duration_us,power_w\nsaxpy,4,256,50,500\n")
+    verb("run", "--gpu", "h200", "--save", kept, "--profile", profile, "-o", out, programs / "saxpy", 1000, 2)
+    for words in (("run", "--gpu", "h200", "--force"), ("predict", "--gpu", "h200", "--force")):
+        (kernel,) = json.loads(out.read_text())["runs"][0]["kernels"]
+        assert kernel["time"]["value"] == pytest.approx(2 * 50e-6)
+        assert kernel["energy"]["value"] == pytest.approx(2 * 50e-6 * 500)
+        verb(*words, "--profile", profile, "-o", out, kept)
+
+
 def test_our_options_may_stand_behind_the_source(programs, tmp_path):
     out = tmp_path / "out.json"
     done = run(programs / "saxpy.cu", "-O1", "--gpu", "a100", "-o", out, "--", 1000, 1)

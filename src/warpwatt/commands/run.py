@@ -136,6 +136,7 @@ def run(
     from warpwatt.commands.output import Writer
     from warpwatt.commands.saved_runs import check_format, write_run
     from warpwatt.request.choices import complete_gpus, model_choice, note, parse_clocks
+    from warpwatt.request.measured import MeasuredLaunches
     from warpwatt.run.client import Bounds
     from warpwatt.run.session import Wanted
 
@@ -146,7 +147,10 @@ def run(
             Writer.check(path, force=writing.force)
     gpus = complete_gpus(gpu)
     clocks = [parse_clocks(modelling.clock, each) for each in gpus]
-    wanted = Wanted(gpus, model_choice(modelling), clocks, running.budget, note, running.l2 == "cold")
+    only = gpus[0] if len(gpus) == 1 else None
+    measured = MeasuredLaunches.read(modelling.profile, modelling.profile_arg, only)
+    cold = running.l2 == "cold"
+    wanted = Wanted(gpus, model_choice(modelling), clocks, running.budget, note, cold, measured)
     output = None if writer.output is not None or writer.format == o.Format.TEXT else sys.stderr
     bounds = Bounds(running.timeout, running.memory and running.memory << 20)
     result = _result(words, wanted, bounds, output, running.save)

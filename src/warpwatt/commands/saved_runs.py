@@ -50,12 +50,16 @@ def check_format(writer: Writer) -> None:
 def predict_saved_run(session: Session) -> RunResult:
     """Return what a saved run comes to on the session's GPUs, at its clocks."""
     from warpwatt.request.choices import complete_gpus, model_choice, note, parse_clocks
+    from warpwatt.request.measured import MeasuredLaunches
     from warpwatt.run.recording import Recording
     from warpwatt.run.session import Wanted, rerun
 
     gpus = complete_gpus(session.gpus)
     clocks = [parse_clocks(session.modelling.clock, gpu) for gpu in gpus]
-    wanted = Wanted(gpus, model_choice(session.modelling), clocks, notify=note)
+    said = session.modelling
+    only = gpus[0] if len(gpus) == 1 else None
+    measured = MeasuredLaunches.read(said.profile, said.profile_arg, only)
+    wanted = Wanted(gpus, model_choice(said), clocks, notify=note, measured=measured)
     return rerun(Recording(session.file), wanted)
 
 

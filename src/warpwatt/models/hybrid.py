@@ -166,7 +166,7 @@ def likeness(asked: Run, run: Run) -> float:
     Resources that bind both count whole. The rest, where what binds has changed, fades with the distance of
     the launches: a little more of the same work is not bound by something altogether different.
     """
-    common = SAME_LAUNCH if _alike(asked.launch, run.launch) else SAME_RESOURCE
+    common = SAME_LAUNCH if alike(asked.launch, run.launch) else SAME_RESOURCE
     if asked.gpu != run.gpu:
         common *= SAME_TARGET
     bound = overlap(binding(asked.timing), binding(run.timing))
@@ -209,10 +209,10 @@ def same(asked: Run, run: Run) -> bool:
 
 
 def _same_work(asked: Run, run: Run) -> bool:
-    return asked.gpu == run.gpu and _alike(asked.launch, run.launch)
+    return asked.gpu == run.gpu and alike(asked.launch, run.launch)
 
 
-def _alike(one: Launch, other: Launch) -> bool:
+def alike(one: Launch, other: Launch) -> bool:
     """Whether two launches execute the same."""
     kept = ("grid", "block", "cluster", "dynamic_shared", "carveout", "cooperative", "l2", "arguments")
     return all(getattr(one, name) == getattr(other, name) for name in kept)

@@ -156,7 +156,8 @@ FIELDS = (
     ),
     Field(
         "profile", Group.MODELS, Kind.FILE,
-        "A measured launch of the kernel (nsys, ncu, nvprof or own CSV) that corrects the time.", "FILE.csv",
+        "A measured launch of the kernel (nsys, ncu, nvprof or own CSV) that corrects time and power.",
+        "FILE.csv",
     ),
     Field(
         "profile_arg", Group.MODELS, Kind.PAIRS, "An argument the measured launch had, where it differs.",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.case import Profile
-from warpwatt.core.errors import UsageError
+from warpwatt.core.errors import KernelSelectionError, UsageError
 from warpwatt.gpus import find
 from warpwatt.request.launch_text import merged
 
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Gpu
+    from warpwatt.core.launch import Launch
     from warpwatt.core.program import Kernel
     from warpwatt.request.launch_text import Request
 
@@ -60,6 +61,29 @@ class MeasuredLaunches:
         own = of_kernel(self.profiles, kernel)
         profile = choose(own, kernel, request.launch, gpu)
         return with_arguments(profile, request.arguments, self.arguments), own
+
+    def alike(self, kernel: Kernel, launch: Launch, gpu: Gpu) -> tuple[Profile | None, tuple[Profile, ...]]:
+        """Return as :meth:`of` what was measured of a launch within a program; None and nothing if not.
+
+        Measured launches of the same grid and block count as this one, whatever their arguments: nobody
+        writes down pointers.
+        """
+        if not self.profiles:
+            return None, ()
+        from warpwatt.frontend.profiles import choose, of_kernel
+
+        try:
+            own = of_kernel(self.profiles, kernel)
+        except KernelSelectionError:
+            return None, ()
+        shape = launch.grid, launch.block
+        found = [p for p in own if p.launch is not None and (p.launch.grid, p.launch.block) == shape]
+        if not found:
+            return None, ()
+        nearest = choose(found, kernel, launch, gpu)
+        ordered = [nearest, *(p for p in found if p is not nearest)]
+        profile, *others = (replace(p, launch=None) for p in ordered)
+        return profile, (profile, *others)
 
 
 def not_used(profiles: Iterable[Profile], gpu: Gpu) -> str:

@@ -16,6 +16,7 @@ from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.frontend.demangle import demangle
 from warpwatt.gpus import check_launch, occupancy
+from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run import protocol as p
 from warpwatt.run.effects import Effects
 from warpwatt.run.execution import Executor, Failure
@@ -93,6 +94,8 @@ class Device:
     notify: Callable[[str], None]
     flush_l2: bool = False
     """Whether launches are predicted with an empty L2."""
+    measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
+    """Launches that somebody measured, of any kernel."""
     arena: Arena = field(default_factory=Arena)
     allocations: Allocations = field(default_factory=Allocations)
     program: str = ""
@@ -136,6 +139,7 @@ class Device:
             self.allocations,
             self.budget or math.inf,
             self.flush_l2,
+            self.measured,
         )
 
     def handle(self, header: p.Header, record: Record) -> Answer:

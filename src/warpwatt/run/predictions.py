@@ -17,6 +17,7 @@ from warpwatt.emulate.steering import data_dependence
 from warpwatt.emulate.workload import footprints, workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model, time_model
+from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run.effects import UNSEEN, allocations_of
 from warpwatt.run.l2 import Found, L2Contents
 from warpwatt.run.launches import arguments, loader
@@ -74,6 +75,8 @@ class Predictor:
     """Seconds of CPU time for all predictions; past it launches are taken to be like earlier ones."""
     flush_l2: bool = False
     """Whether each launch finds L2 empty."""
+    measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
+    """Launches that somebody measured: they correct the time and power of those like them."""
     spent: float = 0.0
     time_model: Callable[[Gpu], TimeModel] | None = None
     """Says the model of time of each GPU, where it is not the one that was chosen."""
@@ -179,7 +182,8 @@ class Predictor:
         choice, launch = self.choice, execution.launch
         check_launch(gpu, kernel.resources, launch)
         work = workload(execution, gpu, kernel.resources, choice.unknown)
-        case = Case(kernel, work, launch, gpu, default_clocks(gpu))
+        profile, measured = self.measured.alike(kernel, launch, gpu)
+        case = Case(kernel, work, launch, gpu, default_clocks(gpu), profile, measured)
         time = self.time_model(gpu) if self.time_model else time_model(choice.time)
         return LaunchModels((time, power_model(choice.power)), case, choice)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from warpwatt.compose import Choice
+from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run.client import Bounds, Ending, run_program
 from warpwatt.run.device import Device
 from warpwatt.run.recording import Recorder, Recording
@@ -27,6 +28,7 @@ class Wanted:
     """What a run is predicted for: GPUs, of which the program sees the first, models, and clocks of each.
 
     ``flush_l2``: every launch finds L2 empty, as Nsight Compute leaves it, not with what was there.
+    ``measured`` launches correct those like them.
     """
 
     gpus: Sequence[Gpu]
@@ -35,11 +37,12 @@ class Wanted:
     budget: float = BUDGET
     notify: Callable[[str], None] = print
     flush_l2: bool = False
+    measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
 
     def device(self) -> Device:
         """Return the device that the program sees."""
         each = self.clocks or [None] * len(self.gpus)
-        return Device(self.gpus, self.choice, each, self.budget, self.notify, self.flush_l2)
+        return Device(self.gpus, self.choice, each, self.budget, self.notify, self.flush_l2, self.measured)
 
 
 def run(

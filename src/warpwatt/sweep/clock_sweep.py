@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warpwatt.compose import Choice, settle
-from warpwatt.core.case import Case, PowerModel, TimeModel, Timing
+from warpwatt.core.case import Case, Power, PowerModel, TimeModel, Timing
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import Prediction
@@ -65,7 +65,7 @@ def clock_sweep(prediction: Prediction, choice: Choice | None = None) -> ClockSw
     """Return the prediction at the clocks that the driver offers; the memory clock stays.
 
     Times between the clocks asked for are read off a curve, all of which is scaled so that it meets the
-    prediction: what a profile corrected stays corrected.
+    prediction, and so is the power: what a profile corrected stays corrected.
 
     Raises
     ------
@@ -75,13 +75,16 @@ def clock_sweep(prediction: Prediction, choice: Choice | None = None) -> ClockSw
         If one of them knows no clocks.
     """
     choice = choice or Choice()
-    case, power = prediction.case, power_model(choice.power)
+    case = prediction.case
     if (fitted := clockless(choice)) is not None:
         raise InputError(f"model {fitted} knows no clocks")
     clocks = swept_clocks(prediction)
     counted = _Counted(time_model(choice.time))
     curve = ClockCurve(counted, clocks[0], clocks[-1])
     factor = prediction.time.value / curve.predict(case).time.value
+    model = power_model(choice.power)
+    alone = model.predict(case, prediction.timing).power.value
+    power = _ScaledPower(model, prediction.power_result.power.value / alone)
     points = [_point(_at(case, clock), curve, power, factor) for clock in clocks if clock != case.clocks.sm]
     here = ClockPoint(
         case.clocks.sm, prediction.time, prediction.power, prediction.energy, predicted=True
@@ -134,3 +137,18 @@ class _Scaled:
         timing = self.model.predict(case)
         spent = {part: seconds * self.factor for part, seconds in timing.breakdown.items()}
         return replace(timing, time=timing.time.scaled(self.factor), breakdown=spent)
+
+
+class _ScaledPower:
+    """A power model whose watts are multiplied by a factor."""
+
+    def __init__(self, model: PowerModel, factor: float) -> None:
+        self.model, self.factor = model, factor
+        self.name, self.summary = model.name, model.summary
+
+    def predict(self, case: Case, timing: Timing) -> Power:
+        power = self.model.predict(case, timing)
+        if self.factor == 1.0:
+            return power
+        parts = {name: watts * self.factor for name, watts in power.components.items()}
+        return replace(power, power=power.power.scaled(self.factor), components=parts)

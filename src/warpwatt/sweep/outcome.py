@@ -39,7 +39,6 @@ class Outcome:
 def of_kernel(settled: Settled) -> Outcome:
     """Return what a launch comes to."""
     case, timing = settled.case, settled.timing
-    warnings = (*case.kernel.warnings, *timing.warnings, *settled.power.warnings)
     return Outcome(
         time=timing.time,
         power=settled.board,
@@ -48,7 +47,7 @@ def of_kernel(settled: Settled) -> Outcome:
         limited_by=timing.bottleneck,
         at_power_limit=settled.limited_by_power or over_limit(settled),
         occupancy=case.workload.occupancy.theoretical,
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=settled.warnings,
         toolkit=case.kernel.toolkit,
     )
 

@@ -33,7 +33,7 @@ def predict_run(sweep: Sweep, task: Task, rows: Sequence[Row]) -> Iterator[tuple
     by_name = {gpu.name: gpu for gpu in sweep.gpus}
     gpus = [by_name[row.gpu] for row in rows]
     clocks = [_clocks(row, default_clocks(gpu)) for row, gpu in zip(rows, gpus, strict=True)]
-    wanted = Wanted(gpus, sweep.choice, clocks, BUDGET * len(rows), notify=lambda _: None)
+    wanted = Wanted(gpus, sweep.choice, clocks, BUDGET * len(rows), lambda _: None, measured=sweep.measured)
     recording = Recording(Path(task.source.name), task.source.data)
     result = rerun(recording, wanted, sweep.time_model)
     for row, run in zip(rows, result.runs, strict=True):

@@ -12,10 +12,11 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from warpwatt.core.case import Case, Timing
+from warpwatt.core.case import Case, Profile, Timing
 from warpwatt.models.component.activity import activity
 
 if TYPE_CHECKING:
+    from warpwatt.core.launch import Launch
     from warpwatt.models.component.activity import Activity
 
 _TABLE = tomllib.loads(files(__package__).joinpath("counters.toml").read_text(encoding="utf-8"))
@@ -26,11 +27,15 @@ RATES: Mapping[str, tuple[str, float]] = {
 
 
 def with_counters(work: Activity, case: Case, seconds: float) -> Activity:
-    """Return the activity with amounts that the case's profile measured in place of predicted ones."""
+    """Return the activity with amounts that the case's profile counted in place of predicted ones.
+
+    Counters of another launch say nothing of this one. ``seconds`` is how long the profiled launch took
+    where the profile does not say.
+    """
     profile = case.profile
-    if profile is None or not profile.counters:
+    if profile is None or not profile.counters or not _counts_for(profile, case.launch):
         return work
-    found = {**_busy(case, seconds), **_counted(profile.counters)}
+    found = {**_busy(case, profile, profile.time or seconds), **_counted(profile.counters)}
     active = profile.counters.get("sm_active", profile.counters.get("SMACT"))
     return replace(
         work,
@@ -40,11 +45,18 @@ def with_counters(work: Activity, case: Case, seconds: float) -> Activity:
     )
 
 
+def _counts_for(profile: Profile, launch: Launch) -> bool:
+    own = profile.launch
+    return own is None or (own.grid, own.block, own.dynamic_shared) == (
+        launch.grid,
+        launch.block,
+        launch.dynamic_shared,
+    )
+
+
 def measured_work(case: Case, timing: Timing) -> tuple[Activity, float]:
-    """Return what a case does and in how many seconds, measured by its profile or else predicted."""
-    profile = case.profile
-    seconds = profile.time if profile is not None and profile.time else timing.time.value
-    return with_counters(activity(case), case, seconds), seconds
+    """Return what a case does, counted by its profile or else predicted, and in how many seconds."""
+    return with_counters(activity(case), case, timing.time.value), timing.time.value
 
 
 def _counted(counters: Mapping[str, float]) -> dict[str, float]:
@@ -61,17 +73,16 @@ def _counted(counters: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def _busy(case: Case, seconds: float) -> dict[str, float]:
+def _busy(case: Case, profile: Profile, seconds: float) -> dict[str, float]:
     """Return the amounts that DCGM's busy shares stand for."""
-    assert case.profile is not None
-    gpu, counters = case.gpu, case.profile.counters
-    cycles = gpu.sm_count * case.clocks.sm * seconds
+    gpu, counters, clocks = case.gpu, profile.counters, profile.clocks
+    cycles = gpu.sm_count * clocks.sm * seconds
     found = {}
     for name, pipe in _TABLE["busy"].items():
         if name in counters:
             throughput, each = RATES[pipe]
             found[pipe] = counters[name] * (each * cycles * gpu.capability.throughput.get(throughput, 0.0))
     if "DRAMA" in counters:
-        bandwidth = gpu.memory_bandwidth * case.clocks.memory / gpu.memory_clock
+        bandwidth = gpu.memory_bandwidth * clocks.memory / gpu.memory_clock
         found["dram"] = counters["DRAMA"] * (bandwidth * seconds)
     return found

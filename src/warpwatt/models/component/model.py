@@ -31,7 +31,7 @@ class Component:
     def predict(self, case: Case, timing: Timing) -> Power:
         """Return the mean power while the kernel runs.
 
-        A profile's time and counters replace predicted ones. Not clipped at the power limit: the clock fixed
+        A profile's counters replace predicted ones. Not clipped at the power limit: the clock fixed
         point of :func:`warpwatt.compose.predict` lowers the clock instead.
 
         Raises
@@ -64,10 +64,7 @@ class Component:
 
 def _draws(case: Case, timing: Timing, known: Parameters, watts: Mapping[str, float]) -> list[float]:
     """Return draws of the power; switching energy is spent whether the kernel is quick or slow."""
-    measured = case.profile is not None and case.profile.time
-    times = np.array(
-        timing.time.draws if not measured and timing.time.draws else (timing.time.value,) * DRAWS
-    )
+    times = np.array(timing.time.draws or (timing.time.value,) * DRAWS)
     spread = known.toggle_spread if fill_assumed(case) else 0.0
     static = {name: own for name, own in watts.items() if name in STATIC}
     switching = {name: own for name, own in watts.items() if name not in STATIC}
