@@ -126,4 +126,5 @@ def _sensor(launch: PoweredLaunch) -> str:
 
 
 def _logarithms(power: Estimate) -> Floats:
-    return np.log(np.array(power.draws or (power.value,) * DRAWS))
+    logarithms: Floats = np.log(np.array(power.draws or (power.value,) * DRAWS))
+    return logarithms
