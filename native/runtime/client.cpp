@@ -110,7 +110,8 @@ cudaError_t Client::free(std::uint64_t address, std::uint64_t stream) {
     bool host_may_touch = found && !found->is_device_only();
     bool keeps_its_address = graph_allocations.contains(address);
     cudaError_t error = withdraw(address, stream);
-    if (found && !keeps_its_address) arena.release(address, host_may_touch);
+    // What is still pending has use for the memory: it stays, until the program ends.
+    if (found && !keeps_its_address && !launches_pending) arena.release(address, host_may_touch);
     return error;
 }
 

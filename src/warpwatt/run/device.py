@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from warpwatt.run.records import Record
 
 NANO = 1e-9
+PATIENCE = 2.0
+"""Seconds of CPU time for a launch where the program waits, but reads nothing yet."""
 INVALID_VALUE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION = 1, 9, 98
 NO_KERNEL_IMAGE, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED = 209, 400, 600, 801
 """Codes of ``cudaError_t``."""
@@ -254,9 +256,12 @@ class Device:
         return Answer()
 
     def _free(self, record: p.Free, host: float, *_: Any) -> Answer:
-        answer = self._settled(host)
+        answer = self._settled(host, PATIENCE)
         self.predictor.freed(record.address)
-        self.allocations.remove(record.address)
+        if self._unexecuted:  # the program keeps the memory for what still needs it
+            self._unexecuted.append(Pending(host, record))
+        else:
+            self.allocations.remove(record.address)
         return answer
 
     def _access(self, _: p.Access, host: float, *__: Any) -> Answer:
@@ -324,10 +329,10 @@ class Device:
                 return function.module.kernel(function.name, gpu.target)
         return None
 
-    def _settled(self, host: float) -> Answer:
+    def _settled(self, host: float, patience: float = math.inf) -> Answer:
         """Bring memory up to date, after predicting what was not predicted from memory as it was before."""
         self._place()
-        self._execute()
+        self._execute(patience=patience)
         self._host_may_write()
         for line in self.timelines:
             line.host(host)
@@ -383,17 +388,26 @@ class Device:
         self.predictor.ran(found)
         return found
 
-    def _execute(self, before: Request | None = None) -> None:
-        """Compute what was not computed, all or what comes before a launch."""
+    def _execute(self, before: Request | None = None, patience: float = math.inf) -> None:
+        """Compute what was not computed, all or what comes before a launch.
+
+        With ``patience``, what takes longer waits until something needs it, and so does all behind it.
+        """
+        if self.allocations.has_shared:
+            patience = math.inf  # the program reads without asking
         while self._unexecuted:
             work = self._unexecuted[0]
             if before is not None and work.request is before:
                 return
+            if self.computes and work.request is not None:
+                self._execute_launch(work.request, patience)
+                if work.request.number in self.executor.postponed:
+                    return
             self._unexecuted.pop(0)
             if not self.computes:
                 self._skip(work)
-            elif work.request is not None:
-                self._execute_launch(work.request)
+            elif isinstance(work.record, p.Free):
+                self.allocations.remove(work.record.address)
             elif isinstance(work.record, p.CopyRecord) and not self.executor.given_up:
                 self._move(work.record)
 
@@ -404,14 +418,14 @@ class Device:
         elif work.request is not None and (kernel := self._kernel(work.request.function)) is not None:
             self.executor.skip(kernel, work.request)
 
-    def _execute_launch(self, request: Request) -> None:
+    def _execute_launch(self, request: Request, patience: float) -> None:
         if self.error is not None:
             return
         kernel = self._kernel(request.function)
         assert kernel is not None
         known = self.executor.given_up
         module = self._functions[request.function].module
-        self.error = self.executor.execute(kernel, request, module)
+        self.error = self.executor.execute(kernel, request, module, patience)
         if self.error is not None:
             self.notify(self.error.message)
         if self.executor.given_up != known:
@@ -450,7 +464,7 @@ class Device:
 
     def _event_synchronize(self, record: p.Event, host: float, *_: Any) -> Answer:
         self._place()
-        self._execute()
+        self._execute(patience=PATIENCE)
         self._host_may_write()
         here = [line.host(host) for line in self.timelines]
         ends = [line.event(record.event) or 0.0 for line in self.timelines]
@@ -465,7 +479,7 @@ class Device:
 
     def _synchronize(self, record: p.Synchronize, host: float, *_: Any) -> Answer:
         self._place()
-        self._execute()
+        self._execute(patience=PATIENCE)
         self._host_may_write()
         here = [line.host(host) for line in self.timelines]
         ends = [line.idle_at if record.whole_device else line.done(record.stream) for line in self.timelines]
@@ -557,7 +571,9 @@ class Device:
         return self._with_output(Answer(self.error.code if self.error else 0))
 
     def _reset(self, _: p.Reset, host: float, *__: Any) -> Answer:
-        return self._settled(host)
+        answer = self._settled(host, PATIENCE)
+        self._unexecuted.clear()  # whose results nobody can read any more
+        return answer
 
     def _bye(self, _: p.Bye, host: float, *__: Any) -> Answer:
         self.finish()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import Memory, Op
-from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.ir import Memory, Op, Type
+from warpwatt.emulate.layout import LOCAL_SLOT, SHARED_SLOT, SLOT_BITS, parameter_offsets
+from warpwatt.emulate.memory import SLOTS
+from warpwatt.emulate.propagation import propagate, union
 from warpwatt.emulate.provenance import ANYWHERE, GLOBALS, places
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def _called(operation: Operation) -> str:
 @lru_cache(maxsize=256)
 def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
     """Return the parameters that loads and stores are made of, and whether nothing else happens."""
-    where = places(routine)
+    where, own = places(routine), _own_addresses(routine)
     reads: set[str] = set()
     writes: set[str] = set()
     pure = True
@@ -93,6 +95,8 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
             continue
         if operation.data.space not in _OFF_CHIP or operation.data.probe:
             continue
+        if operation.data.space == "generic" and operation.args[0].index in own:
+            continue
         found = where[operation.args[0].index] or frozenset({ANYWHERE})
         if operation.op is not Op.STORE:
             reads |= found
@@ -100,6 +104,24 @@ def _accesses(routine: Routine) -> tuple[frozenset[str], frozenset[str], bool]:
             writes |= found
         pure = pure and operation.op is not Op.ATOMIC
     return frozenset(reads), frozenset(writes), pure
+
+
+def _own_addresses(routine: Routine) -> frozenset[int]:
+    """Return the values that are addresses of shared or local memory: made of their slots and no pointer."""
+
+    def evaluate(operation: Operation, found: Mapping[int, frozenset[str]]) -> frozenset[str]:
+        if operation.op is Op.CONST:
+            slot = operation.data >> SLOT_BITS if isinstance(operation.data, int) else 0
+            return frozenset(
+                {"own"} if slot in (SHARED_SLOT, LOCAL_SLOT) else {"pointer"} if 0 < slot < SLOTS else ()
+            )
+        if operation.op in (Op.LOAD, Op.ATOMIC, Op.CALL):
+            wide = any(value.type is Type.I64 for value in operation.results)
+            return frozenset({"pointer"} if wide else ())
+        return union((found.get(value.index, frozenset()) for value in operation.args), frozenset())
+
+    found = propagate(routine, evaluate, frozenset[str]())
+    return frozenset(value for value, made_of in found.items() if made_of == {"own"})
 
 
 State = dict[int, tuple[int, int]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -64,11 +65,19 @@ class Executor:
     versions: Versions = field(default_factory=Versions)
     repeated: int = 0
     """Launches whose results memory held already."""
+    postponed: set[int] = field(default_factory=set)
+    """Numbers of launches that were begun and left, as nothing has needed their results so far."""
     _memories: dict[int, ArenaMemory] = field(default_factory=dict)
     """The device as each module sees it: its heap, and variables that the host has not registered."""
 
-    def execute(self, kernel: Kernel, request: Request, module: Module) -> Failure | None:
-        """Compute a launch; return what went wrong, None if nothing did or the budget is spent."""
+    def execute(
+        self, kernel: Kernel, request: Request, module: Module, patience: float = math.inf
+    ) -> Failure | None:
+        """Compute a launch; return what went wrong, None if nothing did or the budget is spent.
+
+        What takes more than ``patience`` seconds is left, to be computed from its start when something needs
+        its results (:attr:`postponed`), where that gives the same.
+        """
         if self.given_up:
             return None
         found = effects(_routine(kernel), request.parameters, self.allocations)
@@ -81,14 +90,20 @@ class Executor:
         if self.spent >= self.budget:
             self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
             return None
+        if not found.repeatable:
+            patience = math.inf
+        elif patience < math.inf and request.number in self.postponed:
+            return None
+        self.postponed.discard(request.number)
         begun = time.process_time()
         try:
-            return self._run(kernel, request, module)
+            return self._run(kernel, request, module, patience)
         except WarpWattError as error:
             self._give_up(request, str(error))
             return None
         finally:
-            self.versions.computed(request.key, found)
+            if request.number not in self.postponed:
+                self.versions.computed(request.key, found)
             self.spent += time.process_time() - begun
 
     def compute(self, name: str, key: tuple[object, ...], found: Effects, body: Callable[[], None]) -> None:
@@ -109,9 +124,9 @@ class Executor:
         """Know that a launch has written what it writes, without computing it."""
         self.versions.computed(request.key, effects(_routine(kernel), request.parameters, self.allocations))
 
-    def _compute(self, routine: Routine, context: Context, memory: ArenaMemory) -> Outcome:
-        """Execute the whole grid while the budget lasts."""
-        end = time.process_time() + self.budget - self.spent
+    def _compute(self, routine: Routine, context: Context, memory: ArenaMemory, patience: float) -> Outcome:
+        """Execute the whole grid while budget and patience last."""
+        end = time.process_time() + min(self.budget - self.spent, patience)
 
         def is_over() -> bool:
             return self.cancelled.is_set() or time.process_time() > end
@@ -124,18 +139,20 @@ class Executor:
     def _give_up(self, request: Request, reason: str) -> None:
         self.given_up = f"launch {request.number}, {request.kernel}: {reason}"
 
-    def _run(self, kernel: Kernel, request: Request, module: Module) -> Failure | None:
+    def _run(self, kernel: Kernel, request: Request, module: Module, patience: float) -> Failure | None:
         routine = _routine(kernel)
         bound = bind(routine.program, replace(request.launch, arguments={}))
         memory = device_memory(self.arena.shared, self.allocations, self._memories.get(id(module)))
         self._memories[id(module)] = memory
         context = load_parameters(bound.program, bound.launch, request.parameters, memory)
-        outcome = self._compute(routine, context, memory)
+        outcome = self._compute(routine, context, memory, patience)
         if outcome.unknown:
             names = ", ".join(sorted(set(outcome.unknown.values())))
             self._give_up(request, f"instructions that are not emulated: {names}")
         if self.cancelled.is_set():
             self._give_up(request, "the program was ended")
+        elif outcome.stop is Stop.INSTRUCTIONS and patience < self.budget - self.spent:
+            self.postponed.add(request.number)
         elif outcome.stop is Stop.INSTRUCTIONS:
             self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
         if outcome.stop in (Stop.DONE, Stop.INSTRUCTIONS):

@@ -120,6 +120,8 @@ class RunResult:
     """Launches that are taken to be like earlier ones of their kernels, as predicting has a budget too."""
     repeated: int = 0
     """Launches that were not computed again, as memory held their results."""
+    unneeded: int = 0
+    """Launches that would have taken long and whose results nothing read."""
 
     @property
     def ended(self) -> str:
@@ -152,6 +154,7 @@ def result(device: Device, ending: Ending) -> RunResult:
         unsupported=tuple(device.unsupported.items()),
         borrowed=sum(bool(p.borrowed_from) for p in device.predicted),
         repeated=device.executor.repeated,
+        unneeded=len(device.executor.postponed),
         failures=tuple(_failures(device)),
     )
 

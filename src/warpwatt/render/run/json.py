@@ -29,6 +29,7 @@ def render(result: RunResult, context: Context) -> str:
             "warp_instructions": result.executed_instructions,
             "seconds": result.executed_seconds,
             "repeated": result.repeated,
+            "unneeded": result.unneeded,
         },
         "borrowed": result.borrowed,
         "unknown_from": result.unknown_from,
