@@ -86,18 +86,20 @@ class Executor:
             return None
         if self.cancelled.is_set():
             self._give_up(request, "the program was ended")
-            return None
-        if self.spent >= self.budget:
+        elif self.spent >= self.budget:
             self._give_up(request, f"the budget of {self.budget:g} s is spent (--budget)")
-            return None
-        if not found.repeatable:
-            patience = math.inf
-        elif patience < math.inf and request.number in self.postponed:
-            return None
+        elif patience == math.inf or request.number not in self.postponed:
+            return self._attempt(kernel, request, module, found, patience)
+        return None
+
+    def _attempt(
+        self, kernel: Kernel, request: Request, module: Module, found: Effects, patience: float
+    ) -> Failure | None:
+        """Compute a launch, as far as budget and patience go."""
         self.postponed.discard(request.number)
         begun = time.process_time()
         try:
-            return self._run(kernel, request, module, patience)
+            return self._run(kernel, request, module, patience if found.repeatable else math.inf)
         except WarpWattError as error:
             self._give_up(request, str(error))
             return None

@@ -1,0 +1,68 @@
+"""Launches computed in the arena: what takes long waits until something needs its results."""
+
+import math
+import struct
+
+import numpy as np
+import pytest
+
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Kernel, Resources
+from warpwatt.emulate.arena import ARENA
+from warpwatt.isa.ptx import lower, parse
+from warpwatt.run.execution import Executor
+from warpwatt.run.launches import Request
+from warpwatt.run.memory import Allocations, Arena, Block
+from warpwatt.run.protocol import Memory
+
+X, Y = ARENA, ARENA + 4096
+SPIN = """.version 9.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 x, .param .u64 y) {
+  .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;
+  ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y];
+  mov.u32 %r1, 0;
+again: ld.volatile.global.u32 %r2, [%d1]; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, %r2; @%p bra again;
+  st.global.u32 [%d2], %r1; ret; }
+"""
+TURNS = 1_000_000
+
+
+@pytest.fixture
+def executor():
+    arena, allocations = Arena(1 << 30), Allocations()
+    allocations.add(Block(X, 4096, Memory.DEVICE))
+    allocations.add(Block(Y, 4096, Memory.DEVICE))
+    arena.bytes_at(X, 4).view("<u4")[:] = TURNS
+    yield Executor(arena, allocations, budget=100.0)
+    arena.close()
+
+
+def launch(number, destination):
+    parameters = struct.pack("<QQ", X, destination)
+    return Request(number, 1, "k", Launch(Dim3(1), Dim3(32)), parameters, 0)
+
+
+def written(executor):
+    return int(executor.arena.bytes_at(Y, 4).view("<u4")[0])
+
+
+def test_a_long_launch_waits_until_its_results_are_needed(executor):
+    kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=lower(parse(SPIN), "k"))
+    module = object()
+    assert executor.execute(kernel, launch(1, Y), module, patience=1e-6) is None
+    assert executor.postponed == {1}
+    begun = executor.instructions
+    assert executor.execute(kernel, launch(1, Y), module, patience=1e-6) is None
+    assert (executor.instructions, written(executor)) == (begun, 0)  # not begun a second time
+    executor.execute(kernel, launch(1, Y), module, patience=math.inf)
+    assert (executor.postponed, written(executor), executor.given_up) == (set(), TURNS, "")
+    executor.execute(kernel, launch(2, Y), module, patience=1e-6)
+    assert executor.repeated == 1
+
+
+def test_a_launch_in_place_is_not_left_half_way(executor):
+    kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=lower(parse(SPIN), "k"))
+    executor.execute(kernel, launch(1, X + 64), object(), patience=1e-6)
+    assert int(np.asarray(executor.arena.bytes_at(X + 64, 4)).view("<u4")[0]) == TURNS
