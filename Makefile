@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs lock validate bench prepare measure rehearse clean
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs tutorials lock validate bench prepare measure rehearse clean
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -75,6 +75,10 @@ validate: $(DEV) $(LIBRARY) ## the published tables and public data sets (minute
 
 bench: $(DEV) $(LIBRARY)
 	$(BIN)/python -m benchmarks
+
+tutorials: $(DEV) ## the wheel, installed without the checkout; every tutorial from an empty folder
+	rm -rf build/wheel && $(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(BIN)/python -m tests.docs.from_wheel build/wheel
 
 prepare: $(RUN) $(LIBRARY) ## compile the corpus for TARGET into PREPARED, for a GPU machine without compilers
 	$(BIN)/warpwatt measure --prepare $(PREPARED) --target $(TARGET) $(MEASURE)

@@ -1,6 +1,6 @@
-// Square matrix multiplication C = A · B, two ways. Predict both with
+// Square matrix multiplication C = A · B, straight and in tiles; predict both with
 //
-//     warpwatt predict examples/matmul.cu
+//     warpwatt predict matmul.cu
 //
 // warpwatt: --kernel matmul_naive --grid 64,64 --block 16,16 --arg n=1024 --arg A=f32[n*n] --arg B=f32[n*n] --arg C=f32[n*n]:zeros
 // warpwatt: --kernel matmul_tiled --grid 64,64 --block 16,16 --arg n=1024 --arg A=f32[n*n] --arg B=f32[n*n] --arg C=f32[n*n]:zeros

@@ -2,7 +2,8 @@
 
 ::
 
-    <!-- example -->                 the next block is run: console (lines after $), python
+    <!-- example -->                 the next block is run: console (lines after $), python;
+                                     or, text, is what the Python before it printed
     <!-- example exit=4 -->          it ends with this code
     <!-- example file=budget.toml --> the next block is the content of a file
 

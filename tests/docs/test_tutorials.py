@@ -1,6 +1,7 @@
-"""Every example of the tutorials runs and shows what the page says.
+"""Every example of the tutorials runs from an empty folder and shows what the page says.
 
 ``WARPWATT_DOCS_UPDATE=1 pytest tests/docs`` writes what they show now into the pages; elided lines stay so.
+``make tutorials`` runs them with nothing but the wheel.
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ from pathlib import Path
 
 import pytest
 
+import warpwatt
 from tests.docs.examples import commands, examples, missing, refreshed, shape
 from warpwatt.commands.main import main
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = Path(warpwatt.__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 UPDATE = bool(os.environ.get("WARPWATT_DOCS_UPDATE"))
+REFRESH = "WARPWATT_DOCS_UPDATE=1 pytest tests/docs writes what is shown now"
 
 
 @pytest.fixture
 def folder(request, monkeypatch):
-    """Return an empty folder with the examples in it: always the same, so that compiles are remembered."""
+    """Return an empty folder: always the same, so that compiles are remembered."""
     place = Path(tempfile.gettempdir()) / f"warpwatt-docs-{os.getuid()}" / request.node.callspec.id
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    (place / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(place)
     monkeypatch.setenv("NO_COLOR", "1")
     yield place
@@ -60,7 +63,7 @@ def _outside(words: list[str]) -> tuple[int, str]:
     assert words[0] in ("pytest", "cat"), f"examples run no {words[0]}"
     python = [sys.executable, "-m"] if words[0] == "pytest" else []
     plugin = ["-p", "no:cacheprovider", *_plugin()] if words[0] == "pytest" else []
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     done = subprocess.run(
         [*python, *words, *plugin], capture_output=True, text=True, env=environment, check=False
     )
@@ -74,7 +77,7 @@ def _plugin() -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples(page, folder, command, capsys):
     text, updated, names = page.read_text(encoding="utf-8"), [], {"__name__": "__example__"}
-    place = 0
+    place, printed = 0, ""
     for example in examples(text):
         line = text.count("\n", 0, example.start)
         updated.append(text[place : example.start])
@@ -85,7 +88,11 @@ def test_examples(page, folder, command, capsys):
             body = _console(example, command, f"{page.name}:{line}")
         elif example.language == "python":
             exec(compile(example.body, f"{page}:{line}", "exec"), names)
-            capsys.readouterr()
+            printed = capsys.readouterr().out
+        elif example.language == "text":
+            gone = None if UPDATE else missing(body, printed)
+            assert gone is None, f"{page.name}:{line}: Python no longer prints\n  {gone}\nbut\n{printed}"
+            body = printed if UPDATE else body
         else:
             raise AssertionError(f"{page.name}:{line}: what to do with {example.language}?")
         updated.append(body)
@@ -105,7 +112,7 @@ def _console(example, command, where):
         elided = "..." in one.shown
         if not UPDATE or elided:
             gone = missing(one.shown, out)
-            assert gone is None, f"{where}: {one.line} no longer shows\n  {gone}\nbut\n{out}"
+            assert gone is None, f"{where}: {one.line} no longer shows\n  {gone}\nbut\n{out}\n{REFRESH}"
         whole = f"{out.rstrip()}\n" if out else ""
         lines.append(f"$ {one.line}\n{refreshed(one.shown, out) if elided else whole}")
     return "".join(lines) if UPDATE else example.body

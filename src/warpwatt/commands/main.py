@@ -44,6 +44,7 @@ VERBS: Mapping[str, str] = {
     "serve": "warpwatt.commands.serve:serve",
     "simulate": "warpwatt.commands.simulate:simulate",
     "train": "warpwatt.commands.train:train",
+    "example": "warpwatt.commands.example:example",
 }
 
 

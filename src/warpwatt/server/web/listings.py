@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from importlib import resources
 from typing import Any
 
-EXAMPLES = ("saxpy.cu", "matmul.cu", "transpose.cu", "reduce.cu", "stencil.cu")
+from warpwatt.storage import shipped
 
 
 def gpus() -> dict[str, Any]:
@@ -51,15 +50,16 @@ def models() -> dict[str, Any]:
 
 
 def examples() -> dict[str, Any]:
-    """Return the kernels to start from; a title is the first comment's first sentence.
+    """Return the kernels to start from; a title is the first comment's first clause.
 
     >>> examples()["examples"][0]["name"]
     'saxpy.cu'
     """
-    folder = resources.files("warpwatt.server.web").joinpath("examples")
-    texts = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in EXAMPLES}
+    texts = {name: file.read_text(encoding="utf-8") for name, file in shipped.kernels().items()}
     return {
-        "examples": [{"name": name, "title": _title(text), "source": text} for name, text in texts.items()]
+        "examples": [
+            {"name": name, "title": _title(text), "source": text} for name, text in texts.items()
+        ]
     }
 
 
@@ -69,5 +69,4 @@ def _title(text: str) -> str:
     >>> _title("// Sum of an array: in steps.\n")
     'Sum of an array'
     """
-    comment = text.partition("\n")[0].removeprefix("//").strip()
-    return re.split(r"[:.,](?:\s|$)", comment)[0]
+    return re.split(r"[:.,](?:\s|$)", shipped.summary(text))[0]
