@@ -67,6 +67,13 @@ def test_an_ambiguous_name_lists_the_candidates(run):
         (["--grid", "3000000000", "--block", "32"], "2147483647"),
         (["--grid", "64", "--block", "256", "--shared", "300000"], "NVIDIA H200"),
         (["--grid", "64", "--block", "256", "--shared", "-1"], "-1"),
+        (["--grid", "64", "--block", "256", "--shared", "many"], "no number is called 'many'"),
+        (["--grid", "n/q", "--block", "256"], "no number is called 'q'"),
+        (["--grid", "64", "--block", "256", "--arg", "x=5"], "is a pointer (float const*)"),
+        (
+            ["--grid", "64", "--block", "256", "--arg", "q=5"],
+            "kernel saxpy(int, float, float const*, float*)",
+        ),
         (["--grid", "64", "--block", "256", "--clock", "fast"], "clock"),
         (["--grid", "64", "--block", "256", "--clock", "1"], "MHz"),
         (["--grid", "64", "--block", "256", "--loop", "x"], "loop"),
@@ -102,9 +109,10 @@ def test_an_unknown_gpu_names_the_nearest_and_exits_with_3(run):
         ["predict"],
         ["predict", SAXPY, "--gird", "3"],
         ["predict", SAXPY, "--format", "yaml"],
-        ["predict", SAXPY, "--shared", "many"],
         ["predict", SAXPY, "--model", "time=crystal-ball"],
         ["divine", SAXPY],
+        ["predict", SAXPY, "-o", "report.pdf"],
+        ["predict", SAXPY, "--level", "ptx", "--model", "time=pipeline"],
     ],
 )
 def test_command_line_errors_exit_with_2(run, words):

@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 CHECK = "import warpwatt, sys; sys.exit(0 if warpwatt.__file__.startswith(sys.prefix) else warpwatt.__file__)"
 
 
-def environment(folder: Path) -> Path:
+def environment(folder: Path) -> str:
     """Make an environment that finds this one's packages after its own; return its Python."""
     venv.create(folder, clear=True, symlinks=True)
-    python = folder / "bin" / "python"
+    python = str(folder / "bin" / "python")
     site = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         capture_output=True,
@@ -36,9 +36,17 @@ def main(wheels: Path) -> int:
     python = environment(wheels / "environment")
     (wheel,) = wheels.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", python]
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True)
     subprocess.run([python, "-c", CHECK], check=True, cwd=wheels)
-    tests = [python, "-m", "pytest", "-p", "no:cacheprovider", "--durations=0", "tests/docs/test_tutorials.py"]
+    tests = [
+        python,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--durations=0",
+        "tests/docs/test_tutorials.py",
+    ]
     return subprocess.run(tests, check=False, cwd=ROOT).returncode
 
 

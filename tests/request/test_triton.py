@@ -118,7 +118,7 @@ def test_a_compiled_kernel_and_its_ptx_give_the_same():
         ({**ADD, "BLOK": 3}, ArgumentError, "no parameter 'BLOK'"),
         ({k: v for k, v in ADD.items() if k != "BLOCK"}, ArgumentError, "needs 'BLOCK'"),
         ({**ADD, "n": "many", **WORDS}, ArgumentError, "no type for 'many'"),
-        ({**ADD, "x": "f32[m]"}, ArgumentError, "'m' is not given"),
+        ({**ADD, "x": "f32[m]"}, ArgumentError, "no number is called 'm'"),
         ({**ADD, "BLOCK": 1000}, CompileError, "Triton refuses add"),
         ({**ADD, "x": SimpleNamespace(dtype="torch.float8_e5m2", shape=(4,))}, ArgumentError, "float8"),
     ],

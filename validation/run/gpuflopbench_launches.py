@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.program import Flow, Unit
-from warpwatt.frontend.demangle import demangle
+from warpwatt.native.demangle import demangle
 from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
 from warpwatt.request.choices import parse_clocks

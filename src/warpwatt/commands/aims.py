@@ -86,9 +86,7 @@ class AdviceOutput:
     @property
     def shape(self) -> AdviceFormat:
         """The format, by the file's name where nothing is said."""
-        suffix = self.output.suffix.lower() if self.output is not None else ""
-        by_suffix = {f".{shape}": shape for shape in AdviceFormat} | {".htm": AdviceFormat.HTML}
-        return self.format or by_suffix.get(suffix, AdviceFormat.TEXT)
+        return self.format or o.format_by_name(self.output, AdviceFormat)
 
 
 output_options = o.group(

@@ -62,7 +62,7 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     """
     from warpwatt.budget import judge
     from warpwatt.budget.budgets import read_budgets
-    from warpwatt.commands.output import Writer, table_context
+    from warpwatt.commands.output import Writer, table_context, write
     from warpwatt.render.registry import check_renderer
     from warpwatt.request.choices import note
 
@@ -77,10 +77,7 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     context = table_context(colour=writing.output is None)
     shown = replace(context, verbosity=-1) if writing.quiet else context
     text = check_renderer(_format(writing))(result, shown)
-    if writing.output is None:
-        click.echo(text, nl=False)
-    else:
-        writing.output.write_text(text, encoding="utf-8")
+    write(text, writing.output)
     _end(result, told=writing.output is None and _format(writing) is CheckFormat.TEXT)
 
 
@@ -106,6 +103,4 @@ def _of(error: WarpWattError, message: str) -> WarpWattError:
 
 
 def _format(writing: CheckOutput) -> CheckFormat:
-    suffix = writing.output.suffix.lstrip(".").lower() if writing.output is not None else ""
-    known = {"json": CheckFormat.JSON, "xml": CheckFormat.JUNIT}
-    return writing.format or known.get(suffix, CheckFormat.TEXT)
+    return writing.format or o.format_by_name(writing.output, CheckFormat)

@@ -78,7 +78,7 @@ def compare(
     warpwatt compare kernel.cu -D TILE=16/32 --block 16,16/32,32 --grid 64,64/32,32
     warpwatt compare kernel.cu --kernel naive/tiled
     """
-    from warpwatt.commands.output import Writer, table_context
+    from warpwatt.commands.output import Writer, table_context, write
     from warpwatt.compare.variants import ComparisonRequest, compared
     from warpwatt.render.registry import comparison_renderer
 
@@ -89,13 +89,8 @@ def compare(
     found = compared(ComparisonRequest(old, new, commits, gpu, launch, compilation, modelling))
     context = table_context(verbose=writing.verbose, colour=writing.output is None)
     text = comparison_renderer(_format(writing))(found, context)
-    if writing.output is None:
-        click.echo(text, nl=False)
-    else:
-        writing.output.write_text(text, encoding="utf-8")
+    write(text, writing.output)
 
 
 def _format(writing: CompareOutput) -> CompareFormat:
-    suffix = writing.output.suffix.lstrip(".").lower() if writing.output is not None else ""
-    known = {"json": CompareFormat.JSON, "html": CompareFormat.HTML, "htm": CompareFormat.HTML}
-    return writing.format or known.get(suffix, CompareFormat.TEXT)
+    return writing.format or o.format_by_name(writing.output, CompareFormat)

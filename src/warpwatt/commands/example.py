@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 def example(names: tuple[str, ...], output: Path | None, *, force: bool) -> None:
-    """List the shipped kernels and files; with names, or `all`, write them.
+    r"""List the shipped kernels and files; with names, or `all`, write them.
 
     \b
       warpwatt example

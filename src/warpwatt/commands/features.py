@@ -58,8 +58,7 @@ class FeatureOutput:
 
         if self.output is not None:
             Writer.check(self.output, force=self.force)
-        suffix = self.output.suffix.lower().lstrip(".") if self.output is not None else ""
-        return self.format or (FeatureFormat(suffix) if suffix in {"csv", "json"} else FeatureFormat.TEXT)
+        return self.format or o.format_by_name(self.output, FeatureFormat)
 
 
 output_options = o.group(
@@ -102,7 +101,7 @@ def features(
     They are read from the kernel's PTX and its launch. INPUT is CUDA C++, PTX, a fatbin or executable that
     holds PTX, or - for stdin.
     """
-    from warpwatt.commands.output import table_context
+    from warpwatt.commands.output import table_context, write
     from warpwatt.core.program import Level
     from warpwatt.published.alavani.features.report import render_csv, render_json, render_text
     from warpwatt.request.options import ModelOptions
@@ -122,10 +121,7 @@ def features(
         text = render_json(found, context)
     else:
         text = render_text(found, context)
-    if writing.output is None:
-        click.echo(text, nl=False)
-    else:
-        writing.output.write_text(text, encoding="utf-8")
+    write(text, writing.output)
 
 
 def _extracted(request: Request, kernel: Kernel, gpu: Gpu, wanted: Wanted) -> Iterator[LaunchFeatures]:

@@ -15,7 +15,7 @@ from importlib import import_module
 import click
 
 from warpwatt.commands.progress import show_steps
-from warpwatt.core.errors import InputError, WarpWattError
+from warpwatt.core.errors import InputError, UsageError, WarpWattError
 from warpwatt.core.version import __version__
 
 # No linear algebra here: starting a thread per core would double the time numpy takes to load.
@@ -66,6 +66,18 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(VERBS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; one that is not there is answered with those that come near."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], VERBS, n=2)
+            hint = f"did you mean {' or '.join(near)}?" if near else "warpwatt --help lists all"
+            raise UsageError(f"no verb {args[0]!r}", hint=hint)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         path = VERBS.get(cmd_name)
         if path is None:
@@ -114,7 +126,8 @@ def main() -> None:
 
 def report(error: WarpWattError) -> None:
     """Write an expected failure to stderr: what, the compiler's own lines, and what to do."""
-    click.secho(f"error: {error}", fg="red", err=True)
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    click.secho(f"error: {error}", fg=None if plain else "red", err=True)
     if error.details:
         click.echo(error.details.rstrip(), err=True)
     if error.hint:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from warpwatt.core.errors import UsageError
 from warpwatt.request.fields import Group, Kind, fields_of
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.options import CompilationOptions, ModelOptions
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 INPUT_HELP = "INPUT is CUDA C++, PTX, a cubin, fatbin or executable, or - for stdin."
+
+
+FormatT = TypeVar("FormatT", bound=StrEnum)
+_ENDINGS = {"": "text", "txt": "text", "log": "text", "htm": "html", "xml": "junit"}
+"""Endings of files that are not called as their format is."""
 
 
 class Format(StrEnum):
@@ -61,6 +67,27 @@ class EnumChoice(click.Choice[Any]):
         return self.kind(super().convert(str(value), param, ctx))
 
 
+def format_by_name(output: Path | None, formats: type[FormatT]) -> FormatT:
+    """Return the format that a file's name asks for: text without a file, and without an ending.
+
+    Raises
+    ------
+    UsageError
+        If the ending is that of no format.
+
+    >>> format_by_name(Path("report.HTM"), Format)
+    <Format.HTML: 'html'>
+    """
+    ending = output.suffix.lower().lstrip(".") if output is not None else ""
+    known = {str(one): one for one in formats}
+    known |= {also: known[name] for also, name in _ENDINGS.items() if name in known}
+    if ending in known:
+        return known[ending]
+    listed = " ".join(f".{one}" for one in known if one)
+    hint = f"endings: {listed}; or name the --format"
+    raise UsageError(f"no format for a file called *.{ending}", hint=hint)
+
+
 def group(name: str, kind: type, *decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return a decorator that adds options and passes them on as one ``kind`` named ``name``."""
     fields = tuple(kind.__dataclass_fields__)  # type: ignore[attr-defined] # every kind is a dataclass
@@ -89,7 +116,7 @@ def option(field: Field, kind: type) -> Callable[[Command], Command]:
     if field.repeated:
         said["multiple"] = True
     elif field.kind is Kind.NUMBER:
-        said["type"] = click.IntRange(*field.bounds) if field.bounds else int
+        said["type"] = click.IntRange(*field.bounds) if field.bounds else str  # a size: perhaps an expression
     elif isinstance(default, StrEnum):
         said |= {"type": EnumChoice(type(default)), "default": default, "show_default": True}
     elif field.kind is Kind.CHOICE:
@@ -118,6 +145,10 @@ output_options = group(
     click.option("-v", "--verbose", is_flag=True, help="Show everything."),
 )
 gpu_option = click.option(
-    "--gpu", default="h200", show_default=True, metavar="NAME[,NAME...]|all", help="GPUs to predict for."
+    "--gpu",
+    default="h200",
+    show_default=True,
+    metavar="NAME[,NAME...]|all",
+    help="GPUs to predict for, or architectures: ada,hopper.",
 )
 input_argument = click.argument("source", metavar="INPUT")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warpwatt.commands.options import Format
+from warpwatt.commands.options import Format, format_by_name
 from warpwatt.core.errors import InputError, OutputExistsError
 from warpwatt.render.context import Context, text_width, wants_colour
 
@@ -38,8 +38,9 @@ class Writer:
         OutputExistsError
             If the file exists and ``--force`` was not given.
         """
+        chosen = options.format or format_by_name(options.output, Format)
         output = cls.check(options.output, force=options.force) if options.output is not None else None
-        return cls(options.format or _format_of(output), output, options.verbose)
+        return cls(chosen, output, options.verbose)
 
     @staticmethod
     def check(path: Path, *, force: bool) -> Path:
@@ -69,10 +70,22 @@ class Writer:
 
     def write_text(self, text: str) -> None:
         """Write a rendered result."""
-        if self.output is None:
-            click.echo(text, nl=not text.endswith("\n"))
-        else:
-            self.output.write_text(text, encoding="utf-8")
+        write(text, self.output)
+
+
+def write(text: str, output: Path | None) -> None:
+    """Write a result to a file, and say so, or to standard output."""
+    if output is None:
+        click.echo(text, nl=bool(text) and not text.endswith("\n"))
+        return
+    output.write_text(text, encoding="utf-8", newline="")
+    say_written(output)
+
+
+def say_written(*files: Path) -> None:
+    """Say on standard error which files were written."""
+    for file in files:
+        click.echo(f"wrote {file}", err=True)
 
 
 def prediction_context(
@@ -102,13 +115,6 @@ def _context(toolkits: dict[str, str], sources: dict[str, str], *, verbose: bool
 def command_line() -> str:
     """Return the command as typed, for the record in results."""
     return shlex.join(["warpwatt", *sys.argv[1:]])
-
-
-def _format_of(output: Path | None) -> Format:
-    suffix = output.suffix.lstrip(".").lower() if output is not None else ""
-    return {"json": Format.JSON, "html": Format.HTML, "htm": Format.HTML, "csv": Format.CSV}.get(
-        suffix, Format.TEXT
-    )
 
 
 def _sources(predictions: Sequence[Prediction]) -> dict[str, str]:

@@ -47,8 +47,7 @@ class PortOutput:
                 raise OutputExistsError("the output file exists", file=file, hint="--force overwrites it")
             if file is not None and not file.parent.is_dir():
                 raise InputError("no such folder", file=file.parent)
-        suffix = self.output.suffix.lower() if self.output is not None else ""
-        return self.format or (PortFormat.JSON if suffix == ".json" else PortFormat.TEXT)
+        return self.format or o.format_by_name(self.output, PortFormat)
 
 
 output_options = o.group(
@@ -138,6 +137,7 @@ def port(
     \b
     warpwatt port blur.c --arg width=4096 --arg height=4096 --gpu h200,t4 --emit blur.cu
     """
+    from warpwatt.commands.output import write
     from warpwatt.frontend.source import read_source
     from warpwatt.published.resios.port import check as checked
     from warpwatt.published.resios.port import port as ported
@@ -155,7 +155,7 @@ def port(
     with step("checking the kernels"):
         agreements = checked(text, found[0], request.options) if check else ()
     if writing.emit is not None:
-        writing.emit.write_text(found[0].cuda, encoding="utf-8")
+        write(found[0].cuda, writing.emit)
     _write(found, agreements, shape, writing)
 
 
@@ -211,12 +211,9 @@ def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tup
 def _write(
     found: list[Port], agreements: tuple[Agreement, ...], shape: PortFormat, writing: PortOutput
 ) -> None:
-    from warpwatt.commands.output import table_context
+    from warpwatt.commands.output import table_context, write
     from warpwatt.published.resios.render import renderer
 
     context = table_context(colour=writing.output is None)
     text = renderer(shape)(found, agreements, context)
-    if writing.output is None:
-        click.echo(text, nl=False)
-    else:
-        writing.output.write_text(text, encoding="utf-8")
+    write(text, writing.output)

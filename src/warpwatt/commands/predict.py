@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -10,10 +11,40 @@ from warpwatt.commands import options as o
 from warpwatt.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.core.prediction import Prediction
     from warpwatt.request.launch_text import LaunchText
     from warpwatt.request.options import CompilationOptions, ModelOptions
 
 ADVISING = (o.Format.JSON, o.Format.BRIEF, o.Format.HTML)
+SORTS = ("time", "power", "energy", "gpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What is predicted beside the launch, and in which order the GPUs stand."""
+
+    advice: bool | None = None
+    clock_sweep: bool = True
+    sort: str | None = None
+
+
+extra_options = o.group(
+    "extras",
+    Extras,
+    click.option(
+        "--advice/--no-advice",
+        default=None,
+        help="Try what changes to the kernel would save.  [default: for JSON, brief and HTML]",
+    ),
+    click.option(
+        "--clock-sweep/--no-clock-sweep",
+        default=True,
+        help="In HTML, show time, power and energy against the SM clock: up to 13 simulations a prediction.",
+    ),
+    click.option("--sort", type=click.Choice(SORTS), help="Order of a launch's GPUs.  [default: as given]"),
+)
 
 
 @click.command(epilog="An INPUT ending in .toml is an application: launches and copies on streams.")
@@ -23,16 +54,7 @@ ADVISING = (o.Format.JSON, o.Format.BRIEF, o.Format.HTML)
 @o.compilation_options
 @o.model_options
 @o.output_options
-@click.option(
-    "--advice/--no-advice",
-    default=None,
-    help="Try what changes to the kernel would save.  [default: for JSON, brief and HTML]",
-)
-@click.option(
-    "--clock-sweep/--no-clock-sweep",
-    default=True,
-    help="In HTML, show time, power and energy against the SM clock: up to 13 simulations a prediction.",
-)
+@extra_options
 def predict(
     source: str,
     gpu: str,
@@ -40,8 +62,7 @@ def predict(
     compilation: CompilationOptions,
     modelling: ModelOptions,
     writing: o.OutputOptions,
-    advice: bool | None,
-    clock_sweep: bool,
+    extras: Extras,
 ) -> None:
     """Predict time, power and energy of a kernel launch, on one or many GPUs.
 
@@ -62,7 +83,7 @@ def predict(
         compilation,
         modelling,
         machine_code=writing_machine_code(writer.format),
-        advice=writer.format in ADVISING if advice is None else advice,
+        advice=writer.format in ADVISING if extras.advice is None else extras.advice,
     )
     if saved_runs.is_saved_run(source):
         saved_runs.check(launch)
@@ -75,9 +96,16 @@ def predict(
     elif writer.format == o.Format.HTML:
         from warpwatt.commands.reports import write_reports
 
-        write_reports(writer, session, session.run(launch), clock_sweep=clock_sweep)
+        predictions = _ordered(session.run(launch), extras.sort)
+        write_reports(writer, session, predictions, clock_sweep=extras.clock_sweep)
     else:
-        writer.write_predictions(session.run(launch))
+        writer.write_predictions(_ordered(session.run(launch), extras.sort))
+
+
+def _ordered(predictions: Sequence[Prediction], key: str | None) -> Sequence[Prediction]:
+    from warpwatt.render.comparison import ordered
+
+    return predictions if key is None else ordered(predictions, key)
 
 
 def writing_machine_code(output_format: o.Format) -> bool:

@@ -34,14 +34,11 @@ def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceO
     warpwatt recommend a.cu app.toml --gpu all --objective cost --prices prices.toml --carbon 0.35kg/kWh
     """  # noqa: D301 - click keeps the lines behind this mark as they are
     from warpwatt.commands import advising
-    from warpwatt.commands.output import Writer
+    from warpwatt.commands.output import Writer, write
 
     if writing.output is not None:
         Writer.check(writing.output, force=writing.force)
     workers.check()
     which = gpu == "all" or aim.prices is not None or aim.carbon is not None or aim.objective in PAID
     text = (advising.gpu_choice if which else advising.settings)(gpu, axes, aim, workers, writing)
-    if writing.output is None:
-        click.echo(text, nl=False)
-    else:
-        writing.output.write_text(text, encoding="utf-8", newline="")
+    write(text, writing.output)

@@ -65,11 +65,11 @@ def predict_saved_run(session: Session) -> RunResult:
 
 def write_run(writer: Writer, result: RunResult, trace: Path | None = None) -> None:
     """Write the account of the run, and its timeline."""
-    from warpwatt.commands.output import prediction_context
+    from warpwatt.commands.output import prediction_context, write
     from warpwatt.render.registry import run_renderer
 
     predictions = [p for run in result.runs for p in run.predictions]
     context = prediction_context(predictions, verbose=writer.verbose, colour=writer.output is None)
     writer.write_text(run_renderer(writer.format)(result, context))
     if trace is not None:
-        trace.write_text(run_renderer("trace")(result, context), encoding="utf-8")
+        write(run_renderer("trace")(result, context), trace)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.commands.applications import predictor, run_application
 from warpwatt.commands.output import Writer
+from warpwatt.commands.output import write as write_file
 from warpwatt.core.errors import UsageError
 from warpwatt.core.toml import read_toml
 from warpwatt.jobs.platform import one_node, read_platform
@@ -76,7 +77,7 @@ def write_platform(simulation: Simulation, path: Path) -> None:
     """Write the platform: for SimGrid, or, by the file's name, as TOML."""
     is_toml = path.suffix.lower() == ".toml"
     text = platform_toml(simulation.platform) if is_toml else platform_xml(hosts(simulation))
-    path.write_text(text, encoding="utf-8")
+    write_file(text, path)
 
 
 def write_jobs(simulation: Simulation, path: Path, *, force: bool) -> None:
@@ -91,7 +92,7 @@ def write_jobs(simulation: Simulation, path: Path, *, force: bool) -> None:
     for file in files:
         Writer.check(file, force=force)
     for file, text in files.items():
-        file.write_text(text, encoding="utf-8")
+        write_file(text, file)
 
 
 def write_shared(session: Session, writer: Writer) -> None:

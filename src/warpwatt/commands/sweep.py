@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from warpwatt.sweep.sweep import Sweep
 
 
+SORTS = ("time", "power", "energy", "edp")
+
+
 class SweepFormat(StrEnum):
     """Output formats of a sweep."""
 
@@ -40,6 +43,7 @@ class SweepOutput:
     output: Path | None = None
     force: bool = False
     verbose: bool = False
+    sort: str | None = None
 
 
 output_options = o.group(
@@ -55,6 +59,7 @@ output_options = o.group(
     ),
     click.option("--force", is_flag=True, help="Overwrite the file."),
     click.option("-v", "--verbose", is_flag=True, help="Show every point."),
+    click.option("--sort", type=click.Choice(SORTS), help="Order of the rows.  [default: as given]"),
 )
 
 
@@ -137,14 +142,14 @@ def _checked(writing: SweepOutput) -> SweepFormat:
 
 
 def _format(writing: SweepOutput) -> SweepFormat:
-    suffix = writing.output.suffix.lower() if writing.output is not None else ""
-    by_suffix = {f".{shape}": shape for shape in SweepFormat} | {".htm": SweepFormat.HTML}
-    return writing.format or by_suffix.get(suffix, SweepFormat.TEXT)
+    return writing.format or o.format_by_name(writing.output, SweepFormat)
 
 
 def _write(rows: Sequence[Row], shape: SweepFormat, writing: SweepOutput) -> None:
-    """Write the rows; a file appears whole or not at all."""
-    from warpwatt.commands.output import table_context
+    """Write the rows in the order asked for; a file appears whole or not at all."""
+    if writing.sort is not None:
+        rows = sorted(rows, key=lambda row: _key(row, str(writing.sort)))
+    from warpwatt.commands.output import say_written, table_context
     from warpwatt.render.sweep import write
 
     output = writing.output
@@ -158,3 +163,10 @@ def _write(rows: Sequence[Row], shape: SweepFormat, writing: SweepOutput) -> Non
     with scratch.open("wb") as file:
         write(shape, rows, context, file)
     scratch.replace(output)
+    say_written(output)
+
+
+def _key(row: Row, name: str) -> tuple[bool, float]:
+    """Return what a row is ordered by; rows without result come last."""
+    value = row.energy_delay if name == "edp" else getattr(getattr(row, name), "value", None)
+    return value is None, value or 0.0

@@ -13,14 +13,13 @@ The same description drives prediction, emulation and measurement.
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from warpwatt.core.errors import ArgumentError
+from warpwatt.core.errors import ArgumentError, InputError
+from warpwatt.core.sizes import evaluate
 
 MAX_BUFFER_BYTES = 2**48
 """Beyond this no GPU can address the buffer (48-bit virtual addresses)."""
@@ -106,12 +105,6 @@ class Buffer:
 Argument = Scalar | Buffer
 
 _BUFFER = re.compile(r"^(?P<dtype>[a-z]+[0-9]+)\[(?P<shape>[^\]]*)\](?::(?P<fill>.+))?$")
-_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-}
 
 
 def parse_arguments(texts: Iterable[str]) -> dict[str, Argument]:
@@ -187,31 +180,12 @@ def _fill(name: str, text: str | None) -> tuple[Fill, str]:
 
 
 def _extent(name: str, text: str, sizes: Mapping[str, int]) -> int:
-    """Evaluate one extent: whole numbers, names of scalars, ``+ - * //`` and parentheses."""
+    """Evaluate one extent: an expression of scalar arguments (:func:`~warpwatt.core.sizes.evaluate`)."""
     try:
-        extent = _evaluate(ast.parse(text.strip(), mode="eval").body, sizes)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
-        reason = str(error) if type(error) is ValueError else "not an expression"
-        hint = "a shape uses whole numbers, scalar arguments, + - * // and parentheses"
-        raise ArgumentError(f"argument {name!r}: shape {text!r}: {reason}", hint=hint) from None
+        extent = evaluate(text, sizes)
+    except InputError as error:
+        hint = "a shape uses whole numbers, scalar arguments, + - * / // % and parentheses"
+        raise ArgumentError(f"argument {name!r}: shape {text!r}: {error.message}", hint=hint) from None
     if extent < 0:
         raise ArgumentError(f"argument {name!r}: shape {text!r} is negative ({extent})")
     return extent
-
-
-def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int:
-    match node:
-        case ast.Constant(value=int() as value):
-            return value
-        case ast.Name(id=name) if name in sizes:
-            return sizes[name]
-        case ast.Name(id=name):
-            raise ValueError(f"{name!r} is not given as a whole number")
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_evaluate(operand, sizes)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            value = _OPERATORS[type(op)](_evaluate(left, sizes), _evaluate(right, sizes))
-            if abs(value) > MAX_BUFFER_BYTES:
-                raise ValueError(f"{value} overflows")
-            return value
-    raise ValueError("only whole numbers, names, + - * // and parentheses")

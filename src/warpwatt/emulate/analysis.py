@@ -25,6 +25,7 @@ from warpwatt.emulate.strategies import (
     attempt,
     count_with_assumptions,
 )
+from warpwatt.native.demangle import demangle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,4 +152,4 @@ def execute(
     found = attempt((analysis, strategy) for strategy in EMULATION)
     if isinstance(found, Execution):
         return found
-    raise InputError(f"kernel {program.name} is not emulated: {found.reason}")
+    raise InputError(f"kernel {demangle(program.name)} is not emulated: {found.reason}")

@@ -13,6 +13,7 @@ from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Program, SourceLine
 from warpwatt.emulate.run import Stop
+from warpwatt.native.demangle import demangle
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 
@@ -66,9 +67,9 @@ def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> Endle
     line = busiest_loop(run, program)
     hints = [] if line is None else [f"if it does end: --loop {line.line}=COUNT"]
     hint = "; ".join([*hints, *(f"{assumption.message}: {assumption.fix}" for assumption in assumed)])
+    spent = f"{int(run.executions.sum()) / 1e6:.3g} million warp instructions"
     return EndlessLoopError(
-        f"the kernel {program.name} did not end within {int(run.executions.sum()) / 1e6:.3g} million warp "
-        "instructions of one block: "
+        f"the kernel {demangle(program.name)} did not end within {spent} of one block: "
         "a loop that does not end, or that waits for another block",
         hint=hint or "check what ends its loops, or give it less to do (--grid, --block, --arg)",
         **_place(line),

@@ -24,6 +24,7 @@ from warpwatt.core.program import (
 )
 from warpwatt.emulate import fills
 from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.native.demangle import demangle
 from warpwatt.program.binding import check_buffer, display_name, scalar_value
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _fields(
         type_, size = read.get(offset, ("b", 4 if isinstance(argument.value, float) else min(8, room)))
         if not size or offset + size > parameter.size:
             raise ArgumentError(
-                f"kernel {program.name}: {key!r} lies beyond the {parameter.size} bytes of it"
+                f"kernel {demangle(program.name)}: {key!r} lies beyond the {parameter.size} bytes of it"
             )
         field = replace(parameter, type=f"{type_}{8 * size}", size=size, pointer=False, source_name=key)
         yield offset, scalar_bytes(field, argument)
@@ -193,5 +194,6 @@ def _missing(program: Program, missing: list[tuple[int, Parameter]]) -> Argument
         example = "f32[1024]" if parameter.pointer else "1.0" if parameter.type[0] == "f" else "1024"
         flags.append(f"--arg {name}={example}")
     return ArgumentError(
-        f"kernel {program.name} needs " + ", ".join(texts), hint="write, for example, " + " ".join(flags)
+        f"kernel {demangle(program.name)} needs " + ", ".join(texts),
+        hint="write, for example, " + " ".join(flags),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from warpwatt.core.errors import ArgumentError, UndecidedError
 from warpwatt.core.execution import Assumption, Execution
 from warpwatt.core.program import Program
+from warpwatt.native.demangle import demangle
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.counting import unknown_trips
 from warpwatt.program.loops import loop_lines, natural_loops
@@ -33,7 +34,8 @@ def check_loop_lines(program: Program, lines: Iterable[int]) -> None:
             continue
         shown = ", ".join(map(str, sorted(known)))
         raise ArgumentError(
-            f"kernel {program.name} has no loop at line {line} as it is compiled (short ones are unrolled)",
+            f"kernel {demangle(program.name)} has no loop at line {line} as it is compiled "
+            "(short ones are unrolled)",
             hint=f"write --loop LINE=COUNT for a line of a loop: {shown}" if known else "leave --loop out",
         )
 

@@ -20,7 +20,6 @@ from warpwatt.core.program import Kernel, Program
 from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compilation import assemble_ptx
 from warpwatt.frontend.compiled import Source
-from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import Disassembly
 from warpwatt.frontend.entries import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
@@ -30,6 +29,7 @@ from warpwatt.frontend.toolkits import for_target, target_number
 from warpwatt.isa import ptx
 from warpwatt.isa.sass.cubin import Cubin, CubinKernel, read_cubin
 from warpwatt.isa.sass.elf import MACHINE_CUDA, read_elf
+from warpwatt.native.demangle import demangle
 
 DEFAULT_OPTIONS = CompileOptions()
 _FATBIN_MAGIC = b"\x50\xed\x55\xba"

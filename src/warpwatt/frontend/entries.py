@@ -9,12 +9,12 @@ from functools import cache, lru_cache, partial
 from warpwatt.core.program import Kernel, Level, Program
 from warpwatt.frontend.compilation import assemble_ptx, mark_assumed
 from warpwatt.frontend.compiled import Compiled, Source
-from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.disassembly import OLDEST_TARGET, Disassembly
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.pressure import assumed_resources, max_threads
 from warpwatt.frontend.select import plain_name
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
+from warpwatt.native.demangle import demangle
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from warpwatt.core.program import Kernel
 from warpwatt.core.progress import step
 from warpwatt.frontend.compilation import assemble_ptx, compile_cuda
 from warpwatt.frontend.compiled import Compiled, Source
-from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.entries import Entry, compiled_entries
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.select import select
 from warpwatt.frontend.source import Kind, kind_of, ptx_target, read_source
 from warpwatt.frontend.toolkits import ToolkitChoice, for_target, target_number
+from warpwatt.native.demangle import demangle
 
 DEFAULT_OPTIONS = CompileOptions()
 

@@ -11,7 +11,7 @@ Public names: ``find(name) -> Gpu``, ``find_many(list) -> tuple[Gpu, ...]``, ``n
 from warpwatt.gpus.capabilities import capability
 from warpwatt.gpus.catalog import names
 from warpwatt.gpus.launchable import check_launch
-from warpwatt.gpus.load import default_clocks, find, find_many, missing
+from warpwatt.gpus.load import default_clocks, find, find_many, missing, names_many
 from warpwatt.gpus.occupancy import occupancy
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "find_many",
     "missing",
     "names",
+    "names_many",
     "occupancy",
 ]

@@ -22,6 +22,22 @@ LAPTOP_SPREAD = 0.14
 """The same of a laptop's GPU, whose power limit and boost clock are its maker's choice: 1.47-2.37 GHz for one
 chip, evenly spread (boost clocks on nvidia.com/geforce/gaming-laptops/compare, five boards of the 40 series:
 logarithm of highest over lowest 0.34-0.57, over the square root of 12)."""
+ARCHITECTURES = {
+    name.lower(): name
+    for name in (
+        "Fermi",
+        "Kepler",
+        "Maxwell",
+        "Pascal",
+        "Volta",
+        "Turing",
+        "Ampere",
+        "Ada",
+        "Hopper",
+        "Blackwell",
+    )
+}
+"""What a list of GPUs may name besides GPUs, in small letters."""
 _RATES = ("fp32_add_mul_fma", "int32_add_sub", "fp32_special")
 
 
@@ -44,6 +60,8 @@ def find(name: str) -> Gpu:
 def find_many(text: str) -> tuple[Gpu, ...]:
     """Return the GPUs of a comma-separated list, each once, or every GPU for ``"all"``.
 
+    A name of the list may be an architecture, for all its GPUs.
+
     Raises
     ------
     UnknownGpuError
@@ -52,8 +70,36 @@ def find_many(text: str) -> tuple[Gpu, ...]:
     >>> [gpu.name for gpu in find_many("h200, v100")]
     ['NVIDIA H200', 'Tesla V100 SXM2 16GB']
     """
-    wanted = catalog.names() if text.strip().lower() == "all" else [part.strip() for part in text.split(",")]
-    return tuple(dict.fromkeys(find(name) for name in wanted))
+    if text.strip().lower() == "all":
+        return tuple(dict.fromkeys(find(name) for name in catalog.names()))
+    return tuple(dict.fromkeys(gpu for part in text.split(",") for gpu in _family(part.strip())))
+
+
+def names_many(text: str) -> bool:
+    """Whether a list names GPUs by what they have in common: such a GPU may turn out not to be fit.
+
+    >>> names_many("h200,a100"), names_many("h200,Ada"), names_many("all")
+    (False, True, True)
+    """
+    return any(part.strip().lower() in ("all", *ARCHITECTURES) for part in text.split(","))
+
+
+def _family(name: str) -> tuple[Gpu, ...]:
+    """Return the GPU of a name, or all of an architecture."""
+    family = ARCHITECTURES.get(name.lower())
+    if family is None:
+        return (find(name),)
+    boards = (find(one) for one in catalog.names())
+    return tuple(gpu for gpu in boards if architecture(gpu) == family)
+
+
+def architecture(gpu: Gpu) -> str:
+    """Return NVIDIA's name of a GPU's architecture.
+
+    >>> architecture(find("h200")), architecture(find("rtx4090"))
+    ('Hopper', 'Ada')
+    """
+    return (gpu.arch or gpu.capability.arch).split()[0]
 
 
 def _gpu(entry: Entry) -> Gpu:

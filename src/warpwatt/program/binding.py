@@ -15,6 +15,7 @@ from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Level, Parameter, Program, Space, Variable
+from warpwatt.native.demangle import demangle
 
 ALIGNMENT = 256
 """Alignment of ``cudaMalloc`` (CUDA C++ Programming Guide, "Device Memory Accesses")."""
@@ -172,7 +173,9 @@ def bind(program: Program, launch: Launch, parameters: tuple[Parameter, ...] = (
         else:
             raise _no_such(program, key, [*by_name, *symbols])
         if target in arguments:
-            raise ArgumentError(f"kernel {program.name}: {key!r} names an argument that was given before")
+            raise ArgumentError(
+                f"kernel {demangle(program.name)}: {key!r} names an argument that was given before"
+            )
         arguments[target], names[target] = argument, key
     return BoundLaunch(program, launch, arguments, names)
 
@@ -188,7 +191,7 @@ def _no_such(program: Program, key: str, names: list[str]) -> ArgumentError:
     listed = ", ".join(f"{display_name(p, i)} ({_kind(p)})" for i, p in enumerate(program.parameters))
     hint = f"did you mean {near[0]!r}? " if near else ""
     return ArgumentError(
-        f"kernel {program.name} has no argument {key!r}",
+        f"kernel {demangle(program.name)} has no argument {key!r}",
         hint=f"{hint}its arguments are: {listed or '(none)'}",
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import Instruction, Program, SourceLine
+from warpwatt.native.demangle import demangle
 from warpwatt.program.binding import display_name
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Demands:
             texts.append(f"argument {label} ({parameter.type}): {_listing(users)} on it")
             flags.append(f"--arg {name_shown}={'1.0' if parameter.type[0] == 'f' else '1024'}")
         raise ArgumentError(
-            f"kernel {self.program.name} needs " + "; ".join(texts),
+            f"kernel {demangle(self.program.name)} needs " + "; ".join(texts),
             hint="write, for example, " + " ".join(flags),
         )
 

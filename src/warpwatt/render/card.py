@@ -19,7 +19,7 @@ from warpwatt.render.console import plain
 from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, interval, launch_shape, percent, quantity
 from warpwatt.render.method import method_text
-from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
+from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order
 
 SHOWN = 5
 """Units, stalls and source lines on a card."""
@@ -121,7 +121,11 @@ def _largest(shares: Mapping[str, float]) -> list[tuple[str, float, str]]:
 
 def _shares(parts: Mapping[str, float]) -> dict[str, float]:
     total = sum(parts.values())
-    return {unit_name(name).replace("_", " "): part / total for name, part in parts.items()} if total else {}
+    return (
+        {component_name(name).replace("_", " "): part / total for name, part in parts.items()}
+        if total
+        else {}
+    )
 
 
 def _hottest(lines: Sequence[LineCost], sources: Mapping[str, str]) -> list[tuple[int, str, str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -35,7 +35,10 @@ def comparison(predictions: Sequence[Prediction], context: Context) -> Iterator[
     groups = by_launch(predictions)
     marked = any(len(group) > 1 for group in groups)
     if not marked:
-        yield comparison_table(predictions, [_described(p) for p in predictions], wide=wide, marked=False)
+        yield _shared(predictions)
+        yield comparison_table(
+            predictions, [_own(p, predictions) for p in predictions], wide=wide, marked=False
+        )
     else:
         yield from _tables(groups, wide=wide)
     if context.verbosity >= 0:
@@ -52,6 +55,20 @@ def _tables(groups: Sequence[Sequence[Prediction]], *, wide: bool) -> Iterator[R
         yield _name(group[0], f"  {launch_shape(group[0].case.launch)}")
         names = [Text(p.case.gpu.name) for p in group]
         yield comparison_table(group, names, wide=wide, marked=len(group) > 1)
+
+
+def ordered(predictions: Sequence[Prediction], key: str) -> list[Prediction]:
+    """Return predictions launch by launch, each launch's by time, power, energy or the GPU's name."""
+    reads: dict[str, Callable[[Prediction], float | str]] = {
+        "time": lambda p: p.time.value,
+        "power": lambda p: p.power.value,
+        "energy": lambda p: p.energy.value,
+        "gpu": lambda p: p.case.gpu.name,
+    }
+    groups = by_launch(predictions)
+    if all(len(group) == 1 for group in groups):
+        return sorted(predictions, key=reads[key])
+    return [p for group in groups for p in sorted(group, key=reads[key])]
 
 
 def by_launch(predictions: Sequence[Prediction]) -> list[list[Prediction]]:
@@ -114,10 +131,23 @@ def _name(prediction: Prediction, shape: str) -> Text:
     return Text.assemble((plain(prediction.kernel_name), "bold cyan"), (shape, QUIET))
 
 
-def _described(prediction: Prediction) -> Text:
-    """Return kernel, launch and GPU on lines of their own, for a table of different launches."""
+def _parts(prediction: Prediction) -> tuple[str, str, str]:
+    """Return kernel, launch and GPU."""
     case = prediction.case
-    return _name(prediction, f"\n{launch_shape(case.launch)}\n{case.gpu.name}")
+    return plain(prediction.kernel_name), launch_shape(case.launch), case.gpu.name
+
+
+def _shared(predictions: Sequence[Prediction]) -> Text:
+    """Return what all predictions share of kernel, launch and GPU."""
+    columns = zip(*map(_parts, predictions), strict=True)
+    return Text("  ".join(values[0] for values in columns if len(set(values)) == 1), style=QUIET)
+
+
+def _own(prediction: Prediction, predictions: Sequence[Prediction]) -> Text:
+    """Return what sets a prediction apart from the others; all of it where nothing does."""
+    columns = zip(*map(_parts, predictions), strict=True)
+    own = [part for part, values in zip(_parts(prediction), columns, strict=True) if len(set(values)) > 1]
+    return Text("\n".join(own or _parts(prediction)), style="bold cyan")
 
 
 def _legend(predictions: Sequence[Prediction], *, marked: bool) -> str:

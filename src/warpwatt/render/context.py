@@ -5,6 +5,7 @@ Nothing in it depends on the date or the machine, so that the same input gives t
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,13 +72,13 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def text_width(stream: TextIO) -> int:
-    """Return the columns to use on ``stream``: the terminal's between 60 and 120, else 100.
+    """Return the columns to use on ``stream``: the terminal's, or ``COLUMNS``, between 60 and 120; else 100.
 
     >>> import io
     >>> text_width(io.StringIO())
     100
     """
-    if not stream.isatty():
+    if not stream.isatty() and not os.environ.get("COLUMNS"):
         return DEFAULT_WIDTH
     columns = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
     return max(MIN_WIDTH, min(MAX_WIDTH, columns))

@@ -22,7 +22,14 @@ from warpwatt.render.method import method_text
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.reasons import Finding, advice, limits, scheduler, waits
 from warpwatt.render.roofline import compute_roof, roofline
-from warpwatt.render.words import STALL_REASONS, feature_name, names_unit, speed_of_light_order, unit_name
+from warpwatt.render.words import (
+    STALL_REASONS,
+    component_name,
+    feature_name,
+    names_unit,
+    speed_of_light_order,
+    unit_name,
+)
 
 if TYPE_CHECKING:
     from warpwatt.render.reach import Reach
@@ -271,7 +278,7 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
     whole = sum(parts.values())
     if whole > 0:
         ordered = sorted(parts.items(), key=lambda part: -part[1])[:4]
-        listed = ", ".join(f"{unit_name(name)} {percent(joules / whole)}" for name, joules in ordered)
+        listed = ", ".join(f"{component_name(name)} {percent(joules / whole)}" for name, joules in ordered)
         yield Finding("Energy", f"{interval(prediction.energy)} per launch: {listed}.")
     if prediction.limited_by_power:
         limit = si(case.gpu.power_limit, "W") if case.gpu.power_limit else "its power limit"
@@ -294,7 +301,7 @@ def watts(prediction: Prediction) -> Iterator[Finding]:
     if not physical > 0:
         return
     scale = physical / (physical + change)
-    parts = {unit_name(name): part * scale for name, part in result.components.items()}
+    parts = {component_name(name): part * scale for name, part in result.components.items()}
     text = f"Power is raised by {_largest(parts)}"
     if effects:
         named = {feature_name(name): effect for name, effect in effects.items()}

@@ -21,7 +21,7 @@ from warpwatt.render.figures import bar, count, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import roofline
-from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order, unit_name
+from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -143,7 +143,7 @@ def energy(prediction: Prediction, context: Context) -> list[RenderableType]:
     if not whole > 0:
         return []
     ordered = sorted(prediction.energy_components.items(), key=lambda part: -part[1])
-    rows = [(unit_name(k), x / whole, si(x, "J")) for k, x in ordered if _shown(x / whole, context)]
+    rows = [(component_name(k), x / whole, si(x, "J")) for k, x in ordered if _shown(x / whole, context)]
     return section("Energy", bars(rows if context.verbosity > 0 else rows[:6]))
 
 

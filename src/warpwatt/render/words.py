@@ -51,6 +51,28 @@ STALL_REASONS: Mapping[Stall, str] = {
 }
 
 
+COMPONENTS: Mapping[str, str] = {
+    "board": "Board, always on",
+    "memory": "Memory standby",
+    "leakage": "Chip leakage",
+    "clocks": "Clock tree",
+    "active SMs": "SMs, awake",
+    "dram": "DRAM traffic",
+    "l2": "L2 traffic",
+    "l1": "L1 traffic",
+}
+"""Keys of ``Prediction.energy_components`` that a unit's name would not tell from its busy share."""
+
+
+def component_name(key: str) -> str:
+    """Return the name of what energy goes into.
+
+    >>> component_name("memory"), component_name("dram"), component_name("fp32")
+    ('Memory standby', 'DRAM traffic', 'FP32 pipe')
+    """
+    return COMPONENTS.get(key, COMPONENTS.get(key.lower(), unit_name(key)))
+
+
 def unit_name(key: str) -> str:
     """Return the name of a utilisation key.
 

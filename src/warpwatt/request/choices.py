@@ -8,17 +8,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.compose import Choice
-from warpwatt.core.errors import InputError, UnsupportedGpuError
+from warpwatt.core.errors import InputError, UnsupportedGpuError, UsageError
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.program import Level
 from warpwatt.core.progress import interrupted
-from warpwatt.gpus import default_clocks, find_many, missing
+from warpwatt.gpus import default_clocks, find_many, missing, names_many
 from warpwatt.models.registry import split_choice
 
 if TYPE_CHECKING:
     from warpwatt.request.options import ModelOptions
 
 MEGA = 1e6
+PIPELINE = "pipeline"
+"""The time model whose time of PTX is another model's."""
 
 
 def note(text: str) -> None:
@@ -41,7 +43,7 @@ def complete_gpus(names: str, notify: Callable[[str], None] = note) -> tuple[Gpu
         lacking = missing(gpu)
         if not lacking:
             complete.append(gpu)
-        elif names == "all":
+        elif names_many(names):
             notify(f"{gpu.name} left out: {', '.join(lacking)} not known")
         else:
             hint = "put a user file with these fields into the folder that `warpwatt gpus check` names"
@@ -77,4 +79,7 @@ def model_choice(modelling: ModelOptions, loop_counts: tuple[tuple[int, float], 
     for text in modelling.model:
         time, power = split_choice(text)
         choice = replace(choice, time=time or choice.time, power=power or choice.power)
+        if time == PIPELINE and choice.level is Level.PTX:
+            hint = "leave out --level ptx, or --model time=pipeline for the roofline's time"
+            raise UsageError("the pipeline model follows machine code, and --level ptx has none", hint=hint)
     return choice

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from warpwatt.core.arguments import parse_arguments
-from warpwatt.core.errors import InputError, UsageError
+from warpwatt.core.arguments import Argument, Scalar, parse_arguments
+from warpwatt.core.errors import InputError, LaunchError, UsageError
 from warpwatt.core.launch import Dim3, L2State, Launch
+from warpwatt.core.sizes import evaluate
 from warpwatt.request.fields import Group, keys
 from warpwatt.request.values import format_dimensions, format_pairs
 
@@ -33,13 +34,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class LaunchText:
-    """A launch in words; None and empty where nothing is said."""
+    """A launch in words; None and empty where nothing is said.
+
+    Sizes may be expressions of macros, whole arguments and, but for the block, of ``bx``, ``by`` and ``bz``.
+    """
 
     kernel: str | None = None
     grid: str | None = None
     block: str | None = None
     cluster: str | None = None
-    shared: int | None = None
+    shared: int | str | None = None
     l2: str | None = None
     arg: tuple[str, ...] = ()
     loop: tuple[str, ...] = ()
@@ -69,8 +73,10 @@ class LaunchText:
             args=self.args or base.args,
         )
 
-    def read(self) -> Request:
+    def read(self, defines: Iterable[str] = ()) -> Request:
         """Return the request these words describe.
+
+        ``defines`` are macros, ``NAME=VALUE``, that sizes may name.
 
         Raises
         ------
@@ -83,15 +89,50 @@ class LaunchText:
             what = "grid" if self.grid is None else "block"
             hint = f"give --{what} X,Y,Z, or put a line // warpwatt: --grid X --block X into the source"
             raise UsageError(f"no launch: the {what} is not known", hint=hint)
+        arguments = parse_arguments(self.arg)
+        names = _whole_numbers(arguments, defines)
+        block = read_dimensions(self.block, names)
+        names |= {"bx": block.x, "by": block.y, "bz": block.z}
         launch = Launch(
-            grid=Dim3.parse(self.grid),
-            block=Dim3.parse(self.block),
-            cluster=Dim3.parse(self.cluster or "1"),
-            dynamic_shared=self.shared or 0,
+            grid=read_dimensions(self.grid, names),
+            block=block,
+            cluster=read_dimensions(self.cluster or "1", names),
+            dynamic_shared=evaluate(str(self.shared or 0), names),
             l2=parse_l2(self.l2),
-            arguments=parse_arguments(self.arg),
+            arguments=arguments,
         )
         return Request(self.kernel, launch, parse_loops(self.loop), self.arg)
+
+
+def _whole_numbers(arguments: Mapping[str, Argument], defines: Iterable[str]) -> dict[str, int]:
+    """Return what expressions may name: whole arguments, and macros, which win."""
+    scalars = {name: a.value for name, a in arguments.items() if isinstance(a, Scalar)}
+    given = {name: int(value) for name, value in scalars.items() if float(value).is_integer()}
+    macros = {name: value for name, _, value in (text.partition("=") for text in defines)}
+    return given | {name: int(value) for name, value in macros.items() if value.lstrip("-").isdecimal()}
+
+
+def read_dimensions(text: str, names: Mapping[str, int]) -> Dim3:
+    """Read ``X[,Y[,Z]]``, each an expression; ``16x16`` works too.
+
+    Raises
+    ------
+    LaunchError
+        If a part cannot be read, or is below 1.
+
+    >>> read_dimensions("n/256, 2", {"n": 1000}), read_dimensions("16x16", {})
+    (Dim3(x=4, y=2, z=1), Dim3(x=16, y=16, z=1))
+    """
+    parts = text.lower().split("x") if text.lower().replace("x", "").isdecimal() else text.split(",")
+    hint = "write X, X,Y or X,Y,Z: whole numbers, or expressions such as n/256, which rounds up"
+    if len(parts) > 3:
+        raise LaunchError(f"not a dimension: {text!r}", hint=hint)
+    try:
+        return Dim3(*(evaluate(part, names) for part in parts))
+    except LaunchError:
+        raise
+    except InputError as error:
+        raise LaunchError(f"not a dimension: {text!r}: {error.message}", hint=hint) from None
 
 
 def parse_l2(text: str | None) -> L2State:

@@ -5,18 +5,64 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from warpwatt.core.arguments import DType, Scalar
+from warpwatt.core.errors import ArgumentError
 from warpwatt.core.toml import read_toml
+from warpwatt.frontend.signatures import signature
 from warpwatt.request.directives import read_directives
 from warpwatt.request.launch_text import from_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Kernel
     from warpwatt.frontend.compiled import Source
     from warpwatt.request.launch_text import LaunchText, Request
 
+_ELEMENTS = {
+    "double": DType.F64, "int": DType.I32, "unsigned int": DType.U32, "long": DType.I64,
+    "unsigned long": DType.U64, "short": DType.I16, "char": DType.I8, "unsigned char": DType.U8,
+    "__half": DType.F16, "__nv_bfloat16": DType.BF16,
+}  # fmt: skip
 
-def requests(source: Source, launch: LaunchText, beside: Source | None = None) -> tuple[Request, ...]:
-    """Return the launches to predict, read (see :func:`launch_texts`)."""
-    return tuple(text.read() for text in launch_texts(source, launch, beside))
+
+def requests(
+    source: Source, launch: LaunchText, beside: Source | None = None, defines: Sequence[str] = ()
+) -> tuple[Request, ...]:
+    """Return the launches to predict, read (see :func:`launch_texts`).
+
+    ``defines`` are the macros of the compilation, ``NAME=VALUE``: sizes may name them.
+    """
+    return tuple(text.read(defines) for text in launch_texts(source, launch, beside))
+
+
+def check_pointers(kernel: Kernel, launch: Launch) -> None:
+    """Check that no number is given for a pointer, as the kernel's signature tells them.
+
+    Raises
+    ------
+    ArgumentError
+        If one is, other than 0; it says how to write a buffer.
+    """
+    types = signature(kernel.demangled)
+    parameters = kernel.ptx.parameters if kernel.ptx else kernel.sass.parameters if kernel.sass else ()
+    if len(types) != len(parameters):
+        return
+    for index, (parameter, kind) in enumerate(zip(parameters, types, strict=True)):
+        name = parameter.source_name or str(index)
+        given = launch.arguments.get(name)
+        if kind.endswith("*") and isinstance(given, Scalar) and given.value != 0:
+            raise ArgumentError(
+                f"argument {name!r} is a pointer ({kind}), and a number is given: {given.value}",
+                hint=f"write a buffer: --arg {name}={_element(kind)}[{given.value:g}]",
+            )
+
+
+def _element(kind: str) -> str:
+    """Return the element type a pointer suggests; f32 for one that is not known."""
+    base = kind.rstrip("*").removesuffix("const").strip()
+    return _ELEMENTS.get(base, DType.F32)
 
 
 def launch_texts(source: Source, launch: LaunchText, beside: Source | None = None) -> tuple[LaunchText, ...]:

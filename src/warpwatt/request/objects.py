@@ -11,6 +11,7 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Kernel
 from warpwatt.frontend.objects import from_object
+from warpwatt.gpus import names_many
 from warpwatt.request import triton
 from warpwatt.request.choices import complete_gpus
 from warpwatt.request.launch_text import LaunchText
@@ -51,7 +52,7 @@ def run_object(
             request = _request(made[gpu.target], typed, exact=not triton.is_function(kernel))
             predictions.append(session.predict_request(request, made[gpu.target].kernel, gpu))
         except (LaunchError, UnsupportedGpuError) as error:
-            if session.gpus != "all":
+            if not names_many(session.gpus):
                 raise
             session.notify(f"{gpu.name} left out: {error}")
     return tuple(predictions)

@@ -17,9 +17,10 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
+from warpwatt.gpus import names_many
 from warpwatt.models.registry import time_model
 from warpwatt.request.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
-from warpwatt.request.launches import requests
+from warpwatt.request.launches import check_pointers, requests
 from warpwatt.request.measured import MeasuredLaunches, not_used
 
 if TYPE_CHECKING:
@@ -62,19 +63,20 @@ class Session:
     ) -> tuple[Answer, ...]:
         """Return what ``answer`` says of every launch and GPU, as :meth:`run`."""
         source = self.opened()
-        wanted = requests(source, launch, beside)
+        wanted = requests(source, launch, beside, self.compilation.define)
         gpus = complete_gpus(self.gpus, self.notify)
         answers = []
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)
             for number, gpu in enumerate(gpus, 1):
                 kernel = kernels[gpu.target]
+                check_pointers(kernel, request.launch)
                 title = f"{kernel.demangled.partition('(')[0]} on {gpu.name}"
                 try:
                     with step(counted(title, number, len(gpus))):
                         answers.append(answer(request, kernel, gpu))
                 except (LaunchError, UnsupportedGpuError) as error:
-                    if self.gpus != "all":
+                    if not names_many(self.gpus):
                         raise
                     self.notify(f"{gpu.name} left out: {error}")
         return tuple(answers)
@@ -104,7 +106,7 @@ class Session:
         """Return the prediction of one launch on one GPU, as the options say."""
         choice = model_choice(self.modelling, request.loop_counts)
         clocks = parse_clocks(self.modelling.clock, gpu)
-        only = gpu if "," not in self.gpus and self.gpus != "all" else None
+        only = gpu if "," not in self.gpus and not names_many(self.gpus) else None
         launches = MeasuredLaunches.read(self.modelling.profile, self.modelling.profile_arg, only)
         profile, measured = launches.of(kernel, request, gpu)
         if profile is not None and (remark := not_used((profile,), gpu)):

@@ -14,8 +14,8 @@ import numpy as np
 from warpwatt.core.errors import LaunchError, WarpWattError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.layout import parameter_offsets
-from warpwatt.frontend.demangle import demangle
 from warpwatt.gpus import check_launch, occupancy
+from warpwatt.native.demangle import demangle
 from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run import protocol as p
 from warpwatt.run.effects import Effects

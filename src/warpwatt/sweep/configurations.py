@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warpwatt.core.arguments import Scalar, parse_arguments
-from warpwatt.core.errors import InputError, LaunchError
-from warpwatt.sweep.sizes import evaluate
+from warpwatt.core.errors import InputError
 
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import LaunchText, Request
@@ -60,12 +58,10 @@ class Configuration:
         InputError
             If an expression or a part of the launch cannot be read.
         """
-        names = {**_scalars(text.arg), **_numbers(self.defines)}
-        block = _evaluated(self.block or text.block, names)
-        names |= zip(("bx", "by", "bz"), [*_extents(block), 1, 1, 1], strict=False)
-        grid = _evaluated(self.grid or text.grid, names)
-        shared = text.shared if self.shared is None else evaluate(self.shared, names)
-        return replace(text, grid=grid, block=block, shared=shared).read()
+        launch = replace(text, grid=self.grid or text.grid, block=self.block or text.block)
+        return replace(launch, shared=self.shared or text.shared).read(
+            f"{name}={value}" for name, value in self.defines
+        )
 
 
 def configurations(
@@ -161,29 +157,3 @@ def parse_registers(text: str) -> tuple[int, ...]:
         hint = "write N, N,N,... or LOW:HIGH:STEP, each from 16 to 255"
         raise InputError(f"not register limits: {text!r}", hint=hint)
     return found
-
-
-def _scalars(arguments: Iterable[str]) -> dict[str, int]:
-    found = parse_arguments(arguments)
-    return {
-        name: int(a.value) for name, a in found.items() if isinstance(a, Scalar) and a.value == int(a.value)
-    }
-
-
-def _numbers(defines: Iterable[tuple[str, str]]) -> dict[str, int]:
-    return {name: int(value) for name, value in defines if value.lstrip("-").isdecimal()}
-
-
-def _evaluated(text: str | None, names: Mapping[str, int]) -> str | None:
-    """Return a dimension whose parts are numbers: ``64x2`` and ``64,2`` stay, expressions are evaluated."""
-    if text is None:
-        return None
-    parts = text.lower().split("x") if text.lower().replace("x", "").isdecimal() else text.split(",")
-    return ",".join(str(evaluate(part, names)) for part in parts)
-
-
-def _extents(block: str | None) -> list[int]:
-    extents = [int(part) for part in (block or "1").split(",")]
-    if min(extents) < 1:
-        raise LaunchError(f"block is {block}", hint="every dimension must be at least 1")
-    return extents

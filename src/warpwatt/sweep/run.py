@@ -24,6 +24,7 @@ from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model
+from warpwatt.request.launches import check_pointers
 from warpwatt.sweep.outcome import of_application, of_kernel, with_outcome
 from warpwatt.sweep.tasks import present
 from warpwatt.sweep.whole import Whole
@@ -62,6 +63,7 @@ def evaluated(sweep: Sweep, group: Group, rows: Sequence[Row]) -> Results:
         return
     try:
         request, kernel = _built(sweep, group)
+        check_pointers(kernel, request.launch)
     except Exception as error:  # noqa: BLE001 - one configuration must not end the sweep of a thousand
         yield from failed(rows, error)
         return

@@ -8,7 +8,6 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.server.web.conftest import ROOT
 from warpwatt.render.json import SCHEMA
 from warpwatt.server.web.openapi import document
 

@@ -44,7 +44,9 @@ MOST_FIGURES = 6
 MOST_LINES = 20
 LINE_FIGURES = 3
 WORSE, BETTER = "red", "green"
-NAME_WIDTH = 26
+NAME_WIDTH, NARROW_NAME_WIDTH = 26, 22
+WIDE = 96
+"""Columns from which intervals have room beside their values."""
 
 
 def render(comparisons: ComparisonSet, context: Context) -> str:
@@ -58,8 +60,8 @@ def _parts(comparisons: ComparisonSet, context: Context) -> Iterator[RenderableT
     for comparison in comparisons.comparisons:
         yield Text("")
         yield Text(plain(title(comparison)), style="bold")
-        yield _sums(comparison)
-        yield from _why(comparison, everything=context.verbosity > 0)
+        yield _sums(comparison, wide=context.width >= WIDE)
+        yield from _why(comparison, wide=context.width >= WIDE, everything=context.verbosity > 0)
         yield from _source(comparison, everything=context.verbosity > 0)
         yield from _assumptions(comparison)
     yield from _alone("Removed kernels", comparisons.removed)
@@ -81,7 +83,28 @@ def _grid(*columns: str) -> Table:
     return table
 
 
-def _sums(comparison: Comparison) -> Table:
+def _sums(comparison: Comparison, *, wide: bool) -> Table:
+    """Return old, new and change of every quantity; intervals stand below where there is no room beside."""
+    if wide:
+        return _wide_sums(comparison)
+    table = _grid("", "old", "new", "change", "")
+    for change in comparison.changes:
+        sides = [*(side(one) for one in (change.old, change.new))]
+        sides.append((relative(change.ratio.value), relative_bounds(change.ratio)))
+        styles = ("", "", f"bold {_colour(change)}")
+        table.add_row(
+            Text(change.name, style="bold"),
+            *(_stacked(*pair, style) for pair, style in zip(sides, styles, strict=True)),
+            Text(glued(f"{signed(change.difference)}\n{verdict(change)}")),
+        )
+    return table
+
+
+def _stacked(value: str, around: str, style: str) -> Text:
+    return Text.assemble((value, style), (f"\n({around})" if around else "", QUIET), no_wrap=True)
+
+
+def _wide_sums(comparison: Comparison) -> Table:
     table = _grid("", "old", "", "new", "", "change", "", "")
     for change in comparison.changes:
         old, old_bounds = side(change.old)
@@ -106,14 +129,14 @@ def _colour(change: QuantityChange) -> str:
     return WORSE if change.ratio.value > 1 else BETTER
 
 
-def _why(comparison: Comparison, *, everything: bool) -> Iterator[RenderableType]:
+def _why(comparison: Comparison, *, wide: bool, everything: bool) -> Iterator[RenderableType]:
     """Yield the figures that changed, by topic."""
     found = topics(comparison.figures)
     if not found:
         return
-    table = Table.grid(padding=(0, 2))
+    table = Table.grid(padding=(0, 2 if wide else 1))
     table.add_column(style=QUIET, no_wrap=True)
-    table.add_column(overflow="fold", min_width=NAME_WIDTH)
+    table.add_column(overflow="fold", min_width=NAME_WIDTH if wide else NARROW_NAME_WIDTH)
     for _ in range(2):
         table.add_column(justify="right", overflow="fold")
     table.add_column(justify="right", no_wrap=True, min_width=7)

@@ -19,7 +19,7 @@ from warpwatt.core.comparison import (
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.figures import bounds, count, percent
-from warpwatt.render.words import unit_name
+from warpwatt.render.words import component_name, unit_name
 
 MINUS = "−"
 MANY_TIMES = 3.0
@@ -66,9 +66,9 @@ def relative(ratio: float) -> str:
 
 
 def relative_bounds(ratio: Estimate) -> str:
-    """Return the interval of a ratio, empty where it has no width."""
+    """Return the interval of a ratio, empty where there is no ratio."""
     low, high = relative(ratio.low), relative(ratio.high)
-    return "" if low == high or "?" in (low, high) else f"{low} to {high}"
+    return "" if "?" in (low, high) else f"{low} to {high}"
 
 
 def signed(estimate: Estimate) -> str:
@@ -106,10 +106,10 @@ def figure_name(figure: Figure) -> str:
 
     >>> from warpwatt.core.comparison import Figure, Measure, Topic
     >>> figure_name(Figure(Topic.ENERGY, "l2", Measure.JOULES, 0.0, 1.0))
-    'L2 cache'
+    'L2 traffic'
     """
     if figure.topic is Topic.ENERGY:
-        return unit_name(figure.name)
+        return component_name(figure.name)
     return unit_name(figure.name.removeprefix("on unit ")) if "on unit" in figure.name else figure.name
 
 

@@ -20,7 +20,7 @@ from warpwatt.core.units import si
 from warpwatt.render.console import plain
 from warpwatt.render.figures import bounds, launch_shape, percent, quantity
 from warpwatt.render.json import finite
-from warpwatt.render.words import unit_name
+from warpwatt.render.words import component_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def parts(amounts: Mapping[str, float], whole: float, unit: str) -> tuple[Bar, .
     if not whole > 0:
         return ()
     ordered = sorted(amounts.items(), key=lambda part: -part[1])
-    return tuple(bar(unit_name(name), x / whole, si(x, unit), x) for name, x in ordered if x)
+    return tuple(bar(component_name(name), x / whole, si(x, unit), x) for name, x in ordered if x)
 
 
 def kernel_name(prediction: Prediction) -> str:

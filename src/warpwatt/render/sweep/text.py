@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST = 50
 """Rows shown unless everything is asked for."""
+WIDE = 96
+"""Columns from which all results have room."""
 _RIGHT = ("max regs", "regs", "SM clock", "memory clock")
 BEST, FRONT = "★", "◆"
 SHADES = " ░▒▓█"
@@ -43,7 +45,8 @@ def _parts(rows: Sequence[Row], context: Context) -> Iterator[RenderableType]:
     for own in by_kernel(results):
         file = f"{own[0].input}: " if several and own[0].input else ""
         yield Text(plain(file + own[0].kernel), style="bold cyan")
-        yield _table(own, shown(own, everything=context.verbosity > 0))
+        rows_shown = shown(own, everything=context.verbosity > 0)
+        yield _table(own, rows_shown, wide=context.width >= WIDE)
         yield Text("")
         for one in heat_maps(own, (TIME, ENERGY)):
             yield from _heat(one)
@@ -97,25 +100,26 @@ def shown(rows: Sequence[Row], *, everything: bool) -> list[Row]:
     return sorted(ranked[:MOST], key=lambda row: row.number)
 
 
-def _table(rows: Sequence[Row], chosen: Sequence[Row]) -> Table:
+def _table(rows: Sequence[Row], chosen: Sequence[Row], *, wide: bool) -> Table:
+    """Return what varies, then the results; energy times time and occupancy only where there is room."""
     axes, best = varying(rows), _best(rows)
     front = pareto(rows) if best["time"] else frozenset()
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("")
     for name in axes:
-        table.add_column(name, justify="right" if name in _RIGHT else "left", no_wrap=name in _RIGHT)
-    for name in ("time", "power", "energy", "energy×time"):
+        right = name in _RIGHT
+        table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for name in ("time", "power", "energy", *(("energy×time", "occ.") if wide else ())):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("occ.", justify="right")
     table.add_column("limited by", overflow="fold")
     for row in chosen:
         cells = [Text(plain(read(row))) for read in axes.values()]
         mark = FRONT if row.number in front else ""
-        table.add_row(mark, *cells, *_results(row, best))
+        table.add_row(mark, *cells, *_results(row, best, wide=wide))
     return table
 
 
-def _results(row: Row, best: Mapping[str, set[int]]) -> Iterator[Text]:
+def _results(row: Row, best: Mapping[str, set[int]], *, wide: bool) -> Iterator[Text]:
     assert row.time is not None
     assert row.power is not None
     assert row.energy is not None
@@ -123,8 +127,9 @@ def _results(row: Row, best: Mapping[str, set[int]]) -> Iterator[Text]:
     yield _value(si(row.time.value, "s"), marked=row.number in best["time"])
     yield Text(si(row.power.value, "W") + ("*" if row.at_power_limit else " "))
     yield _value(si(row.energy.value, "J"), marked=row.number in best["energy"])
-    yield _value(si(row.energy_delay, "Js"), marked=row.number in best["edp"])
-    yield Text(percent(row.occupancy) if row.occupancy is not None else "")
+    if wide:
+        yield _value(si(row.energy_delay, "Js"), marked=row.number in best["edp"])
+        yield Text(percent(row.occupancy) if row.occupancy is not None else "")
     yield Text(plain(row.limited_by))
 
 

@@ -26,6 +26,7 @@ from warpwatt.core.errors import (
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import Prediction
 from warpwatt.frontend.messages import errors
+from warpwatt.gpus import names_many
 from warpwatt.request.choices import complete_gpus, model_choice
 from warpwatt.server.lsp.extract import advice_facts, facts_of, other_fact
 from warpwatt.server.lsp.facts import Answer, OtherFact, Problem, Progress, Result, Shown
@@ -130,7 +131,7 @@ class Analysis:
     ) -> _Question | None:
         """Predict one launch on one GPU, or recall it; None where the launch is wrong on every GPU."""
         try:
-            request = words.read()
+            request = words.read(session.compilation.define)
             with self.watch.stage("recall"):
                 name = module.named(request.kernel or "").name
                 key = key_of(module, name, request, gpu, self.job.query)
@@ -140,7 +141,7 @@ class Analysis:
                 with self.watch.stage("predict"):
                     question.predict(session, self.job.query.beside)
         except (LaunchError, UnsupportedGpuError) as error:
-            if session.gpus != "all":
+            if not names_many(session.gpus):
                 self.problems.append(launch_problem(error, words, self.job.path))
                 return None
             return _Question.without_facts(gpu, request, module)

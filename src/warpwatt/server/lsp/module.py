@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Kernel
 from warpwatt.frontend.compilation import compile_cuda
 from warpwatt.frontend.compiled import Source
-from warpwatt.frontend.demangle import demangle
 from warpwatt.frontend.entries import compiled_entries
 from warpwatt.frontend.select import select
 from warpwatt.frontend.toolkits import for_target
+from warpwatt.native.demangle import demangle
 from warpwatt.request.options import CompilationOptions, ModelOptions
 from warpwatt.request.session import Session
 from warpwatt.server.lsp.moved import entry_codes

@@ -185,7 +185,7 @@ def _predictions(
 ) -> tuple[Prediction, ...]:
     session = _session(request, source, limits, confined=confined, notify=notes.append)
     launch = launch_of(request.get("launch", {}))
-    wanted = requests(source, launch)
+    wanted = requests(source, launch, defines=session.compilation.define)
     for request_ in wanted:
         _check_launch(request_, limits)
     count = len(wanted) * len(request.get("gpus", DEFAULT_GPUS))

@@ -57,9 +57,7 @@ def examples() -> dict[str, Any]:
     """
     texts = {name: file.read_text(encoding="utf-8") for name, file in shipped.kernels().items()}
     return {
-        "examples": [
-            {"name": name, "title": _title(text), "source": text} for name, text in texts.items()
-        ]
+        "examples": [{"name": name, "title": _title(text), "source": text} for name, text in texts.items()]
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpwatt.frontend.demangle import demangle
+from warpwatt.native.demangle import demangle
 
 NAMES = {
     "saxpy": "saxpy",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpwatt.core.errors import InputError
-from warpwatt.sweep.sizes import evaluate
+from warpwatt.core.sizes import evaluate
 
 NAMES = {"n": 1000, "TILE": 16, "k": 7}
 TERMS = st.recursive(
