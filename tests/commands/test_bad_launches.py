@@ -49,6 +49,15 @@ __global__ void k(float *y) {
     y[threadIdx.x] = 1.0f;
 }
 """
+DYNAMIC = """\
+extern __shared__ float s[];
+__global__ void k(float *y) {
+    __shared__ float fixed[16];
+    fixed[threadIdx.x % 16] = s[threadIdx.x] = y[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = s[63 - threadIdx.x] + fixed[threadIdx.x / 16];
+}
+"""
 GRID = ["--grid", "4", "--block", "256", "--arg", "n=1024", "--arg", "y=f32[n]"]
 BLOCK = ["--grid", "4", "--block", "64", "--arg", "y=f32[64]:zeros"]
 
@@ -59,6 +68,18 @@ def test_a_buffer_too_small(run, file):
     assert "k.cu:4: thread (255, 0, 0) of block (3, 0, 0): load of 4 bytes at byte 4096 of buffer x" in err
     assert "which has 4096 bytes" in err
     assert "--arg x=TYPE[SHAPE]" in err
+
+
+@pytest.mark.parametrize("level", ["sass", "ptx"])
+def test_dynamic_shared_memory_that_the_launch_does_not_give(run, file, level):
+    """Counting the PTX in closed form would not see it."""
+    kernel = [file("k.cu", DYNAMIC), *BLOCK, "--level", level]
+    code, _, err = run("predict", *kernel)
+    assert code == 1
+    assert "k.cu:4: thread (0, 0, 0) of block (0, 0, 0): store of 4 bytes at byte" in err
+    assert "of shared memory, of which a block has" in err
+    assert "--shared BYTES" in err
+    assert run("predict", *kernel, "--shared", "256")[0] == 0
 
 
 def test_an_index_below_zero(run, file):

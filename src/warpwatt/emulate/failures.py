@@ -11,7 +11,8 @@ from warpwatt.core.arguments import Scalar
 from warpwatt.core.errors import DeadlockError, EndlessLoopError, InputError, MemoryFaultError
 from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Program, SourceLine
+from warpwatt.core.program import Program, SourceLine, Space
+from warpwatt.emulate.layout import SHARED_SLOT, SLOT_BITS
 from warpwatt.emulate.run import Stop
 from warpwatt.native.demangle import demangle
 from warpwatt.program.cfg import control_flow
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Fault, Run
     from warpwatt.program.binding import BoundLaunch
 
-SLOT_BITS = 40
 TRAP_HINT = (
     "a check of the kernel failed (assert, __trap), or it waits for the whole grid (grid.sync()), "
     "which only a cooperative launch under `warpwatt run` can"
@@ -102,7 +102,11 @@ def _fault(
         )
     what = program.instructions[fault.instruction].memory
     verb = what.access.value if what is not None else "access"
-    target, hint = _target(fault, launch, buffers)
+    target, hint = (
+        _shared_target(fault, program, launch)
+        if fault.address >> SLOT_BITS == SHARED_SLOT
+        else _target(fault, launch, buffers)
+    )
     if fault.reason == MISALIGNED:
         hint = "a thread reaches N bytes only at multiples of N: check casts and offsets of the pointer"
     return MemoryFaultError(
@@ -111,6 +115,18 @@ def _fault(
         hint=hint,
         **_place(line),
     )
+
+
+def _shared_target(fault: Fault, program: Program, launch: Launch) -> tuple[str, str]:
+    """Return which byte of shared memory was accessed, and what the user can do about it."""
+    variables = sum(v.size for v in program.variables if v.space is Space.SHARED)
+    has = max(program.static_shared, variables) + launch.dynamic_shared
+    target = (
+        f"byte {fault.address & ((1 << SLOT_BITS) - 1)} of shared memory, of which a block has {has} bytes"
+    )
+    if launch.dynamic_shared:
+        return target, "give it more dynamic shared memory (--shared BYTES), or check the index"
+    return target, "is it `extern __shared__`? give it its size: --shared BYTES"
 
 
 def _target(fault: Fault, launch: Launch, buffers: Mapping[int, tuple[str, float | None]]) -> tuple[str, str]:

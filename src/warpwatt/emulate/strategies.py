@@ -133,10 +133,19 @@ def count_closed_form(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refus
         return Refusal("only PTX is counted in closed form")
     if any(i.memory is not None and i.memory.space is Space.TEXTURE for i in analysis.program.instructions):
         return Refusal("analysis does not see what textures move")
+    if _lacks_shared(analysis):
+        return Refusal("the launch gives no dynamic shared memory")
     counted = analysis.counted
     if counted.assumptions or not all(pattern.known for pattern in counted.accesses.values()):
         return Refusal("control flow or addresses depend on data")
     return counted
+
+
+def _lacks_shared(analysis: LaunchAnalysis) -> bool:
+    """Whether the kernel names ``extern __shared__`` memory that the launch has none of: using it fails."""
+    variables = analysis.program.variables
+    dynamic = any(v.external and v.space is Space.SHARED for v in variables)
+    return dynamic and not analysis.launch.dynamic_shared
 
 
 def emulate(analysis: LaunchAnalysis, _: Refusal) -> Execution | Refusal:
