@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs tutorials lock validate bench prepare measure rehearse clean
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs tutorials lock validate bench prepare measure rehearse clean mcp skill
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -50,6 +50,14 @@ fuzz: $(DEV) $(LIBRARY) ## FUZZ changed files, every loader its share; anything 
 
 random-kernels: $(DEV) $(LIBRARY) ## sampled blocks against whole grids of SEEDS random kernels
 	WARPWATT_RANDOM_KERNELS=$(or $(SEEDS),300) $(BIN)/pytest -q tests/emulate/test_random_kernels.py
+
+mcp: $(RUN) $(LIBRARY) ## the tools for agents through the official SDK, in an environment of its own
+	$(PYTHON) -m venv --clear build/mcp
+	build/mcp/bin/pip install --quiet --editable ".[mcp]"
+	build/mcp/bin/python -m tests.server.mcp.protocol
+
+skill: $(RUN) $(LIBRARY) ## follow the agents' skill: the worked example of docs/how-to/agents.md
+	cd skills/predicting-gpu-kernels/example && PATH="$(abspath $(BIN)):$$PATH" $(abspath $(BIN))/python optimise.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .

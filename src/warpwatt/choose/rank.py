@@ -17,7 +17,8 @@ from warpwatt.core.errors import (
     UsageError,
     WarpWattError,
 )
-from warpwatt.core.ranking import Failed, Objective, Ranked, Ranking
+from warpwatt.core.objective import Objective
+from warpwatt.core.ranking import Failed, Ranked, Ranking
 
 if TYPE_CHECKING:
     from warpwatt.core.estimate import Estimate

@@ -39,6 +39,7 @@ VERBS: Mapping[str, str] = {
     "models": "warpwatt.commands.models:models",
     "calibrate": "warpwatt.commands.calibrate:calibrate",
     "lsp": "warpwatt.commands.lsp:lsp",
+    "mcp": "warpwatt.commands.mcp:mcp",
     "doctor": "warpwatt.commands.doctor:doctor",
     "measure": "warpwatt.commands.measure:measure",
     "serve": "warpwatt.commands.serve:serve",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.core.ranking import Objective
+from warpwatt.core.objective import Objective
 
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import LaunchText

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from warpwatt.core.errors import WarpWattError
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.objective import Objective
 from warpwatt.core.prediction import Prediction
-
-
-class Objective(StrEnum):
-    """What should be small."""
-
-    TIME = "time"
-    """Seconds."""
-    ENERGY = "energy"
-    """Joules."""
-    EDP = "edp"
-    """Energy-delay product: joules times seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

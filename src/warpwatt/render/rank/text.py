@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from warpwatt.core.ranking import Objective, Ranked, Ranking
+from warpwatt.core.objective import Objective
+from warpwatt.core.ranking import Ranked, Ranking
 from warpwatt.core.units import si
 from warpwatt.render.compare.words import relative
 from warpwatt.render.console import HEADING, QUIET, plain, to_text

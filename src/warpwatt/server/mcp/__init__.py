@@ -1,0 +1,1 @@
+"""Predictions for agents that speak the Model Context Protocol, over standard input and output."""

@@ -1,0 +1,36 @@
+"""The protocol server: :mod:`.tools` under the official SDK."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+from warpwatt.core.errors import WarpWattError
+from warpwatt.core.version import __version__
+from warpwatt.server.mcp import tools
+
+
+def make_server() -> MCPServer:
+    """Return the server with its tools."""
+    server = MCPServer("warpwatt", version=__version__)
+    for tool in (tools.predict, tools.rank, tools.gpus):
+        server.add_tool(_told(tool))
+    return server
+
+
+def _told(tool: Callable[..., str]) -> Callable[..., str]:
+    """Return the tool with expected failures as messages for the agent: what is wrong, and what helps."""
+
+    @functools.wraps(tool)
+    def call(*words: Any, **named: Any) -> str:
+        try:
+            return tool(*words, **named)
+        except WarpWattError as error:
+            parts = (str(error), error.details, f"fix: {error.hint}" if error.hint else "")
+            raise ToolError("\n".join(filter(None, parts))) from None
+
+    return call
