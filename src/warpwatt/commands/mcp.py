@@ -10,9 +10,11 @@ from warpwatt.core.errors import ToolchainError
 @click.command()
 def mcp() -> None:
     """Offer agents the tools predict, rank and gpus, through stdin and stdout (Model Context Protocol)."""
+    from warpwatt.server.mcp.serve import make_server
+
     try:
-        from warpwatt.server.mcp.serve import make_server
+        server = make_server()
     except ModuleNotFoundError as error:
         hint = "pip install 'warpwatt[mcp]'"
         raise ToolchainError(f"the protocol server needs {error.name}", hint=hint) from None
-    make_server().run("stdio")
+    server.run("stdio")

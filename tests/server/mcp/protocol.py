@@ -6,8 +6,6 @@ import asyncio
 import json
 from pathlib import Path
 
-from mcp import Client
-
 from warpwatt.server.mcp.serve import make_server
 
 SAXPY = Path(__file__).parents[3] / "examples" / "saxpy.cu"
@@ -15,6 +13,8 @@ SAXPY = Path(__file__).parents[3] / "examples" / "saxpy.cu"
 
 async def speak() -> None:
     """List the tools, predict once, and fail once."""
+    from mcp import Client
+
     async with Client(make_server()) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == {"predict", "rank", "gpus"}
         answer = await client.call_tool("predict", {"source": SAXPY.read_text(), "gpu": "a100"})
