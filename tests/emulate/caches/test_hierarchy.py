@@ -276,9 +276,10 @@ def rows_apart(blocks: int) -> kernels.TracedKernel:
         (kernels.interleaved(12, 10), 0, math.inf),
         (kernels.stencil(12, 10), 0, math.inf),
         (kernels.strided(300, 256), 0, 32.0),
+        (kernels.strided(300, 64), 0, 128.0),
         (rows_apart(40), 0, 32.0),
     ],
-    ids=["copy", "interleaved", "stencil", "strided", "rows apart"],
+    ids=["copy", "interleaved", "stencil", "strided", "in one piece", "rows apart"],
 )
 def test_what_lies_side_by_side_is_asked_for_together(kernel, index, run):
     """Endless where the next block goes on; a thread's own row is long, but asked for bit by bit."""
@@ -340,3 +341,19 @@ def test_places_drawn_from_a_counter_are_written_once_each():
     )
     work = workload(kernel.execution(numbers), find("rtx3090"), RESOURCES)
     assert work.dram.written == pytest.approx(4_000 * 128)
+
+
+def unrolled(blocks: int) -> kernels.TracedKernel:
+    """Each thread reads 64 bytes of its own, a sector of them with each of two instructions."""
+
+    def accesses(x, y, z):
+        for warp in range(4):
+            start = kernels.slot(2) + ((x * 4 + warp) * 32 + kernels.LANES) * 64
+            yield [(0, start), (1, start + 32)]
+
+    loads = ((Access.LOAD, 4, "ld.global.f32"),) * 2
+    return kernels.TracedKernel(Dim3(blocks), Dim3(128), loads, accesses, {2: ("x", blocks * 8192)})
+
+
+def test_what_threads_read_with_two_loads_lies_side_by_side():
+    assert work_of(unrolled(300)).hits[0].run == math.inf

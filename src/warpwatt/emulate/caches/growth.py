@@ -26,6 +26,8 @@ from warpwatt.emulate.scaling import occurring
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.emulate.caches.stream import FirstAsked
+
 
 FITTING = 0.7
 """Share of sampled blocks whose addresses must lie on the line of the others."""
@@ -73,7 +75,7 @@ def growths(
     buffers: Mapping[int, tuple[str, float | None]],
     partly: NDArray[np.int64],
     scales: Mapping[int, float],
-    runs: Mapping[int, float],
+    asked: FirstAsked,
 ) -> tuple[Growth, ...]:
     """Return the footprints of the instructions that reach together.
 
@@ -87,8 +89,8 @@ def growths(
         Sectors that stay partly written, ascending.
     scales
         Instruction to its accesses over those in the trace, where the trace was cut short.
-    runs
-        Instruction to the bytes side by side that a block asks for at one time.
+    asked
+        What warps ask for at one time.
     """
     groups: list[tuple[int, tuple[float, ...], list[int]]] = []
     for index in occurring(touched.instruction):
@@ -107,7 +109,7 @@ def growths(
                 _growth(touched, tuple(members), slot, steps, blocks, buffers, partly, scales),
                 0 if steps else period(*bases[members[0]], blocks),
             ),
-            run=_run_of_neighbours(max(runs.get(i, 0.0) for i in members), steps),
+            run=_run_of_neighbours(asked.run(members), steps),
         )
         for slot, steps, members in groups
     ]

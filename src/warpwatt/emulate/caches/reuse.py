@@ -13,7 +13,7 @@ from warpwatt.core.program import Program
 from warpwatt.core.reuse import LineStream, Reuse
 from warpwatt.emulate.caches.growth import bases_of, growths
 from warpwatt.emulate.caches.sets import touches
-from warpwatt.emulate.caches.stream import bytes_per_sector, line_stream, runs_of
+from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,8 +45,8 @@ def reuse_of(
     stream = line_stream(trace, warps, program, routine)
     read, written, partial = touches(stream, bytes_per_sector(trace, program))
     bases = bases_of(stream)
-    runs = runs_of(stream)
-    grown = (growths(t, bases, blocks, buffers, partial, scales or {}, runs) for t in (read, written))
+    asked = first_asked(stream)
+    grown = (growths(t, bases, blocks, buffers, partial, scales or {}, asked) for t in (read, written))
     kept, whole = _far_apart(stream, blocks)
     return Reuse(
         stream=kept,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 LINE_BITS = 7
 SECTOR = 32
+PIECE = 8
+"""Sectors in a row that one channel of DRAM holds (accel-sim, SM86_RTX3070: ``dramid@8``, 256 bytes)."""
 SLOT_BITS = 40
 LOCAL_SLOT = 0xF1
 _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "STRONG", "BYPASS", "NA"})
@@ -57,31 +60,42 @@ def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     return sum(len(np.unique(line[mask >> bit & 1 > 0])) for bit in range(4))
 
 
-def runs_of(stream: LineStream) -> dict[int, float]:
-    """Return instruction -> bytes side by side that the warps of a block ask for when they first execute it.
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstAsked:
+    """Sectors that warps ask for when they first execute an instruction; one row per sector of an access."""
 
-    The mean over blocks.
-    """
-    if not len(stream.line):
-        return {}
-    warps = int(stream.warp.max()) + 1
+    instruction: NDArray[np.int32]
+    block: NDArray[np.int32]
+    sector: NDArray[np.int64]
+
+    def run(self, instructions: Collection[int]) -> float:
+        """Return the bytes side by side that a block asks for with some instructions, the mean over blocks.
+
+        What lies in one :data:`PIECE` is one visit to a channel of DRAM, whatever is left out of it.
+        """
+        rows = np.isin(self.instruction, list(instructions))
+        if not rows.any():
+            return 0.0
+        order = np.lexsort((self.sector[rows], self.block[rows]))
+        block, sector = self.block[rows][order], self.sector[rows][order]
+        same = block[1:] == block[:-1]
+        fresh, begins = np.ones(len(sector), bool), np.ones(len(sector), bool)
+        fresh[1:] = ~same | (sector[1:] != sector[:-1])
+        near = (sector[1:] <= sector[:-1] + 1) | (sector[1:] // PIECE == sector[:-1] // PIECE)
+        begins[1:] = ~(same & near)
+        return SECTOR * float(fresh.sum() / begins.sum())
+
+
+def first_asked(stream: LineStream) -> FirstAsked:
+    """Return what each warp asks for at its first execution of each instruction."""
+    warps = int(stream.warp.max(initial=0)) + 1
     key = stream.instruction.astype(np.int64) * warps + stream.warp
-    first = np.full(int(key.max()) + 1, np.iinfo(np.int64).max)
+    first = np.full(int(key.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, key, stream.time)
-    rows = stream.time == first[key]
-    block = stream.instruction[rows].astype(np.int64) * (int(stream.block.max()) + 1) + stream.block[rows]
-    bits = stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1 > 0
-    row, bit = np.nonzero(bits)
-    sector = stream.line[rows][row] * 4 + bit
-    order = np.lexsort((sector, block[row]))
-    block, sector, of = block[row][order], sector[order], stream.instruction[rows][row][order]
-    begins = np.ones(len(sector), bool)
-    fresh = np.ones(len(sector), bool)
-    same = block[1:] == block[:-1]
-    begins[1:] = ~same | (sector[1:] > sector[:-1] + 1)
-    fresh[1:] = ~same | (sector[1:] != sector[:-1])
-    sectors, starts = np.bincount(of, fresh), np.bincount(of, begins)
-    return {int(i): SECTOR * float(sectors[i] / starts[i]) for i in np.flatnonzero(starts)}
+    rows = np.flatnonzero(stream.time == first[key])
+    row, bit = np.nonzero(stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1 > 0)
+    row = rows[row]
+    return FirstAsked(stream.instruction[row], stream.block[row], stream.line[row] * 4 + bit)
 
 
 def bytes_per_sector(trace: Trace, program: Program) -> NDArray[np.float64]:
