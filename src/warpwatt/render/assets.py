@@ -10,11 +10,12 @@ import jinja2
 from markupsafe import Markup
 
 from warpwatt.render.console import plain
+from warpwatt.render.words import GLOSSARY
 
 
 def environment() -> jinja2.Environment:
     """Return the templates of this package; everything they place is escaped."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         trim_blocks=True,
@@ -23,6 +24,8 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         finalize=_visible,
     )
+    made.globals["glossary"] = GLOSSARY
+    return made
 
 
 def _visible(value: Any) -> Any:

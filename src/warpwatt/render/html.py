@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from warpwatt.render.report.report import Report
 
 STYLES = ("base.css", "plots.css", "report.css", "print.css")
-SCRIPTS = ("theme.js", "save.js", "plots.js", "code.js", "page.js")
+SCRIPTS = ("theme.js", "save.js", "plots.js", "code.js", "tables.js", "page.js")
 """Put into the page in this order, as one style and one script."""
 NOTHING = Markup()
 

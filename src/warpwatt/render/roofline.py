@@ -40,7 +40,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """All roofs, the two that bind, and the kernel's point.
+    """The roofs of the units that the kernel uses, the two that bind, and the kernel's point.
 
     ``compute`` is the roof of the unit that would need longest for its share of the FLOP. ``intensity`` is
     in FLOP per DRAM byte, ``levels`` has it for each level of memory that is used, DRAM first;
@@ -93,9 +93,9 @@ def roofline(prediction: Prediction) -> Roofline | None:
     if binding is None or not (binding.peak > 0 and traffic > 0 and time.low > 0):
         return None
     memory = memory_roofs(case)
-    roofs = (*(roof for roof in compute.values() if roof.peak > 0), *memory)
+    used = (roof for unit, roof in compute.items() if roof.peak > 0 and work.get(unit, 0.0) > 0)
     point = (flops / traffic, flops / time.value, flops / time.high, flops / time.low)
-    return Roofline(roofs, binding, memory[0], *point, levels=_levels(case, memory, flops))
+    return Roofline((*used, *memory), binding, memory[0], *point, levels=_levels(case, memory, flops))
 
 
 def instruction_roofline(prediction: Prediction) -> Roofline | None:

@@ -73,6 +73,35 @@ def component_name(key: str) -> str:
     return COMPONENTS.get(key, COMPONENTS.get(key.lower(), unit_name(key)))
 
 
+GLOSSARY: Mapping[str, str] = {
+    "Speed of Light": "How busy every unit is, in percent of what it could do at these clocks",
+    "Roofline": "Work per second against work per byte, under what the units and memories allow",
+    "Memory": "Bytes between the SMs, the caches and DRAM",
+    "Scheduler and Warp State": "What warps do in each cycle: issue an instruction, or wait, and for what",
+    "Occupancy": "Warps resident on an SM, in percent of the most that it can hold",
+    "Theoretical": "Occupancy that registers, shared memory and block size allow",
+    "Issue slots": "Cycles of the warp schedulers in which an instruction is issued",
+    "DRAM": "The device's memory",
+    "L2 cache": "The cache that all SMs share",
+    "L1 cache": "The cache of each SM, in one memory with shared memory",
+    "LSU": "Load/store unit: all accesses to shared, local and global memory pass through it",
+    "FP32 pipe": "Single-precision additions, multiplications and multiply-adds (FMA)",
+    "FP64 pipe": "Double-precision arithmetic",
+    "FP16 pipe": "Half-precision arithmetic outside the tensor cores",
+    "Integer pipe": "Additions, comparisons and logic of integers (ALU)",
+    "Integer multiplier": "Integer multiply-adds",
+    "SFU": "Special functions: reciprocal, square root, exponential, logarithm, sine (XU)",
+    "Tensor cores": "Matrix multiply-accumulate instructions",
+    "Uniform pipe": "Instructions whose operands are the same for all lanes of a warp",
+    "Branch unit": "Branches, barriers and other control flow",
+    "Moves": "Copies between registers",
+    "Shared memory": "The memory of a block, on the SM; 32 banks of 4 bytes",
+    "Texture unit": "Fetches from textures and surfaces",
+    "dispatch": "The unit that gives blocks to the SMs",
+}
+"""What Nsight Compute's words mean, for those who do not know them."""
+
+
 def unit_name(key: str) -> str:
     """Return the name of a utilisation key.
 

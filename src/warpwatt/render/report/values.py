@@ -35,6 +35,8 @@ class Figure:
     low: float
     high: float
     best: bool = False
+    full: str = ""
+    """What the right end of the scale stands for; the left is zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ def figure(name: str, estimate: Estimate, full: float, *, marked: bool = False) 
     scale = 100 / full if full > 0 else 0.0
     ends = (estimate.value, estimate.low, estimate.high)
     middle, low, high = (round(min(100.0, max(0.0, x * scale)), 1) for x in ends)
-    return Figure(name, quantity(estimate), bounds(estimate), str(estimate.source), middle, low, high, marked)
+    source, end = str(estimate.source), si(full, estimate.unit)
+    return Figure(name, quantity(estimate), bounds(estimate), source, middle, low, high, marked, end)
 
 
 def bar(label: str, share: float, note: str = "", amount: float | None = None, hint: str = "") -> Bar:

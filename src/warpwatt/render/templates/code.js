@@ -179,6 +179,8 @@ const connect = (section) => {
     if (own) tell(own, own.picked);
   };
   select.addEventListener("change", warm);
+  const ptx = section.querySelector("[data-show-ptx]");
+  if (ptx) ptx.addEventListener("change", () => { section.querySelector("[data-ptx]").hidden = !ptx.checked; });
   warm();
   for (const listing of listings) {
     const hottest = [...listing.shares].reduce((best, one) => (one[1] > best[1] ? one : best), [-1, 0]);
