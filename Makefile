@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs tutorials lock validate bench prepare measure rehearse clean mcp skill
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -83,6 +83,9 @@ validate: $(DEV) $(LIBRARY) ## the published tables and public data sets (minute
 
 bench: $(DEV) $(LIBRARY)
 	$(BIN)/python -m benchmarks
+
+pictures: $(DEV) $(LIBRARY) ## pictures and sentences of README and docs, of the pages of docs/validation; needs Chromium
+	$(BIN)/python -m validation.pictures --report
 
 tutorials: $(DEV) ## the wheel, installed without the checkout; every tutorial from an empty folder
 	rm -rf build/wheel && $(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheel .

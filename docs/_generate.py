@@ -32,6 +32,10 @@ _OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:src|validation|corpus|data|examples|be
 _LOADED = re.compile(
     r"""<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=["']?((?:https?:)?//[^"'\s>]+)"""
 )
+_TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+_LEFT_OUT = re.compile(r"^## Rows left out\n(?:(?!^## ).*\n?)*", re.MULTILINE)
+LONG = 16
+"""Rows beyond which a table of a validation page is folded."""
 TABLES = {
     "quantities": quantities.table,
     "time_models": models.time_table,
@@ -63,7 +67,8 @@ def _whole(nav: Any, known: set[str]) -> Any:
     if isinstance(nav, dict):
         return {title: _whole(item, known) for title, item in nav.items()}
     if isinstance(nav, str):
-        return sorted(name for name in known if name.startswith(nav)) if nav.endswith("/") else nav
+        pages = sorted(name for name in known if name.startswith(nav) and not name.endswith("/index.md"))
+        return pages if nav.endswith("/") else nav
     return [_whole(item, known) for item in nav]
 
 
@@ -96,9 +101,30 @@ def on_post_build(config: MkDocsConfig) -> None:
             raise PluginError(f"{page.relative_to(config.site_dir)} loads {found[1]}")
 
 
+def _left_out_last(markdown: str) -> str:
+    """Return a page whose account of what was left out stands at its end."""
+    found = _LEFT_OUT.search(markdown)
+    return markdown if found is None else f"{markdown.replace(found[0], '').rstrip()}\n\n{found[0].strip()}\n"
+
+
+def _folded(markdown: str) -> str:
+    """Return a page whose long tables open on demand."""
+
+    def fold(table: re.Match[str]) -> str:
+        rows = table[0].count("\n") - 2
+        if rows <= LONG:
+            return table[0]
+        said = f"<summary>{rows} rows</summary>"
+        return f'<details markdown="1">{said}\n\n{table[0]}\n</details>\n'
+
+    return _TABLE.sub(fold, markdown)
+
+
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Fill in generated tables; links out of the documentation lead to the repository."""
     markdown = _MARK.sub(lambda found: TABLES[found[1]](), markdown)
-    if page.file.src_uri.startswith("validation/"):  # brackets side by side are text there, never a link
+    if page.file.src_uri.startswith("validation/"):
+        markdown = _folded(_left_out_last(markdown))
+        # brackets side by side are text there, never a link
         markdown = _ADJACENT.sub(lambda found: found[0] if found[1] else "]\\[", markdown)
     return _OUTSIDE.sub(rf"]({REPOSITORY}/\1)", _EXAMPLE.sub("", markdown))

@@ -16,8 +16,9 @@ from warpwatt.render.code import listings
 from warpwatt.render.context import Context
 
 ORDER = [
+    "What would help",
     "Speed of Light", "Roofline", "Memory", "Scheduler and Warp State", "Energy by component", "Occupancy",
-    "Clock sweep", "Source", "What would help", "Where the numbers come from",
+    "Clock sweep", "Source", "Where the numbers come from",
 ]  # fmt: skip
 
 
