@@ -151,8 +151,8 @@ Written by `python -m validation.autotuners.ranking` on {date}, predictions of c
 
 **Of two configurations, which is faster, and how sure is that?** {n} configurations of nine public
 brute-force searches over three kernels, {pairs} pairs: Brier score **{brier}**, with {deferred} of the pairs
-deferred and {right} of the others right. A roofline with the same noise has {roofline} ({roofline_deferred} deferred,
-{roofline_right} right); always saying one half has 0.250; 0 is perfect.
+deferred and {right} of the others right. A roofline with the same noise has {roofline} ({roofline_deferred}
+deferred, {roofline_right} right); always saying one half has 0.250; 0 is perfect.
 
 The Brier score is the mean of (probability − what happened)². Each pair is two rows of one search on one GPU
 ([sources](autotuners.md)), its probability that of `warpwatt rank`, and it is *deferred* where neither side

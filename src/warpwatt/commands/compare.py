@@ -23,6 +23,7 @@ class CompareFormat(StrEnum):
     JSON = "json"
     HTML = "html"
     GITHUB = "github"
+    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ COMPARISON_FORMATS: Mapping[str, str] = {
     "json": "warpwatt.render.compare.json:render",
     "html": "warpwatt.render.compare.page:render",
     "github": "warpwatt.render.compare.github:render",
+    "markdown": "warpwatt.render.compare.markdown:render",
 }
 """Format to ``module:function`` for the result of ``warpwatt compare``."""
 
