@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.program import Flow, Unit
-from warpwatt.native.demangle import demangle
 from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
+from warpwatt.native.demangle import demangle
 from warpwatt.request.choices import parse_clocks
 from warpwatt.run.client import Bounds, StoppedError, run_program
 from warpwatt.run.protocol import Function, Header, Launch, Type

@@ -23,17 +23,19 @@ the programs is looked at whose name's SHA-256 begins with an even digit; the ot
 those whose second digit is 0, 1 or 2 are the **test**: nobody looks at their single errors. The others are
 development data: the causes of large errors are looked for in them.
 
-Compiled by {compilers} (the measured ones: clang 18, ptxas 12.6). A program is ended once all measured
-launches were asked for, or after {limit:.0f} s of CPU time of its own; computing and predicting have half
-of that each. {tried} of {ours} programs were tried, those with short kernels first: the limits are those of
-a busy machine, not the programs'. Inputs that the repository does not hold were not fetched.
+Compiled by {compilers}; the measured ones by clang 18 and ptxas 12.6.
+A program is ended once all measured launches were asked for, or after {limit:.0f} s of its own CPU time, or
+four times that of wall time; computing and predicting have half of it each. {tried} of {ours}
+programs were tried. Inputs that the repository does not hold were not fetched.
 
 A *kernel* is one name with one grid and block of one program; its figures are means of its launches.
 *Operations*: FP32 and FP64 operations and integer instructions of predicated-on threads; a kernel is within
-so many percent of the counters where all three are. The integer counter
-(`smsp__sass_thread_inst_executed_op_integer_pred_on`) takes {integers}. *FP*: FP32 and FP64 operations
-together. *Bytes*: DRAM, read and written. Time: error (predicted − measured)/measured; *bias* its median
-with sign, *held* the share of measured times inside the 10–90 % interval.
+so many percent of the counters where all three are; PTX, which stands in where machine code cannot be run,
+has other instructions and is left out of it. The integer counter
+(`smsp__sass_thread_inst_executed_op_integer_pred_on`) takes {integers}.
+*FP*: FP32 and FP64 operations together. *Bytes*: DRAM, read and written. Time: error
+(predicted − measured)/measured; *bias* its median with sign, *held* the share of measured times inside the
+10–90 % interval.
 """
 INTEGER = (
     "IADD3",
@@ -53,6 +55,8 @@ INTEGER = (
 digit where both compilers make the same code. Selects, PRMT, moves, conversions and uniform ones are not."""
 IN_CHECKOUT = r"\S*/src/"
 """Where the checkout lies does not matter."""
+OFF = 0.1
+"""Relative error from which on operations or bytes are missed."""
 LEAST_BYTES = 100_000.0
 """Below this DRAM traffic is mostly code, constants and the profiler's own."""
 LEAST_OPERATIONS = 1000.0
@@ -86,6 +90,16 @@ class Compared:
         return float(max(errors))
 
     @property
+    def machine_code(self) -> bool:
+        """Whether operations are those of machine code."""
+        return str(self.predicted["found_by"]).startswith("sass")
+
+    @property
+    def missed(self) -> bool:
+        """Whether operations or bytes are off by more than :data:`OFF`."""
+        return (self.machine_code and self.operations > OFF) or not _within(self, "dram", OFF)
+
+    @property
     def inside(self) -> bool:
         """Whether the interval holds the measured time."""
         return bool(self.predicted["low"] <= self.measured.seconds <= self.predicted["high"])
@@ -115,7 +129,7 @@ def _mean(program: str, kernel: str, pairs: Sequence[tuple[Mapping[str, Any], Ro
         name: statistics.fmean(getattr(row, name) for _, row in pairs)
         for name in ("seconds", "dram", "fp32", "fp64", "int_ops")
     }
-    kept = {name: first[name] for name in ("bottleneck", "found_by", "clean")}
+    kept = {name: first[name] for name in ("bottleneck", "found_by", "clean", "assumptions")}
     return Compared(program, kernel, {**predicted, **kept}, Row(kernel, row.grid, row.block, **measured))
 
 
@@ -145,11 +159,13 @@ def page(
     )
     both = {"development": ours, "test": test}
     large = {name: [c for c in group if c.measured.dram >= LEAST_BYTES] for name, group in both.items()}
-    right = [c for c in ours if c.operations <= 0.1 and _within(c, "dram", 0.1)]
+    right = [c for c in ours if not c.missed]
     judged = {"right": right, "not": [c for c in ours if c not in right]}
     parts = ["# Whole programs beside hardware counters", protocol.strip()]
     parts += ["## Programs, as tried last", _programs(programs, either)]
     parts += ["## Kernels", _kernels(both)]
+    parts += ["### What compiled them (development)", _kernels(_by(ours, compiler_of(journal)))]
+    parts += ["### Those that are missed by more than 10 %", _silent(both)]
     parts += [f"### Those that move {LEAST_BYTES / 1e3:.0f} kB or more", _kernels(large)]
     parts += ["## Time", _times(both)]
     parts += [
@@ -164,6 +180,31 @@ def page(
     parts += ["## Every development kernel", _list(ours)]
     parts += ["## Programs without a row", _missing(programs, either)]
     return "\n\n".join(parts) + "\n"
+
+
+def compiler_of(journal: Mapping[str, Mapping[str, Any]]) -> Callable[[Compared], str]:
+    """Return what says by what a kernel's program was compiled."""
+    return lambda one: str(journal[one.program].get("compiler"))
+
+
+def _silent(groups: Mapping[str, Sequence[Compared]]) -> str:
+    """Count what is missed, and of it what the result says: by its interval, or by an assumption it names."""
+    columns = ("kernels", "missed", "time inside the interval", "else an assumption named", "neither: silent")
+    lines = ["| | " + " | ".join(columns) + " |", "|---" + "|--:" * len(columns) + "|"]
+    for name, group in groups.items():
+        missed = [c for c in group if c.missed]
+        outside = [c for c in missed if not c.inside]
+        named = [c for c in outside if c.predicted["assumptions"]]
+        cells = (
+            name,
+            len(group),
+            len(missed),
+            len(missed) - len(outside),
+            len(named),
+            len(outside) - len(named),
+        )
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
 
 
 def _limit(one: Compared) -> str:
@@ -192,6 +233,7 @@ def _programs(programs: Sequence[Program], journal: Mapping[str, Mapping[str, An
     columns = (
         "programs", "tried", "build", "all measured launches seen", "ended by themselves",
         "their own check fails", "launches", "of them without an assumption about contents",
+        "CPU time computing, s", "predicting, s",
     )  # fmt: skip
     lines = ["| | " + " | ".join(columns) + " |", "|---" + "|--:" * len(columns) + "|"]
     for name, wanted in (("development", False), ("test", True)):
@@ -204,7 +246,8 @@ def _programs(programs: Sequence[Program], journal: Mapping[str, Mapping[str, An
         launches = sum(e.get("launches", 0) for e in entries)
         clean = sum(e.get("clean", 0) for e in entries)
         built = sum(e["builds"] for e in entries)
-        cells = (name, len(own), len(entries), built, seen, ended, failed, launches, clean)
+        seconds = [round(sum(e.get(part, 0.0) for e in entries)) for part in ("computing", "predicting")]
+        cells = (name, len(own), len(entries), built, seen, ended, failed, launches, clean, *seconds)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
@@ -220,9 +263,11 @@ def _share(values: Sequence[bool]) -> str:
 
 def _kernels(groups: Mapping[str, Sequence[Compared]]) -> str:
     head = "| | kernels | operations ≤3 % | ≤10 % | ≤25 % | FP ≤3 % | bytes ≤3 % | ≤10 % | ≤25 % |"
-    lines = [head, "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [head, "|---" + "|--:" * 8 + "|"]
     for name, group in groups.items():
-        operations = " | ".join(_share([c.operations <= limit for c in group]) for limit in (0.03, 0.1, 0.25))
+        operations = " | ".join(
+            _share([c.operations <= limit for c in group if c.machine_code]) for limit in (0.03, 0.1, 0.25)
+        )
         floats = _share(
             [_floats(c) <= 0.03 for c in group if c.measured.fp32 + c.measured.fp64 > LEAST_OPERATIONS]
         )
@@ -283,6 +328,7 @@ def _list(group: Sequence[Compared]) -> str:
     for c in sorted(group, key=lambda c: (c.program, c.kernel)):
         ratios = [c.ratio(name) for name in ("seconds", "dram", "fp32", "fp64", "int_ops")]
         cells = [c.program, c.kernel, f"{c.measured.seconds * 1e6:.1f} µs"]
+        ratios[-1] = ratios[-1] if c.machine_code else None
         cells += ["" if r is None else f"×{r:.2f}" for r in ratios]
         lines.append(f"| {' | '.join([*cells, c.predicted['bottleneck']])} |")
     return "\n".join(lines)
