@@ -71,7 +71,7 @@ def nvcc_command(flags: Sequence[str]) -> Command:
             raise ToolchainError("nvcc needs a host C++ compiler and there is none on PATH", hint=hint)
         added += ["-ccbin", str(host)]
     if _compiles(kept):
-        added += [f"-I{HEADERS}", "-include", "warpwatt_removed.h"]
+        added.append(f"-I{HEADERS}")
         added += removed_features(Path(flag) for flag in kept if flag.endswith(_COMPILED))
     if _links(kept):
         added += ["-cudart", "shared", f"-L{runtime_library()}", "-Xlinker", f"-rpath={RUNTIME}"]

@@ -39,7 +39,7 @@ _SOURCES = (".cu", ".cuh")
 _NO_LINK = frozenset({
     "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--cuda-device-only", "--version", "-v", "-###",
 })  # fmt: skip
-_ADDED = ("-include", "warpwatt_removed.h", "-Wno-unknown-cuda-version", "-D_NV_RSQRT_SPECIFIER=")
+_ADDED = ("-Wno-unknown-cuda-version", "-D_NV_RSQRT_SPECIFIER=")
 """The version that clang does not know works; the macro is one of the host's libc that clang cannot place."""
 
 

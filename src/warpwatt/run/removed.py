@@ -7,13 +7,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 FEATURES = {
-    "WARPWATT_REMOVED_PROPERTIES": re.compile(
-        rb"\b(clockRate|memoryClockRate|deviceOverlap|kernelExecTimeoutEnabled|computeMode|maxTexture1DLinear"
-        rb"|singleToDoublePrecisionPerfRatio|cooperativeMultiDeviceLaunch)\b"
+    "WARPWATT_REMOVED_PROPERTIES": (
+        re.compile(rb"\bcuda(DeviceProp|GetDeviceProperties)\b"),
+        re.compile(
+            rb"\b(clockRate|memoryClockRate|deviceOverlap|kernelExecTimeoutEnabled|computeMode|maxTexture1DLinear"
+            rb"|singleToDoublePrecisionPerfRatio|cooperativeMultiDeviceLaunch)\b"
+        ),
     ),
-    "WARPWATT_TEXTURE_REFERENCES": re.compile(rb"\btexture\s*<"),
+    "WARPWATT_TEXTURE_REFERENCES": (re.compile(rb"\btexture\s*<"),),
 }
-"""What the header is told -> what in a source asks for it."""
+"""What the header is told -> what asks for it, all of it somewhere in the sources."""
+HEADER = "warpwatt_removed.h"
+_FUNCTIONS = re.compile(rb"\bcudaThread[A-Z]\w*\s*\(")
 _INCLUDE = re.compile(rb"^\s*#\s*include\s*[\"<]([^\">]+)", re.MULTILINE)
 
 
@@ -21,10 +26,15 @@ def removed_features(sources: Iterable[Path]) -> list[str]:
     """Return flags of the compiler for what sources, and files that they include from beside them, use.
 
     >>> removed_features([Path("no such file.cu")])
-    []
+    ['-include', 'warpwatt_removed.h']
     """
-    texts = [path.read_bytes() for path in _with_includes(sources)]
-    return [f"-D{name}" for name, found in FEATURES.items() if any(found.search(text) for text in texts)]
+    given = list(sources)
+    texts = [path.read_bytes() for path in _with_includes(given)]
+    used = [f"-D{name}" for name, needs in FEATURES.items() if all(any(map(n.search, texts)) for n in needs)]
+    # host code may have its own idea of CUDA's types, where it loads the driver itself
+    if used or any(path.suffix == ".cu" for path in given) or any(map(_FUNCTIONS.search, texts)):
+        return ["-include", HEADER, *used]
+    return []
 
 
 def _with_includes(sources: Iterable[Path]) -> Iterator[Path]:
