@@ -44,12 +44,15 @@ def elf(**sections: bytes) -> bytes:
 
 def test_a_runtime_that_is_linked_in_is_refused(tmp_path):
     program = tmp_path / "program"
-    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libc.so.6\0"))
+    message = b"no CUDA-capable device is detected"
+    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libc.so.6\0", _rodata=message))
     assert elf_sections(program.read_bytes())[".nv_fatbin"] == b"code"
     with pytest.raises(InputError, match="linked into") as refused:
         check_runtime(program)
     assert "-cudart shared" in refused.value.hint
-    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libcudart.so.13\0"))
+    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libcudart.so.13\0", _rodata=message))
+    check_runtime(program)
+    program.write_bytes(elf(_nv_fatbin=b"code", _dynstr=b"\0libc.so.6\0"))  # it loads the driver itself
     check_runtime(program)
     program.write_bytes(elf(_text=b"code"))
     check_runtime(program)

@@ -91,6 +91,12 @@ def dimensions(extent: Dim3) -> str:
     return "×".join(str(part) for part in parts)
 
 
+def l2_before(launch: Launch) -> str:
+    """Return what L2 holds before a launch: as one asks for it, and buffers that others have left."""
+    held = ", ".join(f"{percent(share)} of {name}" for name, share in launch.in_l2.items())
+    return str(launch.l2) + (f", holds {held}" if held else "")
+
+
 def launch_shape(launch: Launch) -> str:
     """Return blocks and threads per block of a launch: ``64×64 blocks × 256``."""
     return f"{dimensions(launch.grid)} blocks × {dimensions(launch.block)}"

@@ -17,7 +17,7 @@ from warpwatt.models.bounds import dram_peak
 from warpwatt.render.annotated import advice_table
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
 from warpwatt.render.document import all_warnings
-from warpwatt.render.figures import bar, count, percent, plural
+from warpwatt.render.figures import bar, count, l2_before, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import roofline
@@ -26,7 +26,6 @@ from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_ligh
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from warpwatt.core.launch import Launch
     from warpwatt.render.context import Context
     from warpwatt.render.reach import Reach
 
@@ -87,7 +86,7 @@ def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
         rate = si(traffic.total / time, "B/s") if time > 0 else ""
         notes = {
             "dram": f"of {si(dram_peak(prediction.case), 'B/s')}",
-            "l2": _l2_before(prediction.case.launch),
+            "l2": plain(f"--l2 {l2_before(prediction.case.launch)}"),
         }
         table.add_row(
             unit_name(key),
@@ -97,12 +96,6 @@ def memory(prediction: Prediction, _context: Context) -> list[RenderableType]:
             Text(notes.get(key, ""), style=QUIET),
         )
     return section("Memory", table)
-
-
-def _l2_before(launch: Launch) -> str:
-    """Return what L2 holds before a launch: as one asks for it, and buffers that others have left."""
-    held = ", ".join(f"{percent(share)} of {name}" for name, share in launch.in_l2.items())
-    return f"--l2 {launch.l2}" + (f", holds {plain(held)}" if held else "")
 
 
 def warp_state(prediction: Prediction, context: Context) -> list[RenderableType]:

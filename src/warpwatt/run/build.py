@@ -34,6 +34,8 @@ _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
 _ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
 _OUR_LIBRARY = b"libwarpwatt_cuda.so"
+_A_MESSAGE = b"no CUDA-capable device is detected"
+"""One of the runtime's (``cudaGetErrorString``): a program that only loads the driver does not have it."""
 _COMPILED = (".cu", ".cpp", ".cc", ".cxx")
 OURS = ("-lcudart", "-lcudart_static", "cudart", "cudart_static")
 """Names of NVIDIA's runtime in a link."""
@@ -131,7 +133,8 @@ def check_runtime(program: Path) -> None:
     data = program.read_bytes()
     sections = elf_sections(data)
     names = sections.get(".dynstr", b"")
-    if ".nv_fatbin" in sections and b"libcudart.so" not in names and _OUR_LIBRARY not in names:
+    is_without = b"libcudart.so" not in names and _OUR_LIBRARY not in names
+    if ".nv_fatbin" in sections and is_without and _A_MESSAGE in data:
         raise InputError(
             "the CUDA runtime is linked into the program",
             file=program,

@@ -9,11 +9,14 @@ import re
 from tests.render.report.conftest import CONTEXT, SOURCES
 from tests.render.report.parsed import parse
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.launch import L2State
 from warpwatt.core.program import SourceLine
 from warpwatt.render import html
 from warpwatt.render.assets import asset
 from warpwatt.render.code import listings
 from warpwatt.render.context import Context
+from warpwatt.render.report.page import page as build_page
+from warpwatt.render.report.report import reports
 
 ORDER = [
     "What would help",
@@ -38,6 +41,19 @@ def test_sections_stand_in_order_in_every_account(tree, predictions):
     for account in accounts:
         titles = [heading.text for heading in account.all("h3")]
         assert [title for title in titles if title in ORDER] == ORDER
+
+
+def test_launches_that_find_another_l2_say_so_and_none_is_best(saxpy):
+    cold = saxpy[0]
+    launch = dataclasses.replace(cold.case.launch, l2=L2State.PREVIOUS, in_l2={"x": 0.5})
+    held = dataclasses.replace(cold, case=dataclasses.replace(cold.case, launch=launch))
+    for group, marks in (([cold, held], 0), (saxpy[:2], 2)):
+        (comparison,) = build_page(reports(group), CONTEXT).comparisons
+        figures = [figure for row in comparison.rows for figure in (row.time, row.energy)]
+        assert sum(figure.best for figure in figures) == marks
+    names = [row.gpu for row in build_page(reports([cold, held]), CONTEXT).comparisons[0].rows]
+    gpu = cold.case.gpu.name
+    assert names == [f"{gpu}, L2 {cold.case.launch.l2}", f"{gpu}, L2 previous, holds 50 % of x"]
 
 
 def test_nothing_refers_to_the_network(page, tree):

@@ -10,7 +10,7 @@ from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
-from warpwatt.render.figures import percent
+from warpwatt.render.figures import l2_before, percent
 from warpwatt.render.plots.roofline import roofline_plot
 from warpwatt.render.report.account import account
 from warpwatt.render.report.columns import Library
@@ -91,22 +91,28 @@ def page(reports: Sequence[Report], context: Context) -> Page:
 
 def _comparison(group: Sequence[Prediction], anchors: Mapping[int, str]) -> Comparison:
     times, powers, energies = [p.time for p in group], [p.power for p in group], [p.energy for p in group]
+    gpus = [p.case.gpu.name for p in group]
+    is_choice = len(set(gpus)) == len(gpus)  # else rows of one GPU differ by what they find in L2
     columns = zip(
         group,
-        figures("time", times, best(times)),
+        figures("time", times, best(times) if is_choice else None),
         figures("power", powers, None),
-        figures("energy", energies, best(energies)),
+        figures("energy", energies, best(energies) if is_choice else None),
         strict=True,
     )
-    rows = tuple(_row(p, anchors[id(p)], *own) for p, *own in columns)
+    names = [
+        name if is_choice else f"{name}, L2 {l2_before(p.case.launch)}"
+        for name, p in zip(gpus, group, strict=True)
+    ]
+    rows = tuple(_row(p, anchors[id(p)], name, *own) for name, (p, *own) in zip(names, columns, strict=True))
     return Comparison(f"{kernel_name(group[0])}, {shape(group[0])}", rows)
 
 
-def _row(prediction: Prediction, anchor: str, time: Figure, power: Figure, energy: Figure) -> Row:
+def _row(prediction: Prediction, anchor: str, name: str, time: Figure, power: Figure, energy: Figure) -> Row:
     case = prediction.case
     held = " (power limit)" if prediction.limited_by_power else ""
     return Row(
-        anchor, plain(case.gpu.name), time, power, energy, si(case.clocks.sm, "Hz") + held,
+        anchor, plain(name), time, power, energy, si(case.clocks.sm, "Hz") + held,
         percent(case.workload.occupancy.theoretical), plain(prediction.timing.bottleneck),
     )  # fmt: skip
 
