@@ -43,6 +43,8 @@ def of(text, allocations, x=X, y=Y + 64):
 def test_a_copy_from_one_buffer_to_another_is_repeatable(allocations):
     found = of(COPY, allocations)
     assert (found.reads, found.writes, found.repeatable) == ({X}, {Y}, True)
+    assert found.may_wait
+    assert not of("ld.global.u32 %r1, [%d1]; ret; }", allocations).may_wait  # nothing would ever ask for it
 
 
 @pytest.mark.parametrize(("text", "y"), [(COPY, X + 8), (COUNT, Y), (CHASE, Y)])

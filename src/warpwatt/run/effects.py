@@ -45,6 +45,11 @@ class Effects:
         known = self.reads is not None and self.writes is not None
         return known and self.pure and not (self.reads or frozenset()) & (self.writes or frozenset())
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether it can be left half way and computed from its start when somebody reads what it writes."""
+        return self.repeatable and bool(self.writes)
+
 
 def effects(routine: Routine, parameters: bytes, allocations: Allocations) -> Effects:
     """Return what a launch with these parameters reads and writes."""

@@ -99,7 +99,7 @@ class Executor:
         self.postponed.discard(request.number)
         begun = time.process_time()
         try:
-            return self._run(kernel, request, module, patience if found.repeatable else math.inf)
+            return self._run(kernel, request, module, patience if found.may_wait else math.inf)
         except WarpWattError as error:
             self._give_up(request, str(error))
             return None

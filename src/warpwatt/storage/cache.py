@@ -8,6 +8,7 @@ a miss (:mod:`~warpwatt.storage.private`).
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 from collections.abc import Iterator
@@ -58,9 +59,13 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
+_LOOKS = 32
+"""How often sizes are added up while as much as the limit is written; it is kept to about such a part."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A folder of entries that together stay within ``limit`` bytes; where it fails, it is only a miss."""
+    """A folder of entries, together about ``limit`` bytes at most; where it fails, it is only a miss."""
 
     folder: Path
     limit: int = DEFAULT_LIMIT
@@ -96,7 +101,8 @@ class Cache:
                 temporary.unlink(missing_ok=True)
         except OSError:
             return  # a cache that cannot be written is only slow; `warpwatt doctor` says so
-        self.evict()
+        if random.random() * self.limit < _LOOKS * len(payload):  # noqa: S311 - no secret
+            self.evict()
 
     def evict(self) -> None:
         """Remove the least recently used entries until the rest is within the limit."""

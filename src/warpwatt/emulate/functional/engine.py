@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from warpwatt.native import ADDRESS, INT, address, function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
 
     from warpwatt.emulate.functional.block_text import Tables
     from warpwatt.emulate.ir import Routine
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 STACK_BYTES = 256 * 2**20
 """Of a thread: registers that the processor has no room for lie there."""
+_MOST_THREADS = 256
+"""More than any machine runs launches on at a time; they are made when they are needed."""
 _SMALL, _MIDDLE = 2000, 20_000
 """Operations up to which a routine is optimised fully, and at all."""
 _MOST_TOGETHER = 4096
@@ -237,13 +241,20 @@ class _Worker:
         return machine
 
 
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Return threads with large stacks, which stay for later launches; a forked process makes its own."""
+    return ThreadPoolExecutor(_MOST_THREADS, "warpwatt")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
 def _run(workers: Sequence[_Worker], cancelled: Callable[[], bool]) -> None:
-    """Run all workers, each in a thread with a large stack; an exception here, such as Ctrl-C, ends them."""
+    """Run all workers, each in a thread; an exception here, such as Ctrl-C, ends them."""
     before = threading.stack_size(STACK_BYTES)
     try:
-        running = [threading.Thread(target=worker) for worker in workers]
-        for thread in running:
-            thread.start()
+        running = [_threads().submit(worker) for worker in workers]
     finally:
         threading.stack_size(before)
     try:
@@ -253,16 +264,12 @@ def _run(workers: Sequence[_Worker], cancelled: Callable[[], bool]) -> None:
         raise
 
 
-def _join(
-    running: Sequence[threading.Thread], workers: Sequence[_Worker], cancelled: Callable[[], bool]
-) -> None:
+def _join(running: Sequence[Future[None]], workers: Sequence[_Worker], cancelled: Callable[[], bool]) -> None:
     """Wait for threads; once cancelled, tell their workers until they end."""
-    for thread in running:
-        while thread.is_alive():
-            thread.join(_PATIENCE)
-            if cancelled():
-                for worker in workers:
-                    worker.cancel()
+    while wait(running, _PATIENCE).not_done:
+        if cancelled():
+            for worker in workers:
+                worker.cancel()
 
 
 def _outcome(workers: Sequence[_Worker]) -> Outcome:

@@ -114,5 +114,7 @@ def not_known(result: RunResult) -> Sequence[str]:
         lines.append(f"what memory holds is not known from {result.unknown_from}")
     if result.borrowed:
         lines.append(f"{result.borrowed} launches are taken to be like others: predicting has a budget too")
+    if result.unneeded:
+        lines.append(f"{result.unneeded} launches were not computed to their end: nothing read their results")
     lines += [f"{name} is not there" + (f", called at {at}" if at else "") for name, at in result.unsupported]
     return [*lines, *result.failures]
