@@ -24,7 +24,7 @@ OUTPUT ?=
 MUTATION ?=
 FUZZ ?= 100000
 
-.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill
+.PHONY: demo test native native-test sanitize mutation fuzz random-kernels lint types unit coverage docs pictures tutorials lock validate bench prepare measure rehearse clean mcp skill sbom changelog
 
 demo: $(RUN) $(LIBRARY) ## predict a shipped kernel on several GPUs
 	$(BIN)/warpwatt predict examples/matmul.cu --gpu h200,a100,v100,rtx4090,t4
@@ -50,6 +50,14 @@ fuzz: $(DEV) $(LIBRARY) ## FUZZ changed files, every loader its share; anything 
 
 random-kernels: $(DEV) $(LIBRARY) ## sampled blocks against whole grids of SEEDS random kernels
 	WARPWATT_RANDOM_KERNELS=$(or $(SEEDS),300) $(BIN)/pytest -q tests/emulate/test_random_kernels.py
+
+sbom: ## bill of materials of what is installed with the package (CycloneDX): build/sbom.json
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/pip install --quiet "cyclonedx-bom>=7,<8"
+	build/sbom/bin/cyclonedx-py requirements requirements/run.lock --pyproject pyproject.toml -o build/sbom.json
+
+changelog: ## the fragments of changes/ as a section of VERSION
+	$(PYTHON) .ci/changelog.py $(VERSION) $$(date +%F)
 
 mcp: $(RUN) $(LIBRARY) ## the tools for agents through the official SDK, in an environment of its own
 	$(PYTHON) -m venv --clear build/mcp

@@ -51,7 +51,7 @@ def test_missing_wheels_name_the_command(fresh_tools, monkeypatch: pytest.Monkey
     monkeypatch.setattr(toolchain, "_nvidia_packages", lambda: [tmp_path])
     with pytest.raises(ToolchainError) as caught:
         toolchain.installed()
-    assert f"{sys.executable} -m pip install nvidia-cuda-nvcc" in caught.value.hint
+    assert f"{sys.executable} -m pip install 'nvidia-cuda-nvcc>=" in caught.value.hint
     assert caught.value.exit_code == 3
 
 
@@ -74,7 +74,7 @@ def test_the_newest_complete_toolkit_wins(fresh_tools, monkeypatch: pytest.Monke
 def test_every_missing_tool_names_its_wheel(tool: str, wheel: str):
     with pytest.raises(ToolchainError, match=f"{tool} is missing") as caught:
         EMPTY.require(tool)
-    assert caught.value.hint.endswith(f"pip install {wheel}")
+    assert caught.value.hint.endswith(f"pip install '{wheel}>=13.2,<14'")
 
 
 def test_missing_tools_stop_both_compilers():

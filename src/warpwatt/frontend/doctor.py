@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from warpwatt.core.errors import WarpWattError
+from warpwatt.core.version import __version__
 from warpwatt.frontend import process, toolchain, toolkits
 from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.cuda import compile_nvcc
@@ -48,6 +49,7 @@ def examine() -> tuple[Check, ...]:
     """Return every check, in the order a newcomer would fix them. Nothing is changed or installed."""
     toolkit = _toolkit()
     return (
+        Check("WarpWatt", Status.GOOD, __version__),
         _python(),
         *(_tool(toolkit, name) for name in ("nvcc", "ptxas", "nvrtc", "nvdisasm", "cuobjdump")),
         _header(toolkit, "cuda_runtime.h", "cuda_runtime.h"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +27,8 @@ WHEELS = {
     "cccl": "nvidia-cuda-cccl",
 }
 """The wheel that holds each piece."""
+RELEASES = ">=13.2,<14"
+"""Releases of the wheels that work together (``pyproject.toml``)."""
 
 KEPT_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT")
 """All that compilers see of the user's environment: CUDA_HOME, NVCC_PREPEND_FLAGS, CPATH and their like
@@ -77,8 +80,9 @@ class Toolkit:
 
 
 def install_command(*wheels: str) -> str:
-    """Return the pip command that installs wheels beside us, in this interpreter."""
-    return f"{sys.executable} -m pip install {' '.join(dict.fromkeys(wheels))}"
+    """Return the pip command that installs wheels beside us, in this interpreter: releases known to work."""
+    words = (f"{name}{RELEASES}" if name in WHEELS.values() else name for name in dict.fromkeys(wheels))
+    return f"{sys.executable} -m pip install {shlex.join(words)}"
 
 
 @lru_cache(maxsize=1)

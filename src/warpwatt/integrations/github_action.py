@@ -1,7 +1,8 @@
 """What a pull request costs in time and joules, as a comment: the step behind ``action.yml``.
 
 Reads the event that GitHub describes in a file, compares every changed source that says its launches with
-what it was where the branches parted, and writes Markdown. Sources that cannot be predicted are listed with why.
+what it was where the branches parted, and writes Markdown. A source that cannot be predicted is listed with
+the reason.
 """
 
 from __future__ import annotations
