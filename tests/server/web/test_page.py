@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 from validation.server.attack_sources import MARKUP
 
 from tests.server.web.test_api import SAXPY, STRIDED
 
 pytestmark = [pytest.mark.browser, pytest.mark.toolchain]
+STILL = "#s=" + b64encode(
+    b'{"sources": [], "gpus": ["NVIDIA H200"], "comparing": false, "live": false}'
+).decode().rstrip("=")
+"""A link to an empty page that predicts only when it is asked to."""
 PATIENCE = 60_000
 """Milliseconds: a busy machine is no failure."""
 
@@ -33,7 +39,7 @@ def page(context, url):
         dialog.dismiss()
 
     found.on("dialog", dismiss)
-    found.goto(url)
+    found.goto(f"{url}/{STILL}")
     found.locator("#gpu-list input").first.wait_for()
     yield found
     found.close()
@@ -46,7 +52,7 @@ def compiled(page, text, side="before"):
 
 
 def predicted(page):
-    page.locator("#results:not([hidden])").wait_for()
+    page.locator("#results:not([hidden], .stale)").wait_for()
     frame = page.frame_locator("#report")
     frame.locator("h1").wait_for()
     return frame
@@ -60,6 +66,24 @@ def test_paste_predict_and_read_the_report(page):
     row = page.locator("#summary tbody tr").first.inner_text()
     assert "NVIDIA H200" in row
     assert "µs" in row
+
+
+def test_it_starts_with_an_example_answered_and_a_link_holds_everything(context, url):
+    page = context.new_page()
+    page.goto(url)
+    predicted(page)
+    assert "saxpy" in page.input_value("#source-before")
+    page.uncheck("#live")
+    page.fill("#source-before", STRIDED)
+    page.locator("#stale:not([hidden])").wait_for()
+    page.click("#link")
+    page.wait_for_function("() => location.hash.startsWith('#s=')")
+    other = context.new_page()
+    other.goto(page.url)
+    other.wait_for_function("text => document.querySelector('#source-before').value === text", arg=STRIDED)
+    assert not other.is_checked("#live")
+    page.close()
+    other.close()
 
 
 def test_the_report_is_a_stranger_to_the_page(context, url, client):

@@ -1,5 +1,7 @@
 // The source: line numbers beside it, a mark at the line that is wrong, files dropped into it.
 
+import { colour } from "./colours.js";
+
 const LINE = 20;
 const TOP = 8;
 const LEFT = 9;
@@ -9,6 +11,7 @@ export class Editor {
   constructor(root, changed) {
     this.root = root;
     this.area = root.querySelector(".source");
+    this.colours = root.querySelector(".colours");
     this.gutter = root.querySelector(".gutter");
     this.markBox = root.querySelector(".mark");
     this.said = root.querySelector(".said");
@@ -39,6 +42,7 @@ export class Editor {
       this.lines = lines;
       this.gutter.textContent = Array.from({ length: lines }, (_, i) => i + 1).join("\n");
     }
+    this.area.classList.toggle("coloured", colour(this.colours, this.text));
     this.clear();
     this.changed();
   }
@@ -106,6 +110,7 @@ export class Editor {
 
   placed() {
     this.gutter.scrollTop = this.area.scrollTop;
+    this.colours.style.translate = `${-this.area.scrollLeft}px ${-this.area.scrollTop}px`;
     if (this.marked == null) return;
     const y = TOP + (this.marked - 1) * LINE - this.area.scrollTop;
     const bubble = this.markBox.querySelector(".bubble");

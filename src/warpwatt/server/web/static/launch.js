@@ -34,6 +34,13 @@ export class Launch {
     this.draw();
   }
 
+  // Whether nothing is missing that the form asks for; nobody is told.
+  get complete() {
+    if (!this.kernels.length) return false;
+    if (this.which.value === WRITTEN) return true;
+    return [...this.fields.querySelectorAll("input")].every((input) => input.checkValidity());
+  }
+
   draw() {
     const kernel = this.kernels.find((one) => one.name === this.which.value);
     const written = this.root.querySelector(".written");

@@ -1,6 +1,7 @@
 // The page: two sides at most, GPUs, options, and what the server answers.
 import { Editor, element } from "./editor.js";
 import { Launch } from "./launch.js";
+import { read, write } from "./permalink.js";
 import { save, showChanges, showPredictions, si } from "./results.js";
 
 const API = "/api/v1";
@@ -47,6 +48,7 @@ class Side {
     clearTimeout(this.timer);
     this.stop();
     remember();
+    outdated();
     this.editor.state.textContent = "";
     if (this.editor.text.trim()) this.timer = setTimeout(() => this.compile(), COMPILE_AFTER);
   }
@@ -70,6 +72,7 @@ class Side {
       this.launch.grow(found);
       const names = found.kernels.map((kernel) => kernel.short).join(", ");
       this.editor.state.textContent = `${found.language}, compiled for ${found.target}: ${names}`;
+      live();
     } catch (error) {
       if (error.name === "AbortError" || running !== this.running) return;
       this.editor.say(error.problem || { detail: "the server does not answer", hint: "is warpwatt serve still running?" });
@@ -103,6 +106,9 @@ function choose(name, on) {
   else chosen.delete(name);
   drawChosen();
   remember();
+  outdated();
+  clearTimeout(waiting);
+  waiting = setTimeout(live, COMPILE_AFTER);
 }
 
 function drawChosen() {
@@ -140,6 +146,20 @@ function options() {
 
 let last = null;
 let work = null;
+let waiting = 0;
+
+// What stands below belongs to an earlier source or choice.
+function outdated(on = true) {
+  $("results").classList.toggle("stale", on);
+  $("stale").hidden = !on;
+  if (on && work) work.abort();
+}
+
+// Predict what is there, if it is complete, without moving the reader.
+function live() {
+  const used = comparing() ? sides : sides.slice(0, 1);
+  if ($("live").checked && chosen.size && used.every((side) => side.editor.text.trim() && side.launch.complete)) predict(false);
+}
 
 function request() {
   const used = comparing() ? sides : sides.slice(0, 1);
@@ -162,24 +182,28 @@ function request() {
   return comparing() ? { before: bodies[0], after: bodies[1], ...options() } : { ...bodies[0], ...options() };
 }
 
-async function predict() {
+async function predict(asked = true) {
   trouble(null);
   const body = request();
-  if (!body || work) return;
+  if (!body) return;
+  if (work) work.abort();
   for (const side of sides) {
     clearTimeout(side.timer);
     side.editor.clear();
   }
-  work = new AbortController();
+  const own = work = new AbortController();
   busy(true);
   try {
-    const answer = await ask(comparing() ? "/compare" : "/predict", body, work.signal);
-    show(await answer.json(), /<([^>]+)>/.exec(answer.headers.get("link") || "")[1]);
+    const answer = await ask(comparing() ? "/compare" : "/predict", body, own.signal);
+    const found = await answer.json();
+    if (own === work) show(found, /<([^>]+)>/.exec(answer.headers.get("link") || "")[1], asked);
   } catch (error) {
-    if (error.name !== "AbortError") report(error);
+    if (error.name !== "AbortError" && own === work) report(error);
   } finally {
-    work = null;
-    busy(false);
+    if (own === work) {
+      work = null;
+      busy(false);
+    }
   }
 }
 
@@ -202,13 +226,13 @@ function trouble(problem) {
 }
 
 function busy(on) {
-  $("predict").disabled = on;
   $("stop").hidden = !on;
   $("progress").textContent = on ? "Compiling, emulating, predicting …" : "";
 }
 
-function show(found, url) {
+function show(found, url, asked) {
   last = { found, url };
+  outdated(false);
   if (found.changes) showChanges($("summary"), found.changes);
   else showPredictions($("summary"), found.predictions);
   $("results-title").textContent = found.changes ? "What changed" : "Prediction";
@@ -217,6 +241,7 @@ function show(found, url) {
   $("report").src = url;
   $("open-report").href = url;
   $("results").hidden = false;
+  if (!asked) return;
   $("results").focus({ preventScroll: true });
   $("results").scrollIntoView({ block: "start" });
 }
@@ -234,22 +259,36 @@ function drawSides() {
   sides[1].root.hidden = !comparing();
 }
 
+const KEPT = ["clock", "define", "level"];
+
+// Everything that a link says, as it is now.
+function held() {
+  const used = comparing() ? sides : sides.slice(0, 1);
+  const fields = Object.fromEntries(KEPT.map((id) => [id, $(id).value]).filter(([, value]) => value));
+  return { sources: used.map((side) => [side.editor.text, side.editor.name]), gpus: [...chosen], comparing: comparing(), live: $("live").checked, ...fields };
+}
+
 function remember() {
   try {
-    const held = { sources: sides.map((side) => [side.editor.text, side.editor.name]), gpus: [...chosen], comparing: comparing() };
-    sessionStorage.setItem(REMEMBERED, JSON.stringify(held));
+    sessionStorage.setItem(REMEMBERED, JSON.stringify(held()));
   } catch { /* storage is off: a reload starts afresh */ }
 }
 
+// The address wins over what this tab held; returns whether there was either.
 function recall() {
   try {
-    const held = JSON.parse(sessionStorage.getItem(REMEMBERED) || "null");
-    if (!held) return;
+    const held = read(location.hash) || JSON.parse(sessionStorage.getItem(REMEMBERED) || "null");
+    if (!held) return false;
+    if (held.live === false) $("live").checked = false;
+    for (const id of KEPT) if (held[id]) $(id).value = held[id];
     chosen.clear();
     for (const name of held.gpus) chosen.add(name);
     $("comparing").checked = held.comparing;
-    sides.forEach((side, i) => held.sources[i][0] && side.editor.set(...held.sources[i]));
-  } catch { /* as above */ }
+    sides.forEach((side, i) => held.sources[i] && held.sources[i][0] && side.editor.set(...held.sources[i]));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function fill() {
@@ -284,7 +323,17 @@ addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctr
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 $("save-json").addEventListener("click", () => save(JSON.stringify(last.found, null, 2), "warpwatt.json", "application/json"));
 $("save-report").addEventListener("click", async () => save(await (await fetch(last.url)).blob(), "warpwatt.html", "text/html"));
-recall();
+$("link").addEventListener("click", async () => {
+  history.replaceState(null, "", write(held()));
+  try {
+    await navigator.clipboard.writeText(location.href);
+    $("progress").textContent = "The link is copied; it holds everything, nothing is kept on the server.";
+  } catch {
+    $("progress").textContent = "The link stands in the address bar.";
+  }
+});
+$("show-sass").addEventListener("click", () => { $("report").src = `${last.url}#prediction-1-source`; });
+const known = recall();
 drawSides();
 drawChosen();
-fill().catch(() => trouble({ detail: "the server does not answer", hint: "is warpwatt serve still running?" }));
+fill().then(() => { if (!known) sides[0].editor.set(examples[0].source, examples[0].name); }).catch(() => trouble({ detail: "the server does not answer", hint: "is warpwatt serve still running?" }));
