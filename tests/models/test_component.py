@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from warpwatt.core.arguments import parse_arguments
@@ -13,6 +14,7 @@ from warpwatt.gpus import find_many, missing
 from warpwatt.models.component import Component
 from warpwatt.models.component.activity import active_sms, activity
 from warpwatt.models.component.features import physical_features
+from warpwatt.models.component.model import voltage_draws
 from warpwatt.models.component.parameters import COMPONENTS, VoltageCurve, parameters
 from warpwatt.models.registry import power_model, power_models
 from warpwatt.models.roofline import Roofline
@@ -101,6 +103,19 @@ def test_voltage_has_a_floor_and_is_one_at_the_boost_clock():
     assert curve.at(0.1) == curve.at(0.6) == 0.7
     assert curve.at(1.0) == pytest.approx(1.0)
     assert curve.at(1.1) > 1.0
+
+
+def test_beyond_its_end_a_board_holds_its_voltage():
+    curve = VoltageCurve(0.8, 0.6, 1.5, end=1.1)
+    assert curve.at(1.05) > 1.0
+    assert curve.at(1.3) == curve.at(1.1)
+
+
+def test_the_voltage_is_least_sure_far_below_the_boost_clock(toy):
+    known = parameters(toy.case().gpu)
+    spreads = [np.log(voltage_draws(known, share)).std() for share in (0.5, 0.8, 1.0)]
+    assert spreads[0] > spreads[1] > spreads[2] == pytest.approx(0.0, abs=1e-12)
+    assert spreads[0] == pytest.approx(2 * known.floor_spread / known.voltage.floor, rel=0.05)
 
 
 def test_a_calibration_replaces_what_it_measured_and_nothing_else(toy):

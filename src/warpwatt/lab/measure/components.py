@@ -26,8 +26,8 @@ from warpwatt.lab.measure.nonnegative import nnls
 from warpwatt.models.component.activity import Activity
 from warpwatt.models.component.parameters import (
     COMPONENTS,
-    DRAM,
     PREFIX,
+    UNSCALED,
     VoltageCurve,
     cited_numbers,
     composition,
@@ -52,8 +52,6 @@ distinguish cancel in their sum. So intervals hold 80 % of unseen programs
 (docs/validation/power_models.md)."""
 INDEPENDENT = 4
 """Most measurements of one program that count as independent: its other clocks repeat its errors."""
-UNSCALED = ("board", "memory", DRAM)
-"""Components that the chip's voltage does not scale."""
 FLAT = VoltageCurve(1.0, 0.0, 1.0)
 CURVES = tuple(
     VoltageCurve(floor, knee, exponent)

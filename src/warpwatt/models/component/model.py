@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.case import Case, Power, Timing
-from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
+from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws, standard_draws
 from warpwatt.models.component.activity import fill_assumed, toggle_factor
 from warpwatt.models.component.counters import measured_work
-from warpwatt.models.component.parameters import STATIC, loads, parameters
+from warpwatt.models.component.parameters import STATIC, UNSCALED, loads, parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.models.component.activity import Activity
     from warpwatt.models.component.parameters import Parameters
+
+LOWEST_FLOOR = 0.5
+"""No chip works below this share of its voltage at the boost clock."""
 
 
 class Component:
@@ -69,14 +73,27 @@ def _draws(case: Case, timing: Timing, known: Parameters, watts: Mapping[str, fl
     static = {name: own for name, own in watts.items() if name in STATIC}
     switching = {name: own for name, own in watts.items() if name not in STATIC}
     paces = timing.time.value / times * np.array(factor_draws({"toggle": spread}))
-    totals = _drawn(static, known) + _drawn(switching, known) * paces
+    squares = voltage_draws(known, case.clocks.sm / case.gpu.boost_clock)
+    totals = _drawn(static, known, squares) + _drawn(switching, known, squares) * paces
     found: list[float] = (totals * np.array(factor_draws({"model:component": known.residual}))).tolist()
     return found
 
 
-def _drawn(watts: Mapping[str, float], known: Parameters) -> NDArray[np.float64]:
-    """Return draws of the sum of some components under the spread of their coefficients."""
-    return np.array(list(watts.values())) @ _factors(tuple(watts), known)
+def voltage_draws(known: Parameters, share: float) -> NDArray[np.float64]:
+    """Return draws of V² around 1 at a share of the boost clock: the floor of the curve is not sure."""
+    curve, middle = known.voltage, known.voltage.at(share)
+    draws = standard_draws(f"voltage:{known.scope}")
+    floors = [min(max(curve.floor + known.floor_spread * z, LOWEST_FLOOR), 1.0) for z in draws]
+    return np.array([(replace(curve, floor=floor).at(share) / middle) ** 2 for floor in floors])
+
+
+def _drawn(
+    watts: Mapping[str, float], known: Parameters, squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return draws of the sum of some components under the spread of coefficients and voltage."""
+    scaled = [name not in UNSCALED for name in watts]
+    rows = np.where(np.array(scaled)[:, None], squares, 1.0) * _factors(tuple(watts), known)
+    return np.array(list(watts.values())) @ rows
 
 
 @lru_cache(maxsize=32)

@@ -29,20 +29,22 @@ class VoltageCurve:
     """Voltage relative to that at the boost clock, against the clock relative to the boost clock.
 
     Guerreiro et al. (HPCA 2018) and Mei et al. (2017) measured such curves: flat at low clocks, then rising.
+    Beyond ``end`` a board holds its voltage: what is clocked higher is an offset.
     """
 
     floor: float
     knee: float
     exponent: float
+    end: float = math.inf
 
     def at(self, share: float) -> float:
-        """Return V / V(boost) at that share of the boost clock; above 1 the curve continues.
+        """Return V / V(boost) at that share of the boost clock; above 1 the curve continues up to its end.
 
         >>> curve = VoltageCurve(floor=0.7, knee=0.5, exponent=1.0)
         >>> [round(curve.at(share), 6) for share in (0.3, 0.5, 0.75, 1.0)]
         [0.7, 0.7, 0.85, 1.0]
         """
-        rise = max(0.0, (share - self.knee) / (1.0 - self.knee))
+        rise = max(0.0, (min(share, self.end) - self.knee) / (1.0 - self.knee))
         return self.floor + (1.0 - self.floor) * math.pow(rise, self.exponent)
 
 
@@ -57,11 +59,15 @@ SWITCHING = (
 """Components inside the chip, whose energy goes with the square of its voltage."""
 DRAM = "dram"
 """Device memory has a supply of its own."""
+UNSCALED = ("board", "memory", DRAM)
+"""Components that the chip's voltage does not scale."""
 COMPONENTS = (*STATIC, *SWITCHING, DRAM)
 """Names of all components, in the order they are shown."""
 SHARED = ("board", "energy_pj", "memory_watts_per_tbs", "dram_pj_per_byte")
 """Tables of ``component.toml`` with the numbers that coefficients are made of."""
 PICO = 1e-12
+FITTED_FLOOR_SPREAD = 0.03
+"""Deviation of the voltage floor of a curve that was fitted to the GPU: the distance of the curves tried."""
 REFERENCE_LANES = 64
 """FP32 lanes of the SM that the watts per SM are given for."""
 
@@ -78,12 +84,14 @@ class Coefficient:
 class Parameters:
     """Everything the model knows of one GPU.
 
-    ``residual`` is the standard deviation of log(measured / predicted) that no coefficient explains.
+    ``floor_spread`` is the deviation of the voltage curve's floor, ``residual`` the standard deviation of
+    log(measured / predicted) that no coefficient explains.
     ``scope`` is part of the names of the parameters that draws share: coefficients of one scope err together.
     """
 
     coefficients: Mapping[str, Coefficient]
     voltage: VoltageCurve
+    floor_spread: float
     toggles: Mapping[Fill, float]
     toggle_spread: float
     temperature_c: float
@@ -119,7 +127,10 @@ def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = N
     curve = table["voltage"]["default"]
     return Parameters(
         coefficients={name: _coefficient(parts, known) for name, parts in composition(gpu).items()},
-        voltage=VoltageCurve(curve["floor"], curve["knee"], curve["exponent"]),
+        voltage=VoltageCurve(
+            curve["floor"], curve["knee"], curve["exponent"], float(table["voltage"]["end"]["value"])
+        ),
+        floor_spread=float(table["voltage"]["floor_spread"]["value"]),
         toggles={fill: float(table["toggle"][fill.value]["value"]) for fill in Fill},
         toggle_spread=float(table["toggle"]["spread"]["value"]),
         temperature_c=float(model["temperature_c"]["value"]),
@@ -205,6 +216,7 @@ def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
         base,
         coefficients=coefficients,
         voltage=VoltageCurve(**curve),
+        floor_spread=FITTED_FLOOR_SPREAD,
         residual=own.get("residual", (base.residual, 0.0))[0],
         scope=calibration.gpu,
         calibrated=True,
