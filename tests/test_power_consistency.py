@@ -20,7 +20,8 @@ KERNELS = [(fmas, blocks) for fmas in (1, 10, 60, 300) for blocks in (1, 40, 1_0
 
 @pytest.mark.parametrize("number", range(0, len(KERNELS), 3))
 def test_power_clock_time_and_components_agree(toy, number):
-    assert violations(toy, *KERNELS[number], GPUS[number % STEP :: STEP]) == []
+    fmas, blocks = KERNELS[number]
+    assert violations(toy, fmas, blocks, GPUS[number % STEP :: STEP]) == []
 
 
 def violations(toy, fmas, blocks, gpus):
