@@ -14,7 +14,7 @@ from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program, Space
 from warpwatt.program.reasons import place
-from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeps
+from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeping_polls, sleeps
 
 if TYPE_CHECKING:
     from warpwatt.core.execution import Execution
@@ -77,6 +77,7 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
         takes = "as long as it asks for" if known else "no time, since what it asks for is not a constant"
         message = f"__nanosleep ({where}) takes {takes}; it may take nothing, or twice as long"
         yield Assumption(message, "nanosleep", 0.0 if known else SLEEP_SPREAD, line and line.outermost)
+    yield from _waits_within_blocks(execution)
     for poll in polls(execution.program):
         if not counts[poll.index]:
             continue
@@ -86,6 +87,23 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
         most = math.log(max(1, execution.launch.grid.count)) / WITHIN_80
         spread = min(LONGEST_WAIT, most) if poll.locks else POLL_SPREAD
         yield Assumption(message, "waits for other blocks", spread, line and line.outermost)
+
+
+def _waits_within_blocks(execution: Execution) -> Iterator[Assumption]:
+    """Yield that threads of a block wait for each other in loops, whose rounds nobody knows.
+
+    Machine code has one round of each left; PTX as many as the long turns of warps in emulation make.
+    """
+    counts, instructions = execution.counts, execution.program.instructions
+    loops = [loop for loop in sleeping_polls(execution.program) if any(counts[i] for i in loop)]
+    if not loops:
+        return
+    first = min(map(min, loops))
+    looking = sum(counts[i] for loop in loops for i in loop) / max(1.0, execution.warp_instructions)
+    line = instructions[first].line
+    message = f"waits for other threads of a block are not timed: {place(line, first)} looks for them"
+    spread = max(POLL_SPREAD, -math.log1p(-min(0.99, looking)) / WITHIN_80)
+    yield Assumption(message, "waits within blocks", spread, line and line.outermost)
 
 
 def texture_assumptions(execution: Execution) -> Iterator[Assumption]:

@@ -35,7 +35,7 @@ from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.scaling import concatenate, scale
 from warpwatt.emulate.slice import control_slice
-from warpwatt.emulate.spins import without_spins
+from warpwatt.emulate.spins import without_polls, without_spins
 from warpwatt.emulate.streams import warp_streams
 from warpwatt.emulate.trips import loop_trips
 from warpwatt.emulate.units import run_units, starter
@@ -188,13 +188,17 @@ def scale_to_grid(emulation: Emulation) -> Execution:
     reuse = reuse_of(trace, program, blocks, buffers, routine=emulation.routine, scales=scales)
     classes = measured_classes(found.sample, _instructions(found))
     streams = _streams(emulation.routine, trace, found, launch, classes)
+    executions = grid.executions
+    if streams is not None:
+        streams, left = without_polls(streams, program)
+        executions = executions * [left.get(i, 1.0) for i in range(len(executions))]
     if classes is None and trace.complete and _traced_whole(streams, launch):
         classes = traced_classes(streams)
     warp_weights = np.repeat(blocks.weights, launch.warps_per_block)
     return Execution(
         program,
         launch,
-        counts=tuple(grid.executions.tolist()),
+        counts=tuple(executions.tolist()),
         lanes=tuple(_mean_lanes(grid.executions, grid.lanes)),
         loops=loop_trips(trace, emulation.routine, warp_weights, grid.executions),
         accesses=access_patterns(grid, program, buffers, reuse),

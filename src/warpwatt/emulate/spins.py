@@ -1,4 +1,4 @@
-"""Loops that watch the clock in the streams of warps: one round, and how long the others take."""
+"""Loops that wait in the streams of warps: one round, and how long the others take if a clock says so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.run import CLOCK_TICK
-from warpwatt.program.waits import clock_loops
+from warpwatt.program.waits import clock_loops, sleeping_polls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +42,32 @@ def without_spins(streams: WarpStreams, program: Program) -> WarpStreams:
         waits=_mean_waits(streams.steps[lasts, 1] - 1, CLOCK_TICK * left_out, place[lasts] >= 0),
         waited=float(before[-1]) / len(streams.blocks),
     )
+
+
+def without_polls(streams: WarpStreams, program: Program) -> tuple[WarpStreams, dict[int, float]]:
+    """Return the streams with the last round only of each wait for other threads of the block.
+
+    Warps take long turns in emulation: how often they look means nothing. Beside the streams, by instruction
+    of such loops, the share of its executions that is left.
+    """
+    loops = sleeping_polls(program)
+    if not loops:
+        return streams, {}
+    place = _loop_of_steps(streams, loops)
+    warp = np.repeat(np.arange(len(streams.starts) - 1), np.diff(streams.starts))
+    wait = np.cumsum(np.diff(place, prepend=-1) != 0) + np.cumsum(np.diff(warp, prepend=0) != 0)
+    header = np.array([min(loop) for loop in loops])[place]
+    begins = np.flatnonzero((place >= 0) & (streams.steps[:, 0] == header))
+    last = np.zeros(int(wait[-1]) + 1 if len(wait) else 1, np.int64)
+    last[wait[begins]] = begins  # of each wait the last one stays
+    kept = (place < 0) | (np.arange(len(place)) >= last[wait])
+    left: dict[int, float] = {}
+    for number, loop in enumerate(loops):
+        inside, sizes = place == number, streams.steps[:, 1] - streams.steps[:, 0]
+        if every := int(sizes[inside].sum()):
+            left |= dict.fromkeys(loop, float(sizes[inside & kept].sum()) / every)
+    stays = np.concatenate(([0], np.cumsum(kept)))
+    return replace(streams, starts=stays[streams.starts], steps=streams.steps[kept]), left
 
 
 def _loop_of_steps(streams: WarpStreams, loops: tuple[frozenset[int], ...]) -> NDArray[np.int64]:

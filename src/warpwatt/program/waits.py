@@ -84,6 +84,25 @@ def _does_something(instruction: Instruction) -> bool:
 
 
 @lru_cache(maxsize=64)
+def sleeping_polls(program: Program) -> tuple[frozenset[int], ...]:
+    """Return the instructions of each loop that reads shared memory, changes none, and sleeps between.
+
+    So threads of a block wait for each other where they do not use a barrier (``cuda::pipeline``,
+    ``cuda::barrier``).
+    """
+    asleep = sleeps(program)
+    if not asleep:
+        return ()
+    return tuple(
+        frozenset(i.index for i in body)
+        for body in _innermost(program)
+        if any(i.index in asleep for i in body)
+        and any(i.memory is not None and i.memory.space is Space.SHARED for i in body)
+        and all(i.memory is None or i.memory.access is Access.LOAD for i in body)
+    )
+
+
+@lru_cache(maxsize=64)
 def polls(program: Program) -> tuple[Poll, ...]:
     """Return what loops look at until another thread has changed it.
 

@@ -93,3 +93,38 @@ def test_a_lock_is_named() -> None:
     (named,) = [a for a in found.assumptions if "waits for other blocks" in a.message]
     assert "line 13 takes a lock" in named.message
     assert named.spread > 1
+
+
+SHARED_STATE = b"""
+#include <cooperative_groups.h>
+#include <cuda/pipeline>
+extern "C" __global__ void staged(const float *x, float *y, int rows) {
+  __shared__ float b[2][256];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  auto block = cooperative_groups::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  for (int r = 0, ahead = 0; r < rows; ++r) {
+    for (; ahead < rows && ahead < r + 2; ++ahead) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, b[ahead % 2], x + (size_t)ahead * 256, sizeof(float) * 256, pipe);
+      pipe.producer_commit();
+    }
+    pipe.consumer_wait();
+    y[(size_t)r * 256 + threadIdx.x] = b[r % 2][255 - threadIdx.x];
+    pipe.consumer_release();
+  }
+}
+"""
+
+
+@pytest.mark.toolchain
+def test_waits_of_a_pipeline_with_shared_state_are_one_round_each() -> None:
+    """Machine code of compute capability 8.6; without polls a row takes some hundred instructions a warp."""
+    gpu, rows = find("rtx3080"), 64
+    kernel = load_kernel(Source("<staged>", SHARED_STATE), gpu.target, name="staged")
+    given = parse_arguments(["x=f32[rows*256]", "y=f32[rows*256]", f"rows={rows}"])
+    found = predict(kernel, Launch(Dim3(1), Dim3(256), arguments=given), gpu)
+    execution = found.case.workload.execution
+    assert execution.program.level is Level.SASS
+    assert execution.warp_instructions < 500 * rows * 8
+    assert any("waits for other threads of a block are not timed" in a.message for a in found.assumptions)

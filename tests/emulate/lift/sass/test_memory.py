@@ -84,6 +84,20 @@ def test_counting_lanes():
     assert (execute(lines, {}, ["R3"])["R3"] == LANES).all()
 
 
+@pytest.mark.parametrize("opcode", ["ATOMS.ARRIVE.64 RZ, [R1]", "ARRIVES.LDGSTSBAR.64 [R1]"])
+def test_arrivals_flip_the_phase_when_all_have_come(opcode):
+    """A barrier of 64 arrivals, initialised as ptxas does it for compute capability 8.6."""
+    given = {
+        "R1": np.zeros(LANES),
+        "R2": np.full(LANES, (1 << 30) - 64),
+        "R3": np.full(LANES, (1 << 31) - 64),
+    }
+    start, look = ["STS [R1], R2", "STS [R1+0x4], R3"], "LDS R4, [R1+0x4]"
+    for arrivals, wanted in ((1, 2**31 - 32), (2, 2**32 - 64), (3, 2**32 - 32), (4, 2**31 - 64)):
+        found = execute([*start, *[opcode] * arrivals, look], given, ["R4"])["R4"]
+        assert (found.astype(np.int64) % 2**32 == wanted).all()
+
+
 def _shuffled(kind: str, amount: np.ndarray, control: int) -> tuple[np.ndarray, np.ndarray]:
     """Return source lane and validity by the text of the PTX ISA."""
     lane = np.arange(LANES)

@@ -24,6 +24,8 @@ _TYPES = {
     "F32": Type.F32, "F64": Type.F64,
 }  # fmt: skip
 _SHARED_SLOT = 0xF0
+_ARRIVALS = 32
+"""First bit of a barrier object's arrivals."""
 _KNOWN = f"{ACCESS} {' '.join(_OPERATIONS)} {' '.join(_TYPES)} RN FTZ"
 
 
@@ -99,6 +101,40 @@ def count_lanes(s: Step) -> None:
     require(len(s.operands) == 2 and is_zero(s.operands[0]))
     space, at = _place(s, s.operands[1])
     s.b.atomic(space, "add", at, s.b.i32(1), returns=False)
+
+
+@lifts("ATOMS.ARRIVE", knows="64")
+def arrive(s: Step) -> None:
+    """Arrive at a barrier object of compute capability 8.0 to 8.9; its state before is the result.
+
+    Read off the code that initialises and tests one of n arrivals: the low word holds 2^30 - n, the high one
+    2^31 - n. Arrivals count that up; when the last one has flipped bit 31, the phase, n are awaited again.
+    """
+    require(len(s.operands) == 2 and s.has("64"))
+    s.set(s.operands[0], _arrive(s, s.operands[1]))
+
+
+@lifts("ARRIVES.LDGSTSBAR", knows="64")
+def arrive_behind_copies(s: Step) -> None:
+    """Arrive when the thread's asynchronous copies are done: here they are."""
+    require(len(s.operands) == 1 and s.has("64"))
+    _arrive(s, s.operands[0])
+
+
+def _arrive(s: Step, barrier: Operand) -> Value:
+    b, at = s.b, address(s, barrier, "shared")
+    one = b.const(Type.I64, 1 << _ARRIVALS)
+    old = b.atomic("shared", "add", at, one)
+    new = b.add(old, one)
+    last = b.compare(
+        "eq", b.and_(b.lshr(new, _ARRIVALS), b.const(Type.I64, (1 << 31) - 1)), b.const(Type.I64, 0)
+    )
+    awaited = b.add(b.shl(new, _ARRIVALS), b.const(Type.I64, 1 << (30 + _ARRIVALS)))
+    outer = b.guard
+    b.guard = last if outer is None else b.and_(outer, last)
+    b.atomic("shared", "add", at, awaited, returns=False)
+    b.guard = outer
+    return old
 
 
 @lifts("RED.ADD.F16x2", "REDG.ADD.F16x2", knows=f"{ACCESS} RN")
