@@ -1,4 +1,4 @@
-"""What the skill for agents says: its commands parse, the fields that it names are in the schemas."""
+"""What the skill and the table of features say: their commands parse, their fields are in the schemas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from warpwatt.render.rank import json as rank
 
 SKILL = Path(__file__).parents[2] / "skills" / "predicting-gpu-kernels"
 TEXT = (SKILL / "SKILL.md").read_text(encoding="utf-8")
-COMMANDS = sorted(set(re.findall(r"(?:`|\$ )(warpwatt [^`\n]+)", TEXT)))
+FEATURES = (SKILL.parents[1] / "docs" / "explanation" / "features.md").read_text(encoding="utf-8")
+COMMANDS = sorted(set(re.findall(r"(?:`|\$ )(warpwatt [^`\n]+)", TEXT + FEATURES)))
 
 
 def test_its_head_is_what_agents_look_for():
