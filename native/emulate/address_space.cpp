@@ -37,6 +37,30 @@ std::int64_t slot_of(const MemoryOperation& operation, Space space, std::uint64_
     }
 }
 
+Block* shared_block(const Machine& machine, const Warp& warp, std::uint64_t address) {
+    const Extent3& cluster = machine.launch.cluster;
+    if (cluster.x * cluster.y * cluster.z == 1) return warp.block;
+    const auto rank = static_cast<std::int64_t>(offset_bits(address) >> kClusterRankShift);
+    Block* const first = warp.block - warp.special.cluster_ctarank;
+    const bool there = rank < cluster.x * cluster.y * cluster.z && first >= machine.residents.blocks;
+    return there ? first + rank : nullptr;
+}
+
+namespace {
+
+Region shared_region(const Machine& machine, const Warp& warp, std::uint64_t address) {
+    const Block* block = shared_block(machine, warp, address);
+    if (block == nullptr) return {nullptr, 0};
+    const std::int64_t begin =
+        block == warp.block &&
+                machine.launch.cluster.x * machine.launch.cluster.y * machine.launch.cluster.z == 1
+            ? 0
+            : static_cast<std::int64_t>(offset_bits(address) >> kClusterRankShift) << kClusterRankShift;
+    return {block->shared - begin, begin + machine.residents.shared_bytes, begin};
+}
+
+}  // namespace
+
 Region region_of(const Machine& machine, const Warp& warp, const MemoryOperation& operation, Space space,
                  std::uint64_t address) {
     switch (space) {
@@ -46,7 +70,7 @@ Region region_of(const Machine& machine, const Warp& warp, const MemoryOperation
             return {machine.global.bases[slot], machine.global.sizes[slot]};
         }
         case Space::kShared:
-            return {warp.block->shared, machine.residents.shared_bytes};
+            return shared_region(machine, warp, address);
         case Space::kLocal:
             return {warp.local, machine.residents.local_bytes};
         default: {
@@ -71,7 +95,7 @@ unsigned char* host_address(Machine& machine, const Warp& warp, const MemoryOper
     const std::int64_t bytes = operation.bytes;
     const bool power_of_two = (bytes & (bytes - 1)) == 0;
     const bool misaligned = power_of_two ? offset & (bytes - 1) : offset % bytes;
-    if (misaligned || offset + bytes > region.size) [[unlikely]] {
+    if (misaligned || offset < region.begin || offset + bytes > region.size) [[unlikely]] {
         if (space != Space::kGlobal) address = offset | slot_of(operation, space, address) << kSlotShift;
         const FaultReason reason = misaligned         ? FaultReason::kMisaligned
                                    : region.size != 0 ? FaultReason::kOutOfBounds

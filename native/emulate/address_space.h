@@ -31,11 +31,18 @@ int bank_of(const MemoryOperation& operation, std::uint64_t address);
 // The slot that an operation reaches in a space.
 std::int64_t slot_of(const MemoryOperation& operation, Space space, std::uint64_t address);
 
-// A piece of memory that belongs together.
+// A piece of memory that belongs together: offsets from `begin` to before `size`, from `base` on.
 struct Region {
     unsigned char* base;
     std::int64_t size;
+    std::int64_t begin = 0;
 };
+
+// Shared memory of a block in a cluster: the block's rank stands above the offset (`mapa`, SASS SR_CgaCtaId).
+inline constexpr int kClusterRankShift = 24;
+
+// The block of a warp's cluster whose shared memory an address names; null if there is none.
+Block* shared_block(const Machine& machine, const Warp& warp, std::uint64_t address);
 
 // The memory that an address belongs to; of size 0 if there is none.
 Region region_of(const Machine& machine, const Warp& warp, const MemoryOperation& operation, Space space,

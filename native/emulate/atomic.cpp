@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emulate/address_space.h"
+#include "emulate/barrier_object.h"
 #include "emulate/element_size.h"
 #include "emulate/half.h"
 #include "emulate/request.h"
@@ -78,7 +79,8 @@ void modify_lanes(const Request& request, const ResolvedLanes& resolved, LaneMas
 std::uint64_t atomic_result(const MemoryOperation& operation, std::uint64_t old, std::uint64_t operand,
                             std::uint64_t second_operand) {
     const AtomicOperation how = operation.atomic;
-    if (how == AtomicOperation::kExchange) return operand;
+    if (how == AtomicOperation::kBarrierObject) return change_barrier_object(old, operand);
+    if (how == AtomicOperation::kExchange || how == AtomicOperation::kNewBarrierObject) return operand;
     if (how == AtomicOperation::kCompareAndSwap) return old == operand ? second_operand : old;
     switch (operation.element) {
         case ElementKind::kSingle:

@@ -43,7 +43,8 @@ Range range_around(const Machine& machine, const Warp& warp, const MemoryOperati
     if (space == Space::kGlobal && machine.global.page_flags[slot_bits(address)] != nullptr) return {};
     if (in_arena(machine, space, address)) return allocation_around(machine, region, address);
     const std::uint64_t start = address & ~kOffsetMask;
-    return {start, region.size, reinterpret_cast<std::uint64_t>(region.base) - start};
+    return {start + region.begin, region.size - region.begin,
+            reinterpret_cast<std::uint64_t>(region.base) - start};
 }
 
 // Whether all lanes lie in a range, aligned; their host addresses.

@@ -63,7 +63,8 @@ unsigned char* contiguous_host(const Request& request) {
     const Space space = actual_space(request.operation.space, first);
     if ((space != Space::kGlobal && space != Space::kShared) || (bytes & (bytes - 1))) return nullptr;
     const Region region = region_of(machine, request.warp, request.operation, space, first);
-    if (offset + kLanes * bytes > region.size || offset & (bytes - 1)) return nullptr;
+    if (offset < region.begin || offset + kLanes * bytes > region.size || offset & (bytes - 1))
+        return nullptr;
     if (space == Space::kGlobal && !request.operation.probe)
         touch_pages(machine, slot_bits(first), offset, kLanes * bytes);
     count_contiguous(request, space, first);

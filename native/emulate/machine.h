@@ -119,7 +119,7 @@ struct Totals {
     RequestCounters* requests;
 };
 
-inline constexpr int kMostValues = 64;  // of a lane, as arguments or results of one operation
+inline constexpr int kMostValues = 272;  // of a lane, as arguments or results of one operation
 
 struct alignas(64) Machine {
     Fault fault;

@@ -23,8 +23,14 @@ enum class AtomicOperation : std::int32_t {
     kExchange,
     kCompareAndSwap,
     kIncrement,
-    kDecrement
+    kDecrement,
+    kBarrierObject,    // adds to a barrier object (barrier_object.h); begins its next phase if that completes
+                       // one
+    kNewBarrierObject  // writes one
 };
+
+// What a BULK operation moves, by the tensor memory accelerator.
+enum class BulkCopy : std::int32_t { kNone, kLoad, kStore, kReduce, kPrefetch, kBetweenBlocks };
 
 enum class ElementKind : std::int32_t { kInteger, kHalf, kSingle, kDouble };
 
@@ -37,6 +43,8 @@ struct MemoryOperation {
     std::int32_t bank;   // of constant memory
     std::int32_t probe;  // nobody needs what is moved: check and count only
     AtomicOperation atomic;
+    BulkCopy bulk;
+    std::int32_t rank;  // of the tensor that a bulk copy moves a box of; 0: bytes side by side
     ElementKind element;
 };
 

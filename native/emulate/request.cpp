@@ -20,10 +20,27 @@ constexpr std::int64_t blocks_between(std::uint64_t first, std::uint64_t last, i
     return static_cast<std::int64_t>((last >> shift) - (first >> shift)) + 1;
 }
 
+bool on_barrier_object(AtomicOperation how) {
+    return how == AtomicOperation::kBarrierObject || how == AtomicOperation::kNewBarrierObject;
+}
+
+BarrierEvent event_of(const Request& request, LaneMask lanes) {
+    if (!on_barrier_object(request.operation.atomic)) return {};
+    const int first = first_lane(lanes);
+    std::int64_t change = 0;
+    for_each_lane(lanes,
+                  [&](int lane) { change += static_cast<std::int64_t>(request.machine.values[0][lane]); });
+    if (request.operation.atomic == AtomicOperation::kNewBarrierObject)
+        change = static_cast<std::int64_t>(request.machine.values[0][first]);
+    if (change == 0) change = request.warp.waits_for[first] & 1;
+    return {static_cast<std::uint32_t>(request.machine.addresses[first]), change};
+}
+
 void record(const Request& request, LaneMask lanes, int passes, const TouchedLines& touched) {
     Trace& trace = request.machine.trace;
-    if (trace.enabled)
-        trace.record_request(request.warp, request.operation.instruction, lanes, passes, touched);
+    if (!trace.enabled) return;
+    trace.record_request(request.warp, request.operation.instruction, lanes, passes, touched,
+                         event_of(request, lanes));
 }
 
 // Counts lanes with one address; returns the wavefronts.
@@ -90,7 +107,8 @@ int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedL
     RequestCounters& sums = request.counters_of(space);
     sums.add_request(lanes, pattern.stride, common_slot(request, space, lanes));
     sums.uniform += pattern.uniform();
-    if (atomic) sums.collisions += most_on_one_address(addresses, lanes, pattern);
+    if (atomic && !on_barrier_object(request.operation.atomic))
+        sums.collisions += most_on_one_address(addresses, lanes, pattern);
     if (space == Space::kConstant) return 0;
     if (space == Space::kLocal) {
         touch_local(request, lanes, touched);

@@ -22,6 +22,7 @@ bool resolve_together(const Request& request, LaneMask lanes, ResolvedLanes& fou
         highest = std::max(highest, offset_bits(address));
     }
     if (slot_bits(differences) != 0 || (bytes & (bytes - 1)) != 0 || (bits & (bytes - 1)) != 0) return false;
+    if (space == Space::kShared && offset_bits(differences) >> kClusterRankShift != 0) return false;
     if (static_cast<std::int64_t>(highest + bytes) > region.size) return false;
     if (space == Space::kGlobal && !request.operation.probe &&
         request.machine.global.page_flags[slot_bits(first)])
@@ -44,7 +45,7 @@ bool resolve_one_by_one(const Request& request, LaneMask lanes, ResolvedLanes& f
     for (; lanes != 0; lanes &= lanes - 1) {
         const int lane = first_lane(lanes);
         const std::uint64_t address = request.machine.addresses[lane];
-        if (slot_bits(address) != slot) {
+        if (slot_bits(address) != slot || space == Space::kShared) {
             slot = slot_bits(address);
             space = actual_space(request.operation.space, address);
             region = region_of(request.machine, request.warp, request.operation, space, address);

@@ -30,6 +30,12 @@ WARPWATT_API void store_lanes(Machine* machine, Warp* warp, std::int32_t row, La
 // Reads, modifies and writes, lane by lane in order; operands are the first two values.
 WARPWATT_API void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes);
 
+// Moves bytes, or a box of a tensor, between global and shared memory for each lane that is on. Values: the
+// address in shared memory; that in global memory, of the tensor map, or of the other shared memory; bytes;
+// the address of the barrier object that is told; a mask of the cluster's blocks that get the data (0: the
+// one that the address names); coordinates, innermost first.
+WARPWATT_API void bulk_copy(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes);
+
 // Control.
 
 // The active lanes wait at the end of a basic block for others to converge.
@@ -51,6 +57,11 @@ WARPWATT_API void read_barrier_results(Machine* machine, Warp* warp, std::int32_
 
 // Sends lanes to the basic blocks that the addresses name.
 WARPWATT_API void branch_indirect(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction);
+
+// The active lanes wait until the phase of the barrier object at their address in the machine's `addresses`
+// is over whose parity stands in the first values, then go on at basic block `target`. Where nothing else
+// can go on, they do so too: a wait with a time-out.
+WARPWATT_API void await_phase(Machine* machine, Warp* warp, std::int32_t target);
 
 WARPWATT_API void trap_lanes(Machine* machine, Warp* warp, LaneMask lanes, std::int32_t instruction);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emulate/await_phase.h"
 #include "emulate/start_block.h"
 
 namespace warpwatt::emulate {
@@ -9,6 +10,7 @@ namespace warpwatt::emulate {
 namespace {
 
 constexpr std::int64_t kTurn = 4096;  // instructions; warpwatt.emulate.run.TURN
+constexpr int kTimeOuts = 64;         // rounds in a row in which waits for barrier objects only run out
 constexpr int kPatience = 64;  // rounds after which blocks that run may wait for one that has not begun
 
 bool can_run(const Warp& warp) { return *std::min_element(warp.next.begin(), warp.next.end()) < kConverging; }
@@ -51,7 +53,20 @@ private:
         bool some = false;
         for (std::int64_t i = 0; i < warps(); ++i) {
             Warp& warp = machine_.warp(i);
+            if (release_finished(machine_, warp)) time_outs_ = 0;
             warp.ready = can_run(warp);
+            some |= warp.ready != 0;
+        }
+        return some || run_out();
+    }
+
+    // Ends all waits for barrier objects where nothing else can go on; whether there were any.
+    bool run_out() {
+        if (++time_outs_ > kTimeOuts) return false;
+        bool some = false;
+        for (std::int64_t i = 0; i < warps(); ++i) {
+            Warp& warp = machine_.warp(i);
+            warp.ready = release_waiting(warp);
             some |= warp.ready != 0;
         }
         return some;
@@ -81,6 +96,7 @@ private:
 
     Machine& machine_;
     std::int64_t blocks_ = 0;  // resident
+    int time_outs_ = 0;        // in a row
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ using namespace warpwatt::emulate;
 void sort_trace(const Machine* machine, std::int64_t warps, std::int64_t* step_start,
                 std::int32_t* step_block, LaneMask* step_mask, std::int64_t* access_start,
                 std::int32_t* access_instruction, LaneMask* access_mask, std::uint8_t* access_wavefronts,
-                std::int64_t* access_step, std::int64_t* line_start, std::uint64_t* lines) {
+                std::int64_t* access_step, std::int64_t* line_start, std::uint64_t* lines,
+                std::uint32_t* access_barrier, std::int64_t* access_change) {
     const Trace& trace = machine->trace;
     const auto step_places = places_by_warp(trace.steps, trace.step_count, warps, step_start);
     for (std::int64_t i = 0; i < trace.step_count; ++i) {
@@ -45,6 +46,8 @@ void sort_trace(const Machine* machine, std::int64_t warps, std::int64_t* step_s
         access_instruction[place] = request.instruction;
         access_mask[place] = request.lanes;
         access_wavefronts[place] = static_cast<std::uint8_t>(std::min(request.wavefronts, 255));
+        access_barrier[place] = request.barrier;
+        access_change[place] = request.change;
         access_step[place] = step_places[request.step];
         line_start[place + 1] = request.lines;
     }

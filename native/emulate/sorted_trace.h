@@ -12,4 +12,5 @@ WARPWATT_API void sort_trace(const warpwatt::emulate::Machine* machine, std::int
                              warpwatt::emulate::LaneMask* step_mask, std::int64_t* access_start,
                              std::int32_t* access_instruction, warpwatt::emulate::LaneMask* access_mask,
                              std::uint8_t* access_wavefronts, std::int64_t* access_step,
-                             std::int64_t* line_start, std::uint64_t* lines);
+                             std::int64_t* line_start, std::uint64_t* lines, std::uint32_t* access_barrier,
+                             std::int64_t* access_change);

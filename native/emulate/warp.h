@@ -12,15 +12,17 @@ struct Block;
 
 // What a lane does next: the number of the basic block that it is to execute, or one of these. A waiting lane
 // keeps a basic block's number in the low bits: the one whose CONVERGE it waits at, or the one behind the
-// barrier.
+// barrier or the AWAIT.
 using NextBlock = std::int32_t;
 inline constexpr NextBlock kConverging = 0x40000000;
 inline constexpr NextBlock kAtBarrier = 0x50000000;
+inline constexpr NextBlock kAwaiting = 0x60000000;
 inline constexpr NextBlock kExited = 0x7FFFFFFF;
 inline constexpr NextBlock kBlockBits = 0x0FFFFFFF;
 
 constexpr bool converges(NextBlock next) { return kConverging <= next && next < kAtBarrier; }
-constexpr bool at_barrier(NextBlock next) { return (kAtBarrier <= next) & (next < kExited); }
+constexpr bool at_barrier(NextBlock next) { return (kAtBarrier <= next) & (next < kAwaiting); }
+constexpr bool awaits_phase(NextBlock next) { return (kAwaiting <= next) & (next < kExited); }
 
 struct Index3 {
     std::int32_t x, y, z;
@@ -46,7 +48,9 @@ struct alignas(64) Warp {
     LaneMask live;         // lanes that have not ended
     std::int32_t ready;    // whether a lane could run as the round began
     alignas(64) std::array<NextBlock, kLanes> next;
-    alignas(64) std::array<std::uint32_t, kLanes> waits_for;  // lanes of a CONVERGE, or a barrier's number
+    // Lanes of a CONVERGE, a barrier's number, or the parity of the phase that an AWAIT waits for.
+    alignas(64) std::array<std::uint32_t, kLanes> waits_for;
+    alignas(64) std::array<std::uint64_t, kLanes> awaited;  // address of the barrier object of an AWAIT
     alignas(64) std::array<std::array<std::int32_t, kLanes>, 3> tid;
     alignas(64) SpecialRegisters special;
     // The routine's registers follow, as generated code lays them out.

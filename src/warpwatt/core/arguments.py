@@ -7,6 +7,8 @@
     x=f32[n]                  a buffer of n floats, random with seed 0 (an assumption, listed as such)
     x=f32[rows*cols]:zeros    fills: random | zeros | ones | arange | FILE.npy
     0=1048576                 by position, where names are unknown (PTX, binaries)
+    map=tensor(f16[m,k], box=64x64, swizzle=128)
+                              a tensor map (CUtensorMap): the tensor, rows outermost, and the box of one copy
 
 The same description drives prediction, emulation and measurement.
 """
@@ -102,9 +104,30 @@ class Buffer:
         return self.elements * self.dtype.size
 
 
+SWIZZLES = (0, 32, 64, 128)
+"""Bytes within which a tensor map permutes rows in shared memory (``CUtensorMapSwizzle``)."""
+MAX_RANK, MAX_BOX = 5, 256
+"""Bounds of a tensor map (``cuTensorMapEncodeTiled``): dimensions, and elements of the box in each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMap(Buffer):
+    """A tensor in global memory, densely packed, and how one copy takes a box of it to shared memory.
+
+    The parameter is a ``CUtensorMap`` of 128 bytes by value, or a pointer to one. ``box`` has the extents of
+    ``shape``'s order: the innermost dimension is the last.
+    """
+
+    box: tuple[int, ...] = ()
+    swizzle: int = 0
+
+
 Argument = Scalar | Buffer
 
 _BUFFER = re.compile(r"^(?P<dtype>[a-z]+[0-9]+)\[(?P<shape>[^\]]*)\](?::(?P<fill>.+))?$")
+_TENSOR = re.compile(
+    r"^tensor\((?P<tensor>.*\]\S*?)\s*,\s*box\s*=\s*(?P<box>[^,]+?)(?:,\s*swizzle\s*=\s*(?P<swizzle>\d+)B?)?\s*\)$"
+)
 
 
 def parse_arguments(texts: Iterable[str]) -> dict[str, Argument]:
@@ -148,7 +171,32 @@ def _number(text: str) -> int | float | None:
     return None
 
 
+def _tensor(name: str, match: re.Match[str], sizes: Mapping[str, int]) -> TensorMap:
+    """Return a tensor map; ``box`` is ``64x128``, its extents written as those of shapes."""
+    tensor = _buffer(name, match["tensor"].strip(), sizes)
+    box = tuple(_extent(name, part, sizes) for part in match["box"].split("x"))
+    swizzle = int(match["swizzle"] or 0)
+    hint = "write, for example, tensor(f16[m,k], box=64x64, swizzle=128)"
+    if not 1 <= len(box) == len(tensor.shape) <= MAX_RANK:
+        raise ArgumentError(
+            f"argument {name!r}: a box of {len(box)} extents for a tensor of {len(tensor.shape)}", hint=hint
+        )
+    if not all(1 <= extent <= MAX_BOX for extent in box):
+        raise ArgumentError(f"argument {name!r}: box extents are 1 to {MAX_BOX}, not {max(box)}", hint=hint)
+    inner = box[-1] * tensor.dtype.size
+    if swizzle not in SWIZZLES or inner % 16 or (swizzle and inner > swizzle):
+        raise ArgumentError(
+            f"argument {name!r}: a box with rows of {inner} bytes and swizzle {swizzle}",
+            hint="rows are multiples of 16 bytes and no longer than the swizzle: 0, 32, 64 or 128 bytes",
+        )
+    return TensorMap(
+        tensor.dtype, tensor.shape, tensor.fill, tensor.seed, tensor.path, tensor.assumed_fill, box, swizzle
+    )
+
+
 def _buffer(name: str, text: str, sizes: Mapping[str, int]) -> Buffer:
+    if tensor := _TENSOR.match(text):
+        return _tensor(name, tensor, sizes)
     match = _BUFFER.match(text)
     if match is None:
         hint = "write a number, or TYPE[SHAPE][:FILL] such as f32[n]:zeros"

@@ -148,6 +148,18 @@ class Builder:
         self.begin()
         self.at(self.instruction)
 
+    def await_phase(self, address: Value, parity: Value) -> None:
+        """Wait until a barrier object's phase is over; later operations are in a new block.
+
+        As behind :meth:`converge`, values of the old block are gone. A guard must have been branched around.
+        """
+        assert self._current is not None
+        self._current.instructions = self._current.instructions[:-1]
+        end = Terminator(End.AWAIT, (), None, address, parity, instruction=self.instruction)
+        self._end(end, (None,))
+        self.begin()
+        self.at(self.instruction)
+
     # -- values ---------------------------------------------------------------------------------------
 
     def emit(
@@ -407,6 +419,17 @@ class Builder:
         return self.emit(
             Op.ATOMIC, operands[0].type, address, *operands, data=memory, mask=self.guard, uniform=False
         )[0]
+
+    def bulk(
+        self, kind: str, shared: Value, other: Value, *, size: Value | None = None,
+        barrier: Value | None = None, blocks: Value | None = None, coordinates: tuple[Value, ...] = (),
+        element: Type = Type.I8,
+    ) -> None:  # fmt: skip
+        """Have a copy made where the guard holds; see :data:`~warpwatt.emulate.ir.BULK_COPIES`."""
+        zero = self.i32(0)
+        rest = (zero if v is None else v for v in (size, barrier, blocks))
+        memory = Memory("global", element, bulk=kind, rank=len(coordinates))
+        self.emit(Op.BULK, None, shared, other, *rest, *coordinates, data=memory, mask=self.guard)
 
     def call(
         self, name: str, constants: tuple[object, ...], results: tuple[Type, int] | None, *args: Value,

@@ -164,6 +164,10 @@ class Op(StrEnum):
     """args: address, values..., (mask). data: Memory."""
     ATOMIC = "atomic"
     """args: address, operands..., (mask). data: Memory (``operation``: :data:`ATOMICS`). The old value."""
+    BULK = "bulk"
+    """args: shared address, other address, I32 bytes, barrier object's shared address, I32 mask of blocks,
+    coordinates..., (mask). data: Memory (``bulk``). Each lane that is on has the tensor memory accelerator
+    make a copy, which is done at once; see :data:`BULK_COPIES`."""
     CALL = "call"
     """A runtime function; args: values, (mask). data: (name, constants). Any number of results."""
 
@@ -185,6 +189,19 @@ ATOMICS = ("add", "min", "max", "umin", "umax", "and", "or", "xor", "exch", "cas
 """Operations of ATOMIC; ``min`` and ``max`` of integers are signed. ``cas`` has operands compare, value.
 Floats (add, min, max, exch) by the type."""
 
+BARRIER_OBJECT = "barrier object"
+"""Operation of ATOMIC on a barrier object (:mod:`warpwatt.emulate.lift.barriers`): adds to its word; where
+nothing is left to wait for then, its next phase begins."""
+NEW_BARRIER_OBJECT = "new barrier object"
+"""Operation of ATOMIC that writes such a word."""
+
+BULK_COPIES = ("load", "store", "reduce", "prefetch", "between blocks")
+"""What BULK does with bytes side by side (``rank`` 0; the other address is that of global memory, or of
+another block's shared memory) or with a box of a tensor (the other address is generic, of its map).
+
+A load and a copy between blocks tell the barrier object how many bytes have come. The mask names the blocks
+of the cluster that get what is loaded, each at the same offset; 0: the block that the shared address names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -202,7 +219,8 @@ class Memory:
     ``space`` is a :class:`~warpwatt.core.program.Space` value: ``global``, ``shared``, ``local``, ``generic``
     or ``const``. Addresses are I64 for global and generic, I32 or I64 offsets for the others. ``const`` takes
     ``bank``. ``count`` elements of type ``element`` lie side by side. ``operation``: of an atomic;
-    ``returns`` is False for a reduction. ``probe``: nobody needs what is moved, so that an engine may
+    ``returns`` is False for a reduction. ``bulk``, ``rank``: of a BULK operation, and how many coordinates it
+    has; ``element`` is what a reduction adds. ``probe``: nobody needs what is moved, so that an engine may
     leave that out; the access is checked and counted.
     """
 
@@ -213,11 +231,18 @@ class Memory:
     operation: str = ""
     returns: bool = True
     probe: bool = False
+    bulk: str = ""
+    rank: int = 0
 
     @property
     def bytes(self) -> int:
         """Bytes per lane."""
         return self.count * self.element.bits // 8
+
+    @property
+    def barrier(self) -> bool:
+        """Whether it works on a barrier object, which is memory that nothing else looks at."""
+        return self.operation in (BARRIER_OBJECT, NEW_BARRIER_OBJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +276,9 @@ class End(StrEnum):
     CONVERGE = "converge"
     """Active lanes wait until all live lanes of ``value`` (I32 mask, its own in each lane) stand at this very
     end, then go to ``targets[0]`` together."""
+    AWAIT = "await"
+    """Each active lane waits until the phase of parity ``value2`` (I32) of the barrier object at shared
+    address ``value`` is over, then goes to ``targets[0]``. Where nothing else can go on, it does as well."""
     TRAP = "trap"
 
 

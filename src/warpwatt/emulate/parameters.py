@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpwatt.core.arguments import Argument, Buffer, DType, Scalar
+from warpwatt.core.arguments import Argument, Buffer, DType, Scalar, TensorMap
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.program import (
     Address,
@@ -24,8 +24,10 @@ from warpwatt.core.program import (
 )
 from warpwatt.emulate import fills
 from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.lift.sass.constants import parameter_window
+from warpwatt.emulate.tensor_map import tensor_map
 from warpwatt.native.demangle import demangle
-from warpwatt.program.binding import check_buffer, display_name, scalar_value
+from warpwatt.program.binding import TENSOR_MAP_BYTES, check_buffer, display_name, scalar_value
 
 if TYPE_CHECKING:
     from warpwatt.program.binding import BoundLaunch
@@ -60,7 +62,7 @@ def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
             argument = given[parameter.name]
             if isinstance(argument, Buffer):
                 check_buffer(parameter, argument, index)
-                value = place(parameter.name, argument).to_bytes(_POINTER_BYTES, "little")
+                value = _pointer(parameter, argument, place)
             else:
                 value = scalar_bytes(parameter, argument, index)
             data[start : start + len(value)] = value
@@ -75,16 +77,26 @@ def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
     return bytes(data)
 
 
+def _pointer(parameter: Parameter, buffer: Buffer, place: Callable[[str, Buffer], int]) -> bytes:
+    """Return the address of a buffer, or the tensor map that describes it."""
+    address = place(parameter.name, buffer)
+    if isinstance(buffer, TensorMap) and parameter.size == TENSOR_MAP_BYTES:
+        return tensor_map(buffer, address)
+    return address.to_bytes(_POINTER_BYTES, "little")
+
+
 def is_read(program: Program, parameter: Parameter, start: int) -> bool:
     """Whether a program may read a parameter, which lies ``start`` bytes into the block."""
     if program.level is not Level.SASS:
         return any(Symbol(parameter.name) in _named(i) for i in program.instructions)
-    first = program.parameter_base + start
+    first, window = program.parameter_base + start, parameter_window(program.target)
     for code in (program, *program.functions.values()):
         for instruction in code.instructions:
             for position, operand in enumerate(instruction.operands):
                 size = _constant_bytes(instruction, position)
                 if isinstance(operand, Address) and operand.base == Symbol("c[0x0]"):
+                    if operand.offset == window and parameter.size == TENSOR_MAP_BYTES:
+                        return True
                     computed = operand.index is not None and operand.index.name not in ("RZ", "URZ")
                     if computed or first - size < operand.offset < first + parameter.size:
                         return True
@@ -191,6 +203,9 @@ def _missing(program: Program, missing: list[tuple[int, Parameter]]) -> Argument
     for index, parameter in missing:
         name = display_name(parameter, index)
         texts.append(f"argument {name!r} ({'pointer' if parameter.pointer else parameter.type})")
+        if parameter.size == TENSOR_MAP_BYTES:
+            flags.append(f"--arg '{name}=tensor(f16[m,k], box=64x64, swizzle=128)'")
+            continue
         example = "f32[1024]" if parameter.pointer else "1.0" if parameter.type[0] == "f" else "1024"
         flags.append(f"--arg {name}={example}")
     return ArgumentError(

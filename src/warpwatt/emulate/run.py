@@ -118,6 +118,10 @@ class AccessCounts:
     slot: NDArray[np.int64]
 
 
+NO_BARRIER_OBJECT = 0xFFFFFFFF
+"""In a trace: an access that concerns no barrier object."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
     """What the warps of the run did, in order, as far as ``Limits.trace_bytes`` reached (``complete``).
@@ -129,7 +133,10 @@ class Trace:
     with a lane on, in order, ``access_start[w]:access_start[w + 1]``; of each the instruction, the lanes on,
     the number of shared wavefronts (0 for other spaces), the step that made it (an index into ``step_*``)
     and, from ``line_start[a]`` to ``line_start[a + 1]``, its global or local lines: byte address of a
-    128-byte line, the bits of its 4 sectors in the lowest four. One execution of an instruction may make
+    128-byte line, the bits of its 4 sectors in the lowest four; ``access_barrier`` is the shared address of
+    the barrier object that the access changes, looks at or tells, :data:`NO_BARRIER_OBJECT` if none,
+    ``access_change`` by how much its word changes: of a wait the parity of the phase, of a copy its bytes (of
+    all blocks that get it); None: not recorded. One execution of an instruction may make
     several accesses: an asynchronous copy reads and writes, a matrix load makes one per 8 x 8 matrix.
     """
 
@@ -144,6 +151,8 @@ class Trace:
     line_start: NDArray[np.int64]
     lines: NDArray[np.uint64]
     complete: bool
+    access_barrier: NDArray[np.uint32] | None = None
+    access_change: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -143,6 +143,7 @@ def concatenate(traces: Sequence[Trace]) -> Trace:
     def flat(name: str) -> NDArray[np.generic]:
         return np.concatenate([getattr(trace, name) for trace in traces])
 
+    events = all(trace.access_barrier is not None for trace in traces)
     steps = np.cumsum([0, *(len(trace.step_block) for trace in traces[:-1])])
     return Trace(
         step_start=starts("step_start"),
@@ -155,5 +156,7 @@ def concatenate(traces: Sequence[Trace]) -> Trace:
         access_step=np.concatenate([t.access_step + first for t, first in zip(traces, steps, strict=True)]),
         line_start=starts("line_start"),
         lines=flat("lines").astype(np.uint64),
+        access_barrier=flat("access_barrier").astype(np.uint32) if events else None,
+        access_change=flat("access_change").astype(np.int64) if events else None,
         complete=all(trace.complete for trace in traces),
     )

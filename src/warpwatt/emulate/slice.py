@@ -20,6 +20,8 @@ from warpwatt.emulate.propagation import successors
 from warpwatt.emulate.provenance import Places, keys, meet, places
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
+_READ_SHARED = frozenset({"wgmma"})
+"""Runtime functions that look at shared memory."""
 
 
 @dataclass(slots=True)
@@ -75,6 +77,8 @@ def _size(live: Liveness) -> tuple[int, ...]:
 def _roots(operation: Operation) -> Iterable[Value]:
     """Return addresses and masks of accesses, and what operations with effects need."""
     mask = () if operation.mask is None else (operation.mask,)
+    if operation.op is Op.BULK or _on_barrier(operation):
+        return (*operation.args, *mask)
     if operation.op in _ACCESSES:
         return (operation.args[0], *mask)
     if operation.op is Op.COUNT or (operation.op is Op.CALL and not operation.results):
@@ -110,14 +114,44 @@ def _operation(live: Liveness, operation: Operation, registers: set[str]) -> Non
         if operation.results[0].index in live.values:
             registers.add(name)
         return
+    elif operation.op is Op.BULK:
+        _bulk(live, operation)
+        return
     elif operation.op in _ACCESSES:
-        _access(live, operation)
+        if not _on_barrier(operation):
+            _access(live, operation)
         return
     elif not any(r.index in live.values for r in operation.results):
         return
+    elif operation.op is Op.CALL and _name(operation) in _READ_SHARED:
+        live.contents.add("shared")
     live.values.update(v.index for v in operation.args)
     if operation.mask is not None:
         live.values.add(operation.mask.index)
+
+
+def _on_barrier(operation: Operation) -> bool:
+    """Whether an operation works on a barrier object: all that it needs matters, and nothing else does."""
+    return operation.op is Op.ATOMIC and _memory(operation).barrier
+
+
+def _bulk(live: Liveness, operation: Operation) -> None:
+    """Ask for what a copy reads, if somebody looks at what it writes; the tensor map is always read."""
+    source, target = _ends(live, operation)
+    if meet(target, live.contents):
+        live.contents |= source
+    if _memory(operation).rank:
+        live.contents |= live.where[operation.args[1].index]
+
+
+def _ends(live: Liveness, operation: Operation) -> tuple[frozenset[str], frozenset[str]]:
+    """Return which memory a copy reads and which it writes. What a tensor map points to may be anywhere."""
+    kind, shared = _memory(operation).bulk, frozenset({"shared"})
+    if kind == "between blocks":
+        return shared, shared
+    where = frozenset[str]() if _memory(operation).rank else live.where[operation.args[1].index]
+    other = keys("global", where)
+    return (other, shared) if kind == "load" else (shared, other)
 
 
 def _overwrites(write: Operation, live: Liveness) -> bool:
@@ -166,13 +200,22 @@ def _kept(block: Block, live: Liveness, spare: int) -> Block:
                 kept.append(operation)
                 if _overwrites(operation, live):
                     registers.discard(name)
-        elif operation.op in _ACCESSES and not _constant(operation, live):
+        elif operation.op is Op.BULK:
+            kept.append(_unless_seen(operation, live))
+        elif operation.op in _ACCESSES and not _on_barrier(operation) and not _constant(operation, live):
             kept.extend(reversed(_bare(operation, live, spare)))
         elif _roots(operation) or any(r.index in live.values for r in operation.results):
             kept.append(operation)
             if operation.op is Op.GET:
                 registers.add(name)
     return replace(block, operations=kept[::-1])
+
+
+def _unless_seen(operation: Operation, live: Liveness) -> Operation:
+    """Return a copy that moves nothing unless somebody looks at what it writes."""
+    if meet(_ends(live, operation)[1], live.contents):
+        return operation
+    return replace(operation, data=replace(_memory(operation), probe=True))
 
 
 def _constant(operation: Operation, live: Liveness) -> bool:

@@ -188,7 +188,7 @@ class _Contents:
         if operation.mask is not None:
             known |= values.get(operation.mask.index, 0)
         if operation.op in _ACCESSES:
-            return self._access(operation, known)
+            return 0 if _memory(operation).barrier else self._access(operation, known)
         return known
 
     def _access(self, operation: Operation, known: int) -> int:

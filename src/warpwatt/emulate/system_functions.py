@@ -15,6 +15,7 @@ import numpy as np
 
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.printf import formatted
+from warpwatt.emulate.warp_groups import wgmma
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +40,11 @@ SIGNATURES: dict[str, tuple[tuple[Type, ...], Type | None]] = {
 
 class Caller(Protocol):
     """The warp that calls, and its device."""
+
+    @property
+    def warp_in_block(self) -> int:
+        """Number of the warp in its block."""
+        ...
 
     @property
     def heap(self) -> DeviceHeap:
@@ -108,5 +114,6 @@ SYSTEM_FUNCTIONS: dict[str, Function] = {
     "__assertfail": _assertfail,
     "malloc": _malloc,
     "free": _free,
+    "wgmma": wgmma,
 }
 """By the name that CALL gives them."""

@@ -98,10 +98,11 @@ def with_source_names(program: Program, names: Mapping[str, Sequence[str]]) -> P
 
 
 def with_types(machine: Program | None, program: Program) -> Program | None:
-    """Return machine code whose parameters are those of its PTX: a cubin knows their sizes alone."""
+    """Return machine code whose parameters are those of its PTX: a cubin knows sizes and places alone."""
     if machine is None or [p.size for p in machine.parameters] != [p.size for p in program.parameters]:
         return machine
-    return replace(machine, parameters=program.parameters)
+    pairs = zip(program.parameters, machine.parameters, strict=True)
+    return replace(machine, parameters=tuple(replace(p, offset=own.offset) for p, own in pairs))
 
 
 def with_names(kernel: Kernel, names: Sequence[str]) -> Kernel:

@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar
+from warpwatt.core.arguments import Argument, Buffer, Fill, Scalar, TensorMap
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Level, Parameter, Program, Space, Variable
@@ -23,6 +23,8 @@ GLOBAL_BASE = 1 << 40
 """First made-up address of a buffer; shared variables lie near 0: generic addresses tell them apart."""
 LOCAL_BASE = 1 << 32
 _GAP = 1 << 20
+TENSOR_MAP_BYTES = 128
+"""Size of a ``CUtensorMap`` (cuda.h)."""
 _UNKNOWN_SIZE = 1 << 36
 """Room left behind a pointer of unknown size."""
 
@@ -202,6 +204,8 @@ def _kind(parameter: Parameter) -> str:
 
 def check_buffer(parameter: Parameter, buffer: Buffer, index: int) -> int:
     """Return the bytes of a buffer given for a parameter; :class:`ArgumentError` if it is no pointer."""
+    if isinstance(buffer, TensorMap) and parameter.size == TENSOR_MAP_BYTES:
+        return max(1, buffer.nbytes)
     if parameter.size != 8:
         raise ArgumentError(
             f"argument {display_name(parameter, index)!r} is a {parameter.type}, not a pointer",
@@ -217,6 +221,12 @@ def scalar_value(parameter: Parameter, argument: Argument, index: int) -> int | 
     if parameter.pointer and value != 0:
         raise ArgumentError(
             f"argument {name!r} is a pointer, not a number", hint=f"write --arg {name}=f32[1024], for example"
+        )
+    if parameter.size == TENSOR_MAP_BYTES:
+        raise ArgumentError(
+            f"argument {name!r} is a structure of {parameter.size} bytes, a tensor map perhaps",
+            hint=f"for a tensor map write --arg '{name}=tensor(f16[m,k], box=64x64, swizzle=128)', "
+            f"else give its fields by offset: --arg {name}+0=VALUE",
         )
     if parameter.size > 8:
         raise ArgumentError(

@@ -108,6 +108,7 @@ class _Engine:
             i: b.end.targets[0] for i, b in enumerate(self.routine.blocks) if b.end.end is End.CONVERGE
         }
         spaces = Spaces(self.memory, self.context.banks, warps)
+        schedule.parities = spaces.parities
         values = Interpreter(warps, spaces, self.statistics, FUNCTIONS, lambda b, n: schedule.votes[b, n])
         lengths = [max(1, len(b.instructions)) for b in self.routine.blocks]
         turns = _one_by_one(schedule, lengths) if self.at_once == 1 else _together(schedule)

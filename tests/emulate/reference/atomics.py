@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.emulate.reference import floats, integers
-from warpwatt.emulate.ir import Op
+from warpwatt.emulate.ir import BARRIER_OBJECT, NEW_BARRIER_OBJECT, Op
+from warpwatt.emulate.lift.barriers import BYTES_AT, COUNT_BITS, EXPECTED_AT, PHASE_AT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,14 @@ def _decrement(old: Array, limit: Array) -> Array:
     return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
 
 
+def _change_barrier_object(old: Array, change: Array) -> Array:
+    """Add; where no arrivals and no bytes are left, begin the next phase with the expected arrivals."""
+    new = old + change
+    over = (new & np.uint64((1 << EXPECTED_AT) - 1)) == np.uint64(1 << 20 + BYTES_AT)
+    expected = new >> np.uint64(EXPECTED_AT) & np.uint64((1 << COUNT_BITS) - 1)
+    return np.asarray(np.where(over, new + expected + np.uint64(1 << PHASE_AT), new))
+
+
 _INTEGER: dict[str, Callable[..., Array]] = {
     "add": np.add,
     "min": integers.OPERATIONS[Op.SMIN],
@@ -39,6 +48,8 @@ _INTEGER: dict[str, Callable[..., Array]] = {
     "inc": _increment,
     "dec": _decrement,
     "exch": lambda _old, new: new,
+    BARRIER_OBJECT: _change_barrier_object,
+    NEW_BARRIER_OBJECT: lambda _old, new: new,
     "cas": lambda old, compare, new: np.asarray(np.where(old == compare, new, old)),
 }
 _FLOAT: dict[str, Callable[..., Array]] = {

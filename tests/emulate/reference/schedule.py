@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.emulate.reference.spaces import FaultError
-from tests.emulate.reference.state import BARRIER, CONVERGE, DONE, RUNS, lanes_of
+from tests.emulate.reference.state import AWAIT, BARRIER, CONVERGE, DONE, RUNS, lanes_of
 from warpwatt.emulate.ir import End, Op
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tests.emulate.reference.interpreter import Interpreter
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 BARRIERS = 16
+TIME_OUTS = 64
+"""Rounds in a row in which waits for barrier objects only run out."""
 _FAR = np.iinfo(np.int32).max
 
 
@@ -30,6 +34,9 @@ class Schedule:
         self.warps = warps
         self.arrived = np.zeros((warps.blocks, BARRIERS), np.int64)
         self.wanted = np.zeros((warps.blocks, BARRIERS), np.int64)
+        self.awaited = np.zeros((warps.count, 32), np.uint64)
+        """Shared addresses of barrier objects that lanes wait for."""
+        self.time_outs = 0
         self.votes = np.zeros((warps.blocks, BARRIERS, 2), np.int64)
         """Of the last release of each barrier: threads that voted for, threads that took part."""
         self.entries = {b.address: i for i, b in enumerate(routine.blocks) if b.address is not None}
@@ -43,8 +50,23 @@ class Schedule:
 
     def places(self) -> Array:
         """Return the block each warp would execute next; a large number where no lane can."""
+        self._look_at_phases()
         warps = self.warps
         return np.asarray(np.where(warps.status == RUNS, warps.place, _FAR).min(axis=1))
+
+    def _look_at_phases(self) -> None:
+        """Let lanes go on whose phase is over; all that wait, if nothing else can go on for a while."""
+        status = self.warps.status
+        waiting = status == AWAIT
+        if not waiting.any():
+            return
+        over = self.parities(self.warps, self.awaited, waiting) != (self.warps.waits & 1)
+        if (waiting & over).any() or (status == RUNS).any():
+            self.time_outs = 0
+            status[waiting & over] = RUNS
+        elif self.time_outs < TIME_OUTS:
+            self.time_outs += 1
+            status[waiting] = RUNS
 
     def place_of(self, row: int) -> int:
         """Return the block one warp would execute next, -1 if no lane can."""
@@ -59,7 +81,9 @@ class Schedule:
         """Return the lanes of some warps that are about to execute a block."""
         return np.asarray((self.warps.status[rows] == RUNS) & (self.warps.place[rows] == place))
 
-    def end(self, end: Terminator, rows: Array, active: Array, place: int, values: Interpreter) -> None:
+    def end(  # noqa: C901 - one case for each end
+        self, end: Terminator, rows: Array, active: Array, place: int, values: Interpreter
+    ) -> None:
         """Send lanes where the end of a block says.
 
         Raises
@@ -96,8 +120,17 @@ class Schedule:
                 assert end.value is not None
                 self._park(rows, active, CONVERGE, values.value(end.value), place)
                 self._meet(rows, place, end.targets[0])
+            case End.AWAIT:
+                self._await(end, rows, active, values)
             case End.BARRIER:
                 self._barrier(end, rows, active, values, condition)
+
+    def _await(self, end: Terminator, rows: Array, active: Array, values: Interpreter) -> None:
+        assert end.value is not None
+        assert end.value2 is not None
+        addresses = np.broadcast_to(values.value(end.value), active.shape).astype(np.uint64)
+        self.awaited[rows] = np.where(active, addresses, self.awaited[rows])
+        self._park(rows, active, AWAIT, values.value(end.value2).astype(np.uint32), end.targets[0])
 
     def _go(self, rows: Array, lanes: Array, target: int) -> None:
         places = self.warps.place
@@ -156,6 +189,8 @@ class Schedule:
         warps.status[rows] = np.where(free, RUNS, warps.status[rows])
         self._go(rows, free, target)
 
+    parities: Callable[[Warps, Array, Array], Array]
+    """Returns the parity of the phase of the barrier object at each lane's address."""
     targets: dict[int, int]
     """Where the lanes of each convergence go."""
 

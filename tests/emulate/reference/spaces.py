@@ -19,6 +19,7 @@ from warpwatt.emulate.layout import (
     SHARED_SLOT,
     SLOT_BITS,
 )
+from warpwatt.emulate.lift.barriers import PHASE_AT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -96,6 +97,15 @@ class Spaces:
         if address.dtype.itemsize == 8:
             wide &= np.uint64(OFFSET)
         return wide | np.uint64(_WINDOWS[space] << SLOT_BITS)
+
+    def parities(self, warps: Warps, addresses: Array, lanes: Array) -> Array:
+        """Return the parity of the phase of the barrier object at each lane's shared address."""
+        found = np.zeros(addresses.shape, np.uint32)
+        for row, lane in zip(*np.nonzero(lanes), strict=True):
+            at = int(addresses[row, lane]) & OFFSET
+            word = self.shared[warps.block_of[row], at : at + 8].view(np.uint64)
+            found[row, lane] = word[0] >> np.uint64(PHASE_AT) & np.uint64(1)
+        return found
 
     def pieces(
         self, rows: Array, addresses: Array, lanes: Array, dtype: np.dtype[Any], count: int, *,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-RUNS, DONE, BARRIER, CONVERGE = range(4)
+RUNS, DONE, BARRIER, CONVERGE, AWAIT = range(5)
 """What a lane does."""
 _BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
@@ -45,9 +45,9 @@ class Warps:
     place
         Index of the basic block each lane is at.
     status
-        ``RUNS``, ``DONE``, ``BARRIER`` or ``CONVERGE``.
+        ``RUNS``, ``DONE``, ``BARRIER``, ``CONVERGE`` or ``AWAIT``.
     waits
-        The barrier's number, or the mask of lanes waited for.
+        The barrier's number, the mask of lanes waited for, or the parity of a phase.
     block_of, within
         Ordinal of each warp's block among those here, and the warp's number in it.
     """

@@ -132,6 +132,17 @@ def barrier(text: BlockText, _: int, end: Terminator) -> None:
     text.do("br label %dispatch")
 
 
+def await_phase(text: BlockText, _: int, end: Terminator) -> None:
+    """AWAIT."""
+    assert end.value is not None
+    assert end.value2 is not None
+    text.store("<32 x i64>", wide(text, end.value), "%m", offset_of(MACHINE, "addresses"), 64)
+    text.store("<32 x i64>", wide(text, end.value2), "%m", offset_of(MACHINE, "values"), 64)
+    text.park_registers(text.active_bits, end.targets)
+    text.do(f"call void @await_phase(ptr %m, ptr %w, i32 {end.targets[0]})")
+    text.do("br label %dispatch")
+
+
 def _as_i64(text: BlockText, value: Value) -> str:
     name = text.scalar(value)
     return name if value.type is Type.I64 else text.let(f"zext i{value.type.bits} {name} to i64")
@@ -154,6 +165,7 @@ ENDS: dict[End, Callable[[BlockText, int, Terminator], None]] = {
     End.EXIT: leave,
     End.BARRIER: barrier,
     End.CONVERGE: converge,
+    End.AWAIT: await_phase,
     End.TRAP: trap,
 }
 """What writes each end."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Block, Operation, Routine
 
 _PURE = {**INTEGERS, **FLOATS, **LANES}
-_FAILING = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC, Op.CALL})
+_FAILING = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC, Op.BULK, Op.CALL})
 _CLOCKS = ("clock", "clock64", "globaltimer")
 _DIRECT = """
 declare void @load_lanes_directly(ptr, ptr, i32, i32) cold
@@ -41,7 +41,7 @@ declare void @atomic_lanes_directly(ptr, ptr, i32, i32)
 RUN_TIME = (
     "load_lanes_directly", "store_lanes_directly", "atomic_lanes_directly", "call_function", "match_lanes",
     "exit_lanes", "converge_lanes", "converge_waiting_lanes", "arrive_at_barrier", "read_barrier_results",
-    "branch_indirect", "trap_lanes", *TEXTURE_FUNCTIONS,
+    "branch_indirect", "trap_lanes", "await_phase", "bulk_copy", *TEXTURE_FUNCTIONS,
 )  # fmt: skip
 """The functions of the native core that the text calls."""
 
@@ -159,14 +159,17 @@ def _write(text: BlockText, operation: Operation) -> None:
 
 
 def _access(text: BlockText, operation: Operation) -> None:
-    """LOAD STORE ATOMIC."""
+    """LOAD STORE ATOMIC BULK."""
     if operation.op is Op.LOAD and memory_text.is_operand(operation, text.constants):
         memory_text.read_operand(text, operation, text.constants[operation.args[0].index])
         return
     row = len(text.tables.operations)
     text.tables.operations.append(operation)
     assert isinstance(operation.data, Memory)
-    write = {Op.LOAD: accesses.load, Op.STORE: accesses.store, Op.ATOMIC: accesses.atomic}
+    write = {
+        Op.LOAD: accesses.load, Op.STORE: accesses.store, Op.ATOMIC: accesses.atomic,
+        Op.BULK: memory_text.bulk,
+    }  # fmt: skip
     write[operation.op](text, operation, row)
 
 

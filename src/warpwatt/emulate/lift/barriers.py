@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import Op, Type
+from warpwatt.emulate.ir import BARRIER_OBJECT, NEW_BARRIER_OBJECT, Op, Type
 
 if TYPE_CHECKING:
     from warpwatt.emulate.builder import Builder
@@ -24,7 +24,8 @@ def initialise(b: Builder, space: str, address: Value, count: Value) -> None:
     """Make a barrier of ``count`` (I32) arrivals."""
     wide = b.zext(count, Type.I64)
     word = b.or_(wide, b.shl(wide, EXPECTED_AT))
-    b.store(space, address, b.or_(word, b.const(Type.I64, _NO_BYTES << BYTES_AT)))
+    word = b.or_(word, b.const(Type.I64, _NO_BYTES << BYTES_AT))
+    b.atomic(space, NEW_BARRIER_OBJECT, address, word, returns=False)
 
 
 def arrive(
@@ -40,7 +41,7 @@ def arrive(
 
 def expect(b: Builder, space: str, address: Value, bytes_: Value) -> None:
     """Expect ``bytes_`` (I32) more."""
-    b.atomic(space, "add", address, b.shl(b.zext(bytes_, Type.I64), BYTES_AT), returns=False)
+    _change(b, space, address, b.shl(b.zext(bytes_, Type.I64), BYTES_AT))
 
 
 def complete(b: Builder, space: str, address: Value, bytes_: Value) -> None:
@@ -49,17 +50,8 @@ def complete(b: Builder, space: str, address: Value, bytes_: Value) -> None:
 
 
 def _change(b: Builder, space: str, address: Value, change: Value) -> Value:
-    """Add to the word; begin the next phase where that leaves nothing to wait for."""
-    old = b.atomic(space, "add", address, change)
-    new = b.add(old, change)
-    open_ = b.and_(new, b.const(Type.I64, (1 << EXPECTED_AT) - 1))
-    finished = b.op(Op.EQ, open_, b.const(Type.I64, _NO_BYTES << BYTES_AT))
-    expected = b.and_(b.lshr(new, EXPECTED_AT), b.const(Type.I64, _COUNT_MASK))
-    guard = b.guard
-    b.guard = finished if guard is None else b.and_(guard, finished)
-    b.atomic(space, "add", address, b.add(expected, b.const(Type.I64, 1 << PHASE_AT)), returns=False)
-    b.guard = guard
-    return old
+    """Add to the word; begin the next phase where that leaves nothing to wait for. The word as it was."""
+    return b.atomic(space, BARRIER_OBJECT, address, change)
 
 
 def finished(b: Builder, space: str, address: Value, state: Value) -> Value:

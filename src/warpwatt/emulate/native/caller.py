@@ -81,6 +81,11 @@ class WarpCaller:
         return f"block: {block}, thread: {_coordinates(thread, launch.block)}"
 
     @property
+    def warp_in_block(self) -> int:
+        """Number of the warp in its block."""
+        return int(self._warp["index_in_block"])
+
+    @property
     def _block(self) -> int:
         """Number of the warp's block in the grid."""
         return int(record_at(int(self._warp["block"]), BLOCK)["index_in_grid"])

@@ -171,6 +171,16 @@ def barrier(text: Text, _: int, end: Terminator) -> None:
     _go(text, "dispatch")
 
 
+def await_phase(text: Text, _: int, end: Terminator) -> None:
+    """AWAIT."""
+    assert end.value is not None
+    assert end.value2 is not None
+    text.store("<32 x i64>", wide(text, end.value), "%m", offset_of(MACHINE, "addresses"), 64)
+    text.store("<32 x i64>", wide(text, end.value2), "%m", offset_of(MACHINE, "values"), 64)
+    text.do(f"call void @await_phase(ptr %m, ptr %w, i32 {end.targets[0]})")
+    _go(text, "dispatch")
+
+
 def _as_i64(text: Text, value: Value) -> str:
     name = text.scalar(value)
     return name if value.type is Type.I64 else text.let(f"zext i{value.type.bits} {name} to i64")
@@ -192,6 +202,7 @@ ENDS: dict[End, Callable[[Text, int, Terminator], None]] = {
     End.EXIT: leave,
     End.BARRIER: barrier,
     End.CONVERGE: converge,
+    End.AWAIT: await_phase,
     End.TRAP: trap,
 }
 """What writes each end."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _RUN_TIME = (
     "load_lanes", "load_uniform", "store_lanes", "atomic_lanes", "call_function", "match_lanes",
     "record_step", "exit_lanes", "converge_lanes", "converge_waiting_lanes", "arrive_at_barrier",
-    "read_barrier_results", "branch_indirect", "trap_lanes", *TEXTURE_FUNCTIONS,
+    "read_barrier_results", "branch_indirect", "trap_lanes", "await_phase", "bulk_copy",
+    *TEXTURE_FUNCTIONS,
 )  # fmt: skip
 LONG_BLOCK, STACK_BYTES = 2000, 256 * 2**20
 """Operations from which a basic block, whose values lie there, may need more stack than threads have."""

@@ -322,6 +322,8 @@ def _operation(operation: Operation) -> dict[str, int]:
         "instruction": operation.instruction,
         "bank": memory.bank,
         "probe": int(memory.probe),
-        "atomic": CODES["atomic"][memory.operation],
+        "atomic": CODES["atomic"]["add" if memory.bulk else memory.operation],
+        "bulk": CODES["bulk"][memory.bulk],
+        "rank": memory.rank,
         "element": CODES["element"].get(memory.element, CODES["element"]["integer"]),
     }

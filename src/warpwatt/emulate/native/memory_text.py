@@ -102,6 +102,19 @@ def atomic(text: Text, operation: Operation, row: int) -> None:
         text.bind(result, narrow(text, result.type, offset_of(MACHINE, "old_values")), scalar=False)
 
 
+BULK_ARGUMENTS = 10
+"""Arguments of ``bulk_copy``: coordinates that are missing are 0."""
+
+
+def bulk(text: Text, operation: Operation, row: int) -> None:
+    """BULK."""
+    for place in range(BULK_ARGUMENTS):
+        given = operation.args[place] if place < len(operation.args) else None
+        name = "zeroinitializer" if given is None else wide(text, given)
+        text.store("<32 x i64>", name, "%m", offset_of(MACHINE, "values") + 256 * place, 64)
+    text.do(f"call void @bulk_copy(ptr %m, ptr %w, i32 {row}, i32 {text.on(operation.mask)})")
+
+
 def call(text: Text, operation: Operation, number: int) -> None:
     """CALL."""
     name, constants = called(operation)

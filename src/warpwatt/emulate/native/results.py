@@ -88,6 +88,8 @@ def _trace(machine: Machine) -> Trace:
         access_step=(accesses, np.int64),
         line_start=(accesses + 1, np.int64),
         lines=(lines, np.uint64),
+        access_barrier=(accesses, np.uint32),
+        access_change=(accesses, np.int64),
     )
     _sort_trace()(machine.address, warps, *places)
     return Trace(**arrays, complete=not record["trace.dropped"])
@@ -150,4 +152,4 @@ def _sum_requests() -> Callable[..., int]:
 
 @cache
 def _sort_trace() -> Callable[..., None]:
-    return function("sort_trace", None, ADDRESS, INT, *[ADDRESS] * 10)
+    return function("sort_trace", None, ADDRESS, INT, *[ADDRESS] * 12)

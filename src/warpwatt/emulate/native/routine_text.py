@@ -32,6 +32,8 @@ declare void @converge_lanes(ptr, ptr, i32)
 declare void @converge_waiting_lanes(ptr, ptr)
 declare void @arrive_at_barrier(ptr, ptr, i64, i64, i32, i32, i32)
 declare void @read_barrier_results(ptr, ptr, i32)
+declare void @await_phase(ptr, ptr, i32)
+declare void @bulk_copy(ptr, ptr, i32, i32)
 declare void @branch_indirect(ptr, ptr, i32, i32)
 declare void @trap_lanes(ptr, ptr, i32, i32)
 declare i32 @fesetround(i32)
@@ -176,7 +178,7 @@ class _BlockWriter:
             self._effect(operation)
 
     def _effect(self, operation: Operation) -> None:
-        """LOAD STORE ATOMIC CALL."""
+        """LOAD STORE ATOMIC BULK CALL."""
         routine, text = self.routine, self.text
         if operation.op is Op.CALL:
             self.may_fail = True
@@ -190,7 +192,10 @@ class _BlockWriter:
         row = len(routine.operations)
         routine.operations.append(operation)
         assert isinstance(operation.data, Memory)
-        write = {Op.LOAD: memory_text.load, Op.STORE: memory_text.store, Op.ATOMIC: memory_text.atomic}
+        write = {
+            Op.LOAD: memory_text.load, Op.STORE: memory_text.store, Op.ATOMIC: memory_text.atomic,
+            Op.BULK: memory_text.bulk,
+        }  # fmt: skip
         write[operation.op](text, operation, row)
 
     def _count(self, operation: Operation) -> None:

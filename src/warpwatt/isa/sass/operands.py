@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from warpwatt.core.program import Address, Immediate, Operand, Register, Symbol, Vector
@@ -11,7 +12,7 @@ _NAMED_REGISTER = re.compile(r"(U?R(?:\d+|Z)|U?P(?:\d|T|R)|B\d+)((?:\.\w+)*)$")
 _SPECIAL_REGISTER = re.compile(r"(?:SRZ|SR_[\w.]+|SR\d+)$")
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+)$")
 _FLOAT = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|INF|[QS]?NAN)$", re.IGNORECASE)
-_BRACKETS = re.compile(r"((?:desc|gdesc|idesc|tmem|ttu|a|cx?)?)((?:\[[^\[\]]*\])+)$")
+_BRACKETS = re.compile(r"((?:desc|gdesc|idesc|tmem|ttu|a|cx?)?)((?:\[[^\[\]]*\])+)((?:\.(?:tnsp|neg)[AB])*)$")
 _SCALE = re.compile(r"X(\d+)$")
 
 
@@ -42,7 +43,9 @@ def parse_operand(text: str) -> Operand:
         return number
     sign, absolute, body, suffix = _decorations(text)
     if brackets := _BRACKETS.match(body):
-        return _address(brackets[1], brackets[2], sign, absolute)
+        found = _address(brackets[1], brackets[2], sign, absolute)
+        behind = tuple(brackets[3].split(".")[1:])
+        return replace(found, modifiers=found.modifiers + behind) if behind else found
     return _register(sign, absolute, body + suffix) or Symbol(text)
 
 

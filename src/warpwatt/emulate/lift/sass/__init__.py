@@ -24,9 +24,10 @@ __all__ = ["lift_sass"]
 _PREDICATE = re.compile(r"(U?)P\d$")
 _ALONE = frozenset({"BAR", "WARPSYNC", "BSYNC", "UCGABAR_WAIT"})
 """Opcodes that end a block of operations without looking at the guard, so that it must be jumped around."""
+_AWAITS = "SYNCS.PHASECHK"
 _TOPICS = (
-    "arithmetic", "atomics", "bits", "compare", "control", "conversions", "floats", "halves", "logic",
-    "memory", "moves", "mufu", "small", "tensor", "warp",
+    "arithmetic", "asynchronous", "atomics", "bits", "compare", "control", "conversions", "floats", "halves",
+    "logic", "memory", "moves", "mufu", "small", "tensor", "warp", "warpgroup",
 )  # fmt: skip
 for _topic in _TOPICS:
     import_module(f"warpwatt.emulate.lift.sass.{_topic}")
@@ -48,7 +49,7 @@ def lift_sass(program: Program) -> Routine:
         semantics,
         _guard,
         clear=lambda _builder, _instruction: None,
-        alone=lambda i: i.opcode.partition(".")[0] in _ALONE,
+        alone=lambda i: i.opcode.partition(".")[0] in _ALONE or i.opcode.startswith(_AWAITS),
         address=lambda index: WORD * index if index in places else None,
         order=tuple,
     )

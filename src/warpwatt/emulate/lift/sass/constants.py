@@ -14,9 +14,9 @@ from importlib.resources import files
 
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.launch import Launch
-from warpwatt.emulate.layout import GRID_WORKSPACE_SLOT, LOCAL_SLOT, SHARED_SLOT, SLOT_BITS
+from warpwatt.emulate.layout import GRID_WORKSPACE_SLOT, LOCAL_SLOT, PARAMETER_SLOT, SHARED_SLOT, SLOT_BITS
 
-_WINDOWS = {"shared": SHARED_SLOT << SLOT_BITS, "local": LOCAL_SLOT << SLOT_BITS}
+_WINDOWS = {"shared": SHARED_SLOT, "local": LOCAL_SLOT, "parameters": PARAMETER_SLOT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Layout:
     words: Mapping[str, int]
     windows: Mapping[str, int]
     reciprocals: Mapping[str, int]
+    first_parameter: int = 0
 
 
 @cache
@@ -33,7 +34,7 @@ def _layouts() -> dict[int, Layout]:
     """Return the layout of each architecture by number."""
     text = (files("warpwatt.emulate.lift.sass") / "constants.toml").read_text("utf-8")
     return {
-        target: Layout(row["words"], row["windows"], row["reciprocals"])
+        target: Layout(row["words"], row["windows"], row["reciprocals"], row.get("first_parameter", 0))
         for row in tomllib.loads(text).values()
         for target in row["targets"]
     }
@@ -63,10 +64,17 @@ def launch_constants(target: str, launch: Launch, stack: int, sms: int = 132) ->
     for name, offset in layout.words.items():
         struct.pack_into("<I", bank, offset, values[name])
     for name, offset in layout.windows.items():
-        struct.pack_into("<Q", bank, offset, _WINDOWS[name])
+        within = layout.first_parameter if name == "parameters" else 0
+        struct.pack_into("<Q", bank, offset, (_WINDOWS[name] << SLOT_BITS) + within)
     for name, offset in layout.reciprocals.items():
         struct.pack_into("<f", bank, offset, 1 / values[name])
     return bank
+
+
+def parameter_window(target: str) -> int | None:
+    """Return where bank 0 holds the generic address of the parameters; None if a target has no such word."""
+    layout = _layouts().get(int("".join(c for c in target if c.isdigit()) or 0))
+    return None if layout is None else layout.windows.get("parameters")
 
 
 def environment(launch: Launch) -> dict[str, int]:

@@ -53,6 +53,18 @@ def _condition(step: Step, operands: tuple[Operand, ...]) -> Value | None:
     return condition
 
 
+@lifts("BRA.U.ANY")
+def branch_together(step: Step) -> None:
+    """Jump with all active lanes if the predicates hold in any of them."""
+    *conditions, target = step.operands
+    holding = _condition(step, tuple(conditions))
+    guard, step.b.guard = step.b.guard, None
+    for value in (guard,) if guard is not None else ():
+        holding = value if holding is None else step.b.and_(holding, value)
+    some = None if holding is None else step.b.compare("ne", step.b.ballot(holding), step.b.i32(0))
+    step.b.branch(label(literal_of(target)), some)
+
+
 @lifts("BRA", "JMP", knows="U DIV CONV INC DEC")
 def branch(step: Step) -> None:
     """Jump where the predicates hold; .DIV: if not all lanes of the mask are active, .CONV: if they are."""
