@@ -229,7 +229,6 @@ private:
         for (const std::uint64_t line : touched_) sectors += std::popcount(line & 15);
         sums.sectors += sectors;
         sums.lines += static_cast<std::int64_t>(touched_.size());
-        sums.tag_passes += static_cast<std::int64_t>(touched_.size());
         sums.ideal += std::max<std::int64_t>(1, (shared_bytes_ + 31) / 32);
         const std::int64_t passes = (shared_bytes_ + kBandBytes - 1) / kBandBytes;
         if (!global) sums.wavefronts += passes;

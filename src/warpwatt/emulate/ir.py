@@ -200,7 +200,7 @@ BULK_COPIES = ("load", "store", "reduce", "prefetch", "between blocks")
 another block's shared memory) or with a box of a tensor (the other address is generic, of its map).
 
 A load and a copy between blocks tell the barrier object how many bytes have come. The mask names the blocks
-of the cluster that get what is loaded, each at the same offset; 0: the block that the shared address names."""
+of the cluster that get what is loaded, each at the same offset; 0: the one that the shared address names."""
 
 
 @dataclass(frozen=True, slots=True)

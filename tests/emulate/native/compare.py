@@ -19,12 +19,17 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Context, Run
 
 
+_NATIVE_ONLY = frozenset({"access_barrier", "access_change"})
+"""What the reference's trace lacks."""
+
+
 def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
     """Return where two values of the same type differ, field by field."""
     if dataclasses.is_dataclass(ours) and not isinstance(ours, type) and type(ours) is type(theirs):
         return [
             text
             for field in dataclasses.fields(ours)
+            if field.name not in _NATIVE_ONLY
             for text in differences(
                 getattr(ours, field.name), getattr(theirs, field.name), f"{path}.{field.name}"
             )
