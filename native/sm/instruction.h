@@ -15,9 +15,18 @@ enum class Operation : std::int8_t {
     barrier_arrive,  // BAR.ARV: counts, does not wait
     depbar,          // DEPBAR.LE: waits until few enough results of a scoreboard are missing
     copy_fence,      // LDGDEPBAR: its scoreboard falls when the asynchronous copies before it have come
-    bulk_wait,       // SYNCS...TRYWAIT: waits for the bulk copies of its block
-    warpgroup_mma,   // HGMMA: runs on in the background
+    phase_wait,     // SYNCS...TRYWAIT: passes the load-store unit, then waits for a phase of a barrier object
+    warpgroup_mma,  // HGMMA: queues at its sub-core's tensor pipe and runs on in the background
     warpgroup_wait,  // WARPGROUP.DEPBAR: waits for those
+};
+
+// What a memory instruction does with a barrier object (mbarrier) of its block.
+enum class ObjectUse : std::int8_t {
+    none,
+    make,
+    change,  // arrives, or expects bytes
+    wait,
+    tell,  // of bytes that have come
 };
 
 // What a memory instruction moves past the SM.
@@ -69,8 +78,9 @@ struct Instruction {
     std::int8_t odd_bank_reads;
     Traffic traffic;
     std::int8_t shared_memory;  // 1: its load-store cycles are wavefronts of shared memory
-    std::int8_t scoreboard;     // that DEPBAR or WARPGROUP.DEPBAR waits for
-    std::int8_t barrier;        // number of the block's barrier
+    ObjectUse object_use;
+    std::int8_t scoreboard;  // that DEPBAR or WARPGROUP.DEPBAR waits for
+    std::int8_t barrier;     // number of the block's barrier
 
     Stall result_stall;    // name of the wait for its result
     Stall throttle_stall;  // name of its own wait for its unit
@@ -78,6 +88,7 @@ struct Instruction {
 
     std::int32_t pipe_cycles;
     std::int32_t sm_pipe_cycles;
+    std::int32_t tensor_cycles;  // of the tensor pipe, of an instruction that queues there
     std::int32_t outstanding;    // results that may still be missing behind DEPBAR
     std::int32_t barrier_warps;  // that take part; 0: all of the block
     std::int32_t cache_line;     // of the instruction cache

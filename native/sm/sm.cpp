@@ -35,7 +35,10 @@ void Sm::run() {
 }
 
 void Sm::run_on() {
-    for (int core = wake_.advance(); wake_.now() < kNever; core = wake_.advance()) step(core, wake_.now());
+    do
+        for (int core = wake_.advance(); wake_.now() < kNever; core = wake_.advance())
+            step(core, wake_.now());
+    while (release_stuck());
     count();
 }
 
@@ -83,6 +86,8 @@ void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
     state.trace =
         TraceCursor::at_start(in_.steps + in_.warp_starts[traced], in_.steps + in_.warp_starts[traced + 1]);
     state.copies = {};
+    state.object = -1;
+    state.phases.fill({});
     state.scoreboards.reset(histories_.empty() ? nullptr : &histories_[warp]);
     state.waiting_since = block.time + settings_.block_cycles + number * Cycle{settings_.warp_cycles};
     SubCore& core = sub_cores_[state.sub_core];
@@ -126,7 +131,8 @@ bool Sm::advance(SubCore& core, int warp, Cycle stall_end, const Instruction* pr
             core.instruction_cache.fetch(next.cache_line, sequential, stall_end, instruction_cache_);
     }
     state.ready = std::max({stall_end, wait.result.time, wait.fetched});
-    if (previous && previous->operation == Operation::barrier_sync) {
+    const bool waits = previous && (previous->operation == Operation::barrier_sync || state.object >= 0);
+    if (waits) {
         state.behind_barrier = wait;
     } else {
         stalls_.on_next(warp, state.waiting_since, wait);
@@ -136,10 +142,7 @@ bool Sm::advance(SubCore& core, int warp, Cycle stall_end, const Instruction* pr
 
 // Returns the last result that the warp's next instruction waits for.
 Release Sm::awaited(const Warp& warp, const Instruction& instruction) const {
-    const Release result = warp.scoreboards.awaited(instruction);
-    if (instruction.operation != Operation::bulk_wait) return result;
-    const PendingCopies& copies = slots_[warp.block_slot].bulk_copies;
-    return copies.done > result.time ? Release{copies.done, copies.producer, Stall::long_scoreboard} : result;
+    return warp.scoreboards.awaited(instruction);
 }
 
 // -- a sub-core issues -----------------------------------------------------------------------------------
@@ -167,7 +170,8 @@ void Sm::issue(SubCore& core, int position, Cycle time) {
     const Cycle stall_count = std::max<Cycle>(
         {instruction.yields ? 2 : 1, instruction.stall_count, whole(instruction.sleep_cycles)});
     const bool goes_on = advance(core, warp, time + stall_count, &instruction);
-    const bool waits = goes_on && instruction.operation == Operation::barrier_sync;
+    const bool at_object = goes_on && state.object >= 0;
+    const bool waits = goes_on && (instruction.operation == Operation::barrier_sync || at_object);
     if (goes_on) {
         core.scheduler.update(position, waits ? kNever : state.ready, state.waiting_since,
                               program_[state.trace.pc].needs);
@@ -175,6 +179,11 @@ void Sm::issue(SubCore& core, int position, Cycle time) {
     if (instruction.operation == Operation::barrier_sync ||
         instruction.operation == Operation::barrier_arrive) {
         arrive(warp, pc, time, waits);
+    }
+    if (at_object) {
+        state.state = Warp::State::at_object;
+        const BarrierObject& object = slots_[state.block_slot].objects[state.object];
+        if (object.phases() > state.phase) go_on_behind_object(warp, object.completion(state.phase));
     }
     if (!goes_on) finish_warp(warp, time);
     complete_issue();
@@ -188,6 +197,7 @@ void Sm::complete_issue() {
 void Sm::execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time) {
     switch (instruction.operation) {
         case Operation::memory:
+        case Operation::phase_wait:
             return access_memory(core, warp, instruction, time);
         case Operation::mio_pipe:
             return pass_queue(core, warp, instruction, time);
@@ -195,8 +205,7 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycl
             return warp.scoreboards.set(instruction.write_barrier, std::max(time, warp.copies.done),
                                         warp.copies.producer, instruction.result_stall);
         case Operation::warpgroup_mma:
-            return warp.scoreboards.set(kWarpgroupBoard, time + whole(instruction.latency), warp.trace.pc,
-                                        instruction.result_stall);
+            return multiply(core, warp, instruction, time);
         default:
             set_scoreboards(warp, instruction, time + whole(instruction.latency),
                             time + whole(instruction.operand_read_latency));
@@ -209,11 +218,82 @@ void Sm::access_memory(SubCore& core, Warp& warp, const Instruction& instruction
     const AccessTimes times = load_store_unit_.access(instruction, warp.trace.pc, addressed, access);
     core.mio_queue.leave(times.accepted);
     if (instruction.traffic == Traffic::async_copy) warp.copies.add(times.done, warp.trace.pc);
-    if (instruction.traffic == Traffic::bulk_copy) {
-        slots_[warp.block_slot].bulk_copies.add(times.done, warp.trace.pc);
-    }
-    set_scoreboards(warp, instruction, times.done, times.operands_read);
+    // A copy by the tensor memory accelerator has its registers read when the unit takes it.
+    const Cycle written = instruction.traffic == Traffic::bulk_copy ? times.operands_read : times.done;
+    set_scoreboards(warp, instruction, written, times.operands_read);
     last_completion_ = std::max(last_completion_, times.done);
+    if (access && access->object >= 0.0) use_object(warp, instruction, *access, times.done);
+}
+
+// Queues a warp group's product at the tensor pipe, behind those before it.
+void Sm::multiply(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time) {
+    const Cycle begun = core.pipes[Pipe::tensor].take(time, instruction.tensor_cycles);
+    const Cycle done = begun + whole(instruction.latency);
+    if (instruction.scoreboard == kWarpgroupBoard)
+        warp.scoreboards.set(kWarpgroupBoard, done, warp.trace.pc, instruction.result_stall);
+    last_completion_ = std::max(last_completion_, done);
+}
+
+// -- barrier objects -------------------------------------------------------------------------------------
+
+void Sm::use_object(Warp& warp, const Instruction& instruction, const MemoryAccess& access, Cycle done) {
+    const int number = static_cast<int>(access.object);
+    const auto change = static_cast<std::int64_t>(access.change);
+    BarrierObject& object = slots_[warp.block_slot].objects[number];
+    switch (instruction.object_use) {
+        case ObjectUse::make:
+            return object.make(change);
+        case ObjectUse::wait:
+            warp.object = number;
+            warp.phase = warp.phases[number].next(static_cast<std::int32_t>(change), warp.trace.pc);
+            return;
+        case ObjectUse::change:
+            object.change(change, done, warp.trace.pc);
+            break;
+        case ObjectUse::tell:
+            object.tell(change, done, warp.trace.pc);
+            break;
+        default:
+            return;
+    }
+    release_from_object(warp.block_slot, number);
+}
+
+void Sm::release_from_object(int slot, int number) {
+    const BarrierObject& object = slots_[slot].objects[number];
+    const int first = slot * settings_.warps_per_block;
+    for (int warp = first; warp < first + settings_.warps_per_block; ++warp) {
+        const Warp& state = warps_[warp];
+        const bool here = state.state == Warp::State::at_object && state.object == number;
+        if (here && object.phases() > state.phase) go_on_behind_object(warp, object.completion(state.phase));
+    }
+}
+
+void Sm::go_on_behind_object(int warp, BarrierObject::Completion completion) {
+    Warp& state = warps_[warp];
+    Wait& wait = state.behind_barrier;
+    if (completion.time > wait.result.time)
+        wait.result = {completion.time, completion.producer, Stall::long_scoreboard};
+    state.ready = std::max({state.ready, wait.result.time, last_issue_ + 1});
+    state.state = Warp::State::active;
+    state.object = -1;
+    stalls_.on_next(warp, state.waiting_since, wait);
+    SubCore& core = sub_cores_[state.sub_core];
+    core.scheduler.update(core.scheduler.queue().position_of(warp), state.ready, state.waiting_since,
+                          program_[state.trace.pc].needs);
+    wake_.wake_by(state.sub_core, state.ready);
+}
+
+// Lets warps go on that nothing can release any more: loops cut short may leave them behind. Whether there
+// were any.
+bool Sm::release_stuck() {
+    bool some = false;
+    for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
+        if (warps_[warp].state != Warp::State::at_object) continue;
+        go_on_behind_object(static_cast<int>(warp), {});
+        some = true;
+    }
+    return some;
 }
 
 void Sm::pass_queue(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time) {

@@ -106,6 +106,11 @@ private:
     void pass_queue(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
     [[gnu::always_inline]] inline void set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done,
                                                        Cycle operands_read);
+    void multiply(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
+    void use_object(Warp& warp, const Instruction& instruction, const MemoryAccess& access, Cycle done);
+    void release_from_object(int slot, int object);
+    bool release_stuck();
+    void go_on_behind_object(int warp, BarrierObject::Completion completion);
     void complete_issue();
     void rotate_blocks();
 

@@ -17,6 +17,8 @@ struct MemoryAccess {
     double lsu_cycles;
     double sectors;  // of 32 bytes, beyond shared memory
     double lines;    // of 128 bytes
+    double object;   // number of the barrier object that it concerns; below 0: none
+    double change;   // of that: see BarrierObject
 };
 
 // Where a warp stands in its trace.

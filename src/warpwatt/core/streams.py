@@ -35,6 +35,11 @@ class WarpStreams:
     """32-byte sectors touched beyond shared memory."""
     lines: NDArray[np.float64]
     """128-byte lines touched beyond shared memory."""
+    objects: NDArray[np.int64] | None = None
+    """Per access: shared address of the barrier object (mbarrier) that it concerns, -1 for none; None: of no
+    access."""
+    changes: NDArray[np.float64] | None = None
+    """What it does with that: by how much the word changes, the parity that a wait is for, a copy's bytes."""
     weights: tuple[float, ...] = ()
     """How many blocks of the grid each sampled block stands for; empty where all stand for as many."""
     waits: Mapping[int, float] = field(default_factory=dict)

@@ -28,6 +28,8 @@ SHARED_SLOT, LOCAL_SLOT = 0xF0, 0xF1
 """Windows of generic addresses for shared and local memory."""
 PARAMETER_SLOT, CONSTANT_SLOT = 0xF2, 0xF3
 """Windows of generic addresses for constant banks 0 (parameters) and 3 (``.const`` variables)."""
+CLUSTER_RANK_BITS = 24
+"""Bits of a shared address below the rank of the block in its cluster."""
 HEAP_SLOT = 0xF4
 """Slot of the heap that kernels allocate from."""
 GRID_WORKSPACE_SLOT = 0xF5

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpwatt.core.streams import WarpStreams
+from warpwatt.emulate.layout import CLUSTER_RANK_BITS
+from warpwatt.emulate.run import NO_BARRIER_OBJECT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +44,24 @@ def warp_streams(routine: Routine, trace: Trace, blocks: Sequence[int], warps_pe
         wavefronts=_sums(trace.access_wavefronts.astype(np.float64), begins),
         sectors=_sums(sums[trace.line_start[1:]] - sums[trace.line_start[:-1]], begins),
         lines=_sums(np.diff(trace.line_start).astype(np.float64), begins),
+        **_barrier_events(trace, begins),
     )
+
+
+def _barrier_events(trace: Trace, begins: NDArray[np.intp]) -> dict[str, Any]:
+    """Return ``objects`` and ``changes``; nothing where no access concerns a barrier object.
+
+    A block's objects and those of its cluster's other blocks count as one: by symmetry what it does there is
+    done to it as well.
+    """
+    if trace.access_barrier is None or trace.access_change is None:
+        return {}
+    barriers = trace.access_barrier[begins].astype(np.int64)
+    none = barriers == NO_BARRIER_OBJECT
+    if none.all():
+        return {}
+    objects = np.where(none, -1, barriers & ((1 << CLUSTER_RANK_BITS) - 1))
+    return {"objects": objects, "changes": trace.access_change[begins].astype(np.float64)}
 
 
 def executions(trace: Trace) -> NDArray[np.intp]:

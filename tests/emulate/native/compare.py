@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Context, Run
 
 
-_NATIVE_ONLY = frozenset({"access_barrier", "access_change"})
+NATIVE_ONLY = frozenset({"access_barrier", "access_change"})
 """What the reference's trace lacks."""
 
 
@@ -29,7 +29,7 @@ def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:
         return [
             text
             for field in dataclasses.fields(ours)
-            if field.name not in _NATIVE_ONLY
+            if field.name not in NATIVE_ONLY
             for text in differences(
                 getattr(ours, field.name), getattr(theirs, field.name), f"{path}.{field.name}"
             )

@@ -24,6 +24,8 @@ PIECE = 8
 """Sectors in a row that one channel of DRAM holds (accel-sim, SM86_RTX3070: ``dramid@8``, 256 bytes)."""
 SLOT_BITS = 40
 LOCAL_SLOT = 0xF1
+_PAST_L1 = ("UBLK", "UTMA")
+"""Copies by the tensor memory accelerator, which L1 does not keep."""
 _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "STRONG", "BYPASS", "NA"})
 """Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; the upper-case ones in SASS)."""
 
@@ -116,7 +118,9 @@ def _kind(instruction: Instruction) -> int:
             return WRITE
         case Access.ATOMIC | Access.REDUCTION:
             return READ | WRITE | BYPASS
-    uncached = not _UNCACHED.isdisjoint(instruction.opcode.split("."))
+    uncached = not _UNCACHED.isdisjoint(instruction.opcode.split(".")) or instruction.opcode.startswith(
+        _PAST_L1
+    )
     return READ | (BYPASS if uncached else 0)
 
 

@@ -120,7 +120,7 @@ def simulate_launch(launched: ChipLaunch) -> ChipSimulation:
     """Return the cycles of the fullest SM, where blocks do much the same work."""
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
-    if launched.scale > IN_PART:
+    if launched.scale > IN_PART and launched.streams.objects is None:
         launched = replace(launched, streams=equalise_warps(launched.streams))
     affordable = BUDGET / 2 / launched.streams.instructions_per_block
     cut_short = affordable < min(on_sm, 2 * resident) and _repeats(launched)

@@ -20,9 +20,19 @@ class Operation(IntEnum):
     BARRIER_ARRIVE = 4
     DEPBAR = 5
     COPY_FENCE = 6
-    BULK_WAIT = 7
+    PHASE_WAIT = 7
     WARPGROUP_MMA = 8
     WARPGROUP_WAIT = 9
+
+
+class ObjectUse(IntEnum):
+    """What a memory instruction does with a barrier object."""
+
+    NONE = 0
+    MAKE = 1
+    CHANGE = 2
+    WAIT = 3
+    TELL = 4
 
 
 class Traffic(IntEnum):
@@ -91,6 +101,8 @@ class Reason(IntEnum):
 
 NO_SCOREBOARD = -1
 SCOREBOARDS = 6
+OBJECTS = 64
+"""Barrier objects of a block that are told apart."""
 WARPGROUP_BOARD = 6
 """The scoreboard of warp-group operations, beside those of the control code."""
 REASONS = tuple(Stall[reason.name] for reason in Reason)

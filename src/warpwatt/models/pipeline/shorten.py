@@ -33,11 +33,22 @@ class Runs:
         """Repetitions of the longest run."""
         return int(self.rows[:, 2].max(initial=0))
 
+    def _limits(self, limit: int) -> NDArray[np.int64]:
+        """Return how often each run may repeat.
+
+        Warps that wait for one another by barrier objects keep equal parts of their loops, however far each
+        is unrolled.
+        """
+        times = self.rows[:, 2]
+        if self.streams.objects is None or not len(times):
+            return np.full(len(times), limit)
+        return np.maximum(2, -(-times * limit // max(limit, self.most)))
+
     def instructions(self, limit: int) -> float:
         """Return the warp instructions per block if no run repeats more than ``limit`` times."""
         first, period, times = self.rows.T
         once = self.work[first + period] - self.work[first]
-        left_out = (np.maximum(0, times - limit) * once).sum()
+        left_out = (np.maximum(0, times - self._limits(limit)) * once).sum()
         return float(self.work[-1] - left_out) / len(self.streams.blocks)
 
     def limit(self, instructions: float) -> int:
@@ -51,8 +62,10 @@ class Runs:
     def cut(self, limit: int) -> WarpStreams:
         """Return the streams with every run cut to ``limit`` repetitions: its first ones and the last."""
         keep = np.ones(len(self.streams.steps), bool)
-        for first, period, times in self.rows[self.rows[:, 2] > limit]:
-            keep[first + (limit - 1) * period : first + (times - 1) * period] = False
+        limits = self._limits(limit)
+        cut = self.rows[:, 2] > limits
+        for (first, period, times), most in zip(self.rows[cut], limits[cut], strict=True):
+            keep[first + (most - 1) * period : first + (times - 1) * period] = False
         kept = np.concatenate(([0], np.cumsum(keep)))
         return replace(self.streams, starts=kept[self.streams.starts], steps=self.streams.steps[keep])
 

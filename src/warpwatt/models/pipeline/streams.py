@@ -11,8 +11,8 @@ import numpy as np
 from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Program, Space
 from warpwatt.core.streams import WarpStreams
-from warpwatt.models.pipeline.codes import Operation, Reason
-from warpwatt.models.pipeline.table import CONSTANTS
+from warpwatt.models.pipeline.codes import OBJECTS, ObjectUse, Operation, Reason, Traffic
+from warpwatt.models.pipeline.table import BULK_COPIES, CONSTANTS
 from warpwatt.models.roofs import LINE_CYCLES, atomic_cycles
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
 
     The constant port of the uniform datapath, for one, has accesses too.
     """
-    through = table["operation"][streams.access_instruction] == Operation.MEMORY
+    operation = table["operation"][streams.access_instruction]
+    through = (operation == Operation.MEMORY) | (operation == Operation.PHASE_WAIT)
     if through.all():
         return streams
     steps = streams.steps.copy()
@@ -58,6 +59,8 @@ def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
         wavefronts=streams.wavefronts[through],
         sectors=streams.sectors[through],
         lines=streams.lines[through],
+        objects=streams.objects[through] if streams.objects is not None else None,
+        changes=streams.changes[through] if streams.changes is not None else None,
     )
 
 
@@ -68,16 +71,17 @@ def access_costs(
     machine: Machine,
     accesses: Mapping[int, AccessPattern],
 ) -> NDArray[np.float64]:
-    """Return rows (load-store cycles, sectors, lines) per access; ``accesses`` by instruction, where known.
+    """Return rows (load-store cycles, sectors, lines, barrier object, its change) per access; ``accesses`` by instruction, where known.
 
     Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; an asynchronous
     copy, whose reads pass the tags and whose writes the banks, the longer of both. But for constants, which
     do not go there, nothing costs less than its lanes take to pass the load-store unit.
     """
-    shared, constant = np.zeros((2, len(program.instructions)), bool)
+    shared, constant, bulk = np.zeros((3, len(program.instructions)), bool)
     size = np.zeros(len(program.instructions))
     passes, turns = np.zeros((2, len(program.instructions)))
     for i in program.instructions:
+        bulk[i.index] = i.opcode.startswith(BULK_COPIES)
         if i.memory is not None:
             passes[i.index] = accesses[i.index].l1_passes if i.index in accesses else 0.0
             shared[i.index] = i.memory.space is Space.SHARED
@@ -95,4 +99,19 @@ def access_costs(
     textures = np.flatnonzero(table["throttle_stall"][at] == Reason.TEX_THROTTLE)
     cost[textures] = np.maximum(cost[textures], table["lsu_cycles"][at[textures]])
     cost[constant[at]] = 0.0
-    return np.column_stack((cost, streams.sectors, streams.lines))
+    alone = table["object_use"][at] != ObjectUse.NONE
+    alone |= table["traffic"][at] == Traffic.BULK_COPY
+    alone |= bulk[at]
+    cost[alone] = table["lsu_cycles"][at[alone]]
+    objects, changes = barrier_events(streams)
+    return np.column_stack((cost, streams.sectors, streams.lines, objects, changes))
+
+
+def barrier_events(streams: WarpStreams) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return per access the number of its barrier object, -1 for none, and what it changes of it."""
+    count = len(streams.access_instruction)
+    if streams.objects is None or streams.changes is None:
+        return np.full(count, -1.0), np.zeros(count)
+    known, numbers = np.unique(streams.objects, return_inverse=True)
+    numbers = numbers - np.searchsorted(known, 0)
+    return np.where((numbers >= 0) & (numbers < OBJECTS), numbers, -1).astype(np.float64), streams.changes

@@ -19,11 +19,13 @@ from warpwatt.core.program import (
     Program,
     Register,
     Space,
+    Symbol,
     Unit,
 )
 from warpwatt.models.pipeline.codes import (
     NO_SCOREBOARD,
     WARPGROUP_BOARD,
+    ObjectUse,
     Operation,
     Pipe,
     Reason,
@@ -44,6 +46,19 @@ _REGISTER = re.compile(r"R(\d+)$")
 _FP64_RATE = 32
 """Results per clock and SM from which FP64 has a pipe in every sub-core."""
 _TWO_FMA_PIPES = 128
+BULK_COPIES = ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
+"""Copies by the tensor memory accelerator."""
+_OBJECT_USES = (
+    ("SYNCS.EXCH", ObjectUse.MAKE),
+    ("SYNCS.PHASECHK", ObjectUse.WAIT),
+    ("SYNCS.ARRIVE", ObjectUse.CHANGE),
+    ("ARRIVES", ObjectUse.CHANGE),
+    ("UTMALDG", ObjectUse.TELL),
+    ("UBLKCP.S", ObjectUse.TELL),
+)
+_GROUP_SHAPE = re.compile(r"\.64x(\d+)x\d+")
+_GROUP_ROWS, _GROUP_DEPTH_BYTES = 64, 32
+"""Of A, whatever the type (PTX ISA, wgmma: K is always 32 bytes)."""
 _BANKED = (Unit.FP32, Unit.FP16, Unit.FP64, Unit.INT)
 
 
@@ -137,9 +152,9 @@ def _memory(instruction: Instruction, machine: Machine, row: np.void) -> None:
     row["operation"] = Operation.MEMORY
     row["throttle_stall"], row["result_stall"] = Reason.MIO_THROTTLE, Reason.SHORT_SCOREBOARD
     row["lsu_cycles"] = machine.lsu_cycles
-    if "TRYWAIT" in instruction.opcode:
-        row["operation"] = Operation.BULK_WAIT
-        row["latency"] = v["shared_latency"]
+    row["object_use"] = _object_use(instruction.opcode)
+    if row["object_use"] not in (ObjectUse.NONE, ObjectUse.TELL):
+        _barrier_object(instruction, machine, row)
     elif memory is not None and memory.space in CONSTANTS:
         row["latency"], row["lsu_cycles"] = v["constant_latency"], 0.0
         row["operand_read_latency"] = v["shared_load_read"]
@@ -152,8 +167,29 @@ def _memory(instruction: Instruction, machine: Machine, row: np.void) -> None:
         _shared(memory, machine, row)
     else:
         _through_l1(instruction, memory, machine, row)
-    if base in ("UBLKCP", "UTMALDG"):
-        row["traffic"] = Traffic.BULK_COPY
+    if base in BULK_COPIES and memory is not None and memory.space is Space.GLOBAL:
+        row["latency"] += v["bulk_copy_extra"]
+        row["lsu_cycles"] = machine.lsu_cycles
+        if memory.access is Access.COPY:
+            row["traffic"] = Traffic.BULK_COPY
+
+
+def _object_use(opcode: str) -> ObjectUse:
+    """Return what an instruction does with a barrier object (mbarrier)."""
+    for name, use in _OBJECT_USES:
+        if opcode.startswith(name):
+            return use
+    return ObjectUse.NONE
+
+
+def _barrier_object(instruction: Instruction, machine: Machine, row: np.void) -> None:
+    """Fill in arrivals and waits, which pass the load-store unit to shared memory."""
+    v = machine.values
+    waits = row["object_use"] == ObjectUse.WAIT
+    row["operation"] = Operation.PHASE_WAIT if waits else Operation.MEMORY
+    row["latency"] = v["phase_wait_latency"] if waits else v["shared_latency"]
+    row["operand_read_latency"] = v["shared_store_read"]
+    row["shared_memory"] = True
 
 
 def _shared(memory: MemoryAccess, machine: Machine, row: np.void) -> None:
@@ -306,14 +342,35 @@ def _fp64(machine: Machine, row: np.void) -> None:
 
 def _tensor(instruction: Instruction, machine: Machine, row: np.void) -> None:
     """Multiply-adds of the warp over the sub-core's rate; half rate where GeForce sums in FP32."""
+    if "GMMA" in instruction.opcode:
+        _warp_group(instruction, machine, row)
+        return
     rate = machine.rates.get(instruction.throughput_class) or machine.rates.get("tensor_fp16_fma", 512.0)
     cycles = instruction.flops * 16.0 / (rate / machine.sub_cores)
     if machine.geforce and instruction.opcode.startswith("HMMA") and ".F32" in instruction.opcode:
         cycles *= 2
     _pipe(row, Pipe.TENSOR, cycles)
     row["latency"] = machine.values["tensor_latency"] + cycles
-    if "GMMA" in instruction.opcode:
-        row["operation"] = Operation.WARPGROUP_MMA
+
+
+def _warp_group(instruction: Instruction, machine: Machine, row: np.void) -> None:
+    """Fill in a warp group's product: its multiply-adds, or its operands' bytes in shared memory, take longer.
+
+    The last of a group that is committed carries the group's scoreboard.
+    """
+    v = machine.values
+    found = _GROUP_SHAPE.search(instruction.opcode)
+    columns = int(found[1]) if found else 0
+    in_registers = isinstance(instruction.operands[1], Register)
+    rate = machine.rates.get(instruction.throughput_class) or machine.rates.get("tensor_fp16_fma", 512.0)
+    flops = instruction.flops or 4.0 * _GROUP_DEPTH_BYTES * columns / 4
+    math = flops * 16.0 / (rate / machine.sub_cores)
+    read = _GROUP_DEPTH_BYTES * (columns + (0 if in_registers else _GROUP_ROWS))
+    row["operation"] = Operation.WARPGROUP_MMA
+    row["tensor_cycles"] = max(1, round(max(math, read * machine.bank_cycles / LINE_BYTES)))
+    row["latency"] = v["group_register_latency" if in_registers else "group_shared_latency"] + math
+    committed = any(isinstance(o, Symbol) and o.name.startswith("gsb") for o in instruction.operands)
+    row["scoreboard"] = WARPGROUP_BOARD if committed else NO_SCOREBOARD
 
 
 # -- register banks -----------------------------------------------------------------------------------
