@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.emulate.native.compare import NATIVE_ONLY
 from tests.emulate.routines import ENGINES, apply, element, launch, routine, thread
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Op, Type

@@ -126,7 +126,8 @@ Argument = Scalar | Buffer
 
 _BUFFER = re.compile(r"^(?P<dtype>[a-z]+[0-9]+)\[(?P<shape>[^\]]*)\](?::(?P<fill>.+))?$")
 _TENSOR = re.compile(
-    r"^tensor\((?P<tensor>.*\]\S*?)\s*,\s*box\s*=\s*(?P<box>[^,]+?)(?:,\s*swizzle\s*=\s*(?P<swizzle>\d+)B?)?\s*\)$"
+    r"^tensor\((?P<tensor>.*\]\S*?)\s*,\s*box\s*=\s*(?P<box>[^,]+?)"
+    r"(?:,\s*swizzle\s*=\s*(?P<swizzle>\d+)B?)?\s*\)$"
 )
 
 

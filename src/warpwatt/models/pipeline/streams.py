@@ -71,7 +71,9 @@ def access_costs(
     machine: Machine,
     accesses: Mapping[int, AccessPattern],
 ) -> NDArray[np.float64]:
-    """Return rows (load-store cycles, sectors, lines, barrier object, its change) per access; ``accesses`` by instruction, where known.
+    """Return rows (load-store cycles, sectors, lines, barrier object, its change) per access.
+
+    ``accesses`` by instruction, where known.
 
     Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; an asynchronous
     copy, whose reads pass the tags and whose writes the banks, the longer of both. But for constants, which

@@ -154,7 +154,7 @@ def _memory(instruction: Instruction, machine: Machine, row: np.void) -> None:
     row["lsu_cycles"] = machine.lsu_cycles
     row["object_use"] = _object_use(instruction.opcode)
     if row["object_use"] not in (ObjectUse.NONE, ObjectUse.TELL):
-        _barrier_object(instruction, machine, row)
+        _barrier_object(machine, row)
     elif memory is not None and memory.space in CONSTANTS:
         row["latency"], row["lsu_cycles"] = v["constant_latency"], 0.0
         row["operand_read_latency"] = v["shared_load_read"]
@@ -182,7 +182,7 @@ def _object_use(opcode: str) -> ObjectUse:
     return ObjectUse.NONE
 
 
-def _barrier_object(instruction: Instruction, machine: Machine, row: np.void) -> None:
+def _barrier_object(machine: Machine, row: np.void) -> None:
     """Fill in arrivals and waits, which pass the load-store unit to shared memory."""
     v = machine.values
     waits = row["object_use"] == ObjectUse.WAIT
@@ -354,7 +354,7 @@ def _tensor(instruction: Instruction, machine: Machine, row: np.void) -> None:
 
 
 def _warp_group(instruction: Instruction, machine: Machine, row: np.void) -> None:
-    """Fill in a warp group's product: its multiply-adds, or its operands' bytes in shared memory, take longer.
+    """Fill in a warp group's product: its multiply-adds or its operands' bytes in shared memory bind.
 
     The last of a group that is committed carries the group's scoreboard.
     """
