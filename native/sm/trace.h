@@ -15,10 +15,10 @@ struct TraceStep {
 // One execution of a memory instruction with at least one lane on.
 struct MemoryAccess {
     double lsu_cycles;
-    double sectors;  // of 32 bytes, beyond shared memory
-    double lines;    // of 128 bytes
-    double object;   // number of the barrier object that it concerns; below 0: none
-    double change;   // of that: see BarrierObject
+    double sectors;        // of 32 bytes, beyond shared memory
+    double lines;          // of 128 bytes
+    double object = -1.0;  // number of the barrier object that it concerns; below 0: none
+    double change = 0.0;   // of that: see BarrierObject
 };
 
 // Where a warp stands in its trace.

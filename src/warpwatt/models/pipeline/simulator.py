@@ -51,7 +51,7 @@ class Inputs(NamedTuple):
     access_instructions: Ints
     """Its ``access_instruction``."""
     accesses: Floats
-    """Rows as ``MemoryAccess``."""
+    """Rows as ``MemoryAccess``; those that concern no barrier object may end before it."""
     blocks: Ints
     """The sampled block in each place of the line."""
 
@@ -131,7 +131,20 @@ def simulate_with_beginning(inputs: Inputs, blocks: int) -> tuple[Simulation, Si
     return whole.simulation(), beginning.simulation()
 
 
+def _with_events(accesses: Floats) -> Floats:
+    """Return rows of accesses with their barrier object, none where they do not say."""
+    missing = len(_EVENT) + 3 - accesses.shape[1]
+    if not missing or not len(accesses):
+        return accesses
+    return np.column_stack((accesses, np.tile(_EVENT, (len(accesses), 1))))
+
+
+_EVENT = (-1.0, 0.0)
+"""Barrier object and change of an access that concerns none."""
+
+
 def _run(inputs: Inputs, found: _Found, blocks: int, beginning: _Found | None) -> None:
+    inputs = inputs._replace(accesses=_with_events(inputs.accesses))
     given = _record("Inputs", inputs._asdict())
     given["instruction_count"], given["access_count"] = len(inputs.instructions), len(inputs.accesses)
     given["block_count"] = len(inputs.blocks)
