@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +80,15 @@ def test_a_long_table_shows_the_front() -> None:
     text = written("text", rows)
     assert f"{500 - MOST} not shown" in text
     assert "◆" in text
+
+
+def test_one_swept_parameter_is_drawn_against_and_lone_points_are_labelled() -> None:
+    swept = [replace(row(n, None, 1e-3 / (n + 1)), defines=(("TILE", str(8 << n)),)) for n in range(3)]
+    first = plots(swept)[0]
+    assert first.title == "Time against TILE"
+    (line,) = first.series
+    assert [first.x.low < value < first.x.high for value in (8, 16, 32)] == [True] * 3
+    assert line.path
+    assert line.band
+    two = plots(swept[:2])[0]
+    assert [mark.label for mark in two.series[0].marks] == ["TILE 8", "TILE 16"]

@@ -11,6 +11,7 @@ from warpwatt.core.units import si
 from warpwatt.render.plots.axes import LinearAxis
 from warpwatt.sweep.points import name, varying
 from warpwatt.sweep.rows import objective, pareto
+from warpwatt.sweep.sizes import is_number
 
 if TYPE_CHECKING:
     from warpwatt.sweep.rows import Range, Row
@@ -22,6 +23,10 @@ MOST_SERIES = 8
 MOST_BANDS = 2
 """Lines in one plot whose intervals are drawn too; more would hide each other."""
 FEWEST_CLOCKS = 3
+MOST_LABELS = 12
+"""Points of one plot beside which it is written what they are."""
+RESULTING = ("GPU", "regs")
+"""What varies without having been swept, or has a colour of its own."""
 """Different SM clocks from which on lines are drawn."""
 
 
@@ -74,6 +79,10 @@ class Mark:
     y: float
     text: str
     front: bool
+    label: str = ""
+    """What it is, where there is room to write it beside."""
+    end: bool = False
+    """Whether the label stands to the left of the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,9 @@ class Plot:
     @property
     def title(self) -> str:
         """What it shows."""
-        return f"{self.y.quantity.title} against {self.x.quantity.title.lower()}"
+        across = self.x.quantity
+        name = across.title.lower() if across.unit else across.title  # parameters keep their spelling
+        return f"{self.y.quantity.title} against {name}"
 
 
 def plots(rows: Sequence[Row]) -> tuple[Plot, ...]:
@@ -108,10 +119,32 @@ def plots(rows: Sequence[Row]) -> tuple[Plot, ...]:
         fixed = [row for row in rows if row.clocks_fixed]
         groups = series_by_name(fixed)
         return tuple(_plot(CLOCK, y, groups, front, connected=True) for y in (TIME, POWER, ENERGY, DELAY))
+    if (swept := _parameter(rows)) is not None:
+        ordered = sorted(rows, key=swept.of)
+        groups = {
+            gpu: [row for row in ordered if row.gpu == gpu] for gpu in dict.fromkeys(r.gpu for r in rows)
+        }
+        if len(groups) <= MOST_SERIES:
+            return tuple(_plot(swept, y, groups, front, connected=True) for y in (TIME, POWER, ENERGY, DELAY))
     groups = {gpu: [row for row in rows if row.gpu == gpu] for gpu in dict.fromkeys(row.gpu for row in rows)}
     if len(groups) > MOST_SERIES:
         groups = {"all GPUs": list(rows)}
     return tuple(_plot(TIME, y, groups, front, connected=False) for y in (ENERGY, POWER))
+
+
+def _parameter(rows: Sequence[Row]) -> Quantity | None:
+    """Return what was swept, where it is one parameter of numbers with several values besides the GPU."""
+    heads = {head: read for head, read in varying(rows).items() if head not in RESULTING}
+    if len(heads) != 1:
+        return None
+    ((head, read),) = heads.items()
+    if not all(is_number(read(row)) for row in rows) or len({read(row) for row in rows}) < FEWEST_CLOCKS:
+        return None
+    return Quantity(head, "", lambda row: _number(read(row)))
+
+
+def _number(text: str) -> float:
+    return float(int(text, 0)) if text.lower().startswith("0x") else float(text)
 
 
 def series_by_name(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -134,10 +167,18 @@ def _plot(
     across = _axis(x, rows, LEFT, WIDTH - RIGHT, zero=False)
     up = _axis(y, rows, HEIGHT - BOTTOM, TOP, zero=True)
     heads = varying(rows)
+    own_heads = {head: read for head, read in heads.items() if head not in RESULTING}
     series = []
     for label, own in groups.items():
         marks = tuple(
-            Mark(across(x.of(row)), up(y.of(row)), _text(row, name(row, heads), x, y), row.number in front)
+            Mark(
+                across(x.of(row)),
+                up(y.of(row)),
+                _text(row, name(row, heads), x, y),
+                row.number in front,
+                "" if connected or len(rows) > MOST_LABELS else name(row, own_heads),
+                across(x.of(row)) > (LEFT + WIDTH) / 2,
+            )
             for row in own
         )
         band = _band(own, across, up) if connected and len(groups) <= MOST_BANDS else ""
