@@ -19,9 +19,11 @@ def number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def fields(data: bytes) -> list[tuple[int, Any]]:
-    found, at = [], 0
+    found: list[tuple[int, Any]] = []
+    at = 0
     while at < len(data):
         key, at = number(data, at)
+        value: Any
         if key & 7 == 0:
             value, at = number(data, at)
         elif key & 7 == 1:
