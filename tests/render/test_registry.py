@@ -10,7 +10,7 @@ from warpwatt.render.context import Context
 
 @pytest.mark.parametrize("name", registry.FORMATS)
 def test_every_format_renders(name, saxpy):
-    assert "H200" in registry.renderer(name)(saxpy, Context())
+    assert "saxpy" in registry.renderer(name)(saxpy, Context())
 
 
 @pytest.mark.parametrize("name", registry.APPLICATION_FORMATS)
