@@ -9,10 +9,11 @@ from warpwatt.core.arguments import parse_arguments
 from warpwatt.core.case import Profile
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Source
+from warpwatt.core.execution import Footprint
 from warpwatt.core.gpu import Calibration, Clocks
 from warpwatt.gpus import find_many, missing
 from warpwatt.models.component import Component
-from warpwatt.models.component.activity import active_sms, activity
+from warpwatt.models.component.activity import active_sms, activity, reads_by_buffer
 from warpwatt.models.component.features import physical_features
 from warpwatt.models.component.model import voltage_draws
 from warpwatt.models.component.parameters import COMPONENTS, VoltageCurve, parameters
@@ -81,6 +82,16 @@ def test_constant_data_draw_less_and_assumed_data_are_less_sure(toy):
     assumed = predicted(with_argument(toy, "x=f32[8]")).power
     assert assumed.value == pytest.approx(watts["random"].value)
     assert assumed.high - assumed.low > watts["random"].high - watts["random"].low
+
+
+def test_an_asynchronous_copy_reads_the_buffer_of_its_footprint(toy):
+    execution = toy.execution()
+    accesses = {0: toy.replace(execution.accesses[0], buffer=""), 2: execution.accesses[2]}
+    nameless = toy.replace(execution, accesses=accesses)
+    known = toy.replace(nameless, footprints=(Footprint("x", (0,), 1e6, 1e3, None),))
+    reads = [reads_by_buffer(toy.case(one)) for one in (execution, nameless, known)]
+    assert reads[0] == reads[2] != {}
+    assert reads[1] == {}
 
 
 def test_data_do_not_change_what_a_buffer_that_is_only_written_costs(toy):

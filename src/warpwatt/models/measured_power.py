@@ -74,7 +74,7 @@ class MeasuredPower:
         """Return the model's power, corrected; components keep their shares."""
         power = self.base.predict(case, timing)
         own = next((one for one in self.launches if one.is_of(case)), None)
-        found = self._corrected(power.power) if own is None else _measured(own)
+        found = self.corrected(power.power) if own is None else _measured(own)
         factor = found.value / power.power.value
         return replace(
             power,
@@ -87,7 +87,8 @@ class MeasuredPower:
             ),
         )
 
-    def _corrected(self, power: Estimate) -> Estimate:
+    def corrected(self, power: Estimate) -> Estimate:
+        """Return a power that the model says, of any launch of the kernel, corrected."""
         asked = _logarithms(power)
         gain = self._gain(asked)
         centre = np.log([one.said.value for one in self.launches])

@@ -123,8 +123,12 @@ def _spread(total: float, weights: Sequence[float]) -> Loads:
 
 @at_any_clock
 def reads_by_buffer(case: Case) -> dict[str, float]:
-    """Return the bytes that the launch reads from each buffer; where none is known, an empty dictionary."""
+    """Return the bytes that the launch reads from each buffer; where none is known, an empty dictionary.
+
+    An asynchronous copy touches shared memory too, so that its pattern names no buffer: its footprint does.
+    """
     execution = case.workload.execution
+    touched = {index: own.buffer for own in execution.footprints for index in own.instructions}
     found: dict[str, float] = defaultdict(float)
     for i in execution.program.instructions:
         if i.memory is None or i.memory.space not in OFF_CHIP or not execution.counts[i.index]:
@@ -132,9 +136,9 @@ def reads_by_buffer(case: Case) -> dict[str, float]:
         if i.memory.access not in ("load", "copy"):
             continue
         pattern = pattern_of(execution, i)
-        if pattern.buffer:
-            asked = i.memory.bytes * execution.counts[i.index] * execution.lanes[i.index]
-            found[pattern.buffer] += asked
+        buffer = pattern.buffer or touched.get(i.index)
+        if buffer:
+            found[buffer] += i.memory.bytes * execution.counts[i.index] * execution.lanes[i.index]
     return dict(found)
 
 

@@ -74,7 +74,7 @@ def _draws(case: Case, timing: Timing, known: Parameters, watts: Mapping[str, fl
     switching = {name: own for name, own in watts.items() if name not in STATIC}
     paces = timing.time.value / times * np.array(factor_draws({"toggle": spread}))
     squares = voltage_draws(known, case.clocks.sm / case.gpu.boost_clock)
-    totals = _drawn(static, known, squares) + _drawn(switching, known, squares) * paces
+    totals = drawn_watts(static, known, squares) + drawn_watts(switching, known, squares) * paces
     found: list[float] = (totals * np.array(factor_draws({"model:component": known.residual}))).tolist()
     return found
 
@@ -87,7 +87,7 @@ def voltage_draws(known: Parameters, share: float) -> NDArray[np.float64]:
     return np.array([(replace(curve, floor=floor).at(share) / middle) ** 2 for floor in floors])
 
 
-def _drawn(
+def drawn_watts(
     watts: Mapping[str, float], known: Parameters, squares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return draws of the sum of some components under the spread of coefficients and voltage."""

@@ -1,0 +1,196 @@
+"""Power and energy at other clocks from one or two measured launches, and what the clock they advise costs.
+
+Run ``python -m validation.power.profiled --data FOLDER --checkouts FOLDER --cache FILE`` from the repository
+root, with the cache of ``validation.power.models``. Writes ``docs/validation/power_profiled.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import pickle
+import statistics
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from validation import ROOT
+from validation.power.cases import power_cases
+from validation.power.judge import same_program, with_fit
+from warpwatt.core.estimate import Estimate, factor_draws
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.lab.measure.components import component_watts, fit_components, fit_shared_numbers
+from warpwatt.models.component.model import drawn_watts, voltage_draws
+from warpwatt.models.component.parameters import Parameters, specification
+from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
+from warpwatt.models.registry import power_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from validation.power.by_hand import PowerCase
+
+PAGE = ROOT / "docs" / "validation" / "power_profiled.md"
+FEWEST_CLOCKS = 4
+"""Clocks that a program needs on a GPU."""
+LAUNCH = Launch(Dim3(1), Dim3(1))
+SETTINGS = ("nothing run", "one launch", "two launches")
+Found = dict[str, dict[tuple[str, str, str], list[float]]]
+"""Setting to errors by data set, GPU and program."""
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print the page and write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--checkouts", type=Path, default=ROOT.parent / "fetched")
+    parser.add_argument("--cache", type=Path)
+    options = parser.parse_args(list(arguments))
+    if options.cache and options.cache.exists():
+        cases, _ = pickle.loads(options.cache.read_bytes())
+    else:
+        cases, _ = power_cases(options.data, options.checkouts)
+    text = page([case for case in cases if case.fits])
+    PAGE.write_text(text)
+    print(text)
+
+
+def page(cases: Sequence[PowerCase]) -> str:
+    """Return the page: power by GPU in each setting, intervals, regret of the advised clock."""
+    lines = [HEAD]
+    for title, priors in (
+        ("Calibrated, program unseen", Calibrated(cases)),
+        ("From specification, GPU and program unseen", Specified(cases)),
+    ):
+        errors, regrets, held = judged(cases, priors)
+        lines += [f"\n## {title}\n", *_table("power", errors)]
+        lines += [f"\nHeld by the interval, one launch: {held:.0%}.\n", *_table("regret", regrets), ""]
+    return "\n".join(lines)
+
+
+HEAD = """# Power from measured launches
+
+Written by `python -m validation.power.profiled`; do not edit. Public sweeps over clocks (nv_dvfs_benchmark
+and its branch wsl), as in [power models](power_models.md); of the GTX 980's 61 pairs of clocks 18. Errors are
+|predicted − measured| / measured in percent: mean over the clocks between a program's lowest and highest,
+then over programs. Seconds are as measured. One launch: the highest clocks are measured; two: the lowest too.
+
+Regret: joules at the clock with the least predicted energy over the least measured, less 1, in percent (mean
+over programs, largest in brackets). The seconds behind the advice are the time model's. No advice: the
+highest clock, which is what these boards run at by themselves."""
+
+
+class Specified:
+    """Parameters without the GPU, boards of its chip and the program."""
+
+    def __init__(self, cases: Sequence[PowerCase]) -> None:
+        self.cases, self._known = cases, dict[Any, Parameters]()
+
+    def of(self, case: PowerCase) -> Parameters:
+        """Return what is known of a case's GPU."""
+        gpu, program = case.measured.gpu, same_program(case.program)
+        if (gpu.name, program) not in self._known:
+            others = [c for c in self.cases if c.measured.gpu.die != gpu.die]
+            training = [c.measured for c in others if same_program(c.program) != program]
+            self._known[gpu.name, program] = specification(gpu, fit_shared_numbers(training))
+        return self._known[gpu.name, program]
+
+
+class Calibrated:
+    """Parameters fitted to the other programs of the case's data set on its GPU."""
+
+    def __init__(self, cases: Sequence[PowerCase]) -> None:
+        self.cases, self._known, self._priors = cases, dict[Any, Parameters](), dict[str, Any]()
+
+    def of(self, case: PowerCase) -> Parameters:
+        """Return what is known of a case's GPU."""
+        gpu, program = case.measured.gpu, same_program(case.program)
+        key = case.data, gpu.name, program
+        if gpu.name not in self._priors:
+            others = [c.measured for c in self.cases if c.measured.gpu.die != gpu.die]
+            self._priors[gpu.name] = fit_shared_numbers(others)
+        if key not in self._known:
+            own = [c for c in self.cases if (c.data, c.gpu) == key[:2] and same_program(c.program) != program]
+            base = specification(gpu, self._priors[gpu.name])
+            self._known[key] = with_fit(base, fit_components([c.measured for c in own], gpu, base))
+        return self._known[key]
+
+
+def judged(cases: Sequence[PowerCase], priors: Specified | Calibrated) -> tuple[Found, Found, float]:
+    """Return errors and regrets by setting, and the share of clocks held by the interval after one launch."""
+    sweeps: dict[tuple[str, str, str], list[PowerCase]] = defaultdict(list)
+    for case in (case for case in cases if case.predicted is not None):
+        sweeps[case.data, case.gpu, case.program].append(case)
+    errors: Found = defaultdict(dict)
+    regrets: Found = defaultdict(dict)
+    held = []
+    for key, sweep in sweeps.items():
+        if len(sweep) < FEWEST_CLOCKS:
+            continue
+        ordered = sorted(sweep, key=lambda c: (c.measured.clocks.memory, c.measured.clocks.sm))
+        known, top, low = priors.of(ordered[0]), ordered[-1], ordered[0]
+        unseen = ordered[1:-1]
+        for setting, seen in zip(SETTINGS, ([], [top], [top, low]), strict=True):
+            said = {case: _said(case, known, seen) for case in ordered}
+            errors[setting][key] = [said[c].value / c.measured.watts - 1 for c in unseen]
+            advised = min(ordered, key=lambda c: _predicted_energy(c, said[c].value))
+            regrets[setting][key] = [_regret(advised, ordered)]
+            if len(seen) == 1:
+                held += [said[c].low <= c.measured.watts <= said[c].high for c in unseen]
+        regrets["no advice"][key] = [_regret(top, ordered)]
+    return errors, regrets, statistics.fmean(held)
+
+
+def _said(case: PowerCase, known: Parameters, seen: Sequence[PowerCase]) -> Estimate:
+    """Return what the model says of a case after seeing others of its sweep."""
+    plain = _plain(case, known)
+    if not seen:
+        return plain
+    launches = [
+        PoweredLaunch(_plain(c, known), c.measured.watts, str(i), c.gpu, LAUNCH, c.measured.clocks)
+        for i, c in enumerate(seen)
+    ]
+    return MeasuredPower(power_model("component"), launches).corrected(plain)
+
+
+def _plain(case: PowerCase, known: Parameters) -> Estimate:
+    run = case.measured
+    watts = {name: own for name, own in component_watts(run, known).items() if own > 0}
+    squares = voltage_draws(known, run.clocks.sm / run.gpu.boost_clock)
+    rest = factor_draws({"model:component": known.residual})
+    draws = drawn_watts(watts, known, squares) * rest
+    return Estimate.from_draws(math.fsum(watts.values()), draws.tolist(), "W")
+
+
+def _predicted_energy(case: PowerCase, watts: float) -> float:
+    assert case.predicted is not None
+    return case.predicted.seconds * watts
+
+
+def _regret(chosen: PowerCase, sweep: Iterable[PowerCase]) -> float:
+    joules = {case: case.measured.seconds * case.measured.watts for case in sweep}
+    return joules[chosen] / min(joules.values()) - 1
+
+
+def _table(what: str, found: Found) -> list[str]:
+    """Return a table of means by GPU and setting, with the largest where it is regret."""
+    groups = sorted({key[:2] for own in found.values() for key in own})
+    lines = [f"| {what} | GPU | programs | {' | '.join(found)} |", "|---" * (3 + len(found)) + "|"]
+    for group in [*groups, ("all", "")]:
+        cells, count = [], 0
+        for own in found.values():
+            values = [
+                statistics.fmean(abs(e) for e in errors)
+                for key, errors in own.items()
+                if group[0] == "all" or key[:2] == group
+            ]
+            count = len(values)
+            worst = f" ({100 * max(values):.1f})" if what == "regret" else ""
+            cells.append(f"{100 * statistics.fmean(values):.1f}{worst}")
+        lines.append(f"| {group[0]} | {group[1]} | {count} | {' | '.join(cells)} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
