@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from warpwatt.core.errors import InputError
+from warpwatt.core.errors import CompileError, InputError
 from warpwatt.core.program import Kernel
 from warpwatt.core.progress import step
 from warpwatt.frontend.compilation import assemble_ptx, compile_cuda
@@ -84,7 +84,7 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
         found = compiled_entries(compiled, source, target, choice, options)
     else:
         choice = for_target(target, options.toolkit)
-        compiled = compile_cuda(source, choice, options)
+        choice, compiled = _with_needed_features(source, choice, options)
         found = compiled_entries(compiled, source, target, choice, options)
     if not found:
         hint = "a template needs an instance: launch it, or add template __global__ void f<int>(...);"
@@ -106,6 +106,26 @@ def _large_ptx_entries(
         return compiled_entries(compiled, alone, target, choice, options)[0].make()
 
     return tuple(Entry(n, demangle(n), partial(make, n)) for n in ptx.entries(module))
+
+
+_OLDEST_SPECIFIC = 90
+"""First architecture with features of its own (PTX ISA, ``.target``)."""
+
+
+def _with_needed_features(
+    source: Source, choice: ToolkitChoice, options: CompileOptions
+) -> tuple[ToolkitChoice, Compiled]:
+    """Compile CUDA; where it needs what only this architecture has (``wgmma``), for ``sm_90a``."""
+    try:
+        return choice, compile_cuda(source, choice, options)
+    except CompileError as refusal:
+        if f"-arch={choice.target}a" not in refusal.hint or target_number(choice.target) < _OLDEST_SPECIFIC:
+            raise
+        specific = replace(choice, target=f"{choice.target}a")
+        try:
+            return specific, compile_cuda(source, specific, options)
+        except CompileError:
+            raise refusal from None
 
 
 def _with_features(choice: ToolkitChoice, source: Source) -> ToolkitChoice:

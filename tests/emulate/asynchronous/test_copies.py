@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from warpwatt.core.arguments import Argument, Buffer, DType, Scalar, TensorMap
+from warpwatt.core.errors import CompileError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
 from warpwatt.emulate.context import load_launch
@@ -123,3 +124,12 @@ def test_bulk_copies_of_bytes_there_and_back():
     data = whole(3 * 5 * 256, np.float32)
     found = run("copies.cu", "twice", [data, np.zeros_like(data), 5], grid=(3,), block=(64,))
     assert (found["1"] == 2 * data).all()
+
+
+def test_source_that_needs_hopper_alone_is_compiled_for_it():
+    options = CompileOptions(levels=frozenset({Level.SASS}))
+    (kernel,) = load(HERE / "gemm.cu", "sm_90", options)
+    assert kernel.sass is not None
+    assert any(i.opcode.startswith("HGMMA") for i in kernel.sass.instructions)
+    with pytest.raises(CompileError, match="requires"):
+        load(HERE / "gemm.cu", "sm_80", options)
