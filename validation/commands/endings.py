@@ -77,7 +77,7 @@ def ended(number: int, times: int, folder: Path, wanted: bytes) -> Tally:
         file.unlink(missing_ok=True)
     while tally.times < times:
         process, seen = started(folder), lines(stamps)
-        pause, began = random_.uniform(0.1, 2.0), None
+        pause, began = random_.uniform(0.02, 1.0), None
         while process.poll() is None and (began is None or time.monotonic() - began < pause):
             time.sleep(0.01)
             if began is None and lines(stamps) > seen:
@@ -232,11 +232,11 @@ def main(kills: int = 100, interrupts: int = 20) -> int:
         assert not code, said
         assert not started(folder).wait()
         result = (folder / "out.csv").read_bytes()
+        rows = [*disks(folder, wanted), *caches(folder, wanted)]
         tallies = {
             "Ctrl-C": ended(signal.SIGINT, interrupts, folder, result),
             "kill -9": ended(signal.SIGKILL, kills, folder, result),
         }
-        rows = [*disks(folder, wanted), *caches(folder, wanted)]
         text = page(tallies, rows).replace(name, "").replace(str(ROOT) + "/", "")
     PAGE.write_text(text, encoding="utf-8")
     print(text)
