@@ -31,6 +31,8 @@ from warpwatt.gpus import default_clocks, find
 if TYPE_CHECKING:
     from warpwatt.core.gpu import Clocks
 
+# Tests of one kernel translate it once, also in processes of their own.
+os.environ.setdefault("WARPWATT_KEEP_TRANSLATIONS", "1")
 # How long an example takes is no property. The same examples every time, new ones with HYPOTHESIS_EXPLORE=1.
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)

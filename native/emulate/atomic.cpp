@@ -108,6 +108,7 @@ void atomic_lanes(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes
     const Request request(*machine, *warp, row);
     const auto resolved = resolve_lanes(request, lanes);
     if (!resolved) return;
+    check_shared(*machine, *warp, request.operation, lanes, Touch::kAtomic);
     if (!request.operation.probe)
         with_element_size(request.operation.element_bytes,
                           [&]<std::size_t kBytes>() { modify_lanes<kBytes>(request, *resolved, lanes); });

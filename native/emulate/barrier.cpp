@@ -22,6 +22,7 @@ void open_if_complete(Machine& machine, Block& block, int number) {
     Barrier& barrier = block.barriers[number];
     const std::int64_t expected = barrier.expected <= 0 ? block.live : barrier.expected;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
+    check_opening(machine, block, number);
     barrier.result_holding = barrier.holding;
     barrier.result_arrived = barrier.arrived;
     barrier.holding = barrier.arrived = 0;
@@ -55,6 +56,7 @@ void arrive_at_barrier(Machine* machine, Warp* warp, std::int64_t number, std::i
         warp->next[lane] = arrive ? target : kAtBarrier + target;
         warp->waits_for[lane] = static_cast<std::uint32_t>(number);
     });
+    check_arrival(*machine, *warp, number, expected, target);
     Barrier& barrier = warp->block->barriers[number];
     barrier.arrived += lane_count(warp->active);
     barrier.holding += lane_count(holding);

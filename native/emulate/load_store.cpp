@@ -74,7 +74,9 @@ unsigned char* contiguous_host(const Request& request) {
 void move(const Request& request, LaneMask lanes, Direction direction) {
     const MemoryOperation& operation = request.operation;
     unsigned char* values = request.machine.value_bytes();
+    const Touch touch = direction == Direction::kLoad ? Touch::kRead : Touch::kWrite;
     if (unsigned char* memory = lanes == kAllLanes ? contiguous_host(request) : nullptr) {
+        check_shared(request.machine, request.warp, operation, lanes, touch);
         if (operation.probe) return;
         return with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
             move_contiguous<kBytes>(direction, memory, operation.count, values);
@@ -82,6 +84,7 @@ void move(const Request& request, LaneMask lanes, Direction direction) {
     }
     const auto resolved = resolve_lanes(request, lanes);
     if (!resolved) return;
+    check_shared(request.machine, request.warp, operation, lanes, touch);
     if (!operation.probe)
         with_element_size(operation.element_bytes, [&]<std::size_t kBytes>() {
             move_lanes<kBytes>(direction, *resolved, lanes, operation.count, values);
@@ -120,6 +123,7 @@ void load_uniform(Machine* machine, Warp* warp, std::int32_t row, LaneMask lanes
     const unsigned char* host =
         host_address(*machine, *warp, operation, space, region, first_lane(lanes), address);
     if (host == nullptr) return;
+    check_shared(*machine, *warp, operation, lanes, Touch::kRead);
     if (!operation.probe) std::memcpy(machine->value_bytes(), host, operation.bytes);
     count_uniform(request, space, lanes, address);
 }

@@ -8,6 +8,7 @@
 #include "emulate/lanes.h"
 #include "emulate/memory_operation.h"
 #include "emulate/request_counters.h"
+#include "emulate/shared_check.h"
 #include "emulate/texture.h"
 #include "emulate/trace.h"
 #include "emulate/warp.h"
@@ -134,6 +135,7 @@ struct alignas(64) Machine {
     Code code;
     Totals totals;
     Trace trace;
+    SharedCheck check;
     // Arguments and results of the operation that a warp executes.
     alignas(64) std::array<std::uint64_t, kLanes> addresses;
     alignas(64) std::array<std::array<std::uint64_t, kLanes>, kMostValues> values;

@@ -80,6 +80,7 @@ void start_block(Machine& machine, std::int64_t place, std::int64_t index_in_run
     block.shared = residents.shared + place * residents.shared_stride;
     block.warps = residents.warps + place * warps * residents.warp_bytes;
     std::memset(block.shared, 0, residents.shared_bytes);
+    start_check(machine, block);
     for (std::int64_t index = 0; index < warps; ++index) start_warp(machine, block, place, index);
 }
 

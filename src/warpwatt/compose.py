@@ -27,6 +27,7 @@ from warpwatt.core.units import si
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.undecided import narrowing
 from warpwatt.emulate.workload import check_known, workload
+from warpwatt.frontend.pointer_types import mismatches
 from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.gpus.loans import foreign_loans
 from warpwatt.models.attribution import line_costs
@@ -204,7 +205,8 @@ def analyse(kernel: Kernel, launch: Launch, choice: Choice, load: Load | None = 
     levels = time_model(choice.time).levels if choice.level is None else (choice.level,)
     execution = analyse_launch(kernel, launch, levels, choice.loop_counts, load)
     check_known(execution.program, choice.unknown)
-    return execution
+    wrong = mismatches(kernel, launch)
+    return replace(execution, remarks=(*wrong, *execution.remarks)) if wrong else execution
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +241,8 @@ class Settled:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the kernel, both models and the power limit have to say, each once."""
-        said = (*self.case.kernel.warnings, *self.timing.warnings, *self.power.warnings, *self._held())
+        seen = (*self.case.kernel.warnings, *self.case.workload.execution.remarks)
+        said = (*seen, *self.timing.warnings, *self.power.warnings, *self._held())
         return tuple(dict.fromkeys(said))
 
     def _held(self) -> tuple[str, ...]:

@@ -114,6 +114,8 @@ class Execution:
     """Blocks by their work, None where it is much the same in all or not known."""
     blocks_run: int = 0
     """Blocks that were emulated to their end and scaled to the grid, 0 where counts come from analysis."""
+    remarks: tuple[str, ...] = ()
+    """What cannot be right in the kernel or its launch, though a prediction can be made."""
 
     @property
     def warp_instructions(self) -> float:

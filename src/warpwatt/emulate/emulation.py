@@ -29,6 +29,7 @@ from warpwatt.emulate.block_classes import measured_classes, sample_by_work, tra
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.failures import failure
+from warpwatt.emulate.hazards import remarks
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Run, Stop
@@ -212,6 +213,7 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         reuse=reuse,
         streams=streams,
         classes=classes,
+        remarks=remarks(found.runs, program),
         blocks_run=sum(len(run.blocks) for run in found.runs),
     )
 

@@ -80,6 +80,19 @@ class Fault:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """Two instructions of a block that nothing orders, or one that reads what nobody wrote.
+
+    ``kind``: ``read after write``, ``write after read``, ``write after write`` (of shared memory, by
+    different warps), ``uninitialised``, ``divergent barrier`` (instructions behind two barriers).
+    """
+
+    kind: str
+    first: int
+    second: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AccessCounts:
     """Sums over the executions of each memory instruction with at least one lane on; arrays by row.
@@ -173,3 +186,5 @@ class Run:
     fault: Fault | None = None
     unknown: Mapping[int, str] = field(default_factory=dict)
     """Instructions without semantics that were executed -> opcode."""
+    hazards: tuple[Hazard, ...] = ()
+    """Seen in the first block."""

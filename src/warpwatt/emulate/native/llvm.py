@@ -1,9 +1,13 @@
-"""LLVM text to object code (cached on disk), object code to callable addresses."""
+"""LLVM text to object code, object code to callable addresses.
+
+Object code is a kernel in another form: it is kept on disk only for users who ask for that (decision 0007).
+"""
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +17,8 @@ import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
 from warpwatt.storage.cache import default_cache, digest
 
+KEEP = "WARPWATT_KEEP_TRANSLATIONS"
+"""Variable of the environment by which users ask that object code is kept."""
 _C_FUNCTIONS = (
     "memcpy",
     "memmove",
@@ -66,13 +72,14 @@ def identity() -> bytes:
 
 
 def compile_text(text: str, level: int = 0, *, optimise: bool = False) -> bytes:
-    """Return object code of LLVM assembly, from the disk cache if it was made before.
+    """Return object code of LLVM assembly; where :data:`KEEP` is set, from the disk cache if it is there.
 
     ``level`` is that of code generation. ``optimise`` runs LLVM's passes of the same level before.
     """
+    keeps = os.environ.get(KEEP, "") not in ("", "0")
     key = digest(b"llvm 2", identity(), bytes([level, *[1] * optimise]), text.encode())
     cache_ = default_cache()
-    found = cache_.get(key)
+    found = cache_.get(key) if keeps else None
     if found is None:
         machine = target_machine(level)
         module = llvm.parse_assembly(text)
@@ -80,7 +87,8 @@ def compile_text(text: str, level: int = 0, *, optimise: bool = False) -> bytes:
         if optimise:
             _optimise(module, machine, level)
         found = bytes(machine.emit_object(module))
-        cache_.put(key, found)
+        if keeps:
+            cache_.put(key, found)
     return found
 
 

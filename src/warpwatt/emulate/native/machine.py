@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
+from warpwatt.emulate.hazards import can_be_checked
 from warpwatt.emulate.ir import End, Memory
 from warpwatt.emulate.native import textures
 from warpwatt.emulate.native.caller import WarpCaller
@@ -17,10 +18,12 @@ from warpwatt.emulate.native.memory_text import BANK_BYTES, called
 from warpwatt.emulate.native.records import (
     BLOCK,
     CODES,
+    HAZARD,
     MACHINE,
     MEMORY_OPERATION,
     RANGE,
     REQUEST_COUNTERS,
+    SHARED_WORD,
     SPECIAL_REGISTERS,
     TRACE_REQUEST,
     TRACE_STEP,
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Context, Limits
 
 _BANKS, _SPACES = 32, 4
+CHECKED_REQUESTS = 10_000
+"""Requests of shared memory of one machine's runs that hazards are looked for in: a millisecond."""
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -70,6 +75,7 @@ class Machine:
         self._textures()
         self._tables()
         self._trace(limits.trace_bytes if text.record else 0)
+        self._check()
         self.begin(blocks, limits)
 
     def begin(self, blocks: tuple[int, ...], limits: Limits) -> None:
@@ -82,7 +88,7 @@ class Machine:
         record["budget"], record["clock"] = limits.warp_instructions, 0
         record["fault.reason"] = CODES["fault"]["none"]
         record["launch.blocks"], record["launch.block_count"] = self._numbers.ctypes.data, len(blocks)
-        record["trace.dropped"] = 0
+        record["trace.dropped"] = record["check.hazard_count"] = 0
         rooms = {"step": self.steps, "request": self.requests, "line": self.touched}
         for name, room in rooms.items():
             record[f"trace.{name}_room"] = min(len(room), part // room.itemsize)
@@ -237,6 +243,22 @@ class Machine:
             steps=self._table(self.steps),
             requests=self._table(self.requests),
             lines=self._table(self.touched),
+        )
+
+    def _check(self) -> None:
+        """Room to look for hazards in shared memory, if barriers alone order it."""
+        launch, shared = self.context.launch, self.context.shared
+        self.hazards = np.zeros(CODES["hazard"]["most"], HAZARD)
+        alone = launch.cluster.count == 1 and not launch.cooperative
+        if not shared or not alone or not can_be_checked(self.text.routine.program):
+            return
+        words = -(-shared // 4)
+        self._set(
+            "check",
+            words=self._table(np.zeros(words, SHARED_WORD)),
+            word_count=words,
+            hazards=self._table(self.hazards),
+            requests_left=CHECKED_REQUESTS,
         )
 
     # -- runtime functions in Python ------------------------------------------------------------------

@@ -26,6 +26,7 @@ SPECIAL_REGISTERS = _RECORDS["SpecialRegisters"]
 MEMORY_OPERATION, RANGE = _RECORDS["MemoryOperation"], _RECORDS["Range"]
 TEXTURE = _RECORDS["Texture"]
 REQUEST_COUNTERS, REQUEST_SUMS = _RECORDS["RequestCounters"], _RECORDS["RequestSums"]
+HAZARD, SHARED_WORD = _RECORDS["Hazard"], _RECORDS["SharedWord"]
 TRACE_STEP, TRACE_REQUEST = _RECORDS["TraceStep"], _RECORDS["TraceRequest"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.native.records import CODES, REQUEST_SUMS
-from warpwatt.emulate.run import AccessCounts, Fault, Run, Stop, Trace
+from warpwatt.emulate.run import AccessCounts, Fault, Hazard, Run, Stop, Trace
 from warpwatt.native import ADDRESS, INT, addresses, function
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _STOPS = {code: Stop(name) for name, code in CODES["stop"].items()}
 _FAULTS = {code: reason for reason, code in CODES["fault"].items()}
+_HAZARDS = {code: kind for kind, code in CODES["hazard"].items() if kind != "most"}
 _SUMMED = (
     "requests", "lanes", "sectors", "lines", "l1_passes", "wavefronts", "ideal", "collisions", "uniform",
 )  # fmt: skip
@@ -41,8 +42,19 @@ def results(machine: Machine, stop: int) -> Run:
         blocks=machine.blocks,
         trace=_trace(machine) if machine.text.record else None,
         fault=_fault(machine, _STOPS[stop]),
+        hazards=tuple(_hazards(machine)),
         unknown={i: opcode for i, opcode in uncovered.items() if executions[i]},
     )
+
+
+def _hazards(machine: Machine) -> Iterator[Hazard]:
+    """Yield what was found; of barriers, the instructions behind them."""
+    blocks = machine.text.routine.blocks
+    for found in machine.hazards[: int(machine.record["check.hazard_count"])]:
+        kind, first, second = _HAZARDS[int(found["kind"])], int(found["first"]), int(found["second"])
+        if kind == "divergent barrier":
+            first, second = (blocks[block].instructions.start for block in (first, second))
+        yield Hazard(kind, first, second)
 
 
 def end_of(machine: Machine, stop: int) -> tuple[Stop, Fault | None]:
