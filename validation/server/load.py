@@ -1,7 +1,8 @@
 """Fifty clients at once against ``warpwatt serve`` on the loopback.
 
-``python -m validation.server.load [SECONDS [CLIENTS]]``. Each sends one prediction after the other, of a kernel of its own, and waits two seconds where the server is
-busy, as ``Retry-After`` says. ``/healthz`` is asked twenty times a second meanwhile.
+``python -m validation.server.load [SECONDS [CLIENTS]]``. Each sends one prediction after the other, of a
+kernel of its own, and waits two seconds where the server is busy, as ``Retry-After`` says. ``/healthz`` is
+asked twenty times a second meanwhile.
 """
 
 from __future__ import annotations

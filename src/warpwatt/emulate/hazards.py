@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Hazard, Run
 
 ORDERED_OTHERWISE = frozenset(
-    {"MEMBAR", "FENCE", "SYNCS", "UBLKCP", "UTMALDG", "UTMASTG", "membar", "fence", "mbarrier"}
+    {"MEMBAR", "FENCE", "SYNCS", "LDGSTS", "UBLKCP", "UTMALDG", "UTMASTG", "membar", "fence", "mbarrier"}
 )
 """First parts of opcodes by which warps wait for each other without a barrier, or others write for them."""
 _MEETING = {
@@ -29,9 +29,9 @@ def can_be_checked(program: Program) -> bool:
     """Whether barriers alone order what a program's warps do in shared memory, as far as its opcodes say."""
     for instruction in program.instructions:
         first, *rest = instruction.opcode.split(".")
-        bulk = first == "cp" and "bulk" in rest
+        copied = first == "cp" and "async" in rest
         lock = first in ("ATOMS", "atom") and {"CAS", "CAST", "cas"} & set(rest)
-        if first in ORDERED_OTHERWISE or bulk or lock:
+        if first in ORDERED_OTHERWISE or copied or lock:
             return False
     return True
 
