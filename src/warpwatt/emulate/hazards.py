@@ -47,7 +47,7 @@ def _remark(hazard: Hazard, program: Program) -> Iterator[str]:
     if hazard.kind in _MEETING:
         later, earlier = _MEETING[hazard.kind]
         where = f"line {second} {later} shared memory that another warp {earlier} in line {first}"
-        yield f"race: {where}, and no __syncthreads() lies between"
+        yield f"race: {where}, and no __syncthreads() lies between: right only if the value stays the same"
     elif hazard.kind == "uninitialised":
         yield f"line {second} reads shared memory that no thread of the block has written"
     elif first != second:
