@@ -80,6 +80,8 @@ class Growth:
     """Share of written sectors of which some bytes are neither read nor written."""
     shares: Mapping[int, float] = field(default_factory=dict)
     """Instruction -> share of the footprint it is the first to touch."""
+    parts: Mapping[int, float] = field(default_factory=dict)
+    """Instruction -> share of its own first touches that are these, where not all are."""
     private: bool = False
     """Local memory: resident threads share its place with the threads that follow them."""
     run: float = math.inf

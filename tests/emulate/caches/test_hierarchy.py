@@ -357,3 +357,27 @@ def unrolled(blocks: int) -> kernels.TracedKernel:
 
 def test_what_threads_read_with_two_loads_lies_side_by_side():
     assert work_of(unrolled(300)).hits[0].run == math.inf
+
+
+def wavelet(blocks: int) -> kernels.TracedKernel:
+    """One instruction stores 32, 16, 8, ... values of a block, those of all blocks side by side each time."""
+
+    def accesses(x, y, z):
+        warp, start = [], 32 * blocks
+        for level in range(6):
+            stored = 32 >> level
+            warp.append((0, kernels.slot(2) + (start + x * stored + np.arange(stored)) * 32))
+            start //= 2
+        yield warp
+
+    stores = ((Access.STORE, 32, "st.global"),)
+    return kernels.TracedKernel(Dim3(blocks), Dim3(32), stores, accesses, {2: ("y", 2048 * blocks)})
+
+
+def test_levels_that_move_by_different_steps_are_told_apart():
+    kernel = wavelet(4096)
+    execution = kernel.execution(sampled(kernel))
+    assert sum(g.total for g in execution.reuse.growths) == pytest.approx(63 * 32 * 4096, rel=0.02)
+    assert sum(g.parts[0] for g in execution.reuse.growths) == pytest.approx(1)
+    written = workload(execution, find("rtx3090"), RESOURCES).dram.written
+    assert written == pytest.approx(63 * 32 * 4096, rel=0.02)

@@ -41,6 +41,8 @@ NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
 
 
+_LOWEST = (0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0)
+"""Lowest set bit of a mask of sectors."""
 Bases = dict[int, tuple["NDArray[np.int32]", "NDArray[np.int64]"]]
 
 
@@ -97,7 +99,7 @@ def growths(
         slot = int(touched.sector[touched.instruction == index][0]) >> (SLOT_BITS - 5) & 0xFF
         own = partial(_sets, touched, touched.instruction == index, blocks)
         steps = steps_of(*bases[index], blocks, own)
-        like = (g for g in groups if g[0] == slot and _alike(g[1], steps, blocks))
+        like = (g for g in groups if g[0] == slot and alike(g[1], steps, blocks))
         group = next(like, None)
         if group is None:
             groups.append((slot, steps, [index]))
@@ -128,7 +130,7 @@ def _run_of_neighbours(run: float, steps: tuple[float, ...]) -> float:
     return math.inf if steps and 0 < abs(steps[0]) * SECTOR < run + SECTOR / 2 else run
 
 
-def _alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlocks) -> bool:
+def alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBlocks) -> bool:
     """Whether two fitted movements differ by no more than the sectors at the edges of a grid shift a fit."""
     if len(some) != len(others):
         return False
@@ -136,19 +138,20 @@ def _alike(some: tuple[float, ...], others: tuple[float, ...], blocks: SampledBl
     return all(abs(a - b) * e <= 2.0 for a, b, e in zip(some, others, extents, strict=False))
 
 
-def bases_of(stream: LineStream) -> Bases:
-    """Return instruction -> (ordinals of blocks, the lowest sector it touches in each).
+def bases_of(stream: LineStream, *, highest: bool = False) -> Bases:
+    """Return instruction -> (ordinals of blocks, the lowest or the highest sector it touches in each).
 
     What it touches later than others counts too: neighbours of a stencil move alike.
     """
-    low = np.array([0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0])[stream.sectors & 15]
-    sector = stream.line * 4 + low
+    ends = (-1, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3) if highest else _LOWEST
+    sector = stream.line * 4 + np.array(ends)[stream.sectors & 15]
     shape = int(stream.instruction.max(initial=-1)) + 1, int(stream.block.max(initial=-1)) + 1
-    lowest = np.full(shape, np.iinfo(np.int64).max)
-    np.minimum.at(lowest, (stream.instruction, stream.block), sector)
-    seen = lowest < np.iinfo(np.int64).max
+    extreme = np.full(shape, np.iinfo(np.int64).min if highest else np.iinfo(np.int64).max)
+    untouched = extreme.flat[0] if extreme.size else 0
+    (np.maximum if highest else np.minimum).at(extreme, (stream.instruction, stream.block), sector)
+    seen = extreme != untouched
     found = {int(i): np.flatnonzero(seen[i]).astype(np.int32) for i in np.flatnonzero(seen.any(axis=1))}
-    return {i: (blocks, lowest[i, blocks]) for i, blocks in found.items()}
+    return {i: (blocks, extreme[i, blocks]) for i, blocks in found.items()}
 
 
 def _within_limits(found: list[Growth], touched: Touches, blocks: SampledBlocks) -> Iterator[Growth]:

@@ -216,7 +216,11 @@ def _tally(
 def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules: Policy) -> None:
     """Add the DRAM bytes of one footprint to the instructions that reach it."""
     members = [i for i in growth.instructions if i in tallies]
-    requested = {i: tallies[i].first_writes if growth.written else tallies[i].first_touches for i in members}
+    requested = {
+        i: growth.parts.get(i, 1.0)
+        * (tallies[i].first_writes if growth.written else tallies[i].first_touches)
+        for i in members
+    }
     total = sum(requested.values())
     if not total:
         return

@@ -12,6 +12,7 @@ import numpy as np
 from warpwatt.core.program import Program
 from warpwatt.core.reuse import LineStream, Reuse
 from warpwatt.emulate.caches.growth import bases_of, growths
+from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream
 
@@ -43,14 +44,16 @@ def reuse_of(
     """
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
     stream = line_stream(trace, warps, program, routine)
-    read, written, partial = touches(stream, bytes_per_sector(trace, program))
-    bases = bases_of(stream)
-    asked = first_asked(stream)
-    grown = (growths(t, bases, blocks, buffers, partial, scales or {}, asked) for t in (read, written))
+    apart, owners = told_apart(stream, blocks)
+    read, written, partly = touches(apart, bytes_per_sector(trace, program))
+    bases, asked = bases_of(apart), first_asked(apart)
+    scales = dict(scales or {})
+    scales |= {label: scales[index] for label, index in owners.items() if index in scales}
+    grown = (growths(t, bases, blocks, buffers, partly, scales, asked) for t in (read, written))
     kept, whole = _far_apart(stream, blocks)
     return Reuse(
         stream=kept,
-        growths=tuple(growth for side in grown for growth in side),
+        growths=joined([growth for side in grown for growth in side], owners),
         complete=trace.complete,
         whole_grid=whole,
     )
