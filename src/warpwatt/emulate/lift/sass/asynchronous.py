@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Address, Operand, Register
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift import barriers
+from warpwatt.emulate.lift.sass.atomics import arrive_before_hopper
 from warpwatt.emulate.lift.sass.memory import address
 from warpwatt.emulate.lift.sass.operands import is_predicate, is_zero, next_register, register_of, require
 from warpwatt.emulate.lift.sass.table import lifts
@@ -86,8 +87,12 @@ def invalidate(s: Step) -> None:
 def arrive_on_copies(s: Step) -> None:
     """Arrive when the asynchronous copies so far are done, which they are (``cp.async.mbarrier.arrive``).
 
-    ``.TRANSCNT`` takes back the arrival that an instruction before it has added.
+    ``.TRANSCNT`` takes back the arrival that an instruction before it has added; before Hopper there is
+    neither this nor ``.ARVCNT``, and barrier objects have another form.
     """
+    if not s.has("TRANSCNT") and not s.has("ARVCNT"):
+        arrive_before_hopper(s, s.operands[0])
+        return
     at = address(s, s.operands[0], "shared")
     if s.has("TRANSCNT"):
         barriers.complete(s.b, "shared", at, s.b.i32(1))

@@ -111,17 +111,11 @@ def arrive(s: Step) -> None:
     2^31 - n. Arrivals count that up; when the last one has flipped bit 31, the phase, n are awaited again.
     """
     require(len(s.operands) == 2 and s.has("64"))
-    s.set(s.operands[0], _arrive(s, s.operands[1]))
+    s.set(s.operands[0], arrive_before_hopper(s, s.operands[1]))
 
 
-@lifts("ARRIVES.LDGSTSBAR", knows="64")
-def arrive_behind_copies(s: Step) -> None:
-    """Arrive when the thread's asynchronous copies are done: here they are."""
-    require(len(s.operands) == 1 and s.has("64"))
-    _arrive(s, s.operands[0])
-
-
-def _arrive(s: Step, barrier: Operand) -> Value:
+def arrive_before_hopper(s: Step, barrier: Operand) -> Value:
+    """Arrive at a barrier object of the form of :func:`arrive`; return its state before."""
     b, at = s.b, address(s, barrier, "shared")
     one = b.const(Type.I64, 1 << _ARRIVALS)
     old = b.atomic("shared", "add", at, one)
