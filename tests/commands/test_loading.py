@@ -73,7 +73,7 @@ def test_help_of_a_verb_loads_click_alone(verb):
         (
             ["sweep", SAXPY, "--gpu", "h200", "--clock", "1400,1500"],
             PREDICT | SHOW | {"multiprocessing"},
-            605,
+            620,
         ),
     ],
     ids=lambda value: " ".join(str(word) for word in value[:4]) if isinstance(value, list) else None,
