@@ -28,3 +28,9 @@ def test_changed_files_are_read_or_refused(loader, tmp_path):
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda one: one.name)
 def test_the_files_it_starts_from_are_read(loader, tmp_path):
     feed(loader, tmp_path, loader.seeds[0])
+
+
+def test_a_limit_beyond_every_float_is_refused(tmp_path):
+    loader = next(one for one in LOADERS if one.name == "budget")
+    with pytest.raises(loader.errors):
+        feed(loader, tmp_path, loader.seeds[0].replace(b'"60 us"', b"9" * 400))

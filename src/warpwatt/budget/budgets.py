@@ -227,7 +227,7 @@ class _Reader:
             raise self.error(f"not an amount: {value!r}", key, f'write "{example(unit)}"')
         try:
             amount, relative = parse_amount(value, unit) if isinstance(value, str) else (float(value), False)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise self.error(str(error), key) from None
         if not relative and (not math.isfinite(amount) or amount < 0 or (unit == SHARE and amount > 1)):
             allowed = 'a share is at most 1, or "100 %"' if unit == SHARE else "write 0 or more"
