@@ -9,6 +9,7 @@ import pytest
 
 from warpwatt import native
 from warpwatt.core.errors import ToolchainError
+from warpwatt.native.records import codes, record_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,3 +57,9 @@ def test_addresses_refuse_an_array_with_gaps() -> None:
 
 def test_an_address_is_that_of_the_function() -> None:
     assert native.address("sector_distances") == native.address("sector_distances") != 0
+
+
+def test_a_library_older_than_what_calls_it_says_so() -> None:
+    for table in (codes("sm_codes"), codes("sm_codes")["SmPipe"], record_types("sm_fields")):
+        with pytest.raises(ToolchainError, match="out of date: no 'FromTomorrow'"):
+            table["FromTomorrow"]

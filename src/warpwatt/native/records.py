@@ -10,16 +10,25 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from warpwatt.core.errors import ToolchainError
 from warpwatt.native import ADDRESS, function
 
 if TYPE_CHECKING:
     Record = np.dtype[np.void]
+Entry = TypeVar("Entry")
+
+
+class _Table(dict[str, Entry]):
+    """What a table of the library says by name; a name that is not there means an older library."""
+
+    def __missing__(self, name: str) -> Entry:
+        raise ToolchainError(f"the native core is out of date: no {name!r}", hint="make native")
 
 
 class _Field(ctypes.Structure):
@@ -36,23 +45,29 @@ class _Code(ctypes.Structure):
 
 
 @cache
-def record_types(table: str) -> dict[str, Record]:
-    """Return NumPy's type of every record in a table that the library exports."""
+def record_types(table: str) -> Mapping[str, Record]:
+    """Return NumPy's type of every record in a table that the library exports.
+
+    Raises
+    ------
+    ToolchainError
+        When a record is looked up that the library does not know, as in :func:`codes`.
+    """
     rows = _rows(table, _Field)
     sizes = {row.record.decode(): row.bytes for row in rows if not row.name}
     fields: dict[str, list[Any]] = {name: [] for name in sizes}
     for row in rows:
         if row.name:
             fields[row.record.decode()].append(row)
-    return {name: _record(fields[name], size) for name, size in sizes.items()}
+    return _Table({name: _record(fields[name], size) for name, size in sizes.items()})
 
 
 @cache
-def codes(table: str) -> dict[str, dict[str, int]]:
+def codes(table: str) -> Mapping[str, Mapping[str, int]]:
     """Return the numbers in records, by table and name."""
-    found: dict[str, dict[str, int]] = {}
+    found = _Table[_Table[int]]()
     for row in _rows(table, _Code):
-        found.setdefault(row.table.decode(), {})[row.name.decode()] = row.value
+        found.setdefault(row.table.decode(), _Table())[row.name.decode()] = row.value
     return found
 
 
