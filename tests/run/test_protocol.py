@@ -35,7 +35,7 @@ def test_records_lie_as_in_c():
 
 
 def test_codes_are_those_of_c():
-    native = codes("message_codes")
+    native = dict(codes("message_codes"))
     for found in ENUMERATIONS:
         if found not in (enum.IntEnum, enum.IntFlag):
             assert {member.name: member.value for member in found} == native.pop(found.__name__), found

@@ -69,4 +69,5 @@ def main(seconds: float = 300.0, clients: int = 50) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(float, sys.argv[1:2]), *map(int, sys.argv[2:3])))
+    seconds, clients = [*sys.argv[1:3], *("300", "50")[len(sys.argv) - 1 :]]
+    sys.exit(main(float(seconds), int(clients)))
