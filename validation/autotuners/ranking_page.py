@@ -170,7 +170,8 @@ SPREAD = """
 ## The noise of each candidate
 
 What predictions get wrong about all configurations alike cancels; what they get wrong about one alone is a
-log-normal factor whose spread, {spread}, is the one constant of the ranking. It was chosen on these rows:
+log-normal factor whose spread, {spread}, is the one constant of the ranking. It was chosen on the first seven
+rows of each search; all of them together say:
 
 | spread | Brier score |
 |---|---|"""
