@@ -103,9 +103,11 @@ def predict(
 
 
 def _ordered(predictions: Sequence[Prediction], key: str | None) -> Sequence[Prediction]:
+    if key is None:
+        return predictions
     from warpwatt.render.comparison import ordered
 
-    return predictions if key is None else ordered(predictions, key)
+    return ordered(predictions, key)
 
 
 def writing_machine_code(output_format: o.Format) -> bool:
