@@ -53,7 +53,8 @@ class Board:
         gpu: Any = SimpleNamespace(power_limit=limit)
         nothing: Any = None
         kernel: Any = SimpleNamespace(warnings=())
-        case = Case(kernel, nothing, nothing, gpu, Clocks(BOOST, 1e9))
+        work: Any = SimpleNamespace(execution=SimpleNamespace(remarks=()))
+        case = Case(kernel, work, nothing, gpu, Clocks(BOOST, 1e9))
         models: Any = (self.time, self.power)
         return settle(case, *models, fixed=fixed)
 

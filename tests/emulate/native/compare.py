@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Context, Run
 
 
-NATIVE_ONLY = frozenset({"access_barrier", "access_change"})
-"""What the reference's trace lacks."""
+NATIVE_ONLY = frozenset({"access_barrier", "access_change", "hazards"})
+"""What the reference lacks: barrier objects, and a look at races."""
 
 
 def differences(ours: Any, theirs: Any, path: str = "") -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Level, Program
+from warpwatt.core.program import Instruction, Level, Program
 from warpwatt.emulate.builder import Builder
 from warpwatt.emulate.ir import Op, Routine, Type
 from warpwatt.emulate.memory import DeviceMemory
@@ -243,7 +243,8 @@ class Writer:
 
 def finish(b: Builder, instructions: int) -> Routine:
     """A routine of what was built, over a program of so many instructions without text."""
-    program = Program(name="random", level=Level.PTX, target="sm_90", instructions=(None,) * instructions)  # type: ignore[arg-type]
+    nothing = tuple(Instruction(i, "nop") for i in range(instructions))
+    program = Program(name="random", level=Level.PTX, target="sm_90", instructions=nothing)
     return Routine(program, b.finish(), b.registers, tuple(sorted(b.functions)), b.uncovered)
 
 
