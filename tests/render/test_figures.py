@@ -1,6 +1,7 @@
 import io
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +60,9 @@ def test_colour_only_on_a_terminal_that_wants_it():
     assert not wants_colour(io.StringIO(), {})
 
 
-def test_width_is_fixed_when_piped():
+@pytest.mark.parametrize("columns", ["", "80", "300"])
+def test_width_is_fixed_when_piped(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
     assert text_width(io.StringIO()) == DEFAULT_WIDTH
 
 

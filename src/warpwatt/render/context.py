@@ -5,7 +5,6 @@ Nothing in it depends on the date or the machine, so that the same input gives t
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,13 +71,15 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def text_width(stream: TextIO) -> int:
-    """Return the columns to use on ``stream``: the terminal's, or ``COLUMNS``, between 60 and 120; else 100.
+    """Return the columns to use on ``stream``: the terminal's between 60 and 120; else 100.
+
+    ``COLUMNS`` counts on a terminal only: what is piped or saved is the same in every environment.
 
     >>> import io
     >>> text_width(io.StringIO())
     100
     """
-    if not stream.isatty() and not os.environ.get("COLUMNS"):
+    if not stream.isatty():
         return DEFAULT_WIDTH
     columns = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
     return max(MIN_WIDTH, min(MAX_WIDTH, columns))

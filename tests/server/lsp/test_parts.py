@@ -108,7 +108,9 @@ def test_the_extension_offers_every_setting_and_is_javascript():
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node on PATH: the extension's syntax is not checked")
-    subprocess.run([node, "--check", folder / said["main"]], check=True)
+    bundled = said["scripts"]["vscode:prepublish"].split()
+    assert Path(bundled[-1].removeprefix("--outfile=")) == Path(said["main"])
+    subprocess.run([node, "--check", folder / bundled[1]], check=True)
 
 
 def test_settings_are_laid_over_one_another(tmp_path):
