@@ -108,7 +108,7 @@ def test_a_numba_dispatcher():
     overload = FakeOverload()
     dispatcher = SimpleNamespace(overloads={("array(float32, 1d, C)", "float32"): overload}, py_func=scale)
     args = {"x": "f32[n]", "x.shape0": 1024, "factor": 2.0}
-    with pytest.raises(ArgumentError, match="'n' is not given"):
+    with pytest.raises(ArgumentError, match="no number is called 'n'"):
         warpwatt.predict(dispatcher, gpu="a100", grid=4, block=256, args=args)
     args["x"] = "f32[1024]"
     found = warpwatt.predict_all(dispatcher, gpu="a100,t4", grid=4, block=256, args=args)

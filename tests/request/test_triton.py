@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
 import warpwatt
-from warpwatt.core.errors import ArgumentError, CompileError, UnsupportedGpuError, UsageError
+from warpwatt.core.errors import ArgumentError, CompileError, UndecidedError, UnsupportedGpuError, UsageError
 from warpwatt.request.triton import compiled, is_function, specialised, unwrapped
 
 kernels = pytest.importorskip("tests.integrations.triton_kernels", reason="Triton is not installed")
@@ -78,18 +80,24 @@ def test_row_kernels_stream(name):
     assert p.case.launch.block.count == 256
 
 
-def test_matrix_multiplication_by_the_tensor_cores():
-    p = warpwatt.predict(kernels.matmul, gpu="a100", grid=(16, 16), args=TILED)
+@pytest.mark.parametrize(("gpu", "peak"), [("a100", 312e12), ("h200", 989e12)], ids=["a100", "h200"])
+def test_matrix_multiplication_by_the_tensor_cores(gpu, peak):
+    """By mma and by wgmma; peaks of the data sheets: dense FP16 with FP32 accumulation."""
+    p = warpwatt.predict(kernels.matmul, gpu=gpu, grid=(16, 16), args=TILED)
     assert p.case.workload.execution.flops == pytest.approx(2 * 1024**3, rel=0.05)
-    peak = 312e12  # A100's data sheet: dense FP16 with FP32 accumulation
     assert p.time.value > 2 * 1024**3 / peak
     assert p.time.value < 10 * 2 * 1024**3 / peak
     assert not p.warnings
 
 
 def test_what_cannot_be_traced_says_so():
-    """On sm_90 Triton uses wgmma: no machine code is traced, the time is the roofline's."""
-    p = warpwatt.predict(kernels.matmul, gpu="h200", grid=(16, 16), args=TILED)
+    """On sm_100 Triton uses tcgen05: no machine code is traced, the time is the roofline's."""
+    predict = partial(warpwatt.predict, kernels.matmul, gpu="b200", grid=(16, 16), args=TILED)
+    with pytest.raises(UndecidedError, match="tcgen05") as caught:
+        predict()
+    waits = re.search(r"fix: --loop (\d+)=COUNT", " ".join(caught.value.__notes__))
+    assert waits is not None
+    p = predict(loops={int(waits[1]): 1})
     assert any("roofline" in warning for warning in p.warnings)
     assert p.case.workload.execution.program.level == "ptx"
 

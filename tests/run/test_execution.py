@@ -9,6 +9,7 @@ import pytest
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Kernel, Resources
 from warpwatt.emulate.arena import ARENA
+from warpwatt.emulate.functional import engine
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.run.execution import Executor
 from warpwatt.run.launches import Request
@@ -26,11 +27,13 @@ SPIN = """.version 9.0
 again: ld.volatile.global.u32 %r2, [%d1]; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, %r2; @%p bra again;
   st.global.u32 [%d2], %r1; ret; }
 """
-TURNS = 1_000_000
+TURNS = 3_000_000
+"""About 0.15 s, of which 1 ms passes between looks at whether patience has ended."""
 
 
 @pytest.fixture
-def executor():
+def executor(monkeypatch):
+    monkeypatch.setattr(engine, "_PATIENCE", 1e-3)
     arena, allocations = Arena(1 << 30), Allocations()
     allocations.add(Block(X, 4096, Memory.DEVICE))
     allocations.add(Block(Y, 4096, Memory.DEVICE))

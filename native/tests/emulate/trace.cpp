@@ -57,14 +57,17 @@ void events_are_sorted_by_warp() {
     std::array<std::int64_t, 4> steps;
     std::array<std::int64_t, 5> line_start;
     std::array<std::uint64_t, 4> lines;
+    std::array<std::uint32_t, 4> barriers;
+    std::array<std::int64_t, 4> changes;
     sort_trace(&test.machine, 2, step_start.data(), blocks.data(), masks.data(), access_start.data(),
                instructions.data(), lanes.data(), wavefronts.data(), steps.data(), line_start.data(),
-               lines.data());
+               lines.data(), barriers.data(), changes.data());
     CHECK((step_start == std::array<std::int64_t, 3>{0, 2, 4}) && access_start == step_start);
     CHECK((blocks == std::array<std::int32_t, 4>{0, 1, 10, 11}));
     CHECK((instructions == std::array<std::int32_t, 4>{10, 10, 11, 11}));
     CHECK((steps == std::array<std::int64_t, 4>{0, 1, 2, 3}));
     CHECK((line_start == std::array<std::int64_t, 5>{0, 1, 2, 3, 4}));
+    for (int i = 0; i < 4; ++i) CHECK(barriers[i] == kNoBarrierObject && changes[i] == 0);
     for (int i = 0; i < 4; ++i) CHECK(lines[i] >> 7 == static_cast<std::uint64_t>(i / 2 * 100 + i % 2));
 }
 

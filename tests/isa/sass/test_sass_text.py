@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpwatt.core.program import Address, ControlCode, Guard, Immediate, Register, Symbol, Vector
+from warpwatt.core.program import Access, Address, ControlCode, Guard, Immediate, Register, Symbol, Vector
 from warpwatt.isa.sass import decode_control
 from warpwatt.isa.sass.opcodes import lookup, table, tile
 from warpwatt.isa.sass.operands import parse_operand, parse_operands
@@ -187,3 +187,11 @@ def test_table_is_consistent():
 
 def test_unknown_opcode_has_no_entry():
     assert lookup("FROBNICATE.X") is None
+
+
+@pytest.mark.parametrize(
+    ("opcode", "access"),
+    [("UBLKCP.S.G", Access.COPY), ("UBLKCP.S.G.MULTICAST", Access.COPY), ("UBLKCP.G.S", Access.STORE)],
+)
+def test_a_bulk_copy_names_its_destination_first(opcode, access):
+    assert lookup(opcode).access is access

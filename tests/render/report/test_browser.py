@@ -210,6 +210,7 @@ def test_values_are_a_table_on_demand(opened, data):
     page = opened()
     details = page.locator('[data-values="prediction-1-clocks"]')
     details.locator("summary").click()
+    details.locator("table").wait_for()  # made after the click, when the browser tells that it is open
     assert details.locator("tbody tr").count() == len(data["plots"]["prediction-1-clocks"]["rows"])
 
 
