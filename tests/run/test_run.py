@@ -222,7 +222,7 @@ def test_an_interrupted_program_is_accounted_for(programs, how):
     assert "fill" in output
     assert "interrupted" in errors
     assert "Traceback" not in errors
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert not _left(programs / "endings")
 
 

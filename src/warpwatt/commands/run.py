@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.core.errors import InputError
+from warpwatt.core.errors import InputError, InterruptedProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,6 +156,8 @@ def run(
     bounds = Bounds(running.timeout, running.memory and running.memory << 20)
     result = _result(words, wanted, bounds, output, running.save)
     write_run(writer, result, running.trace)
+    if result.reason and result.status == -signal.SIGINT:
+        raise InterruptedProgramError(result.ended)
     if result.reason or result.status:
         raise InputError(result.ended)
 

@@ -132,3 +132,9 @@ class BudgetExceededError(WarpWattError):
     """A budget of ``warpwatt check`` is exceeded (exit code 4)."""
 
     exit_code = 4
+
+
+class InterruptedProgramError(WarpWattError):
+    """Ctrl-C ended the program that ``warpwatt run`` ran (exit code 130, as shells have it)."""
+
+    exit_code = 130
