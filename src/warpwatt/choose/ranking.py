@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, LaunchError, WarpWattError
+from warpwatt.core.objective import Objective
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.warps import Stall
 
-OBJECTIVES = ("time", "energy", "edp")
+OBJECTIVES = tuple(Objective)
 """What may be made small: seconds, joules, joules times seconds."""
 SHOWN_STALLS = 2
 TOO_MUCH = "uses too much"

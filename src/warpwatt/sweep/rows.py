@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.objective import Objective
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def _plain(value: Any) -> Any:
     return [value.value, value.low, value.high] if isinstance(value, Range) else value
 
 
-OBJECTIVES = ("time", "energy", "edp")
+OBJECTIVES = tuple(Objective)
 """What may be made small: seconds, joules, joules times seconds."""
 
 
