@@ -307,6 +307,7 @@ class Pointer:
     """A 64-bit word that holds ``variable``'s address + ``addend``, ``offset`` bytes into a constant bank.
 
     ``bank`` None: into the module's global variables. The word itself means nothing until it is filled in.
+    Instead of a variable it may name a function of the system, such as ``malloc``.
     """
 
     bank: int | None

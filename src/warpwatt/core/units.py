@@ -20,11 +20,15 @@ GIB = 1024 * MIB
 
 
 def si(value: float, unit: str, digits: int = 3) -> str:
-    """Return ``value`` with an SI prefix and ``digits`` significant digits.
+    """Return ``value`` with an SI prefix and ``digits`` significant digits; of a byte there are no parts.
 
     >>> si(1.234e-5, "s"), si(0.0, "J"), si(989e12, "FLOP/s"), si(312.04, "W")
     ('12.3 µs', '0 J', '989 TFLOP/s', '312 W')
+    >>> si(0.0441, "B"), si(2.65, "B")  # means over many launches or blocks
+    ('<1 B', '2.65 B')
     """
+    if unit == "B" and 0 < value < 1:
+        return "<1 B"
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {unit}"
     rounded = float(f"{value:.{digits}g}")

@@ -14,6 +14,7 @@ from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program, Space
 from warpwatt.program.reasons import place
+from warpwatt.program.system_calls import system_calls
 from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeping_polls, sleeps
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ TEXTURE_SPREAD = 0.1
 """The same where what is read lies in memory in an order that is not known."""
 POLL_SPREAD = 0.3
 """The same where blocks wait for what others write."""
+HEAP_SPREAD = 1.0
+"""The same where threads call ``malloc``, which may take longer than all else that they do (Winter et al.,
+*Are dynamic memory managers on GPUs slow?*, PPoPP 2021)."""
 LONGEST_WAIT = 3.0
 """The same, at most, where they take a lock: one after the other, so that it may be as often as long."""
 WITHIN_80 = 1.2816
@@ -87,6 +91,21 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
         most = math.log(max(1, execution.launch.grid.count)) / WITHIN_80
         spread = min(LONGEST_WAIT, most) if poll.locks else POLL_SPREAD
         yield Assumption(message, "waits for other blocks", spread, line and line.outermost)
+
+
+def heap_assumptions(execution: Execution) -> Iterator[Assumption]:
+    """Yield that what ``malloc`` and ``free`` do themselves is not timed, where they are called."""
+    calls = [
+        i for i, name in system_calls(execution.program)
+        if name in ("malloc", "free") and execution.counts[i.index]
+    ]  # fmt: skip
+    if calls:
+        line = calls[0].line
+        message = (
+            f"malloc and free ({place(line, calls[0].index)}) take no time of their own: how the device "
+        )
+        message += "keeps its heap is not documented"
+        yield Assumption(message, "the device's heap", HEAP_SPREAD, line and line.outermost)
 
 
 def _waits_within_blocks(execution: Execution) -> Iterator[Assumption]:

@@ -242,6 +242,8 @@ def linked(program: Program) -> Linked:
     offsets |= {v.name: _placed_offset(v) for v in variables if is_placed(v)}
     found = Linked({}, b"", offsets, spaces)
     for pointer in program.pointers:
+        if pointer.variable not in offsets:  # a function of the system: the lifter looks up its name
+            continue
         place = contents[-1 if pointer.bank is None else pointer.bank]
         value = (found.address(pointer.variable) + pointer.addend) % (1 << 64)
         place[pointer.offset : pointer.offset + _POINTER_BYTES] = value.to_bytes(_POINTER_BYTES, "little")

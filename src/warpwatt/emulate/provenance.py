@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ANYWHERE = "*"
 """Memory that no parameter points to alone: it may be any global memory."""
 GLOBALS = "global variables"
+HEAP = "what malloc returned"
 _POINTER_BYTES = 8
 _GLOBALS_SLOTS = (GLOBALS_SLOT, ARENA_SLOT)
 """Slots of constant addresses: variables lie where the module is, or where a loader has placed them."""
@@ -84,6 +85,8 @@ def _of(
     if operation.op is Op.CONST:
         in_globals = isinstance(operation.data, int) and operation.data >> SLOT_BITS in _GLOBALS_SLOTS
         return frozenset({GLOBALS}) if in_globals else frozenset()
+    if operation.op is Op.CALL and isinstance(operation.data, tuple) and operation.data[0] == "malloc":
+        return frozenset({HEAP})
     if operation.op in _FRESH:
         return frozenset()
     return union((found.get(v.index, frozenset()) for v in operation.args), frozenset())

@@ -72,7 +72,7 @@ def workload(
     LaunchError
         If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
     """
-    from warpwatt.emulate.assumptions import texture_assumptions, wait_assumptions
+    from warpwatt.emulate.assumptions import heap_assumptions, texture_assumptions, wait_assumptions
 
     launch = execution.launch
     residency = occupancy(gpu, resources, launch)
@@ -94,6 +94,7 @@ def workload(
             *execution.assumptions,
             *wait_assumptions(execution),
             *texture_assumptions(execution),
+            *heap_assumptions(execution),
             *_fill_assumptions(launch),
             *_unknown_assumptions(execution, unknown),
         ),

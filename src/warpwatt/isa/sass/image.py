@@ -12,6 +12,8 @@ from warpwatt.isa.sass.elf import Elf, Relocation, Section, Symbol
 _CONSTANT = re.compile(r"\.nv\.constant(\d+)(?:\.(.+))?$")
 _INITIALIZED, _ZEROED = ".nv.global.init", ".nv.global"
 _OBJECT, _FUNCTION = 1, 2
+_UNDEFINED = 0
+"""Section of a symbol that the file does not define."""
 _POINTER_TYPES = (2, 4)
 """Relocations of a 64-bit word: ``R_CUDA_64`` and, for generic addresses, ``R_CUDA_G64``."""
 _ABS32 = {56: 0, 57: 4}
@@ -97,7 +99,7 @@ def _variable(symbol: Symbol, place: _Place) -> Variable:
 
 
 def _pointers(elf: Elf, place: _Place, places: Mapping[int, _Place]) -> Iterator[Pointer]:
-    """Yield the addresses of variables that a section holds."""
+    """Yield the addresses of variables, and of functions of the system, that a section holds."""
     for relocation in elf.relocations(place.section.name):
         if relocation.type not in _POINTER_TYPES or relocation.symbol >= len(elf.symbols):
             continue
@@ -105,7 +107,8 @@ def _pointers(elf: Elf, place: _Place, places: Mapping[int, _Place]) -> Iterator
         addend = _addend(place.section, relocation)
         if symbol.kind not in (_OBJECT, _FUNCTION) and symbol.section in places:
             symbol, addend = _within(elf, symbol, addend)
-        if symbol.name and symbol.kind == _OBJECT:
+        of_system = symbol.kind == _FUNCTION and symbol.section == _UNDEFINED
+        if symbol.name and (symbol.kind == _OBJECT or of_system):
             yield Pointer(place.bank, place.base + relocation.offset, symbol.name, addend)
 
 

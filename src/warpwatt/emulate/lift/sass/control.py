@@ -7,7 +7,7 @@ of the warp, ``B0.left``, and no longer waited for.
 
 from __future__ import annotations
 
-from warpwatt.core.program import Address, Immediate, Operand, Register, Symbol
+from warpwatt.core.program import Immediate, Instruction, Operand, Register, Symbol
 from warpwatt.emulate.ir import Op, Type, Value
 from warpwatt.emulate.lift.sass.code import WORD, label, left_barriers
 from warpwatt.emulate.lift.sass.operands import (
@@ -19,6 +19,7 @@ from warpwatt.emulate.lift.sass.operands import (
     require,
 )
 from warpwatt.emulate.lift.sass.table import lifts
+from warpwatt.program.system_calls import function_at, linked_load
 
 _ANY = "*"
 
@@ -109,13 +110,14 @@ def _symbol_address(step: Step, symbol: Operand) -> int:
 def call(step: Step) -> None:
     """Jump to a function; the return address is in registers already.
 
-    A function of the system (``vprintf``, ``malloc``) has no code: it is uncovered and returns zero.
+    Functions of the system that only make memory (``malloc``, ``free``) are called as they are; of others
+    (``vprintf``) there is no code: they are uncovered and return zero.
     """
     first, *rest = step.operands
     if is_register(first):
-        if step.has("ABS") and _from_linker(step, first):
-            step.set("R4", step.b.const(Type.I64, 0))  # R5:R4 hold what a function returns
-            raise Unsupported("function of the system")
+        if step.has("ABS") and (load := linked_load(step.program, step.instruction)):
+            _call_system(step, load)
+            return
         offset = _symbol_address(step, rest[0]) if rest and step.has("REL") else 0
         require(step.has("REL") == bool(rest))
         _jump_to(step, first, offset)
@@ -127,15 +129,15 @@ def call(step: Step) -> None:
         step.b.branch(label(_symbol_address(step, first)))
 
 
-def _from_linker(step: Step, register: Operand) -> bool:
-    """Tell whether the last write of a register reads bank 4, where addresses of other modules' code lie."""
-    assert isinstance(register, Register)
-    before = step.program.instructions[: step.instruction.index]
-    last = next((i for i in reversed(before) if register.name in i.writes), None)
-    return last is not None and any(
-        isinstance(o, Address) and isinstance(o.base, Symbol) and o.base.name == "c[0x4]"
-        for o in last.operands
-    )
+def _call_system(step: Step, load: Instruction) -> None:
+    """Call a function of the system; arguments come in R4:R5, and what it returns goes there (CUDA's ABI)."""
+    name = function_at(step.program, load)
+    if name not in ("malloc", "free"):
+        step.set("R4", step.b.const(Type.I64, 0))
+        raise Unsupported("function of the system")
+    (address,) = step.b.call(name, (), (Type.I64, 1), step.value(Register("R4"), Type.I64))
+    if name == "malloc":
+        step.set("R4", address)
 
 
 @lifts("RET", knows="REL ABS NODEC")
