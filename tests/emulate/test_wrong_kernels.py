@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import warpwatt
+from warpwatt.core.errors import WarpWattError
 
 pytestmark = pytest.mark.toolchain
 HEAD = "__global__ void f(float *x, float *y) { int t = threadIdx.x; __shared__ float s[256]; "
@@ -94,3 +95,30 @@ def test_what_is_right_is_not(name):
 
 def test_a_buffer_of_another_type_is_remarked_on():
     assert remarks(RIGHT["each its own"], "f64[512]") == ["x points to float and was given f64[...]"]
+
+
+HIDDEN = {
+    "one block of the middle": ("x[i + (blockIdx.x == 1777 ? 5000000 : 0)] = y[i];", 1048576),
+    "a product of remainders": (
+        "x[(blockIdx.x % 37) * (blockIdx.x % 41) * 256 + threadIdx.x] = y[i];",
+        1400 * 256,
+    ),
+    "a transposition too narrow": ("x[i % 1024 * 1023 + i / 1024] = y[i];", 1023 * 1023),
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_blocks_in_the_middle_of_a_grid_that_leave_their_buffer_are_found(case, tmp_path):
+    """No block of the middle is in a sample by place: 4,096 blocks, of which 24 run."""
+    statement, size = HIDDEN[case]
+    path = tmp_path / "hidden.cu"
+    path.write_text(
+        'extern "C" __global__ void f(float *x, const float *y) '
+        f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; {statement} }}",
+        encoding="utf-8",
+    )
+    arguments = {"y": "f32[1048576]"}
+    with pytest.raises(WarpWattError, match="out of bounds"):
+        warpwatt.predict(path, gpu="h200", grid=4096, block=256, args={"x": f"f32[{size}]", **arguments})
+    enough = {"x": "f32[6100000]", **arguments}
+    assert warpwatt.predict(path, gpu="h200", grid=4096, block=256, args=enough).time.value > 0

@@ -155,7 +155,7 @@ class AccessPatterns:
         assert memory is not None
         size = max(1, memory.bytes)
         lanes = int(active.sum(axis=-1).max() if active.shape[-1] > 1 else WARP_SIZE)
-        region = self._region(node)
+        region = region_of(self.evaluator, node)
         name = region.name if region is not None else ""
         if name and memory.space is not Space.SHARED and self._same_everywhere(node):
             return AccessPattern(1.0, 1.0, 0.0, 1.0, 0, name, size, collisions=float(lanes))
@@ -234,14 +234,6 @@ class AccessPatterns:
             return False
         return all(self._constant_data(leaf) for leaf in found if leaf.op == "unknown")
 
-    def _region(self, node: Node) -> Region | None:
-        """Return the one buffer whose pointer an address is built on, None if there is no such."""
-        bindings = self.evaluator.bindings
-        pointers = [leaf for leaf in leaves(self.symbols.algebra, node) if leaf.op == "param"]
-        values = [int(bindings.values.get(str(pointer.payload), 0)) for pointer in pointers]
-        found = {region for value in values if (region := bindings.region(value)) is not None}
-        return found.pop() if len(found) == 1 else None
-
     def _constant_data(self, leaf: Node) -> bool:
         """Whether a loaded value comes from a buffer that holds one number and is not written to."""
         if leaf.source is None or leaf.source.index not in self.patterns:
@@ -271,6 +263,15 @@ class AccessPatterns:
         self.assumptions.append(
             Assumption(message, f"coalescing at {where}", COALESCED_SPREAD, instruction.line)
         )
+
+
+def region_of(evaluator: Evaluator, address: Node) -> Region | None:
+    """Return the one buffer whose pointer an address is built on, None if there is no such."""
+    bindings = evaluator.bindings
+    pointers = [leaf for leaf in leaves(evaluator.symbols.algebra, address) if leaf.op == "param"]
+    values = [int(bindings.values.get(str(pointer.payload), 0)) for pointer in pointers]
+    found = {region for value in values if (region := bindings.region(value)) is not None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _split_offset(node: Node) -> tuple[Node, int]:

@@ -19,6 +19,7 @@ from warpwatt.program.arithmetic import SCALAR
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK
 from warpwatt.program.iterations import count_iterations
+from warpwatt.program.outside import Met, blocks_outside, has_open_accesses
 from warpwatt.program.pointers import pointer_parameters
 from warpwatt.program.sampling import WarpSample
 from warpwatt.program.symbolic import expressions
@@ -60,7 +61,7 @@ class BlockWork:
     weights
         Blocks of the grid that each stands for.
     paths
-        Equal where two blocks pass the same code.
+        Equal where two blocks pass the same code, and both or neither seem to leave their buffers.
     instructions
         Warp instructions of a block.
     """
@@ -84,7 +85,7 @@ class BlockWork:
 
 
 def block_work(bound: BoundLaunch) -> BlockWork | None:
-    """Return the work of the blocks of a launch of a PTX program; None where control is alike in all.
+    """Return the work of the blocks of a launch of a PTX program; None where they differ in nothing.
 
     >>> from warpwatt.core.launch import Dim3, Launch
     >>> from warpwatt.isa.ptx import lower, parse
@@ -96,7 +97,7 @@ def block_work(bound: BoundLaunch) -> BlockWork | None:
     ([6.0, 6.0, 4.0, 4.0], 460.0)
     """
     launch, symbols = bound.launch, expressions(bound.program)
-    if launch.grid.count < 2 or not _depends_on_block(symbols):
+    if launch.grid.count < 2 or not (_depends_on_block(symbols) or has_open_accesses(symbols)):
         return None
     for most in (FEW, MANY):
         found = _evaluated(bound, symbols, *_drawn(launch.grid.count, most))
@@ -140,7 +141,8 @@ def _evaluated(
     except ArgumentError:
         return None
     sizes = np.array([b.stop - b.start for b in symbols.flow.blocks], float)
-    passed = np.packbits(np.concatenate([counts.warps > 0, *counts.reached]), axis=0).T
+    outside = blocks_outside(evaluator, counts.met, len(blocks))
+    passed = np.packbits(np.concatenate([counts.warps > 0, *counts.reached, outside[None]]), axis=0).T
     paths = np.unique(passed, axis=0, return_inverse=True)[1].reshape(-1)
     return BlockWork(blocks, weights, paths.astype(np.int64), sizes @ counts.warps)
 
@@ -201,9 +203,11 @@ class _BlockCounts:
         self.trips = TripCounts(evaluator)
         self.warps = np.zeros((len(self.symbols.flow.blocks), blocks))
         self.reached: list[NDArray[np.bool_]] = []
+        self.met: list[Met] = []
 
     def block(self, block: int, presence: Array, context: Context) -> None:
         """Add the warps that execute a basic block."""
+        self.met.append(Met(block, presence, context.environment))
         weighted = (presence.max(axis=-1, keepdims=True) > 0) * context.weight
         by_warp = weighted.sum(axis=(*range(weighted.ndim - 3), -1))
         sample = self.evaluator.sample
