@@ -84,7 +84,9 @@ def _points(program: CorpusProgram, size: str, gpu: Gpu) -> Iterator[Point]:
     for name, launch in first.items():
         try:
             kernel = load_kernel(program.source, gpu.target, OPTIONS, name)
-            yield _timed(f"{program.name} {name} {gpu.name}", kernel, launch, gpu, _ptxas(program, name, gpu))
+            yield _timed(
+                f"{program.name} {name} {gpu.name}", kernel, launch, gpu, ptxas_seconds(program, name, gpu)
+            )
         except WarpWattError as error:
             print(f"{program.name} {name} {gpu.name}: {error}")
 
@@ -113,7 +115,7 @@ def _simulated(case: Case) -> tuple[float, float]:
     return time.process_time() - together, time.thread_time() - alone
 
 
-def _ptxas(program: CorpusProgram, kernel: str, gpu: Gpu) -> float:
+def ptxas_seconds(program: CorpusProgram, kernel: str, gpu: Gpu) -> float:
     """Return the processor seconds of assembling the PTX of one kernel."""
     from warpwatt.frontend.compilation import compile_cuda
     from warpwatt.isa import ptx

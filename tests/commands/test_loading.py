@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,8 @@ SHOW = {"rich"}
 def loaded(*words: object) -> list[str]:
     """Return the modules that a run of the command line loads."""
     command = [sys.executable, "-c", PROGRAM, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    anew = {**os.environ, "WARPWATT_KEEP_ANSWERS": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=anew)
     assert done.returncode == 0, done.stderr
     modules: list[str] = json.loads(done.stderr.splitlines()[-1])
     return modules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 
 import click
@@ -21,6 +20,8 @@ def lsp(tcp: int | None, verbose: bool) -> None:
     An editor starts this and speaks the Language Server Protocol through stdin and stdout;
     --tcp is for debugging.
     """
+    import logging
+
     try:
         from warpwatt.server.lsp.features import make_server
     except ModuleNotFoundError as error:

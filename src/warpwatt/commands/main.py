@@ -14,6 +14,7 @@ from importlib import import_module
 
 import click
 
+from warpwatt.commands.kept import keeping_answer, repeat_answer
 from warpwatt.commands.progress import show_steps
 from warpwatt.core.errors import InputError, UsageError, WarpWattError
 from warpwatt.core.version import __version__
@@ -103,8 +104,11 @@ def app() -> None:
 def main() -> None:
     """Run the command line and end the process with the right exit code."""
     gc.set_threshold(500_000)  # a short process that mostly loads code: collecting costs a tenth of it
+    words = sys.argv[1:]
     try:
-        with show_steps():
+        if repeat_answer(words):
+            return
+        with show_steps(), keeping_answer(words):
             app.main(standalone_mode=True)
     except WarpWattError as error:
         report(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
@@ -62,6 +61,8 @@ class StatusLine:
                     self._shown = True
 
     def _text(self) -> str:
+        import shutil
+
         steps = dict.fromkeys((self._steps[0], self._steps[-1]))  # what is between explains neither
         text = f"{time.monotonic() - self._began:.0f} s  {': '.join(steps)}"
         return text[: shutil.get_terminal_size().columns - 1]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 
 import click
@@ -209,5 +208,7 @@ def _show_dwarfs(samples: Samples, predicted: Floats) -> None:
 
 def quantiles_of(samples: Samples, dwarf: str) -> tuple[float, float, float]:
     """Return the least, middle and largest measurement of a class of programs."""
+    from statistics import median
+
     measured = sorted(y for y, name in zip(samples.y.tolist(), samples.dwarfs, strict=True) if name == dwarf)
     return measured[0], median(measured), measured[-1]

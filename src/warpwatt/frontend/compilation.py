@@ -18,6 +18,7 @@ from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
 from warpwatt.storage.cache import default_cache, digest
+from warpwatt.storage.witness import depends_on
 
 _ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
 FORMAT = 1
@@ -151,6 +152,7 @@ def _through_cache(
         # The toolkit's own headers are covered by its version.
         files = [f for f in compiled.dependencies if not f.startswith(f"{choice.toolkit.root}/")]
         cache.put(key, _pack(compiled, [_state(file, choice.toolkit) for file in files]))
+    depends_on(*compiled.dependencies)
     return compiled
 
 

@@ -18,7 +18,7 @@ from warpwatt.frontend.cuda import compile_nvcc
 from warpwatt.frontend.nvrtc import compile_nvrtc
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import WHEELS, Toolkit, install_command
-from warpwatt.storage.cache import default_cache
+from warpwatt.storage.cache import answer_cache, default_cache
 
 OLDEST_PYTHON = (3, 11)
 PROBE_TARGET = "sm_75"
@@ -58,6 +58,7 @@ def examine() -> tuple[Check, ...]:
         _compiles("NVRTC compiles a kernel", toolkit, compile_nvrtc),
         _compiles("nvcc compiles a kernel", toolkit, compile_nvcc),
         _cache(),
+        _answers(),
         _periods(),
         _system_toolkits(),
         _driver(),
@@ -136,6 +137,16 @@ def _cache() -> Check:
             "cache", Status.NOTE, f"{found}; not writable", "set WARPWATT_CACHE_DIR to a folder of yours"
         )
     return Check("cache", Status.GOOD, found)
+
+
+def _answers() -> Check:
+    try:
+        kept = answer_cache()
+    except WarpWattError as error:
+        return Check("answers", Status.MISSING, str(error), error.hint)
+    size, limit = kept.size() / 2**20, kept.limit / 2**20
+    found = f"{kept.folder}: {kept.count()} answers of the command line, {size:.1f} of {limit:.0f} MiB"
+    return Check("answers", Status.GOOD, found)
 
 
 def _periods() -> Check:

@@ -12,6 +12,7 @@ from pathlib import Path
 from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend.options import MEMORY_BYTES, TIMEOUT_SECONDS
 from warpwatt.frontend.toolchain import environment
+from warpwatt.storage.witness import inputs_told
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +54,16 @@ def run(
     """
     name = os.path.basename(str(command[0]))  # noqa: PTH119 - a command may be a bare word, not a path
     try:
-        process = subprocess.Popen(
-            [str(part) for part in command],
-            cwd=cwd,
-            env={**environment(), **(extra_environment or {})},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with inputs_told():
+            process = subprocess.Popen(
+                [str(part) for part in command],
+                cwd=cwd,
+                env={**environment(), **(extra_environment or {})},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
     except OSError as error:
         raise ToolchainError(f"{name} does not start: {error.strerror or error}") from error
     try:

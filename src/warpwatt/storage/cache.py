@@ -8,7 +8,6 @@ a miss (:mod:`~warpwatt.storage.private`).
 from __future__ import annotations
 
 import os
-import random
 import re
 import time
 from collections.abc import Iterator
@@ -26,6 +25,8 @@ MAGIC = b"warpwatt-cache-2\n"
 DIGEST_BYTES = 20
 TEMPORARY = ".tmp-"
 DEFAULT_LIMIT = 2**30
+ANSWERS = 8
+"""Answers may take this part of the limit."""
 STALE_SECONDS = 3600.0
 """Age at which a temporary file must be the remains of a killed process."""
 
@@ -101,7 +102,7 @@ class Cache:
                 temporary.unlink(missing_ok=True)
         except OSError:
             return  # a cache that cannot be written is only slow; `warpwatt doctor` says so
-        if random.random() * self.limit < _LOOKS * len(payload):  # noqa: S311 - no secret
+        if os.urandom(1)[0] / 256 * self.limit < _LOOKS * len(payload):
             self.evict()
 
     def evict(self) -> None:
@@ -119,6 +120,10 @@ class Cache:
     def size(self) -> int:
         """Bytes stored."""
         return sum(size for _, size, _ in self._entries())
+
+    def count(self) -> int:
+        """Return the number of entries."""
+        return sum(1 for _ in self._entries())
 
     def clear(self) -> None:
         """Remove every entry."""
@@ -146,8 +151,17 @@ def default_cache() -> Cache:
     InputError
         If the size cannot be read.
     """
+    return Cache(cache_directory() / "compiled", _limit())
+
+
+def answer_cache() -> Cache:
+    """Return the user's answers, a small part of what :func:`default_cache` may hold; raise as it does."""
+    return Cache(cache_directory() / "answers", _limit() // ANSWERS)
+
+
+def _limit() -> int:
     text = os.environ.get("WARPWATT_CACHE_SIZE", "")
-    return Cache(cache_directory() / "compiled", parse_size(text) if text else DEFAULT_LIMIT)
+    return parse_size(text) if text else DEFAULT_LIMIT
 
 
 def _checksum(payload: bytes) -> bytes:

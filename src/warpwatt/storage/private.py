@@ -8,7 +8,6 @@ copied, shared or restored cache is only slow.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from contextlib import suppress
 from functools import lru_cache
@@ -57,7 +56,7 @@ def _key(file: Path) -> bytes:
         key = file.read_bytes()
         if len(key) == KEY_BYTES and status.st_uid == os.getuid() and not status.st_mode & 0o077:
             return key
-    return secrets.token_bytes(KEY_BYTES)
+    return os.urandom(KEY_BYTES)
 
 
 def _write_key(file: Path) -> None:
@@ -66,7 +65,7 @@ def _write_key(file: Path) -> None:
     written = file.with_name(f"{file.name}.{os.getpid()}")
     handle = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        os.write(handle, secrets.token_bytes(KEY_BYTES))
+        os.write(handle, os.urandom(KEY_BYTES))
     finally:
         os.close(handle)
     try:

@@ -1,0 +1,184 @@
+"""What a stretch of the program depends on: the files it read, heard from Python itself (PEP 578).
+
+Nobody has to say what he reads, and a file that is read tomorrow is heard of as well. What compilers read
+their callers tell (:func:`depends_on`); of any other process nobody knows.
+"""
+# ruff: noqa: PTH100, PTH109, PTH110, PTH113, PTH116, PTH118, PTH120, PTH123
+# Hundreds of files are heard of, and a Path each costs milliseconds.
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+State = tuple[int, int, int]
+"""Size, and the nanoseconds in which contents and entry were changed; (-1, 0, 0): there is none."""
+ABSENT: State = (-1, 0, 0)
+_OTHER_PROCESSES = (
+    "subprocess.Popen",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "os.exec",
+    "socket.connect",
+)
+_WRITING = os.O_WRONLY | os.O_RDWR
+_NO_FILES = ("/proc/", "/dev/", "/sys/")
+_PYTHON = os.path.dirname(os.__file__)  # its version says it all
+_told = threading.local()
+
+
+class Witness:
+    """Files read, with their state before that, and files written.
+
+    ``private`` are folders that do not count: what is kept there is found by what it depends on.
+    """
+
+    def __init__(self, *private: str) -> None:
+        self._not = (*_NO_FILES, *(os.path.join(os.path.abspath(folder), "") for folder in private))
+        self._here = os.getcwd()
+        self.read: dict[str, State] = {}
+        self.written: dict[str, None] = {}
+        self.blind = False
+        """Whether something was done whose inputs nobody knows."""
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Take an audit event."""
+        if event == "open":
+            self._open(*arguments)
+        elif event in ("os.listdir", "os.scandir"):
+            self._list(arguments[0])
+        elif event == "ctypes.dlopen":
+            self._open(arguments[0], "rb", 0)
+        elif event == "os.rename":
+            self._rename(arguments[1])
+        elif event in _OTHER_PROCESSES and not getattr(_told, "inputs", False):
+            self.blind = True
+
+    def depends_on(self, path: str) -> None:
+        """Take a file that is read, or may be; its first state counts."""
+        if path not in self.read and path not in self.written:
+            self.read[path] = state(path)
+
+    def inputs(self) -> dict[str, State]:
+        """Return the files read and their states, without scratch files, which are gone."""
+        scratch = self._scratch()
+        return {p: was for p, was in self.read.items() if not p.startswith(scratch) or os.path.exists(p)}
+
+    def outputs(self) -> dict[str, bytes] | None:
+        """Return the files it left, None where it left what is not known."""
+        scratch = self._scratch()
+        found = {}
+        for path in self.written:
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    found[path] = file.read()
+            elif not path.startswith(scratch):
+                return None
+        return None if self.blind else found
+
+    @staticmethod
+    def _scratch() -> str:
+        import tempfile
+
+        return os.path.join(tempfile.gettempdir(), "")
+
+    def _open(self, path: Any, mode: str | None, flags: int) -> None:  # noqa: ARG002 - the event's
+        name = self._name(path)
+        if name is None or name.endswith(".pyc"):
+            return
+        if flags & _WRITING:
+            self.written[name] = None
+        else:
+            self.depends_on(name)
+
+    def _list(self, path: Any) -> None:
+        name = self._name(path if path is not None else ".")
+        if name is not None and name != self._here:  # where results are written
+            self.depends_on(name)
+
+    def _rename(self, target: Any) -> None:
+        name = self._name(target)
+        if name is not None and "__pycache__" not in name:
+            self.written[name] = None
+
+    def _name(self, path: Any) -> str | None:
+        """Return a path in full; None where it is a descriptor, or does not count."""
+        if not isinstance(path, str | bytes | os.PathLike):
+            return None
+        name = os.path.abspath(os.fsdecode(path))
+        return None if name.startswith(self._not) or "__pycache__" in name else name
+
+
+_WITNESSES: list[Witness] = []
+
+
+@contextmanager
+def witnessed(*private: str) -> Iterator[Witness]:
+    """Yield what the body depends on; modules that it loads count when it has ended."""
+    _listen()
+    witness = Witness(*private)
+    _WITNESSES.append(witness)
+    try:
+        yield witness
+    finally:
+        _WITNESSES.remove(witness)
+
+
+@contextmanager
+def inputs_told() -> Iterator[None]:
+    """Let the body start processes: what they read is told by :func:`depends_on`."""
+    before = getattr(_told, "inputs", False)
+    _told.inputs = True
+    try:
+        yield
+    finally:
+        _told.inputs = before
+
+
+def depends_on(*files: str) -> None:
+    """Say that files are read that Python does not open itself."""
+    for witness in _WITNESSES:
+        for file in files:
+            witness.depends_on(os.path.abspath(file))
+
+
+def loaded_code() -> Iterator[str]:
+    """Yield the files of the code that this process runs: every module of ours, of others the package."""
+    for name, module in list(sys.modules.items()):
+        file: str | None = getattr(module, "__file__", None)
+        if file is None or not (name.startswith("warpwatt") or "." not in name):
+            continue
+        if "site-packages" in file or not file.startswith(_PYTHON):
+            yield file
+
+
+def state(path: str) -> State:
+    """Return what tells whether a file or folder is still the same.
+
+    >>> state("/no/such/file")
+    (-1, 0, 0)
+    """
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ABSENT
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+@cache
+def _listen() -> None:
+    """Hear audit events from now on; a hook stays as long as the process."""
+    sys.addaudithook(_hear)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    for witness in _WITNESSES:
+        witness.hear(event, arguments)
