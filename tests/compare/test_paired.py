@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from warpwatt.compare.variants import split_pairs
+from warpwatt.compare.variants import split_pairs, split_values
+from warpwatt.request.fields import Kind
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.options import CompilationOptions, ModelOptions
 
@@ -19,6 +20,27 @@ def test_slashes_that_separate_nothing_stay(options):
     old, new, labels = split_pairs(options)
     assert old == new == options
     assert labels == ("", "")
+
+
+@pytest.mark.parametrize("grid", ["n/256", "n*2/256", "(n+255)/256", "n//256", "n/TILE,m/TILE", "64, n / 8"])
+def test_sizes_that_divide_stay_one(grid):
+    options = LaunchText(grid=grid)
+    assert split_pairs(options) == (options, options, ("", ""))
+    assert split_values(grid, Kind.DIMENSIONS) == (grid,)
+
+
+@pytest.mark.parametrize(
+    ("grid", "old", "new"),
+    [
+        ("64,64/32,32", "64,64", "32,32"),
+        ("n/256/n/512", "n/256", "n/512"),
+        ("(n+7)/8/64", "(n+7)/8", "64"),
+        ("64/n/8", "64", "n/8"),
+    ],
+)
+def test_sizes_of_two_sides(grid, old, new):
+    sides = split_pairs(LaunchText(grid=grid))
+    assert (sides[0].grid, sides[1].grid) == (old, new)
 
 
 def test_every_value_may_be_two():

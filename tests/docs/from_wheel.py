@@ -33,6 +33,7 @@ def environment(folder: Path) -> str:
 
 def main(wheels: Path) -> int:
     """Install the wheel and run the tests of the tutorials; return pytest's exit code."""
+    wheels = wheels.resolve()
     python = environment(wheels / "environment")
     (wheel,) = wheels.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", python]

@@ -95,9 +95,8 @@ def _valued(options: LaunchText | CompilationOptions | ModelOptions) -> Iterator
     for field in fields(options):
         described, value = _VARIED.get(field.name), getattr(options, field.name)
         if described is not None and value:
-            yield from (
-                (field.name, split_values(text)) for text in (value if described.repeated else (value,))
-            )
+            texts = value if described.repeated else (value,)
+            yield from ((field.name, split_values(text, described.kind)) for text in texts)
 
 
 def _sides(options: Options, number: int) -> list[Options]:

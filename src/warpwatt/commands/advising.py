@@ -11,6 +11,7 @@ from warpwatt.choose import recommend as advice
 from warpwatt.choose.carbon import read_carbon
 from warpwatt.choose.gpu_choice import LeftOut, Question
 from warpwatt.choose.prices import read_prices
+from warpwatt.commands.aims import AdviceFormat
 from warpwatt.commands.axes import sweep_of
 from warpwatt.commands.output import table_context
 from warpwatt.commands.workers import progress, run_all
@@ -21,7 +22,7 @@ from warpwatt.sweep.clockless import check_clocks
 from warpwatt.sweep.pool import outcomes
 
 if TYPE_CHECKING:
-    from warpwatt.commands.aims import AdviceOutput, Aim
+    from warpwatt.commands.aims import AdviceDestination, Aim
     from warpwatt.commands.axes import Axes
     from warpwatt.commands.workers import Workers
     from warpwatt.sweep.rows import Row
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from warpwatt.sweep.units import Known
 
 
-def settings(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOutput) -> str:
+def settings(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceDestination) -> str:
     """Return the advice on clocks and configurations, for every task on every GPU.
 
     Raises
@@ -39,7 +40,7 @@ def settings(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOu
     UsageError
         If the format is one that only the choice of a GPU has.
     """
-    if writing.shape not in pages.FORMATS:
+    if writing.shape(AdviceFormat) not in pages.FORMATS:
         hint = "write --format " + " or ".join(pages.FORMATS)
         raise UsageError("a page is made only where the question is which GPU", hint=hint)
     sweep = advice.choices(sweep_of(gpu, axes))
@@ -48,10 +49,12 @@ def settings(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOu
     found = advice.recommend(sweep, rows, aim.objective, aim.max_slowdown, workers.processes)
     if not found:
         raise _nothing(row.error for row in rows)
-    return pages.FORMATS[writing.shape](found, aim.max_slowdown, table_context(colour=writing.output is None))
+    return pages.FORMATS[writing.shape(AdviceFormat)](
+        found, aim.max_slowdown, table_context(colour=writing.output is None)
+    )
 
 
-def gpu_choice(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOutput) -> str:
+def gpu_choice(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceDestination) -> str:
     """Return the ranking of GPUs for all tasks together.
 
     Raises
@@ -76,7 +79,7 @@ def gpu_choice(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: Advice
     if not found.candidates:
         raise _nothing(f"{one.gpu}: {one.reason}" for one in found.left_out)
     context = table_context(verbose=writing.verbose, colour=writing.output is None)
-    return ranking.render(writing.shape, found, context)
+    return ranking.render(writing.shape(AdviceFormat), found, context)
 
 
 def question_of(aim: Aim) -> Question:

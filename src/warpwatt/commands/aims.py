@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from warpwatt.commands import options as o
+from warpwatt.commands.destination import Destination, destination_options
 
 
 class _Share(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer clicks only
@@ -75,25 +76,14 @@ aim_options = o.group(
 
 
 @dataclass(frozen=True, slots=True)
-class AdviceOutput:
-    """Where the advice goes and how it looks; ``format`` None means by the file's name, else text."""
+class AdviceDestination(Destination[AdviceFormat]):
+    """Where the advice goes, and how much of it."""
 
-    format: AdviceFormat | None = None
-    output: Path | None = None
-    force: bool = False
     verbose: bool = False
 
-    @property
-    def shape(self) -> AdviceFormat:
-        """The format, by the file's name where nothing is said."""
-        return self.format or o.format_by_name(self.output, AdviceFormat)
 
-
-output_options = o.group(
-    "writing",
-    AdviceOutput,
-    click.option("--format", type=o.EnumChoice(AdviceFormat), help="Default: by the file's name, else text."),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
-    click.option("--force", is_flag=True, help="Overwrite the file."),
+destination = destination_options(
+    AdviceFormat,
+    AdviceDestination,
     click.option("-v", "--verbose", is_flag=True, help="Show every GPU."),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warpwatt.commands import options as o
+from warpwatt.commands.destination import Destination, destination_options
 from warpwatt.core.errors import BudgetExceededError, WarpWattError
 
 if TYPE_CHECKING:
@@ -26,30 +26,20 @@ class CheckFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CheckOutput:
-    """Where the verdicts go and how they look; ``format`` None means by the file's name, else text."""
+class CheckDestination(Destination[CheckFormat]):
+    """Where the verdicts go, and how many of them."""
 
-    format: CheckFormat | None = None
-    output: Path | None = None
-    force: bool = False
     quiet: bool = False
 
 
-output_options = o.group(
-    "writing",
-    CheckOutput,
-    click.option("--format", type=o.EnumChoice(CheckFormat), help="Default: by the file's name, else text."),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
-    click.option("--force", is_flag=True, help="Overwrite the file."),
-    click.option("-q", "--quiet", is_flag=True, help="Text: show only what is exceeded."),
-)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Text: show only what is exceeded.")
 
 
 @click.command(epilog="Exit code 4 if a budget is exceeded.")
 @click.argument("budgets", metavar="BUDGET.toml", type=click.Path(path_type=Path))
 @click.option("--record", is_flag=True, help="Write the baseline that relative limits refer to, and end.")
-@output_options
-def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
+@destination_options(CheckFormat, CheckDestination, quiet_option)
+def check(budgets: Path, *, record: bool, writing: CheckDestination) -> None:
     r"""Hold kernels against budgets of time, power, energy, registers, occupancy and more.
 
     \b
@@ -62,12 +52,11 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     """
     from warpwatt.budget import judge
     from warpwatt.budget.budgets import read_budgets
-    from warpwatt.commands.output import Writer, table_context, write
+    from warpwatt.commands.output import table_context, write
     from warpwatt.render.registry import check_renderer
     from warpwatt.request.choices import note
 
-    if writing.output is not None:
-        Writer.check(writing.output, force=writing.force)
+    shape = writing.checked(CheckFormat)
     read = read_budgets(budgets)
     if record:
         number = judge.record(read, note)
@@ -76,9 +65,9 @@ def check(budgets: Path, *, record: bool, writing: CheckOutput) -> None:
     result = judge.judge(read, note)
     context = table_context(colour=writing.output is None)
     shown = replace(context, verbosity=-1) if writing.quiet else context
-    text = check_renderer(_format(writing))(result, shown)
+    text = check_renderer(shape)(result, shown)
     write(text, writing.output)
-    _end(result, told=writing.output is None and _format(writing) is CheckFormat.TEXT)
+    _end(result, told=writing.output is None and shape is CheckFormat.TEXT)
 
 
 def _end(result: CheckResult, *, told: bool) -> None:
@@ -100,7 +89,3 @@ def _end(result: CheckResult, *, told: bool) -> None:
 def _of(error: WarpWattError, message: str) -> WarpWattError:
     """Return an error of the same kind that names the budget, too."""
     return type(error)(message, hint=error.hint, file=error.file, line=error.line, details=error.details)
-
-
-def _format(writing: CheckOutput) -> CheckFormat:
-    return writing.format or o.format_by_name(writing.output, CheckFormat)

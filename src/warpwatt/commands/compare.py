@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from warpwatt.commands import options as o
+from warpwatt.commands.destination import Destination, destination_options
 
 if TYPE_CHECKING:
     from warpwatt.request.launch_text import LaunchText
@@ -27,25 +27,13 @@ class CompareFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CompareOutput:
-    """Where the comparison goes and how it looks; ``format`` None means by the file's name, else text."""
+class CompareDestination(Destination[CompareFormat]):
+    """Where the comparison goes, and how much of it."""
 
-    format: CompareFormat | None = None
-    output: Path | None = None
-    force: bool = False
     verbose: bool = False
 
 
-output_options = o.group(
-    "writing",
-    CompareOutput,
-    click.option(
-        "--format", type=o.EnumChoice(CompareFormat), help="Default: by the file's name, else text."
-    ),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
-    click.option("--force", is_flag=True, help="Overwrite the file."),
-    click.option("-v", "--verbose", is_flag=True, help="Show every line and every figure."),
-)
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show every line and every figure.")
 
 
 @click.command(epilog="Intervals of differences: what the models get wrong on both sides alike cancels.")
@@ -56,7 +44,7 @@ output_options = o.group(
 @o.launch_options
 @o.compilation_options
 @o.model_options
-@output_options
+@destination_options(CompareFormat, CompareDestination, verbose_option)
 def compare(
     old: str,
     new: str | None,
@@ -65,7 +53,7 @@ def compare(
     launch: LaunchText,
     compilation: CompilationOptions,
     modelling: ModelOptions,
-    writing: CompareOutput,
+    writing: CompareDestination,
 ) -> None:
     r"""Say what changed between two predictions, and why: in sum, in traffic and stalls, line by line.
 
@@ -79,19 +67,14 @@ def compare(
     warpwatt compare kernel.cu -D TILE=16/32 --block 16,16/32,32 --grid 64,64/32,32
     warpwatt compare kernel.cu --kernel naive/tiled
     """
-    from warpwatt.commands.output import Writer, table_context, write
+    from warpwatt.commands.output import table_context, write
     from warpwatt.compare.variants import ComparisonRequest, compared
     from warpwatt.render.registry import comparison_renderer
 
     if new is not None and new.startswith("-") and new != "-":  # a compiler's flag behind --
         compilation, new = replace(compilation, flags=(new, *compilation.flags)), None
-    if writing.output is not None:
-        Writer.check(writing.output, force=writing.force)
+    shape = writing.checked(CompareFormat)
     found = compared(ComparisonRequest(old, new, commits, gpu, launch, compilation, modelling))
     context = table_context(verbose=writing.verbose, colour=writing.output is None)
-    text = comparison_renderer(_format(writing))(found, context)
+    text = comparison_renderer(shape)(found, context)
     write(text, writing.output)
-
-
-def _format(writing: CompareOutput) -> CompareFormat:
-    return writing.format or o.format_by_name(writing.output, CompareFormat)

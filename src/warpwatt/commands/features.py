@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from warpwatt.commands import options as o
+from warpwatt.commands.destination import Destination, destination_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,40 +37,6 @@ class Wanted(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureOutput:
-    """Where the features go; ``format`` None means by the file's name, else text."""
-
-    format: FeatureFormat | None = None
-    output: Path | None = None
-    force: bool = False
-
-    def checked(self) -> FeatureFormat:
-        """Return the format; refuse a file that exists before any work is done.
-
-        Raises
-        ------
-        OutputExistsError, InputError
-            If the file is there and ``--force`` was not given, or its folder is not.
-        """
-        from warpwatt.commands.output import Writer
-
-        if self.output is not None:
-            Writer.check(self.output, force=self.force)
-        return self.format or o.format_by_name(self.output, FeatureFormat)
-
-
-output_options = o.group(
-    "writing",
-    FeatureOutput,
-    click.option(
-        "--format", type=o.EnumChoice(FeatureFormat), help="Default: by the file's name, else text."
-    ),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
-    click.option("--force", is_flag=True, help="Overwrite the file."),
-)
-
-
 @click.command(
     epilog="Released tables exist for Tesla K20, Tesla M60 and Tesla V100. Elsewhere `both` means `thesis`, "
     "and `published` the tables' formulas with the thesis' constants."
@@ -87,14 +52,14 @@ output_options = o.group(
 )
 @o.launch_options
 @o.compilation_options
-@output_options
+@destination_options(FeatureFormat)
 def features(
     source: str,
     gpu: str,
     convention: Wanted,
     launch: LaunchText,
     compilation: CompilationOptions,
-    writing: FeatureOutput,
+    writing: Destination[FeatureFormat],
 ) -> None:
     """Print the 32 program features of Alavani's power model, each with its equation and unit.
 
@@ -107,7 +72,7 @@ def features(
     from warpwatt.request.options import ModelOptions
     from warpwatt.request.session import Session
 
-    chosen = writing.checked()
+    chosen = writing.checked(FeatureFormat)
     session = Session(source, gpu, compilation, ModelOptions(level=Level.PTX.value))
 
     def answer(request: Request, kernel: Kernel, device: Gpu) -> tuple[LaunchFeatures, ...]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.core.errors import ArgumentError, InputError, OutputExistsError
+from warpwatt.commands.destination import Destination, destination_options
+from warpwatt.core.errors import ArgumentError
 from warpwatt.core.progress import counted, step
 from warpwatt.request.options import ModelOptions
 
@@ -26,39 +27,22 @@ class PortFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PortOutput:
-    """Where the report goes; ``format`` None means by the file's name, else text."""
+class PortDestination(Destination[PortFormat]):
+    """Where the report goes, and to which file the kernels."""
 
-    format: PortFormat | None = None
-    output: Path | None = None
     emit: Path | None = None
-    force: bool = False
 
-    def checked(self) -> PortFormat:
-        """Return the format; refuse files that exist before any work is done.
+    def checked(self, formats: type[PortFormat]) -> PortFormat:
+        """Return the format; refuse either file as :meth:`Destination.checked`."""
+        from warpwatt.commands.output import Writer
 
-        Raises
-        ------
-        OutputExistsError, InputError
-            If a file is there and ``--force`` was not given, or its folder is not.
-        """
-        for file in (self.output, self.emit):
-            if file is not None and file.exists() and not self.force:
-                raise OutputExistsError("the output file exists", file=file, hint="--force overwrites it")
-            if file is not None and not file.parent.is_dir():
-                raise InputError("no such folder", file=file.parent)
-        return self.format or o.format_by_name(self.output, PortFormat)
+        if self.emit is not None:
+            Writer.check(self.emit, force=self.force)
+        return Destination.checked(self, formats)
 
 
-output_options = o.group(
-    "writing",
-    PortOutput,
-    click.option("--format", type=o.EnumChoice(PortFormat), help="Default: by the file's name, else text."),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
-    click.option(
-        "--emit", type=click.Path(path_type=Path), metavar="KERNEL.cu", help="Write the CUDA kernels."
-    ),
-    click.option("--force", is_flag=True, help="Overwrite files."),
+emit_option = click.option(
+    "--emit", type=click.Path(path_type=Path), metavar="KERNEL.cu", help="Write the CUDA kernels."
 )
 
 
@@ -119,7 +103,7 @@ asked_options = o.group(
 @click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="For the kernels; resios: none.")
 @click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit.")
 @click.option("--check", is_flag=True, help="Emulate the kernels at these sizes and compare with the C.")
-@output_options
+@destination_options(PortFormat, PortDestination, emit_option)
 def port(
     source: str,
     gpu: str,
@@ -127,7 +111,7 @@ def port(
     model: tuple[str, ...],
     clock: str | None,
     check: bool,
-    writing: PortOutput,
+    writing: PortDestination,
 ) -> None:
     r"""Judge whether sequential C loops are worth a GPU, and write their kernels.
 
@@ -143,7 +127,7 @@ def port(
     from warpwatt.published.resios.port import port as ported
     from warpwatt.request.choices import complete_gpus, model_choice, parse_clocks
 
-    shape, text, request = writing.checked(), read_source(source), _request(asked)
+    shape, text, request = writing.checked(PortFormat), read_source(source), _request(asked)
     choice = model_choice(ModelOptions(model=model))
     found: list[Port] = []
     devices = complete_gpus(gpu)
@@ -209,7 +193,7 @@ def sizes(texts: tuple[str, ...]) -> tuple[dict[str, int | float], dict[str, tup
 
 
 def _write(
-    found: list[Port], agreements: tuple[Agreement, ...], shape: PortFormat, writing: PortOutput
+    found: list[Port], agreements: tuple[Agreement, ...], shape: PortFormat, writing: PortDestination
 ) -> None:
     from warpwatt.commands.output import table_context, write
     from warpwatt.published.resios.render import renderer

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from warpwatt.commands import options as o
+from warpwatt.commands.destination import Destination, destination_options
 from warpwatt.core.objective import Objective
 
 if TYPE_CHECKING:
@@ -23,24 +23,6 @@ class RankFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
-
-
-@dataclass(frozen=True, slots=True)
-class RankOutput:
-    """Where the ranking goes and how it looks; ``format`` None means by the file's name, else text."""
-
-    format: RankFormat | None = None
-    output: Path | None = None
-    force: bool = False
-
-
-output_options = o.group(
-    "writing",
-    RankOutput,
-    click.option("--format", type=o.EnumChoice(RankFormat), help="Default: by the file's name, else text."),
-    click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."),
-    click.option("--force", is_flag=True, help="Overwrite the file."),
-)
 
 
 @click.command(epilog="Launches of a file count together; those of a single file are ranked themselves.")
@@ -63,7 +45,7 @@ output_options = o.group(
 @o.launch_options
 @o.compilation_options
 @o.model_options
-@output_options
+@destination_options(RankFormat)
 def rank(
     first: str,
     gpu: str,
@@ -72,7 +54,7 @@ def rank(
     launch: LaunchText,
     compilation: CompilationOptions,
     modelling: ModelOptions,
-    writing: RankOutput,
+    writing: Destination[RankFormat],
 ) -> None:
     r"""Rank candidates by prediction: the order, how probable it is, and `defer` where only measuring tells.
 
@@ -86,21 +68,11 @@ def rank(
     """
     from warpwatt.choose.candidates import RankRequest
     from warpwatt.choose.rank import ranked
-    from warpwatt.commands.output import Writer, table_context
+    from warpwatt.commands.output import table_context, write
     from warpwatt.render.registry import ranking_renderer
 
-    if writing.output is not None:
-        Writer.check(writing.output, force=writing.force)
+    shape = writing.checked(RankFormat)
     more = tuple(takewhile(lambda word: word == "-" or not word.startswith("-"), compilation.flags))
     compilation = replace(compilation, flags=compilation.flags[len(more) :])
     found = ranked(RankRequest((first, *more), gpu, launch, compilation, modelling), by, confidence)
-    text = ranking_renderer(_format(writing))(found, table_context(colour=writing.output is None))
-    if writing.output is None:
-        click.echo(text, nl=False)
-    else:
-        writing.output.write_text(text, encoding="utf-8")
-
-
-def _format(writing: RankOutput) -> RankFormat:
-    json = writing.output is not None and writing.output.suffix.lower() == ".json"
-    return writing.format or (RankFormat.JSON if json else RankFormat.TEXT)
+    write(ranking_renderer(shape)(found, table_context(colour=writing.output is None)), writing.output)

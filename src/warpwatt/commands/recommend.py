@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from warpwatt.commands import options as o
-from warpwatt.commands.aims import AdviceOutput, Aim, aim_options, output_options
+from warpwatt.commands.aims import AdviceDestination, Aim, aim_options, destination
 from warpwatt.commands.axes import Axes, InputsThenFlags, axes_options
 from warpwatt.commands.workers import Workers, workers_options
 
@@ -20,8 +20,8 @@ PAID = ("cost", "carbon")
 @axes_options
 @aim_options
 @workers_options
-@output_options
-def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceOutput) -> None:
+@destination
+def recommend(gpu: str, axes: Axes, aim: Aim, workers: Workers, writing: AdviceDestination) -> None:
     """Name the clocks and the configuration, or the GPU, that make time, energy, cost or carbon small.
 
     Without values to choose from, the clocks that each GPU offers are compared. Commands that set clocks are

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from warpwatt.commands import options as o
 from warpwatt.commands.axes import Axes, InputsThenFlags, axes_options
+from warpwatt.commands.destination import Destination, destination_options
 from warpwatt.commands.workers import Workers, run_all, workers_options
 from warpwatt.core.errors import InputError, OutputExistsError, UsageError
 
@@ -36,30 +36,19 @@ class SweepFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SweepOutput:
-    """Where the rows go and how they look; ``format`` None means by the file's name, else text."""
+class SweepDestination(Destination[SweepFormat]):
+    """Where the rows go, how many of them and in which order."""
 
-    format: SweepFormat | None = None
-    output: Path | None = None
-    force: bool = False
     verbose: bool = False
     sort: str | None = None
 
 
-output_options = o.group(
-    "writing",
-    SweepOutput,
-    click.option("--format", type=o.EnumChoice(SweepFormat), help="Default: by the file's name, else text."),
-    click.option(
-        "-o",
-        "--output",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write to a file; a sweep that was killed goes on from FILE.partial.",
-    ),
-    click.option("--force", is_flag=True, help="Overwrite the file."),
+destination = destination_options(
+    SweepFormat,
+    SweepDestination,
     click.option("-v", "--verbose", is_flag=True, help="Show every point."),
     click.option("--sort", type=click.Choice(SORTS), help="Order of the rows.  [default: as given]"),
+    file_help="Write to a file; a sweep that was killed goes on from FILE.partial.",
 )
 
 
@@ -72,8 +61,8 @@ output_options = o.group(
 @axes_options
 @click.option("--curve", is_flag=True, help="Read times off a smooth curve through few simulated clocks.")
 @workers_options
-@output_options
-def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepOutput) -> None:
+@destination
+def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepDestination) -> None:
     """Predict kernels and applications in many configurations, launches, GPUs and clocks.
 
     Every combination of the values given is a point; one that fails becomes a row with the reason.
@@ -91,7 +80,7 @@ def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepOut
         sys.exit(1)
 
 
-def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutput) -> bool:
+def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepDestination) -> bool:
     """Do what of a sweep is not done yet, write all of it, and return whether any point has a result.
 
     Raises
@@ -123,11 +112,11 @@ def done(swept: Sweep, workers: Workers, shape: SweepFormat, writing: SweepOutpu
     return good
 
 
-def _checked(writing: SweepOutput) -> SweepFormat:
+def _checked(writing: SweepDestination) -> SweepFormat:
     """Return the format, checked before any work: that it can be written, and to where it shall go."""
     from warpwatt.sweep.journal import partial
 
-    shape, output = _format(writing), writing.output
+    shape, output = writing.shape(SweepFormat), writing.output
     if shape is SweepFormat.PARQUET:
         from warpwatt.render.sweep import parquet
 
@@ -141,11 +130,7 @@ def _checked(writing: SweepOutput) -> SweepFormat:
     return shape
 
 
-def _format(writing: SweepOutput) -> SweepFormat:
-    return writing.format or o.format_by_name(writing.output, SweepFormat)
-
-
-def _write(rows: Sequence[Row], shape: SweepFormat, writing: SweepOutput) -> None:
+def _write(rows: Sequence[Row], shape: SweepFormat, writing: SweepDestination) -> None:
     """Write the rows in the order asked for; a file appears whole or not at all."""
     if writing.sort is not None:
         rows = sorted(rows, key=lambda row: _key(row, str(writing.sort)))

@@ -5,6 +5,7 @@ Options may have two values: ``--clock 1410/1200`` means 1410 on the old side an
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +14,7 @@ from warpwatt.compare.compare import compare_all
 from warpwatt.core.comparison import ComparisonSet
 from warpwatt.core.errors import UsageError
 from warpwatt.request.commits import checkout, parse_range
-from warpwatt.request.fields import FIELDS
+from warpwatt.request.fields import FIELDS, Kind
 from warpwatt.request.session import Session
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def split_pairs(options: Options) -> tuple[Options, Options, tuple[str, str]]:
         if described is None or not value:
             continue
         if not described.repeated:
-            left[field.name], right[field.name] = _split(value)
+            left[field.name], right[field.name] = _split(value, sizes=described.kind is Kind.DIMENSIONS)
             if left[field.name] != right[field.name]:
                 labels.append((f"{field.name} {left[field.name]}", f"{field.name} {right[field.name]}"))
         else:
@@ -62,7 +63,7 @@ def _split_value(text: str) -> tuple[str, str]:
     return f"{name}{equals}{old}", f"{name}{equals}{new}"
 
 
-def _split(text: str) -> tuple[str, str]:
+def _split(text: str, *, sizes: bool = False) -> tuple[str, str]:
     """Return both values; the same twice unless exactly one separator stands outside quotes and brackets.
 
     >>> _split("1410/1200"), _split("(1/2)"), _split("x.npy")
@@ -70,16 +71,18 @@ def _split(text: str) -> tuple[str, str]:
     """
     if ".json" in text:
         return _split_files(text)
-    sides = _plain_values(text)
+    sides = _size_values(text) if sizes else _plain_values(text)
     return (sides[0], sides[1]) if len(sides) == 2 else (text, text)
 
 
-def split_values(text: str) -> tuple[str, ...]:
-    """Return ``NAME=A/B/C`` or ``A/B/C`` as one text for each value.
+def split_values(text: str, kind: Kind = Kind.PAIRS) -> tuple[str, ...]:
+    """Return ``NAME=A/B/C`` or ``A/B/C`` as one text for each value of a field of that kind.
 
     >>> split_values("TILE=8/16/32"), split_values("1410"), split_values("x=in/a.npy")
     (('TILE=8', 'TILE=16', 'TILE=32'), ('1410',), ('x=in/a.npy',))
     """
+    if kind is Kind.DIMENSIONS:
+        return _size_values(text)
     name, equals, value = text.rpartition("=") if "=" not in text else text.partition("=")
     values = dict.fromkeys(_split_files(value)) if ".json" in value else _plain_values(value)
     return tuple(f"{name}{equals}{one}" for one in values)
@@ -90,6 +93,27 @@ def _plain_values(text: str) -> tuple[str, ...]:
     quoted = any(mark in text for mark in ("(", '"', "'")) or text.endswith(".npy")
     values = (text,) if quoted else tuple(text.split(SEPARATOR))
     return values if all(values) else (text,)
+
+
+def _size_values(text: str) -> tuple[str, ...]:
+    """Return the values between separators of sizes: the first ``/`` behind names or brackets divides.
+
+    >>> _size_values("64,64/32,32"), _size_values("n/256"), _size_values("n/TILE,m/TILE/n/32,m/32")
+    (('64,64', '32,32'), ('n/256',), ('n/TILE,m/TILE', 'n/32,m/32'))
+    """
+    values, depth, named, divided = [""], 0, False, False
+    for piece in re.findall(r"//|\w+|.", text):
+        depth += (piece == "(") - (piece == ")")
+        separates = piece == SEPARATOR and not depth and (divided or not named)
+        if separates or (piece == "," and not depth):
+            named = divided = False
+        named |= piece.isidentifier() or piece == ")"
+        divided |= piece in (SEPARATOR, "//") and not depth and not separates
+        if separates:
+            values.append("")
+        else:
+            values[-1] += piece
+    return tuple(values) if all(values) else (text,)
 
 
 def _split_files(text: str) -> tuple[str, str]:
