@@ -85,10 +85,12 @@ def _data(shown: Page) -> dict[str, Any]:
 
 def _cursors(shown: Page) -> dict[str, Any]:
     """Return what the cursor of each plot reads: roofs and their axis, or the points of a curve."""
-    found = {one.anchor: _roof_cursor(one.plot) for one in shown.rooflines}
+    found: dict[str, Any] = {}
+    for one in shown.rooflines:
+        found |= roof_cursors(one.anchor, one.plot)
     for account in shown.accounts:
         if account.plot is not None:
-            found[f"{account.anchor}-roofline"] = _roof_cursor(account.plot)
+            found |= roof_cursors(f"{account.anchor}-roofline", account.plot)
         groups = {"occupancy": account.occupancy_charts}
         if account.clocks is not None:
             groups["clocks"] = account.clocks.charts
@@ -98,6 +100,12 @@ def _cursors(shown: Page) -> dict[str, Any]:
             for chart in charts
         }
     return found
+
+
+def roof_cursors(name: str, plot: RooflinePlot) -> dict[str, Any]:
+    """Return what the cursors of a roofline read, by the names of its pictures."""
+    narrow = {f"{name}-narrow": _roof_cursor(plot.narrow)} if plot.narrow is not None else {}
+    return {name: _roof_cursor(plot), **narrow}
 
 
 def _roof_cursor(plot: RooflinePlot) -> dict[str, Any]:

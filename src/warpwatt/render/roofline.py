@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpwatt.core.case import Case
+from warpwatt.core.execution import Execution
 from warpwatt.core.prediction import Prediction
-from warpwatt.core.program import Unit
-from warpwatt.models.bounds import COMPUTE, compute_peak, dram_peak, unit_flops
+from warpwatt.core.program import Instruction, Register, Unit
+from warpwatt.models.bounds import COMPUTE, compute_peak, dram_peak
 from warpwatt.models.roofs import l2_bandwidth
 
 L1_BYTES_PER_SM_CLOCK = 128.0
 """Taken where nobody has measured L1, as in :mod:`warpwatt.models.roofs`."""
+MATTERS = 0.02
+"""Compute roofs whose work needs less than this share of that of the slowest unit are not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +88,38 @@ class Roofline:
 def roofline(prediction: Prediction) -> Roofline | None:
     """Return the roofline, or None where the kernel has no FLOP, moves no DRAM byte or takes no time."""
     case, time = prediction.case, prediction.time
-    work = unit_flops(case.workload.execution)
+    work = computed_flops(case.workload.execution)
     flops, traffic = sum(work.values()), case.workload.dram.total
     compute = {unit: compute_roof(case, unit) for unit in COMPUTE}
-    slowest = max(work, key=lambda unit: _least_time(work[unit], compute.get(unit)), default=None)
+    times = {unit: _least_time(done, compute.get(unit)) for unit, done in work.items()}
+    slowest = max(times, key=times.__getitem__, default=None)
     binding = compute.get(slowest) if slowest else None
     if binding is None or not (binding.peak > 0 and traffic > 0 and time.low > 0):
         return None
     memory = memory_roofs(case)
-    used = (roof for unit, roof in compute.items() if roof.peak > 0 and work.get(unit, 0.0) > 0)
+    matter = MATTERS * max(times.values())
+    used = (roof for unit, roof in compute.items() if roof.peak > 0 and times.get(unit, 0.0) > matter)
     point = (flops / traffic, flops / time.value, flops / time.high, flops / time.low)
     return Roofline((*used, *memory), binding, memory[0], *point, levels=_levels(case, memory, flops))
+
+
+def computed_flops(execution: Execution) -> dict[Unit, float]:
+    """Return the floating-point operations of the whole grid by unit, without those of moves."""
+    found: dict[Unit, float] = {}
+    for one, count, lanes in zip(
+        execution.program.instructions, execution.counts, execution.lanes, strict=True
+    ):
+        if one.flops * count > 0 and not _moves(one):
+            found[one.unit] = found.get(one.unit, 0.0) + one.flops * count * lanes
+    return found
+
+
+def _moves(one: Instruction) -> bool:
+    """Return whether a multiply-add multiplies zeros: how compilers load constants into registers."""
+    factors = one.operands[1:3]
+    return one.opcode.startswith("HFMA2") and any(
+        isinstance(factor, Register) and factor.name == "RZ" for factor in factors
+    )
 
 
 def instruction_roofline(prediction: Prediction) -> Roofline | None:

@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
 from warpwatt.render.figures import percent
 from warpwatt.render.plots.axes import LogAxis, Tick
+from warpwatt.render.plots.labels import LETTER, Occupied, place_label
 
 if TYPE_CHECKING:
     from warpwatt.render.roofline import Level, Roof, Roofline
 
-WIDTH, HEIGHT = 720, 400
-LEFT, RIGHT, TOP, BOTTOM = 88, 24, 18, 50
 ROOM = 3.0
 """Factor left free around ridges and points."""
 LABEL_HEIGHT = 14
-LABEL_LENGTH = 104
-"""Pixels that a label takes, about."""
 ORDER = ("L1", "L2", "DRAM")
 """Of levels that share a label."""
+BESIDE = 11
+"""Pixels between a point and its label."""
 NEAR = 34
 """Pixels below which two points of a kernel share one label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The size of a picture and of the margins around its axes, in pixels."""
+
+    width: int = 720
+    height: int = 400
+    left: int = 88
+    right: int = 24
+    top: int = 18
+    bottom: int = 50
+
+    def x(self, low: float, high: float) -> LogAxis:
+        """Return the axis of intensities."""
+        return LogAxis(low, high, self.left, self.width - self.right)
+
+    def y(self, low: float, high: float) -> LogAxis:
+        """Return the axis of rates, which grow upwards."""
+        return LogAxis(low, high, self.height - self.bottom, self.top)
+
+
+WIDE = Frame()
+NARROW = Frame(width=350, height=330, left=78, right=8, top=12, bottom=46)
+"""For screens of telephones, whose letters are as large as those of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +82,8 @@ class Point:
     ceiling: float
     text: str
     label: str
+    label_x: float = 0.0
+    """Where its label begins, or ends where that is left of the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,41 +108,93 @@ class RooflinePlot:
     description: str
     x_axis: LogAxis
     y_axis: LogAxis
+    frame: Frame = WIDE
     unit: str = "FLOP"
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-    top: int = TOP
-    bottom: int = HEIGHT - BOTTOM
     peaks: tuple[tuple[str, str, float], ...] = field(default=())
     """Name, kind and peak of every roof, for the cursor."""
+    narrow: RooflinePlot | None = None
+    """The same for narrow screens."""
+
+    @property
+    def width(self) -> int:
+        """Of the whole picture."""
+        return self.frame.width
+
+    @property
+    def height(self) -> int:
+        """Of the whole picture."""
+        return self.frame.height
+
+    @property
+    def x_title(self) -> str:
+        """What the axis of intensities shows."""
+        counted = "FLOP" if self.unit == "FLOP" else "warp instructions"
+        if self.frame is NARROW:
+            return f"{counted} per byte of each level"
+        return f"{'arithmetic intensity, ' if self.unit == 'FLOP' else ''}{counted} per byte of each level"
+
+    @property
+    def left(self) -> float:
+        """Where the axis of intensities starts."""
+        return self.x_axis.start
+
+    @property
+    def right(self) -> float:
+        """Where the axis of intensities ends."""
+        return self.x_axis.end
+
+    @property
+    def top(self) -> float:
+        """Where the axis of rates ends."""
+        return self.y_axis.end
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis of rates starts."""
+        return self.y_axis.start
 
 
 def roofline_plot(named: Sequence[tuple[str, Roofline]]) -> RooflinePlot:
     """Return the picture of one or several kernels on one GPU; of roofs that differ, the highest."""
+    return replace(_drawn(named, WIDE), narrow=_drawn(named, NARROW))
+
+
+def _drawn(named: Sequence[tuple[str, Roofline]], frame: Frame) -> RooflinePlot:
     rooflines = [roof for _, roof in named]
     unit = rooflines[0].unit
     roofs = _highest(rooflines)
-    x = _x_axis(rooflines, roofs)
-    y = _y_axis(rooflines, roofs, x)
+    x = _x_axis(rooflines, roofs, frame)
+    y = _y_axis(rooflines, roofs, x, frame)
     binding = {roof.nearest.name for roof in rooflines}
     slopes = [roof for roof in roofs if roof.kind == "memory"]
-    flats = [roof for roof in roofs if roof.kind == "compute"]
+    flats = _flats([roof for roof in roofs if roof.kind == "compute"], slopes, x, y, binding, unit)
+    marks = tuple(_mark(name, roof, x, y) for name, roof in named)
     return RooflinePlot(
-        lines=(
-            *_slopes(slopes, flats, x, y, binding),
-            *_flats(flats, slopes, x, y, binding, unit),
-        ),
-        marks=tuple(_mark(name, roof, x, y) for name, roof in named),
+        lines=(*_slopes(slopes, x, y, binding, _occupied(marks, flats)), *flats),
+        marks=marks,
         x_ticks=tuple(Tick(x(v), f"{v:g}") for v in x.decades),
         y_ticks=tuple(Tick(y(v), si(v, f"{unit}/s", 1)) for v in y.decades),
         description=" ".join(_sentence(name if len(named) > 1 else "The kernel", r) for name, r in named),
         x_axis=x,
         y_axis=y,
+        frame=frame,
         unit=unit,
         peaks=tuple((roof.name, roof.kind, roof.peak) for roof in roofs),
     )
+
+
+def _occupied(marks: Iterable[Mark], flats: Iterable[Line]) -> Occupied:
+    """Return where points, their labels and those of the level roofs stand."""
+    occupied = Occupied()
+    for mark in marks:
+        for point in mark.points:
+            length = BESIDE + LETTER * len(point.label)
+            occupied.add_text(point.x if point.label_x > point.x else point.x - length, mark.y, length)
+            occupied.pixels += [(point.x, mark.y_low), (point.x, mark.y_high)]
+    for line in flats:
+        length = LETTER * len(line.label)
+        occupied.add_text(line.label_x - length, line.label_y - 4, length)
+    return occupied
 
 
 def _sentence(name: str, roof: Roofline) -> str:
@@ -134,22 +211,22 @@ def _highest(rooflines: Iterable[Roofline]) -> list[Roof]:
     return list(found.values())
 
 
-def _x_axis(rooflines: Sequence[Roofline], roofs: Sequence[Roof]) -> LogAxis:
+def _x_axis(rooflines: Sequence[Roofline], roofs: Sequence[Roof], frame: Frame) -> LogAxis:
     """Return the intensities: some room around the ridges of the lowest compute roof and the points."""
     compute = [roof.peak for roof in roofs if roof.kind == "compute"]
     memory = [roof.peak for roof in roofs if roof.kind == "memory"]
     points = [level.intensity for roofline in rooflines for level in roofline.levels]
     low = min(*points, min(compute) / max(memory))
     high = max(*points, max(compute) / min(memory))
-    return LogAxis(low / ROOM, high * ROOM, LEFT, WIDTH - RIGHT)
+    return frame.x(low / ROOM, high * ROOM)
 
 
-def _y_axis(rooflines: Sequence[Roofline], roofs: Sequence[Roof], x: LogAxis) -> LogAxis:
+def _y_axis(rooflines: Sequence[Roofline], roofs: Sequence[Roof], x: LogAxis, frame: Frame) -> LogAxis:
     """Return the rates: from below the kernels and the start of the DRAM roof to above all roofs."""
     lowest = min(roof.peak for roof in roofs if roof.kind == "memory") * x.low
     low = min(*(roofline.low for roofline in rooflines), lowest * ROOM)
     high = max(roof.peak for roof in roofs if roof.kind == "compute")
-    return LogAxis(low / ROOM, high * ROOM, HEIGHT - BOTTOM, TOP)
+    return frame.y(low / ROOM, high * ROOM)
 
 
 def _flats(
@@ -160,7 +237,7 @@ def _flats(
     together: dict[float, list[Roof]] = {}
     for roof in sorted(flats, key=lambda roof: -roof.peak):
         together.setdefault(y(roof.peak), []).append(roof)
-    lines, label_at = [], float(TOP)
+    lines, label_at = [], y.end
     for height, same in together.items():
         name, peak = ", ".join(roof.name for roof in same), same[0].peak
         start = x(max(x.low, peak / steepest))
@@ -173,36 +250,21 @@ def _flats(
 
 
 def _slopes(
-    slopes: Sequence[Roof], flats: Sequence[Roof], x: LogAxis, y: LogAxis, binding: set[str]
+    slopes: Sequence[Roof], x: LogAxis, y: LogAxis, binding: set[str], occupied: Occupied
 ) -> list[Line]:
-    """Return the memory roofs: rising from the left or lower edge to the highest compute roof."""
-    top = max(roof.peak for roof in flats)
-    ordered = sorted(slopes, key=lambda roof: roof.peak)
-    shifts = [0.0, *_label_shifts([y(roof.peak * x.low * ROOM) for roof in ordered[1:]])]
+    """Return the memory roofs: rising from the left or lower edge up to the highest compute roof."""
     lines = []
-    for number, (roof, shift) in enumerate(zip(ordered, shifts, strict=True)):
-        left, right = max(x.low, y.low / roof.peak), top / roof.peak
-        x1, y1, x2, y2 = x(left), y(left * roof.peak), x(right), y(top)
-        angle = math.atan2(y2 - y1, x2 - x1)
-        along = 12 + shift
-        place = (round(x1 + along * math.cos(angle), 1), round(y1 + along * math.sin(angle), 1))
+    for roof in sorted(slopes, key=lambda roof: roof.peak):
+        left, right = max(x.low, y.low / roof.peak), y.high / ROOM / roof.peak
+        start, end = (x(left), y(left * roof.peak)), (x(right), y(y.high / ROOM))
         label = f"{roof.name} {si(roof.peak, 'B/s')}"
-        turned = round(math.degrees(angle), 1)
-        bound, rise = roof.name in binding, -6.0 if number else 15.0
-        lines.append(Line(roof.name, label, "memory", bound, roof.peak, x1, y1, x2, y2, *place, turned, rise))
+        turned = round(math.degrees(math.atan2(end[1] - start[1], end[0] - start[0])), 1)
+        at = place_label(label, start, end, occupied)
+        bound = roof.name in binding
+        lines.append(
+            Line(roof.name, label, "memory", bound, roof.peak, *start, *end, at.x, at.y, turned, at.rise)
+        )
     return lines
-
-
-def _label_shifts(heights: Sequence[float]) -> list[float]:
-    """Return how far along its line each label goes, so that those of close lines stand one after another.
-
-    >>> _label_shifts([300.0, 290.0, 200.0])
-    [0.0, 104.0, 0.0]
-    """
-    shifts = [0.0]
-    for below, above in pairwise(heights):
-        shifts.append(shifts[-1] + LABEL_LENGTH if below - above < LABEL_HEIGHT * 1.6 else 0.0)
-    return shifts
 
 
 def _mark(name: str, roof: Roofline, x: LogAxis, y: LogAxis) -> Mark:
@@ -219,7 +281,9 @@ def _point(level: Level, label: str, roof: Roofline, x: LogAxis, y: LogAxis) -> 
         f"{level.roof.name}: {si(roof.performance, unit)} ({si(roof.low, unit)} to {si(roof.high, unit)}) at "
         f"{level.intensity:.3g} {roof.unit}/B, {percent(roof.performance / allowed)} of what the roofs allow"
     )
-    return Point(level.roof.name, x(level.intensity), y(allowed), text, label)
+    at = x(level.intensity)
+    fits = at + BESIDE + LETTER * len(label) <= x.end
+    return Point(level.roof.name, at, y(allowed), text, label, round(at + (BESIDE if fits else -BESIDE), 1))
 
 
 def _labels(places: Sequence[tuple[str, float]]) -> list[str]:

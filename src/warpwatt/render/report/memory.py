@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from warpwatt.core.execution import Traffic, Workload
@@ -11,7 +11,20 @@ from warpwatt.core.program import Access, Space
 from warpwatt.core.units import si
 from warpwatt.models.bounds import dram_peak
 from warpwatt.render.figures import count, percent
-from warpwatt.render.plots.memory import HEIGHT, LOW, PLACES, Arrow, Box, MemoryChart, arrow, thickness
+from warpwatt.render.plots.memory import (
+    HEIGHT,
+    LOW,
+    NARROW_HEIGHT,
+    NARROW_PLACES,
+    NARROW_WIDTH,
+    PLACES,
+    Arrow,
+    Box,
+    MemoryChart,
+    arrow,
+    thickness,
+    upright_arrow,
+)
 from warpwatt.render.report.values import Dataset
 from warpwatt.render.roofline import l1_peak, l2_peak
 from warpwatt.render.words import unit_name
@@ -98,10 +111,28 @@ def memory_chart(prediction: Prediction) -> MemoryChart:
     """Return the picture of the hierarchy."""
     found = crossings(prediction)
     most = max((max(one.read, one.written) for one in found), default=0.0)
-    arrows = tuple(a for one in found for a in _arrows(one, most))
-    used = any("shared" in one.ends for one in found)
+    used, said = any("shared" in one.ends for one in found), _description(found)
     boxes = tuple(_boxes(prediction, shared=used))
-    return MemoryChart(boxes, arrows, _description(found), height=HEIGHT if used else LOW)
+    narrow = MemoryChart(
+        tuple(_upright(box, key) for box, key in zip(boxes, _keys(shared=used), strict=True)),
+        tuple(a for one in found for a in _arrows(one, most, upright_arrow)),
+        said,
+        NARROW_WIDTH,
+        NARROW_HEIGHT,
+    )
+    arrows = tuple(a for one in found for a in _arrows(one, most, arrow))
+    return MemoryChart(boxes, arrows, said, height=HEIGHT if used else LOW, narrow=narrow)
+
+
+def _keys(*, shared: bool) -> list[str]:
+    return [key for key in PLACES if key != "shared" or shared]
+
+
+def _upright(box: Box, key: str) -> Box:
+    """Return a box where it stands in the narrow picture; more than two lines share the second."""
+    x, y, width, height = NARROW_PLACES[key]
+    lines = box.lines if len(box.lines) < 3 else (box.lines[0], " ".join(box.lines[1:]))
+    return Box(box.name, lines, box.heat, x, y, width, height)
 
 
 def memory_data(prediction: Prediction) -> Dataset:
@@ -147,12 +178,12 @@ def _boxes(prediction: Prediction, *, shared: bool) -> Iterator[Box]:
         "dram": ("DRAM", (f"{percent(busy['dram'])} busy",) if "dram" in busy else ()),
     }  # fmt: skip
     heats = {**busy, "sm": busy.get("issue", 0.0)}
-    for key, (name, lines) in texts.items():
+    for key in _keys(shared=shared):
         x, y, width, height = PLACES[key]
         if key == "sm" and not shared:
             height = PLACES["l1"][3]
-        if key != "shared" or shared:
-            yield Box(name, lines, min(1.0, heats.get(key, 0.0)), x, y, width, height)
+        name, lines = texts[key]
+        yield Box(name, lines, min(1.0, heats.get(key, 0.0)), x, y, width, height)
 
 
 def _hit_lines(share: float | None) -> tuple[str, ...]:
@@ -168,11 +199,11 @@ def _shared_lines(workload: Workload, asked: Requests) -> tuple[str, ...]:
     )
 
 
-def _arrows(one: Crossing, most: float) -> tuple[Arrow, ...]:
+def _arrows(one: Crossing, most: float, made: Callable[..., Arrow]) -> tuple[Arrow, ...]:
     near, far = one.ends
     ways = (("read", one.read, (far, near), False), ("written", one.written, (near, far), True))
     return tuple(
-        arrow(
+        made(
             f"{one.name}: {si(moved, 'B')} {way}, {percent(one.heat)} of the peak both ways",
             f"{si(moved, 'B')} {way}",
             thickness(moved, most),

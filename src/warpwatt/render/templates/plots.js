@@ -67,11 +67,12 @@ for (const plot of document.querySelectorAll(".plot[data-cursor]")) {
 
 for (const button of document.querySelectorAll("[data-isolate]")) {
   const group = [...document.querySelectorAll(`[data-isolate="${button.dataset.isolate}"]`)];
-  const svg = document.querySelector(`.plot[data-cursor="${button.dataset.isolate}"] svg`);
+  const name = button.dataset.isolate;
+  const pictures = document.querySelectorAll(`.plot:is([data-cursor="${name}"], [data-cursor="${name}-narrow"])`);
   button.addEventListener("click", () => {
     const wanted = button.getAttribute("aria-pressed") !== "true";
     for (const other of group) other.setAttribute("aria-pressed", String(wanted && other === button));
-    for (const series of svg.querySelectorAll(".series")) {
+    for (const series of [...pictures].flatMap((one) => [...one.querySelectorAll(".series")])) {
       series.classList.toggle("faded", wanted && series.dataset.series !== button.dataset.series);
     }
   });

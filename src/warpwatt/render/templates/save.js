@@ -62,7 +62,7 @@ const barPicture = (section, set) => {
 };
 const picture = (button, set) => {
   const section = button.closest("[data-chosen], section");
-  const found = [...section.querySelectorAll("svg")];
+  const found = [...section.querySelectorAll("svg")].filter((svg) => !svg.closest(".narrow-only"));
   const parts = found.length ? found.map(alone) : [barPicture(section, set)];
   const sizes = parts.map((part) => part.getAttribute("viewBox").split(" ").slice(2).map(Number));
   const width = sizes.reduce((sum, size) => sum + size[0], 0) + 32;
