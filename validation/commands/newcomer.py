@@ -26,8 +26,9 @@ HEAD = """\
 
 Written by `python -m validation.commands.newcomer` on {date} at commit {commit}; do not edit.
 
-From an empty folder and an empty home (no wheel is kept, no kernel has been compiled) with nothing but Python {python}: what is typed,
-how long it takes by the clock and in CPU time. {cores} cores that others use too, packages from an index over the network.
+From an empty folder and an empty home (no wheel is kept, no kernel has been compiled) with nothing but
+Python {python}: what is typed, how long it takes by the clock and in CPU time. {cores} cores that others use
+too, packages from an index over the network.
 """
 
 
@@ -92,10 +93,13 @@ def followed(distribution: Path) -> list[str]:
         for step in steps
     ]
     answer, whole = sum(step.seconds for step in steps[:4]), sum(step.seconds for step in steps)
+    sums = (
+        f"First answer after {answer:.0f} s, all steps {whole:.0f} s. The environment takes "
+        f"{size / 1e9:.1f} GB, the {kind} itself {distribution.stat().st_size / 1e6:.1f} MB."
+    )
     return [
         f"## From the {kind}\n",
-        f"First answer after {answer:.0f} s, all steps {whole:.0f} s. The environment takes "
-        f"{size / 1e9:.1f} GB, the {kind} itself {distribution.stat().st_size / 1e6:.1f} MB.\n",
+        f"{sums}\n",
         "| typed | seconds | CPU seconds |\n|---|--:|--:|",
         *rows,
         "",
