@@ -4,8 +4,8 @@
 the disk cache, and what the points share (compiling, the first emulation) is done before the clock runs.
 Wanted: 5,000 where only clocks vary, 1,000 where the GPU (of one target) or a launch with affine addresses
 does.
-The pipeline model simulates each point anew, unless times are read off a curve through few simulated clocks:
-*samples* are the seconds of those simulations, which a curve costs once, whatever the number of its points.
+The pipeline model reads times off a curve through few simulated clocks: *samples* are the seconds of those
+simulations, which a curve costs once, whatever the number of its points.
 """
 
 from __future__ import annotations
@@ -82,9 +82,8 @@ def _rows(sweep: Sweep) -> dict[str, Spent]:
     )
     list(run(sweep))
     return {
-        "1820 clocks on a curve": _curve(replace(sweep, clocks=CLOCKS, curve=True)),
-        "61 clocks on a curve": _curve(replace(sweep, clocks=FEW, curve=True)),
-        "61 clocks, each asked of the model": _timed(replace(sweep, clocks=FEW)),
+        "1820 clocks": _curve(replace(sweep, clocks=CLOCKS)),
+        "61 clocks": _curve(replace(sweep, clocks=FEW)),
         "5 GPUs of a target": _timed(replace(sweep, gpus=find_many(SAME_TARGET))),
         "40 boards of a target that nobody made": _timed(replace(sweep, gpus=boards)),
         "20 launches, each emulated": _timed(replace(sweep, configurations=_launches(sweep, 20))),

@@ -13,7 +13,7 @@ from warpwatt.compose import (
     CLOCK_TOLERANCE,
     LOWEST_CLOCK_SHARE,
     POWER_TOLERANCE,
-    _capped,
+    capped,
     clock_assumptions,
     settle,
 )
@@ -118,26 +118,26 @@ def test_nothing_is_lowered_where_nothing_binds(limit, fixed):
 def test_power_beyond_the_limit_is_cut_off_draw_by_draw():
     draws = [float(watts) for watts in range(201, 401)]
     power = Estimate.from_draws(320.0, draws, "W", warnings=("w",))
-    capped = _capped(power, LIMIT)
-    assert capped.value == LIMIT
-    assert capped.high == LIMIT
-    assert capped.low == power.low
-    assert list(capped.draws) == [min(draw, LIMIT) for draw in draws]
-    assert (capped.unit, capped.source, capped.warnings) == ("W", power.source, ("w",))
+    left = capped(power, LIMIT)
+    assert left.value == LIMIT
+    assert left.high == LIMIT
+    assert left.low == power.low
+    assert list(left.draws) == [min(draw, LIMIT) for draw in draws]
+    assert (left.unit, left.source, left.warnings) == ("W", power.source, ("w",))
 
 
 def test_a_value_below_the_limit_keeps_it_though_draws_are_cut_off():
     power = Estimate.from_draws(280.0, [float(watts) for watts in range(181, 381)], "W")
-    capped = _capped(power, LIMIT)
-    assert capped.value == 280.0
-    assert capped.high == LIMIT < power.high
+    left = capped(power, LIMIT)
+    assert left.value == 280.0
+    assert left.high == LIMIT < power.high
 
 
 @pytest.mark.parametrize("limit", [None, 400.0, 361.0])
 def test_power_within_the_limit_stays_as_it_is(limit):
     power = Estimate.from_draws(280.0, [float(watts) for watts in range(181, 381)], "W")
     assert power.high <= 361.0
-    assert _capped(power, limit) is power
+    assert capped(power, limit) is power
 
 
 @pytest.mark.parametrize("fixed", [True, False])

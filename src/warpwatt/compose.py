@@ -129,9 +129,7 @@ class LaunchModels:
 
         ``fixed`` says that they were asked for. Raises as :func:`predict`.
         """
-        if fixed not in self._corrected:
-            self._corrected[fixed] = self._correct(fixed=fixed)
-        time, power = self._corrected[fixed]
+        time, power = self._of(fixed=fixed)
         # a model fitted to launches has the clocks in it that the board chose for them
         held = isinstance(self._models[0], FittedModel) or self._ran_at(clocks)
         case = replace(self._case, clocks=clocks)
@@ -144,6 +142,16 @@ class LaunchModels:
         if settled.limited_by_power:
             self._held[clocks.memory] = settled
         return settled
+
+    def unheld(self, clocks: Clocks) -> Settled:
+        """Return what the models say at these clocks, whether or not the board sustains them."""
+        time, power = self._of(fixed=True)
+        return settle(replace(self._case, clocks=clocks), time, power, fixed=True)
+
+    def _of(self, *, fixed: bool) -> tuple[TimeModel, PowerModel]:
+        if fixed not in self._corrected:
+            self._corrected[fixed] = self._correct(fixed=fixed)
+        return self._corrected[fixed]
 
     def _ran_at(self, clocks: Clocks) -> bool:
         """Whether the launch was measured at clocks at least as high: the board holds these too."""
@@ -225,7 +233,7 @@ class Settled:
     @cached_property
     def board(self) -> Estimate:
         """Mean power of the board in watts: what the model says, with draws beyond the limit cut off."""
-        return _capped(self.power.power, self.case.gpu.power_limit)
+        return capped(self.power.power, self.case.gpu.power_limit)
 
     @cached_property
     def energy(self) -> Estimate:
@@ -322,7 +330,7 @@ def gpu_assumptions(gpu: Gpu) -> tuple[Assumption, ...]:
     return tuple(Assumption(str(loan), f"data of {loan.lender}", 0.0) for loan in foreign_loans(gpu))
 
 
-def _capped(power: Estimate, limit: float | None) -> Estimate:
+def capped(power: Estimate, limit: float | None) -> Estimate:
     """Return the power with draws beyond the board's limit cut off: no board sustains more."""
     if limit is None or power.high <= limit:
         return power
@@ -348,7 +356,7 @@ def advised(prediction: Prediction, choice: Choice | None = None) -> Prediction:
 
 def _advice(prediction: Prediction, what_if: WhatIf, power: PowerModel) -> Advice:
     change, time = what_if.change, what_if.timing.time
-    board = _capped(power.predict(change.case, what_if.timing).power, prediction.case.gpu.power_limit)
+    board = capped(power.predict(change.case, what_if.timing).power, prediction.case.gpu.power_limit)
     energy = time.combine(board, lambda seconds, watts: seconds * watts, "J")
     return Advice(
         change.kind,

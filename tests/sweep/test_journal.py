@@ -86,7 +86,6 @@ def test_a_file_of_something_else_is_left_alone(result):
         {"configurations": configurations(["WIDTH=1"])},
         {"clocks": (None,)},
         {"options": CompileOptions(defines=("A",))},
-        {"curve": True},
     ],
 )
 def test_another_sweep_does_not_take_them_over(result, changes):

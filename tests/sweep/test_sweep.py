@@ -13,7 +13,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find_many
 from warpwatt.sweep.clocks import Asked
-from warpwatt.sweep.configurations import Configuration, configurations
+from warpwatt.sweep.configurations import configurations
 from warpwatt.sweep.rows import Range
 from warpwatt.sweep.run import run
 
@@ -54,16 +54,6 @@ def test_rows_that_are_done_are_not_done_again():
     first = list(run(sweep))
     done = {row.number for row in first[::2]}
     assert list(run(sweep, done)) == first[1::2]
-
-
-def test_a_curve_stays_near_the_model():
-    clocks = tuple(Asked(mega * 1e6) for mega in range(300, 1411, 60))
-    sweep = small_sweep(clocks=clocks, configurations=(Configuration((("WIDTH", "1"),)),))
-    drawn, asked = run(replace(sweep, curve=True)), run(sweep)
-    for one, other in zip(drawn, asked, strict=True):
-        assert one.time is not None
-        assert other.time is not None
-        assert one.time.value == pytest.approx(other.time.value, rel=0.05)
 
 
 def test_a_configuration_that_fails_says_why_and_the_others_go_on():

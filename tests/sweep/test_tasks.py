@@ -93,15 +93,13 @@ def test_every_value_is_a_task_and_its_scalars_are_said():
     clocks=st.integers(1, 5),
     workers=st.integers(1, 9),
     done=st.sets(st.integers(0, 200)),
-    curve=st.booleans(),
 )
-def test_units_are_every_point_that_is_left_once(launches, clocks, workers, done, curve):
+def test_units_are_every_point_that_is_left_once(launches, clocks, workers, done):
     sweep = small_sweep(
         launches=(replace(LAUNCH, arg=("n=" + "/".join(map(str, range(1, launches + 1))),)),),
         gpus=find_many("a100-pcie-40gb,a30,t4"),
         configurations=configurations(["WIDTH=1,2"]),
         clocks=tuple(Asked(1e9 + i) for i in range(clocks)),
-        curve=curve,
     )
     found = list(units(sweep, done, workers))
     numbers = [number for unit in found for part in unit for number in part.numbers]
@@ -110,6 +108,3 @@ def test_units_are_every_point_that_is_left_once(launches, clocks, workers, done
     for unit in found:
         assert len(unit) <= MOST_GROUPS
         assert len({(part.group.configuration, part.group.target) for part in unit}) == 1
-    if curve:  # a launch is never in two pieces
-        groups = [part.group for unit in found for part in unit]
-        assert len(groups) == len(set(groups))

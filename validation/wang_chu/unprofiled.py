@@ -16,7 +16,6 @@ from validation.wang_chu.measurements import Kernel, Point, clocks
 from warpwatt.core.errors import WarpWattError
 from warpwatt.models.hybrid import Run, corrected
 from warpwatt.models.registry import power_model, time_model
-from warpwatt.sweep.clock_curve import ClockCurve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -124,18 +123,14 @@ def _said(name: str, kernel: Kernel, run: Measured) -> dict[Pair, Said]:
     model = time_model(name)
     at = cases(run, model.levels)
     times = [part.times for part in run.pieces]
-    sms = [pair[0] * MHZ for pair in kernel.points]
-    curves: list[TimeModel] = [
-        model if name != "pipeline" else ClockCurve(model, min(sms), max(sms)) for _ in at
-    ]
     ordered = sorted(kernel.points, key=lambda pair: (pair[1], pair[0]))
-    return {pair: _together(curves, at, times, clocks(pair)) for pair in ordered}
+    return {pair: _together(model, at, times, clocks(pair)) for pair in ordered}
 
 
-def _together(models: Sequence[TimeModel], at: Sequence[Case], times: Sequence[float], where: Clocks) -> Said:
+def _together(model: TimeModel, at: Sequence[Case], times: Sequence[float], where: Clocks) -> Said:
     """Return launches one after the other as one."""
     moved = [replace(case, clocks=where) for case in at]
-    timings = [model.predict(case) for model, case in zip(models, moved, strict=True)]
+    timings = [model.predict(case) for case in moved]
     power = power_model("component")
     joules = math.fsum(
         n * timing.time.value * power.predict(case, timing).power.value

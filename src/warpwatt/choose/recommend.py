@@ -67,9 +67,9 @@ def choices(sweep: Sweep) -> Sweep:
     """
     asked = [clocks for clocks in sweep.clocks if clocks is not None]
     if not asked and len(sweep.configurations) > 1:
-        return replace(sweep, clocks=(None,), curve=False)
+        return replace(sweep, clocks=(None,))
     clocks = [one for gpu in sweep.gpus for one in candidates(gpu, asked)]
-    return replace(sweep, clocks=(None, *clocks), curve=True)
+    return replace(sweep, clocks=(None, *clocks))
 
 
 def recommend(

@@ -88,9 +88,7 @@ _FIELDS = tuple(_axis(field) for field in FIELDS if field.kind is not Kind.REST)
 axes_options = group("axes", Axes, *_FIELDS, _DEFINE_FILE, _INPUTS)
 
 
-def sweep_of(
-    gpu: str, axes: Axes, *, curve: bool = False, notify: Callable[[str], None] | None = None
-) -> Sweep:
+def sweep_of(gpu: str, axes: Axes, *, notify: Callable[[str], None] | None = None) -> Sweep:
     """Return the sweep that the options describe; ``notify`` hears which GPUs are left out, else stderr.
 
     Raises
@@ -118,7 +116,6 @@ def sweep_of(
         clocks_of(axes.clock),
         Session("", gpu, compilation, modelling).compile_options(),
         model_choice(modelling),
-        curve,
         measured,
     )
     check_clocks(described)

@@ -59,10 +59,10 @@ destination = destination_options(
 )
 @o.gpu_option
 @axes_options
-@click.option("--curve", is_flag=True, help="Read times off a smooth curve through few simulated clocks.")
+@click.option("--curve", is_flag=True, hidden=True, help="Nothing: times over the clock are smooth.")
 @workers_options
 @destination
-def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepDestination) -> None:
+def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepDestination) -> None:  # noqa: ARG001 - was a choice
     """Predict kernels and applications in many configurations, launches, GPUs and clocks.
 
     Every combination of the values given is a point; one that fails becomes a row with the reason.
@@ -76,7 +76,7 @@ def sweep(gpu: str, axes: Axes, curve: bool, workers: Workers, writing: SweepDes
 
     shape = _checked(writing)
     workers.check()
-    if not done(sweep_of(gpu, axes, curve=curve), workers, shape, writing):
+    if not done(sweep_of(gpu, axes), workers, shape, writing):
         sys.exit(1)
 
 

@@ -172,13 +172,6 @@ class PowerModel(Protocol):
 
 
 @runtime_checkable
-class SmoothModel(Protocol):
-    """A time model of formulas, smooth in the clocks: asked at each of them, no curve is drawn through it."""
-
-    smooth_in_clocks: bool
-
-
-@runtime_checkable
 class FittedModel(Protocol):
     """A model that is fitted to ``Case.measured`` itself: no profile corrects it from outside.
 

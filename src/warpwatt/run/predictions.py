@@ -23,9 +23,8 @@ from warpwatt.run.l2 import Found, L2Contents
 from warpwatt.run.launches import arguments, loader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from warpwatt.core.case import TimeModel
     from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.launch import Launch
@@ -78,8 +77,6 @@ class Predictor:
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
     """Launches that somebody measured: they correct the time and power of those like them."""
     spent: float = 0.0
-    time_model: Callable[[Gpu], TimeModel] | None = None
-    """Says the model of time of each GPU, where it is not the one that was chosen."""
     l2: tuple[L2Contents, ...] = field(init=False)
     """What L2 of each GPU holds."""
     _known: dict[tuple[object, ...], _Known[Predicted]] = field(default_factory=dict)
@@ -184,8 +181,7 @@ class Predictor:
         work = workload(execution, gpu, kernel.resources, choice.unknown)
         profile, measured = self.measured.alike(kernel, launch, gpu)
         case = Case(kernel, work, launch, gpu, default_clocks(gpu), profile, measured)
-        time = self.time_model(gpu) if self.time_model else time_model(choice.time)
-        return LaunchModels((time, power_model(choice.power)), case, choice)
+        return LaunchModels((time_model(choice.time), power_model(choice.power)), case, choice)
 
     def _execution(
         self,

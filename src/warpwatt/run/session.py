@@ -16,7 +16,6 @@ from warpwatt.run.recording import Recorder, Recording
 from warpwatt.run.result import RunResult, result
 
 if TYPE_CHECKING:
-    from warpwatt.core.case import TimeModel
     from warpwatt.core.gpu import Clocks, Gpu
 
 BUDGET = 60.0
@@ -83,13 +82,10 @@ def _keep(recorder: Recorder, device: Device, launch: int) -> None:
     recorder.memory(launch, device.arena, device.allocations)
 
 
-def rerun(
-    recording: Recording, wanted: Wanted, time_model: Callable[[Gpu], TimeModel] | None = None
-) -> RunResult:
+def rerun(recording: Recording, wanted: Wanted) -> RunResult:
     """Predict a run on file for other GPUs or clocks; the program does not run.
 
-    A GPU may be wanted several times, at one pair of clocks after the other. ``time_model`` says the model of
-    time of each GPU, where it is not the one that is chosen.
+    A GPU may be wanted several times, at one pair of clocks after the other.
 
     Raises
     ------
@@ -98,7 +94,6 @@ def rerun(
     """
     device = wanted.device()
     device.computes = False
-    device.predictor.time_model = time_model
     device.before_prediction = partial(recording.restore, area=device.arena.shared)
     try:
         recording.replay(device)

@@ -1,23 +1,17 @@
-"""A prediction at other SM clocks: time, power and energy against the clock, drawn through the prediction.
-
-The time model is asked at 5 to 13 clocks only (:mod:`~warpwatt.sweep.clock_curve`), whatever the number of
-points, so that a sweep costs at most 13 simulations: 0.2 to 0.6 s for the kernels in ``examples/``.
-"""
+"""A prediction at other SM clocks: time, power and energy against the clock, drawn through the prediction."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from warpwatt.compose import Choice, settle
-from warpwatt.core.case import Case, Power, PowerModel, TimeModel, Timing
+from warpwatt.compose import Choice, LaunchModels, Settled, capped
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate
+from warpwatt.core.gpu import Clocks
 from warpwatt.core.prediction import Prediction
-from warpwatt.models.bounds import bounded
 from warpwatt.models.registry import power_model, time_model
-from warpwatt.sweep.clock_curve import ClockCurve
 from warpwatt.sweep.clockless import clockless
 from warpwatt.sweep.clocks import offered_clocks
 
@@ -45,10 +39,9 @@ class ClockPoint:
 
 @dataclass(frozen=True, slots=True)
 class ClockSweep:
-    """Points by ascending clock; ``asked`` is how often the time model was asked."""
+    """Points by ascending clock."""
 
     points: tuple[ClockPoint, ...]
-    asked: int
 
     @property
     def predicted(self) -> ClockPoint:
@@ -64,8 +57,8 @@ class ClockSweep:
 def clock_sweep(prediction: Prediction, choice: Choice | None = None) -> ClockSweep:
     """Return the prediction at the clocks that the driver offers; the memory clock stays.
 
-    Times between the clocks asked for are read off a curve, all of which is scaled so that it meets the
-    prediction, and so is the power: what a profile corrected stays corrected.
+    Each point that the board sustains is what ``predict`` says at its clock. Of a prediction that the models
+    of ``choice`` did not make, times and powers are scaled to meet it.
 
     Raises
     ------
@@ -78,18 +71,18 @@ def clock_sweep(prediction: Prediction, choice: Choice | None = None) -> ClockSw
     case = prediction.case
     if (fitted := clockless(choice)) is not None:
         raise InputError(f"model {fitted} knows no clocks")
-    clocks = swept_clocks(prediction)
-    counted = _Counted(time_model(choice.time))
-    curve = ClockCurve(counted, clocks[0], clocks[-1])
-    factor = prediction.time.value / curve.predict(case).time.value
-    model = power_model(choice.power)
-    alone = model.predict(case, prediction.timing).power.value
-    power = _ScaledPower(model, prediction.power_result.power.value / alone)
-    points = [_point(_at(case, clock), curve, power, factor) for clock in clocks if clock != case.clocks.sm]
+    models = LaunchModels((time_model(choice.time), power_model(choice.power)), case, choice)
+    clocks = [clock for clock in swept_clocks(prediction) if clock != case.clocks.sm]
+    own = models.unheld(case.clocks)
+    factors = (
+        prediction.time.value / own.timing.time.value,
+        prediction.power_result.power.value / own.power.power.value,
+    )
+    points = [_point(models.unheld(Clocks(clock, case.clocks.memory)), *factors) for clock in clocks]
     here = ClockPoint(
         case.clocks.sm, prediction.time, prediction.power, prediction.energy, predicted=True
     )  # fmt: skip
-    return ClockSweep(tuple(sorted([*points, here], key=lambda point: point.clock)), counted.asked)
+    return ClockSweep(tuple(sorted([*points, here], key=lambda point: point.clock)))
 
 
 def swept_clocks(prediction: Prediction) -> Sequence[float]:
@@ -101,54 +94,12 @@ def swept_clocks(prediction: Prediction) -> Sequence[float]:
     return sorted({*chosen, case.clocks.sm})
 
 
-def _at(case: Case, clock: float) -> Case:
-    return replace(case, clocks=replace(case.clocks, sm=clock, sustained=False, spread=0.0))
-
-
-def _point(case: Case, time: TimeModel, power: PowerModel, factor: float) -> ClockPoint:
-    settled = settle(case, bounded(_Scaled(time, factor)), power, fixed=True)
-    drawn, limit = settled.power.power, case.gpu.power_limit
-    if limit is not None and drawn.value > limit:
-        energy = settled.timing.time.combine(drawn, operator.mul, "J")
-        return ClockPoint(case.clocks.sm, settled.timing.time, drawn, energy, sustained=False)
-    return ClockPoint(case.clocks.sm, settled.timing.time, settled.board, settled.energy)
-
-
-class _Counted:
-    """A time model that counts how often it is asked."""
-
-    def __init__(self, model: TimeModel) -> None:
-        self.model, self.asked = model, 0
-        self.name, self.summary, self.levels = model.name, model.summary, model.levels
-
-    def predict(self, case: Case) -> Timing:
-        self.asked += 1
-        return self.model.predict(case)
-
-
-class _Scaled:
-    """A time model whose times are multiplied by a factor."""
-
-    def __init__(self, model: TimeModel, factor: float) -> None:
-        self.model, self.factor = model, factor
-        self.name, self.summary, self.levels = model.name, model.summary, model.levels
-
-    def predict(self, case: Case) -> Timing:
-        timing = self.model.predict(case)
-        spent = {part: seconds * self.factor for part, seconds in timing.breakdown.items()}
-        return replace(timing, time=timing.time.scaled(self.factor), breakdown=spent)
-
-
-class _ScaledPower:
-    """A power model whose watts are multiplied by a factor."""
-
-    def __init__(self, model: PowerModel, factor: float) -> None:
-        self.model, self.factor = model, factor
-        self.name, self.summary = model.name, model.summary
-
-    def predict(self, case: Case, timing: Timing) -> Power:
-        power = self.model.predict(case, timing)
-        if self.factor == 1.0:
-            return power
-        parts = {name: watts * self.factor for name, watts in power.components.items()}
-        return replace(power, power=power.power.scaled(self.factor), components=parts)
+def _point(settled: Settled, slower: float, more: float) -> ClockPoint:
+    """Return what the models say, times that take so many times as long and powers so many times as much."""
+    case, limit = settled.case, settled.case.gpu.power_limit
+    time, drawn = settled.timing.time, settled.power.power
+    if (slower, more) != (1.0, 1.0):
+        time, drawn = time.scaled(slower), drawn.scaled(more)
+    sustained = limit is None or drawn.value <= limit
+    power = capped(drawn, limit) if sustained else drawn
+    return ClockPoint(case.clocks.sm, time, power, time.combine(power, operator.mul, "J"), sustained)

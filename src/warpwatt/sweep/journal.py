@@ -54,7 +54,6 @@ def fingerprint(sweep: Sweep) -> str:
         "clocks": sweep.clocks,
         "options": {**asdict(sweep.options), "levels": sorted(map(str, sweep.options.levels))},
         "choice": asdict(sweep.choice),
-        "curve": sweep.curve,
         "measured": repr(sweep.measured),
     }
     return digest(json.dumps(facts, sort_keys=True, default=str).encode())

@@ -2,8 +2,7 @@
 
 Neighbours in a sweep share most: a kernel is compiled once per configuration and target, executed once per
 launch, put on each GPU once, and then taken through the clocks. A row is what
-:func:`warpwatt.compose.predict` says, because it is made of the same stages; only with ``Sweep.curve`` the
-time is read off a :class:`~warpwatt.sweep.clock_curve.ClockCurve`. A row of an application is what
+:func:`warpwatt.compose.predict` says, because it is made of the same stages. A row of an application is what
 :func:`~warpwatt.jobs.application.predict_application` says, one of a saved run what
 :func:`~warpwatt.run.session.rerun` says.
 """
@@ -23,7 +22,7 @@ from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import check_launch, default_clocks
-from warpwatt.models.registry import power_model
+from warpwatt.models.registry import power_model, time_model
 from warpwatt.request.launches import check_pointers
 from warpwatt.sweep.outcome import of_application, of_kernel, with_outcome
 from warpwatt.sweep.tasks import present
@@ -81,7 +80,7 @@ def _on_gpu(sweep: Sweep, request: Request, kernel: Kernel, gpu: Gpu, rows: Sequ
         work = workload(analyse(kernel, launch, choice), gpu, kernel.resources, choice.unknown)
         profile, measured = sweep.measured.of(kernel, request, gpu)
         case = Case(kernel, work, launch, gpu, default_clocks(gpu), profile, measured)
-        models = LaunchModels((sweep.time_model(gpu), power_model(choice.power)), case, choice)
+        models = LaunchModels((time_model(choice.time), power_model(choice.power)), case, choice)
     except Exception as error:  # noqa: BLE001 - as above
         yield from failed(rows, error)
         return

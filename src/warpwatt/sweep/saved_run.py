@@ -35,7 +35,7 @@ def predict_run(sweep: Sweep, task: Task, rows: Sequence[Row]) -> Iterator[tuple
     clocks = [_clocks(row, default_clocks(gpu)) for row, gpu in zip(rows, gpus, strict=True)]
     wanted = Wanted(gpus, sweep.choice, clocks, BUDGET * len(rows), lambda _: None, measured=sweep.measured)
     recording = Recording(Path(task.source.name), task.source.data)
-    result = rerun(recording, wanted, sweep.time_model)
+    result = rerun(recording, wanted)
     for row, run in zip(rows, result.runs, strict=True):
         yield _outcome(row, run, result)
 

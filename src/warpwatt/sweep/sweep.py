@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warpwatt.compose import Choice
-from warpwatt.core.case import SmoothModel, TimeModel
 from warpwatt.core.gpu import Gpu
 from warpwatt.frontend.options import CompileOptions
-from warpwatt.models.registry import time_model
 from warpwatt.request.measured import MeasuredLaunches
-from warpwatt.sweep.clock_curve import ClockCurve
 from warpwatt.sweep.configurations import Configuration
 from warpwatt.sweep.rows import Row
 
@@ -35,9 +32,6 @@ class Sweep:
         None lets the board choose.
     choice
         Models and level; loop counts come from the launches.
-    curve
-        Whether times between clocks are read off a curve: faster and smoother than asking a simulating model
-        at each.
     measured
         Measured launches: they correct the times, and some models are fitted to them.
     """
@@ -48,7 +42,6 @@ class Sweep:
     clocks: tuple[Asked | None, ...] = (None,)
     options: CompileOptions = field(default_factory=CompileOptions)
     choice: Choice = field(default_factory=Choice)
-    curve: bool = False
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
 
     def __len__(self) -> int:
@@ -102,14 +95,6 @@ class Sweep:
     def clocks_of(self, gpu: Gpu) -> list[int]:
         """Return which clocks are asked of a GPU."""
         return [at for at, asked in enumerate(self.clocks) if asked is None or asked.fits(gpu)]
-
-    def time_model(self, gpu: Gpu) -> TimeModel:
-        """Return the model that says how long a case on ``gpu`` takes."""
-        model = time_model(self.choice.time)
-        if not self.curve or isinstance(model, SmoothModel):
-            return model
-        asked = [clocks.sm for clocks in self.clocks if clocks is not None and clocks.fits(gpu)]
-        return ClockCurve(model, min(asked, default=gpu.boost_clock), max([*asked, gpu.boost_clock]))
 
 
 def _asked(clocks: Asked | None) -> dict[str, Any]:

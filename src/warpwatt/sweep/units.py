@@ -48,7 +48,7 @@ def units(sweep: Sweep, done: Container[int], workers: int) -> Iterator[Unit]:
     parts = _parts(sweep, done)
     ahead = list(itertools.islice(parts, PER_WORKER * workers * MOST_GROUPS))
     parts = itertools.chain(ahead, parts)
-    if len(ahead) < workers and not sweep.curve:  # a curve needs the same few simulations everywhere
+    if len(ahead) < workers:
         parts = _split(parts, workers)
     together = max(1, len(ahead) // (PER_WORKER * workers))
     for _, alike in itertools.groupby(parts, lambda part: _kernel(sweep, part)):

@@ -15,7 +15,7 @@ from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.jobs.application import predict_application
-from warpwatt.models.registry import power_model
+from warpwatt.models.registry import power_model, time_model
 from warpwatt.request.launch_text import Request
 
 if TYPE_CHECKING:
@@ -79,6 +79,6 @@ class Whole:
             request = Request(node.kernel, node.launch, node.loop_counts)
             profile, measured = sweep.measured.of(kernel, request, gpu)
             case = Case(kernel, work, node.launch, gpu, default_clocks(gpu), profile, measured)
-            models = sweep.time_model(gpu), power_model(choice.power)
+            models = time_model(choice.time), power_model(choice.power)
             self._models[node] = LaunchModels(models, case, choice)
         return self._models[node]

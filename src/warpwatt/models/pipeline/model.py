@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
-from warpwatt.core.gpu import clock_parameter
+from warpwatt.core.gpu import Clocks, clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
+from warpwatt.core.warps import WarpStates
 from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.workload import OFF_CHIP
+from warpwatt.gpus import default_clocks
+from warpwatt.models.clock_curve import ClockCurve, draw_curve
 from warpwatt.models.dram import slowdown, visit_bytes
 from warpwatt.models.memo import at_any_clock, at_each_clock
 from warpwatt.models.pipeline.chip import ChipLaunch
@@ -30,6 +33,9 @@ MODEL_SPREAD = 0.15
 kernels of docs/validation/time_models.md 0.12 holds 80 %, every program weighing the same; tuned kernels need
 more. How much it holds of programs not used is in time_unseen.md."""
 
+OFF_SM_CLOCK = ("dram",)
+"""Units that do not run on the SMs' clock."""
+
 
 class Pipeline:
     """Cycles of one SM, instruction by instruction; the roofline's time where nothing was traced."""
@@ -47,19 +53,36 @@ class Pipeline:
         return _instead(Roofline().predict(case)) if not traced(case) else _timing(case)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Simulated:
+    """What the simulation says at one clock."""
+
+    seconds: float
+    busy: dict[str, float]
+    """Unit to its busy share of the time."""
+    warps: WarpStates
+    remarks: tuple[str, ...]
+
+
 @at_each_clock
 def _timing(case: Case) -> Timing:
-    """Return the timing of a case with streams of machine code."""
-    launched = chip_launch(case)
-    result = simulate_grid(launched)
-    queue = atomics_roof(case)
-    seconds = _startup(case, launched) + max(result.cycles / case.clocks.sm, queue.seconds)
-    busy = utilisation(result, launched)
-    if queue.seconds > 0:
-        busy[queue.key] = queue.seconds / seconds
-    warps = warp_states(result, launched)
-    stalls = warps.shares()
-    by_instruction = warps.cycles.sum(axis=1) / warps.total
+    """Return the timing of a case with streams of machine code.
+
+    All clocks follow from few simulations: times lie on one curve through that at the board's default clock,
+    whose work the units do at every clock; what warps wait for is that of the nearest clock simulated.
+    """
+    default = default_clocks(case.gpu).sm
+    reference = _simulated(_at(case, default))
+    seconds, busy, near = reference.seconds, dict(reference.busy), reference
+    if case.clocks.sm != default:
+        curve = _curve(_at(case, default))
+        cycles = curve.cycles(case.clocks.sm) / curve.cycles(default)
+        seconds *= cycles * default / case.clocks.sm
+        slower = {unit: seconds / reference.seconds if unit in OFF_SM_CLOCK else cycles for unit in busy}
+        busy = {unit: min(1.0, share / slower[unit]) for unit, share in busy.items()}
+        near = _simulated(_at(case, curve.nearest(case.clocks.sm)))
+    stalls = near.warps.shares()
+    by_instruction = near.warps.cycles.sum(axis=1) / near.warps.total
     asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
     draws = _draws(case, seconds, busy, asleep)
     return Timing(
@@ -70,9 +93,32 @@ def _timing(case: Case) -> Timing:
         utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
         stalls=stalls,
         shares=tuple(by_instruction.tolist()),
-        warps=warps,
-        warnings=result.remarks,
+        warps=near.warps,
+        warnings=reference.remarks,
     )
+
+
+def _at(case: Case, clock: float) -> Case:
+    """Return the case at another SM clock, however sure that is."""
+    return replace(case, clocks=Clocks(clock, case.clocks.memory))
+
+
+@at_each_clock
+def _curve(case: Case) -> ClockCurve:
+    """Return the cycles of a launch against the SM clock, its memory clock that of the case."""
+    return draw_curve(lambda clock: _simulated(_at(case, clock)).seconds * clock, case.clocks.sm)
+
+
+@at_each_clock
+def _simulated(case: Case) -> _Simulated:
+    launched = chip_launch(case)
+    result = simulate_grid(launched)
+    queue = atomics_roof(case)
+    seconds = _startup(case, launched) + max(result.cycles / case.clocks.sm, queue.seconds)
+    busy = utilisation(result, launched)
+    if queue.seconds > 0:
+        busy[queue.key] = queue.seconds / seconds
+    return _Simulated(seconds, busy, warp_states(result, launched), result.remarks)
 
 
 def traced(case: Case) -> bool:

@@ -35,7 +35,6 @@ class WangChu:
     name = "wang-chu"
     summary = "memory as a queue, computation as a server, at any pair of clocks (Wang & Chu 2018); every GPU"
     levels = (Level.SASS, Level.PTX)
-    smooth_in_clocks = True
 
     def predict(self, case: Case) -> Timing:
         """Return the timing; a profile of the same launch supplies counters and a time to start from.
