@@ -54,7 +54,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Simulated:
+class Simulated:
     """What the simulation says at one clock."""
 
     seconds: float
@@ -72,7 +72,7 @@ def _timing(case: Case) -> Timing:
     whose work the units do at every clock; what warps wait for is that of the nearest clock simulated.
     """
     default = default_clocks(case.gpu).sm
-    reference = _simulated(_at(case, default))
+    reference = simulate_case(_at(case, default))
     seconds, busy, near = reference.seconds, dict(reference.busy), reference
     if case.clocks.sm != default:
         curve = _curve(_at(case, default))
@@ -80,7 +80,7 @@ def _timing(case: Case) -> Timing:
         seconds *= cycles * default / case.clocks.sm
         slower = {unit: seconds / reference.seconds if unit in OFF_SM_CLOCK else cycles for unit in busy}
         busy = {unit: min(1.0, share / slower[unit]) for unit, share in busy.items()}
-        near = _simulated(_at(case, curve.nearest(case.clocks.sm)))
+        near = simulate_case(_at(case, curve.nearest(case.clocks.sm)))
     stalls = near.warps.shares()
     by_instruction = near.warps.cycles.sum(axis=1) / near.warps.total
     asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
@@ -106,11 +106,12 @@ def _at(case: Case, clock: float) -> Case:
 @at_each_clock
 def _curve(case: Case) -> ClockCurve:
     """Return the cycles of a launch against the SM clock, its memory clock that of the case."""
-    return draw_curve(lambda clock: _simulated(_at(case, clock)).seconds * clock, case.clocks.sm)
+    return draw_curve(lambda clock: simulate_case(_at(case, clock)).seconds * clock, case.clocks.sm)
 
 
 @at_each_clock
-def _simulated(case: Case) -> _Simulated:
+def simulate_case(case: Case) -> Simulated:
+    """Return what the simulation says at the case's clocks, evenly or not (see :func:`_timing`)."""
     launched = chip_launch(case)
     result = simulate_grid(launched)
     queue = atomics_roof(case)
@@ -118,7 +119,7 @@ def _simulated(case: Case) -> _Simulated:
     busy = utilisation(result, launched)
     if queue.seconds > 0:
         busy[queue.key] = queue.seconds / seconds
-    return _Simulated(seconds, busy, warp_states(result, launched), result.remarks)
+    return Simulated(seconds, busy, warp_states(result, launched), result.remarks)
 
 
 def traced(case: Case) -> bool:
