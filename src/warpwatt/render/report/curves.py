@@ -100,10 +100,7 @@ class ClockCharts:
 def clock_charts(sweep: ClockSweep) -> ClockCharts:
     """Return the charts of a sweep."""
     charts = tuple(_clock_chart(sweep, name, unit, of) for name, unit, of in QUANTITIES)
-    how = (
-        f"{len(sweep.points)} clocks that the driver offers, memory clock as predicted; the time model was "
-        f"asked at {sweep.asked} of them, the rest is read off a curve through the prediction."
-    )
+    how = f"{len(sweep.points)} clocks that the driver offers, memory clock as predicted."
     return ClockCharts(charts, _summary(sweep), how)
 
 
