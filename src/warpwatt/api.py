@@ -69,6 +69,8 @@ class Options(TypedDict, total=False):
     model: str | Iterable[str]
     clock: str | float | None
     """MHz of the SMs, or ``"SM,MEMORY"``."""
+    power_limit: str | float | None
+    """W that the board may draw, where that is not the data sheet's."""
     level: str | None
     unknown: str
     profile: str | os.PathLike[str] | None
@@ -190,10 +192,12 @@ def _compilation(options: Options) -> CompilationOptions:
 
 def _modelling(options: Options) -> ModelOptions:
     model, clock, profile = options.get("model", ()), options.get("clock"), options.get("profile")
+    limit = options.get("power_limit")
     return ModelOptions(
         (model,) if isinstance(model, str) else tuple(model),
         None if clock is None else str(clock),
         options.get("level"),
         Unknown(options.get("unknown", Unknown.ESTIMATE)),
         None if profile is None else Path(profile),
+        power_limit=None if limit is None else str(limit),
     )

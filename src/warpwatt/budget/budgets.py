@@ -193,10 +193,18 @@ class _Reader:
         clock = table.get("clock")
         if clock is not None and (isinstance(clock, bool) or not isinstance(clock, (str, int, float))):
             raise self.error(f"not a clock: {clock!r}", (*path, "clock"), 'MHz: clock = 1410, or "1410,1215"')
+        limit = table.get("power_limit")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (str, int, float))):
+            raise self.error(f"not a power limit: {limit!r}", (*path, "power_limit"), "W: power_limit = 420")
         level = self.text(table, "level", path)
         if level not in (None, "ptx", "sass"):
             raise self.error(f"no level {level!r}", (*path, "level"), "levels: ptx sass")
-        return ModelOptions(self.texts(table, "model", path), None if clock is None else str(clock), level)
+        return ModelOptions(
+            self.texts(table, "model", path),
+            None if clock is None else str(clock),
+            level,
+            power_limit=None if limit is None else str(limit),
+        )
 
     def _quantile(self, table: Mapping[str, Any], path: Key) -> Quantile:
         name = self.text(table, "quantile", path) or Quantile.VALUE.value

@@ -23,7 +23,7 @@ def run_application(session: Session) -> tuple[ApplicationPrediction, ...]:
     """Return one result per GPU of the session."""
     application = load_application(session.file)
     predict_node = predictor(session)
-    predictions, gpus = [], complete_gpus(session.gpus)
+    predictions, gpus = [], complete_gpus(session.gpus, power_limit=session.modelling.power_limit)
     for number, gpu in enumerate(gpus, 1):
         with step(counted(gpu.name, number, len(gpus))):
             predictions.append(predict_application(application, gpu, predict_node))

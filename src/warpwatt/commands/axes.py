@@ -65,6 +65,7 @@ class Axes:
     unknown: Unknown = Unknown.ESTIMATE
     profile: Path | None = None
     profile_arg: tuple[str, ...] = ()
+    power_limit: str | None = None
     flags: tuple[str, ...] = ()
 
 
@@ -102,7 +103,7 @@ def sweep_of(gpu: str, axes: Axes, *, notify: Callable[[str], None] | None = Non
     from warpwatt.sweep.clockless import check_clocks
     from warpwatt.sweep.sweep import Sweep
 
-    gpus = complete_gpus(gpu, notify or note)
+    gpus = complete_gpus(gpu, notify or note, axes.power_limit)
     measured = MeasuredLaunches.read(axes.profile, axes.profile_arg, gpus[0] if len(gpus) == 1 else None)
     for remark in filter(None, (not_used(measured.profiles, one) for one in gpus)):
         note(remark)

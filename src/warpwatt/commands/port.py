@@ -102,6 +102,7 @@ asked_options = o.group(
 @asked_options
 @click.option("--model", multiple=True, metavar="[time=|power=]NAME", help="For the kernels; resios: none.")
 @click.option("--clock", metavar="SM[,MEM]", help="MHz; default: boost within the power limit.")
+@click.option("--power-limit", metavar="W", help="W that the board may draw; default: the data sheet's.")
 @click.option("--check", is_flag=True, help="Emulate the kernels at these sizes and compare with the C.")
 @destination_options(PortFormat, PortDestination, emit_option)
 def port(
@@ -110,6 +111,7 @@ def port(
     asked: AskedOptions,
     model: tuple[str, ...],
     clock: str | None,
+    power_limit: str | None,
     check: bool,
     writing: PortDestination,
 ) -> None:
@@ -130,7 +132,7 @@ def port(
     shape, text, request = writing.checked(PortFormat), read_source(source), _request(asked)
     choice = model_choice(ModelOptions(model=model))
     found: list[Port] = []
-    devices = complete_gpus(gpu)
+    devices = complete_gpus(gpu, power_limit=power_limit)
     for number, device in enumerate(devices, 1):
         wanted = request if not found else replace(request, run=False)
         with step(counted(device.name, number, len(devices))):

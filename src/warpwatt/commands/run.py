@@ -146,7 +146,7 @@ def run(
     for path in (running.trace, running.save):
         if path is not None:
             Writer.check(path, force=writing.force)
-    gpus = complete_gpus(gpu)
+    gpus = complete_gpus(gpu, power_limit=modelling.power_limit)
     clocks = [parse_clocks(modelling.clock, each) for each in gpus]
     only = gpus[0] if len(gpus) == 1 else None
     measured = MeasuredLaunches.read(modelling.profile, modelling.profile_arg, only)

@@ -54,7 +54,7 @@ def predict_saved_run(session: Session) -> RunResult:
     from warpwatt.run.recording import Recording
     from warpwatt.run.session import Wanted, rerun
 
-    gpus = complete_gpus(session.gpus)
+    gpus = complete_gpus(session.gpus, power_limit=session.modelling.power_limit)
     clocks = [parse_clocks(session.modelling.clock, gpu) for gpu in gpus]
     said = session.modelling
     only = gpus[0] if len(gpus) == 1 else None

@@ -44,7 +44,11 @@ def is_application(path: Path) -> bool:
 def simulated(session: Session, platform: Path | None, place: str) -> Simulation:
     """Return the job list of the session simulated on a platform file, or on one node with its GPUs."""
     jobs = read_jobs(session.file)
-    where = _platform(platform) if platform else one_node(complete_gpus(session.gpus))
+    where = (
+        _platform(platform)
+        if platform
+        else one_node(complete_gpus(session.gpus, power_limit=session.modelling.power_limit))
+    )
 
     def predictors(job: Job) -> Predictor:
         modelling = replace(
@@ -98,7 +102,7 @@ def write_jobs(simulation: Simulation, path: Path, *, force: bool) -> None:
 def write_shared(session: Session, writer: Writer) -> None:
     """Write an application with its kernels one at a time and side by side, for every GPU."""
     application = load_application(session.file)
-    gpus = complete_gpus(session.gpus)
+    gpus = complete_gpus(session.gpus, power_limit=session.modelling.power_limit)
     alone = run_application(session)
     pairs = [(a, share_application(application, a, gpu)) for a, gpu in zip(alone, gpus, strict=True)]
     renderers = {"text": render_shared_text, "json": render_shared_json}

@@ -178,10 +178,17 @@ class Gpu:
     ecc_dram_share: float | None = None
     """Share of the DRAM bandwidth that error correction leaves, where the board ships with it on and keeps
     the check bits in its memory (GDDR6); ``memory`` has it in."""
+    listed_power_limit: float | None = None
+    """The data sheet's power limit, where somebody set another; None where it holds."""
     inherits: str = ""
     """Name of the built-in board that a user's own board takes values over from, empty for none."""
     inherited: tuple[str, ...] = ()
     """Fields whose values are that board's."""
+
+    @property
+    def rated_power(self) -> float | None:
+        """The data sheet's power limit in W, whatever limit is set."""
+        return self.power_limit if self.listed_power_limit is None else self.listed_power_limit
 
     @property
     def product(self) -> str:

@@ -11,7 +11,7 @@ Public names: ``find(name) -> Gpu``, ``find_many(list) -> tuple[Gpu, ...]``, ``n
 from warpwatt.gpus.capabilities import capability
 from warpwatt.gpus.catalog import names
 from warpwatt.gpus.launchable import check_launch
-from warpwatt.gpus.load import default_clocks, find, find_many, missing, names_many
+from warpwatt.gpus.load import default_clocks, find, find_many, missing, names_many, with_power_limit
 from warpwatt.gpus.occupancy import occupancy
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "names",
     "names_many",
     "occupancy",
+    "with_power_limit",
 ]

@@ -158,6 +158,16 @@ def without_ecc(gpu: Gpu) -> Gpu:
     )
 
 
+def with_power_limit(gpu: Gpu, watts: float) -> Gpu:
+    """Return ``gpu`` whose maker or operator (``nvidia-smi -pl``) set another power limit.
+
+    >>> gpu = with_power_limit(find("rtx3090"), 420.0)
+    >>> gpu.power_limit, gpu.rated_power
+    (420.0, 350.0)
+    """
+    return replace(gpu, power_limit=watts, listed_power_limit=gpu.rated_power)
+
+
 def missing(gpu: Gpu) -> tuple[str, ...]:
     """Return the names of what a prediction needs and nobody has supplied for this GPU; empty is good.
 

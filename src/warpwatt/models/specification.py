@@ -131,17 +131,17 @@ def flop_joules(gpu: Gpu, unit: Unit) -> float:
 
 
 def power_limit(gpu: Gpu) -> float:
-    """Return the board's power limit in W.
+    """Return the data sheet's power limit in W: what the board is built for, whatever limit is set.
 
     Raises
     ------
     UnsupportedGpuError
         If it is not known.
     """
-    if gpu.power_limit is None:
+    if gpu.rated_power is None:
         fix = "add power_limit to a user GPU file, or choose another power model"
         raise UnsupportedGpuError(f"the board power of {gpu.name} is not known", hint=fix)
-    return gpu.power_limit
+    return gpu.rated_power
 
 
 def relative_voltage(case: Case) -> float:

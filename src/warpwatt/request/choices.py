@@ -12,13 +12,15 @@ from warpwatt.core.errors import InputError, UnsupportedGpuError, UsageError
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.program import Level
 from warpwatt.core.progress import interrupted
-from warpwatt.gpus import default_clocks, find_many, missing, names_many
+from warpwatt.gpus import default_clocks, find_many, missing, names_many, with_power_limit
 from warpwatt.models.registry import split_choice
 
 if TYPE_CHECKING:
     from warpwatt.request.options import ModelOptions
 
 MEGA = 1e6
+POWER_LIMITS = (0.2, 2.0)
+"""Of the data sheet's power limit: below it boards do not go (100 of 700 W at least), nor makers beyond."""
 PIPELINE = "pipeline"
 """The time model whose time of PTX is another model's."""
 
@@ -29,13 +31,19 @@ def note(text: str) -> None:
         print(f"note: {text}", file=sys.stderr)  # noqa: T201 - diagnostics go to stderr
 
 
-def complete_gpus(names: str, notify: Callable[[str], None] = note) -> tuple[Gpu, ...]:
+def complete_gpus(
+    names: str, notify: Callable[[str], None] = note, power_limit: str | None = None
+) -> tuple[Gpu, ...]:
     """Return the GPUs named; one that lacks data a prediction needs is an error, under ``all`` told.
+
+    ``power_limit`` in W takes the place of that of the data sheet.
 
     Raises
     ------
     UnknownGpuError, UnsupportedGpuError
         If a GPU is not known, or lacks data a prediction needs.
+    InputError
+        If no board can be set to that limit.
     """
     found = find_many(names)
     complete = []
@@ -48,7 +56,21 @@ def complete_gpus(names: str, notify: Callable[[str], None] = note) -> tuple[Gpu
         else:
             hint = "put a user file with these fields into the folder that `warpwatt gpus check` names"
             raise UnsupportedGpuError(f"{gpu.name} lacks {', '.join(lacking)}", hint=hint)
-    return tuple(complete)
+    return tuple(_limited(gpu, power_limit) for gpu in complete)
+
+
+def _limited(gpu: Gpu, power_limit: str | None) -> Gpu:
+    if power_limit is None or gpu.power_limit is None:
+        return gpu
+    low, high = (round(share * gpu.power_limit) for share in POWER_LIMITS)
+    try:
+        watts = float(power_limit)
+    except ValueError:
+        raise InputError(f"not a power limit: {power_limit!r}", hint="write --power-limit WATTS") from None
+    if not low <= watts <= high:
+        hint = f"{gpu.name} has {gpu.power_limit:g} W on its data sheet; {low} to {high} W are taken"
+        raise InputError(f"impossible power limit: {power_limit} W", hint=hint)
+    return with_power_limit(gpu, watts)
 
 
 def parse_clocks(text: str | None, gpu: Gpu) -> Clocks | None:

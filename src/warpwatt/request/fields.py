@@ -146,6 +146,11 @@ FIELDS = (
         ),
     ),
     Field(
+        "power_limit", Group.MODELS, Kind.TEXT,
+        "W that the board may draw, as its maker or nvidia-smi -pl set it; default: the data sheet's.", "W",
+        "power_limit", paired=True,
+    ),
+    Field(
         "level", Group.MODELS, Kind.CHOICE,
         "What is analysed; default: machine code where there is any, else PTX.", key="level",
         choices=(Level.PTX.value, Level.SASS.value),

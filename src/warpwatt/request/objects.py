@@ -45,7 +45,7 @@ def run_object(
     if triton.is_function(kernel):
         launch = replace(launch, arg=format_pairs(triton.passed(values)))
     typed, made, predictions = typed_text(launch), dict[str, "ObjectKernel"](), list["Prediction"]()
-    for gpu in complete_gpus(session.gpus, session.notify):
+    for gpu in complete_gpus(session.gpus, session.notify, session.modelling.power_limit):
         try:
             if gpu.target not in made:
                 made[gpu.target] = _made(session, kernel, gpu, typed.kernel or "", values)

@@ -24,7 +24,7 @@ class CompilationOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Which models, level and clocks; ``clock`` is ``SM[,MEM]`` in MHz."""
+    """Which models, level, clocks (``SM[,MEM]`` in MHz) and power limit (W)."""
 
     model: tuple[str, ...] = ()
     clock: str | None = None
@@ -32,3 +32,4 @@ class ModelOptions:
     unknown: Unknown = Unknown.ESTIMATE
     profile: Path | None = None
     profile_arg: tuple[str, ...] = ()
+    power_limit: str | None = None

@@ -64,7 +64,7 @@ class Session:
         """Return what ``answer`` says of every launch and GPU, as :meth:`run`."""
         source = self.opened()
         wanted = requests(source, launch, beside, self.compilation.define)
-        gpus = complete_gpus(self.gpus, self.notify)
+        gpus = complete_gpus(self.gpus, self.notify, self.modelling.power_limit)
         answers = []
         for request in wanted:
             kernels = self.kernels(source, request.kernel or "", gpus)

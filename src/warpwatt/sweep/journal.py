@@ -50,7 +50,7 @@ def fingerprint(sweep: Sweep) -> str:
         "tasks": [[_source(task.source), asdict(task.launch), task.application] for task in sweep.tasks],
         "files": sorted({(name, _source(file)) for task in sweep.tasks for name, file in task.files}),
         "configurations": [asdict(configuration) for configuration in sweep.configurations],
-        "gpus": [[gpu.name, repr(gpu.calibration)] for gpu in sweep.gpus],
+        "gpus": [[gpu.name, gpu.power_limit, repr(gpu.calibration)] for gpu in sweep.gpus],
         "clocks": sweep.clocks,
         "options": {**asdict(sweep.options), "levels": sorted(map(str, sweep.options.levels))},
         "choice": asdict(sweep.choice),

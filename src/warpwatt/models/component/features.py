@@ -56,7 +56,7 @@ def features(
         **{f"component.{_plain(name)}": watts.get(name, 0.0) for name in COMPONENTS},
         **{f"share.{_plain(name)}": watts.get(name, 0.0) / total for name in COMPONENTS},
         "component.total": total,
-        "limit_share": total / gpu.power_limit if gpu.power_limit else math.nan,
+        "limit_share": total / gpu.rated_power if gpu.rated_power else math.nan,
     }
 
 
@@ -94,7 +94,7 @@ def _machine(gpu: Gpu, clocks: Clocks) -> dict[str, float]:
         "clock.memory": clocks.memory,
         "clock.sm_share": clocks.sm / gpu.boost_clock,
         "clock.memory_share": clocks.memory / gpu.memory_clock,
-        "gpu.power_limit": gpu.power_limit or math.nan,
+        "gpu.power_limit": gpu.rated_power or math.nan,
         "gpu.sm_count": float(gpu.sm_count),
         "gpu.memory_bandwidth": gpu.memory_bandwidth,
     }

@@ -95,7 +95,7 @@ class Analysis:
         try:
             with in_folder_of(self.job.path):
                 self._progress("compiling", 0.0)
-                gpus = complete_gpus(self.job.query.gpu, lambda _: None)
+                gpus = complete_gpus(self.job.query.gpu, lambda _: None, self.job.query.power_limit)
                 with self.watch.stage("compile"):
                     modules = compile_all(session, [gpu.target for gpu in gpus])
                 open_questions = self._predict_all(session, gpus, modules)

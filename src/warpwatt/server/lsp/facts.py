@@ -20,6 +20,7 @@ class Query:
     maxrregcount: int | None = None
     model: tuple[str, ...] = ()
     clock: str | None = None
+    power_limit: str | None = None
     level: str | None = None
     advice: bool = True
     """Whether to find out, after the answer, what changes to the kernels would save."""

@@ -52,7 +52,15 @@ def key_of(module: Module, name: str, request: Request, gpu: Gpu, query: Query) 
         repr(request.launch),
         repr(request.loop_counts),
         repr(gpu),
-        [query.flags, query.maxrregcount, query.model, query.clock, query.level, query.beside],
+        [
+            query.flags,
+            query.maxrregcount,
+            query.model,
+            query.clock,
+            query.level,
+            query.beside,
+            query.power_limit,
+        ],
         fixed,
     ]
     return Key(digest(json.dumps(facts).encode()), code.places, own)

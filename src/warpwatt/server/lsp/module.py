@@ -87,7 +87,7 @@ def session_of(path: str, text: str, query: Query, *, report: bool = False) -> S
     compilation = CompilationOptions(
         query.define, query.include, query.toolkit, query.maxrregcount, query.flags
     )
-    modelling = ModelOptions(query.model, query.clock, query.level)
+    modelling = ModelOptions(query.model, query.clock, query.level, power_limit=query.power_limit)
     return Session(source, query.gpu, compilation, modelling, report, report, lambda _: None)
 
 

@@ -5,7 +5,7 @@
     gpu = ["h200", "a100"]          # also "all"; default h200
     define = ["TILE=16"]
     include = ["include"]           # relative to this file
-    clock = "1410,1215"             # MHz; also: flags, toolkit, maxrregcount, model, level, advice
+    clock = "1410,1215"             # MHz; also: flags, toolkit, maxrregcount, model, level, power_limit
     beside = ["time=volkov"]        # other models whose answers a hover shows too
 
     [[launch]]                      # for documents whose comments say no launch of this kernel

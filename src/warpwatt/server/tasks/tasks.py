@@ -171,6 +171,7 @@ def _session(
             request.get("clock"),
             level,
             Unknown(request.get("unknown", "estimate")),
+            power_limit=request.get("power_limit"),
         ),
         machine_code=not levels,
         advice=request.get("advice", True),
