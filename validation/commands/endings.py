@@ -27,6 +27,18 @@ LAUNCH = ["--grid", "512", "--block", "256", *(word for value in VALUES for word
 SOURCE = str(ROOT / "examples" / "saxpy.cu")
 SWEEP = ["sweep", SOURCE, *LAUNCH, "--gpu", "h200,a100", "--clock", "500:1900:5", "--jobs", "2"]
 PREDICT = ["predict", SOURCE, *LAUNCH, "--gpu", "h200", "--format", "json"]
+FRESH = [*PREDICT, "-D", "NAMED_NOWHERE"]
+"""The same prediction with nothing kept of its compilation."""
+PROGRAM = """\
+#include <cstdio>
+__global__ void add(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+int main() {
+    float *x;
+    cudaMalloc(&x, 4 << 20);
+    add<<<4096, 256>>>(x);
+    std::printf("%s\\n", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+"""
 HEAD = """\
 # Endings that nobody wants
 
@@ -141,6 +153,9 @@ def disks(folder: Path, wanted: str) -> list[str]:
     """Return the rows of the table of disks and caches."""
     warpwatt = [sys.executable, "-m", "warpwatt"]
     disk, rows = folder / "disk", []
+    program = folder / "program.cu"
+    program.write_text(PROGRAM, encoding="utf-8")
+    run = ["run", str(program)]
     fill = f"dd if=/dev/zero of={disk}/filler bs=1k count=1000 2>/dev/null; true"
     read_only = f"mkdir {disk}/cache && mount -o remount,ro {disk}"
     cases = [
@@ -152,6 +167,11 @@ def disks(folder: Path, wanted: str) -> list[str]:
         ("read-only, result", "predict", read_only, [*PREDICT, "-o", f"{disk}/out.json"], ""),
         ("read-only, result", "sweep", read_only, [*SWEEP, "-o", f"{disk}/out.csv"], ""),
         ("read-only, cache", "predict", read_only, PREDICT, "cache"),
+        ("disk full, result", "run", fill, [*run, "-o", f"{disk}/out.html"], ""),
+        ("disk full, launches", "run", fill, [*run, "--save", f"{disk}/launches"], ""),
+        ("disk full, cache", "run", fill, run, "cache"),
+        ("disk full, temporary files", "run", f"{fill} && export TMPDIR={disk}", run, ""),
+        ("disk full, temporary files", "predict", f"{fill} && export TMPDIR={disk}", FRESH, ""),
     ]
     for situation, verb, what, command, seen in cases:
         code, said, output = mounted(what, [*warpwatt, *command], folder, seen=seen)

@@ -71,6 +71,17 @@ def inclusions(canary: str) -> list[Attack]:
         "`#pragma GCC dependency`": f'#pragma GCC dependency "{canary}"\n',
         "computed name in a header of Thrust": f"#define __THRUST_DEVICE_SYSTEM_ROOT {canary[:-1]}\n#include <thrust/detail/config/device_system.h>\n#include <thrust/iterator/detail/device_system_tag.h>\n",
         "`#line` names it": f'#line 1 "{canary}"\n',
+        "a name of 5,000 letters": f'#include "{"a" * 5000}.h"\n#include "{canary}"\n',
+        "a name of 300 levels": f'#include "{"../" * 300}{rest}"\n',
+        "a name with a NUL": f'#include "{canary}\0.h"\n',
+        "a URL": f'#include "file://{canary}"\n',
+        "its own memory": '#include "/proc/self/environ"\n#include "/proc/self/mem"\n',
+        "`__has_include` spliced": f'#if __has_\\\ninclude("{canary}")\n#error yes\n#endif\n',
+        "`__has_include_next`": f'#if __has_include_next("{canary}")\n#error yes\n#endif\n',
+        "`__has_include` behind `defined`": f'#if defined(__has_include) && __has_include("{canary}")\n#error yes\n#endif\n',
+        "`#pragma once` and `#include`": f'#pragma once\n#pragma push_macro("include")\n#include "{canary}"\n',
+        "module map": f'#pragma clang module import "{canary}"\n',
+        "`#pragma comment`": f'#pragma comment(lib, "{canary}")\n',
     }
     attacks = [
         Attack(
@@ -86,6 +97,8 @@ def inclusions(canary: str) -> list[Attack]:
         "inline assembly `.file`": f'asm volatile(".file 7 \\"{canary}\\"\\n\\t.loc 7 1 1;");',
         "inline assembly `.include`": f'asm volatile(".include \\"{canary}\\"");',
         "inline assembly `.incbin`": f'asm volatile(".incbin \\"{canary}\\"");',
+        "inline assembly `.section`": f'asm volatile(".section .debug_str {{ .b8 0 }} .include \\"{canary}\\"");',
+        "inline assembly, another entry": f'asm volatile("ret; }} .visible .entry h() {{ .include \\"{canary}\\"");',
     }
     attacks += [
         Attack("inclusion", name, f"__global__ void f(int *p) {{ {text} p[0] = 1; }}\n", good=True)
@@ -226,6 +239,71 @@ def emulation_bombs() -> list[Attack]:
             "printf flood",
             '#include <stdio.h>\n__global__ void f(int *p) { for (int i = 0; i < 1000000; ++i) printf("%d\\n", p[i & 7]); }\n',
         ),
+        _run(
+            "recursion behind an argument",
+            "__device__ int r(int n) { return n < 2 ? n : r(n - 1) + r(n - 2); }\n__global__ void f(int *p) { p[0] = r(64 + p[1]); }\n",
+        ),
+        _run(
+            "malloc until the heap is full, for ever",
+            "__global__ void f(int *p) { for (long i = 0; i < 1l << 40; ++i) { int *q = (int *)malloc(1 << 20); if (q) q[0] = p[i & 7]; } }\n",
+        ),
+        _run(
+            "freeing what is not its own",
+            "__global__ void f(int *p) { free(p); free((char *)p + 3); free((void *)8); int *q = (int *)malloc(64); free(q); free(q); }\n",
+        ),
+        _run(
+            "waiting on a clock for a day",
+            "__global__ void f(int *p) { long a = clock64(); while (clock64() - a < 1l << 47); p[0] = 1; }\n",
+        ),
+        _run(
+            "sleeping for ever",
+            "__global__ void f(int *p) { for (long i = 0; i < 1l << 40; ++i) __nanosleep(1000000); p[0] = 1; }\n",
+        ),
+        _run(
+            "races at a million places",
+            "__global__ void f(int *p) { __shared__ int s[8192]; for (int k = 0; k < 1 << 20; ++k) s[(threadIdx.x * 7 + k) & 8191] += s[k & 8191]; p[0] = s[p[1] & 8191]; }\n",
+        ),
+        _run(
+            "a barrier that no phase ends",
+            '__global__ void f(int *p) { __shared__ unsigned long long b; unsigned a = (unsigned)__cvta_generic_to_shared(&b); asm volatile("mbarrier.init.shared.b64 [%0], 77;" :: "r"(a)); '
+            'asm volatile("{ .reg .pred q; L: mbarrier.try_wait.parity.shared.b64 q, [%0], 0; @!q bra L; }" :: "r"(a) : "memory"); p[0] = 1; }\n',
+        ),
+        _run(
+            "a bulk copy of what is not there",
+            "__global__ void f(int *p) { __shared__ alignas(128) int s[1024]; __shared__ unsigned long long b; unsigned a = (unsigned)__cvta_generic_to_shared(&b), d = (unsigned)__cvta_generic_to_shared(s); "
+            'asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 1048560, [%2];" :: "r"(d), "l"((char *)p + (1l << 36)), "r"(a) : "memory"); p[0] = s[p[1] & 1023]; }\n',
+        ),
+        _run(
+            "another block's shared memory that is not there",
+            '__global__ void f(int *p) { __shared__ int s[32]; unsigned a = (unsigned)__cvta_generic_to_shared(s), r; asm volatile("mapa.shared::cluster.u32 %0, %1, 13;" : "=r"(r) : "r"(a)); '
+            'int v; asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(v) : "r"(r + 0xfffff0)); p[0] = v; }\n',
+        ),
+        Attack(
+            "emulation bomb",
+            "tensor map of 2^60 elements",
+            "#include <cuda.h>\n__global__ void f(const __grid_constant__ CUtensorMap m, int *p) { p[0] = 1; }\n",
+            {
+                "grid": 1,
+                "block": 32,
+                "args": {"m": "tensor(f16[1073741824,1073741824], box=256x256, swizzle=128)", "p": "i32[64]"},
+            },
+            kinds=REFUSED | STOPPED,
+            good=True,
+        ),
+        Attack(
+            "emulation bomb",
+            "tensor map of 40 dimensions",
+            "#include <cuda.h>\n__global__ void f(const __grid_constant__ CUtensorMap m, int *p) { p[0] = 1; }\n",
+            {
+                "grid": 1,
+                "block": 32,
+                "args": {
+                    "m": f"tensor(f16[{','.join(['9'] * 40)}], box={'x'.join(['9'] * 40)})",
+                    "p": "i32[64]",
+                },
+            },
+            kinds=REFUSED,
+        ),
         _run("far out of bounds", "__global__ void f(int *p) { p[1l << 37] = 1; }\n"),
         _run("writing to address 0", "__global__ void f(int *p) { *(volatile int *)0 = p[0]; }\n"),
         _run(
@@ -300,6 +378,16 @@ def markup() -> list[Attack]:
         Attack("markup", "as the name of a file", f'#line 1 "{MARKUP}"\n{KERNEL}', good=True),
         Attack("markup", "as the name of a kernel", KERNEL, {**LAUNCH, "kernel": MARKUP}),
         Attack("markup", "as an argument", KERNEL, {**LAUNCH, "args": {"p": MARKUP}}),
+        Attack("markup", "as the name of a macro", KERNEL, more={"compilation": {"define": {MARKUP: "1"}}}),
+        Attack("markup", "as a model", KERNEL, more={"model": MARKUP}),
+        Attack("markup", "as a clock", KERNEL, more={"clock": MARKUP}),
+        Attack(
+            "markup",
+            "in a file's name of PTX",
+            PTX.format(f'.file 1 "{MARKUP}"\n'),
+            {"grid": 1, "block": 32, "args": {"0": "i32[64]"}},
+            good=True,
+        ),
         Attack("markup", "in an error", f"#error {MARKUP}\n{KERNEL}"),
         Attack("markup", "as a GPU", KERNEL, more={"gpus": [MARKUP]}, kinds=frozenset({"unknown-gpu"})),
         Attack(

@@ -131,7 +131,7 @@ def requests() -> list[Traffic]:
         ),
         (
             "size",
-            "10,000 headers",
+            "20,000 headers",
             lambda p: get(p, "/healthz", more="a: b\r\n" * 10_000),
             (200, 400, 431, 0),
         ),
@@ -284,6 +284,56 @@ def requests() -> list[Traffic]:
             lambda p: get(p, "/healthz", more="upgrade: websocket\r\nconnection: upgrade\r\n"),
             (200, 400),
         ),
+        (
+            "injection",
+            "HTTP/2 at once",
+            lambda _: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9),
+            (400, 404, 405, 421, 0),
+        ),
+        ("injection", "TRACE", lambda p: get(p, "/healthz").replace(b"GET", b"TRACE", 1), (404, 405)),
+        (
+            "injection",
+            "CONNECT",
+            lambda p: get(p, "localhost:22").replace(b"GET", b"CONNECT", 1),
+            (400, 404, 405, 421, 0),
+        ),
+        (
+            "injection",
+            "another host by the request line",
+            lambda p: get(p, "http://example.org/healthz"),
+            (400, 404, 421),
+        ),
+        (
+            "injection",
+            "a chunk of negative length",
+            lambda p: post(p, b"-5\r\nxxxxx\r\n0\r\n\r\n", "content-length:", "transfer-encoding: chunked"),
+            (400, 0),
+        ),
+        (
+            "injection",
+            "a chunk of 2^64",
+            lambda p: post(p, b"ffffffffffffffff\r\nx", "content-length:", "transfer-encoding: chunked"),
+            (400, 408, 413, 0),
+        ),
+        (
+            "size",
+            "20,000 headers",
+            lambda p: get(p, "/healthz", more="x: y\r\n" * 20_000),
+            (400, 413, 431, 0),
+        ),
+        (
+            "size",
+            "ranges of a page",
+            lambda p: get(p, "/page.css", more="range: bytes=" + ",".join(["0-"] * 2000) + "\r\n"),
+            (200, 206, 400, 404, 416),
+        ),
+        (
+            "JSON",
+            "a million fields",
+            lambda p: post(p, b"{" + b",".join(b'"k%d":1' % k for k in range(60_000)) + b"}"),
+            (400, 413, 422),
+        ),
+        ("JSON", "one field twice", lambda p: post(p, b'{"source": "x", "source": 1}'), (400, 422)),
     ]
     found = [_answered(name, group, make, *wanted) for group, name, make, wanted in items]
     return found + [_answered(f"`{path}`", "traversal", partial(get, path=path), 404, 400) for path in PATHS]

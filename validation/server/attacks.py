@@ -2,7 +2,8 @@
 
 ``python -m validation.server.attacks [GROUP...]`` starts a server of its own, sends everything that
 :mod:`~validation.server.attack_sources` and :mod:`~validation.server.attack_traffic` hold, asks ``/healthz`` twenty
-times a second meanwhile, and with all groups writes ``docs/validation/web_attacks.md``. A few minutes.
+times a second meanwhile; with all groups it attacks servers too whose system seems to lack a wall, and writes
+``docs/validation/web_attacks.md``. Some twenty minutes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from validation import ROOT
 from validation.server import attack_sources as sources
@@ -49,6 +50,14 @@ which 95 % of these answers came. *Held* means: the answer is one of those that 
 answer holds a word of the file that inclusions aim at, markup comes back escaped, and the server goes on.
 Landlock keeps files from workers here: {confined}.
 """
+ABSENT = {
+    "Landlock": "confinement.landlock_version = lambda: 0",
+    "seccomp filters": "confinement.filters_system_calls = lambda: False\n"
+    "confinement.refuse_system_calls = lambda _: None",
+}
+"""What makes a system seem to lack a wall, by the name that the server gives it."""
+ON_FILES = ("inclusion", "files", "markup", "after all")
+"""Groups sent to a server without a wall: what is to be read, started or shown; limits are the same."""
 
 
 @dataclass(slots=True)
@@ -91,8 +100,8 @@ class Pulse:
 
 
 @contextmanager
-def server() -> Iterator[tuple[int, subprocess.Popen[str]]]:
-    """Start a server on a free port and end it."""
+def server(absent: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """Start a server on a free port, whose system may seem to lack a wall, and end it."""
     command = [
         sys.executable,
         "-m",
@@ -105,7 +114,9 @@ def server() -> Iterator[tuple[int, subprocess.Popen[str]]]:
         "--memory",
         MEMORY,
     ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    change = f"from warpwatt.workers import confinement\n{ABSENT[absent]}\n" if absent else ""
+    (folder / "sitecustomize.py").write_text(change, encoding="ascii")
+    environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT / 'src'}"}
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=ROOT
     )
@@ -149,10 +160,10 @@ def attacked(port: int, attack: sources.Attack, secret: str) -> tuple[str, bool]
     return f"{kind}{line}: {message}{'; FILE SHOWN' if told else ''}", kind in attack.kinds and not told
 
 
-def run(groups: tuple[str, ...]) -> tuple[list[Result], Pulse, bool]:
-    """Attack a server of our own; return the results, the pulse and whether files are kept from workers."""
+def run(groups: tuple[str, ...], absent: str = "") -> tuple[list[Result], Pulse, dict[str, Any]]:
+    """Attack a server of our own; return the results, the pulse and what it says of its health."""
     results: list[Result] = []
-    with tempfile.TemporaryDirectory() as folder, server() as (port, process):
+    with tempfile.TemporaryDirectory() as folder, server(absent, Path(folder)) as (port, process):
         secret = secrets.token_hex(8)
         canary = Path(folder) / "canary.h"
         canary.write_text(f"#error canary {secret}\n", encoding="ascii")
@@ -197,7 +208,7 @@ def run(groups: tuple[str, ...]) -> tuple[list[Result], Pulse, bool]:
         health = traffic.exchange(HOST, port, traffic.get(port, "/healthz")).partition(b"\r\n\r\n")[2]
         pulse.stop.set()
         beating.join()
-    return results, pulse, json.loads(health)["confined"]
+    return results, pulse, json.loads(health)
 
 
 def tidy(port: int) -> tuple[str, bool]:
@@ -254,16 +265,36 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;")
 
 
+def page_without(absent: str, results: list[Result], health: dict[str, Any]) -> str:
+    """Return the part of the page about a server that lacks a wall."""
+    rows = [f"| {r.group} | {_cell(r.name)} | {_cell(r.outcome)} |" for r in results if not r.held]
+    missing = ", ".join(health["missing_walls"])
+    return (
+        f"\n## Without {absent}\n\n"
+        f"The system seems to have no {absent}: at its start the server warns, every page says so, `/healthz` answers "
+        f"`missing_walls: {missing}`, and without `--without-walls` it answers this machine only. What aims at files, "
+        f"and markup, sent again: {sum(r.held for r in results)} of {len(results)} held.\n"
+        + ("\n| attacks | what was sent | outcome, not held |\n| --- | --- | --- |\n" if rows else "")
+        + "\n".join(rows)
+    )
+
+
 def main() -> int:
     """Attack; return 1 if the server did not hold."""
     groups = tuple(sys.argv[1:])
-    results, pulse, confined = run(groups)
+    results, pulse, health = run(groups)
     late = [g for g in pulse.late if pulse.p95(g) > WANTED_P95_S]
     print(
         f"{sum(r.held for r in results)} of {len(results)} held; slow answers during: {', '.join(late) or 'none'}"
     )
     if not groups:
-        PAGE.write_text(page(results, pulse, confined=confined), encoding="utf-8")
+        text = page(results, pulse, confined=health["confined"])
+        for absent in ABSENT:
+            without, _, health = run(ON_FILES, absent)
+            assert absent in health["missing_walls"], health
+            text += page_without(absent, without, health)
+            results += without
+        PAGE.write_text(text, encoding="utf-8")
         print(f"wrote {PAGE}")
     return int(not all(r.held for r in results))
 

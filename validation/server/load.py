@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 from validation.server import attack_traffic as traffic
 from validation.server.attacks import HOST, Pulse, server
@@ -45,7 +47,7 @@ def main(seconds: float = 300.0, clients: int = 50) -> int:
     """Print what was answered and refused, and the slowest health check; return 1 where anything failed."""
     answers: Counter[int] = Counter()
     times: list[float] = []
-    with server() as (port, process):
+    with tempfile.TemporaryDirectory() as folder, server("", Path(folder)) as (port, process):
         pulse, until = Pulse(port, "load"), time.monotonic() + seconds
         threading.Thread(target=pulse.beat, daemon=True).start()
         each = [

@@ -10,6 +10,8 @@ from typing import Any
 from warpwatt.core.errors import ParseError
 
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_LONG = re.compile(r"[0-9a-fA-F_]{16}")
+"""Digits that may be a number of more than 64 bits."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -39,9 +41,16 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
 
     >>> parse_toml("a = [1, 2]", Path("x.toml"))
     {'a': [1, 2]}
+    >>> parse_toml("a = 10000000000000000000000000", Path("x.toml"))
+    Traceback (most recent call last):
+        ...
+    warpwatt.core.errors.ParseError: x.toml:1: not TOML: an integer of more than 64 bits
     """
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
+        if found := _LONG.search(text):
+            _check(data, text.count("\n", 0, found.start()) + 1, path)
+        return data
     except RecursionError:
         raise ParseError("not TOML that can be read: nested too deeply", file=path) from None
     except ValueError as error:  # besides wrong TOML: impossible dates, integers of thousands of digits
@@ -49,3 +58,12 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         ends = found is not None and found[1] is None
         line = text.count("\n") + 1 if ends else int(found[1]) if found is not None else None
         raise ParseError(f"not TOML: {_PLACE.sub('', problem)}", file=path, line=line) from None
+
+
+def _check(value: object, line: int, path: Path) -> None:
+    """Refuse integers of more than 64 bits, which TOML does not have, but Python reads."""
+    if isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _check(inner, line, path)
+    elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ParseError("not TOML: an integer of more than 64 bits", file=path, line=line)

@@ -25,11 +25,13 @@ _HINTS = (
     (_REMOVED, "removed"),
     (r"not supported on \.target|requires \.target|Cannot find feature", "arch"),
     (r"No such file or directory|could not open source file", "include"),
+    (r"No space left on device|Failed to preprocess host compiler properties", "room"),
 )
 _HINT_TEXT = {
     "removed": "this was removed from CUDA since; compile with a toolkit that has it: --toolkit 11.8",
     "arch": "for architecture-specific instructions add: -- -arch={target}a",
     "include": "name the folder that holds the header with -I DIR",
+    "room": "make room where temporary files go (TMPDIR), if that is full",
 }
 
 
@@ -74,12 +76,17 @@ def compile_error(output: str, compiler: str, target: str, *, file: str, hint: s
         f"{compiler} for {target}: {first.text}{more}",
         file=first.file or file,
         line=first.line,
-        hint=hint or _hint(output, target),
+        hint=hint or hint_of(output, target),
         details="\n".join(lines),
     )
 
 
-def _hint(output: str, target: str) -> str:
+def hint_of(output: str, target: str = "sm_90") -> str:
+    """Return what may help with what a compiler says; empty if nothing is known.
+
+    >>> hint_of("nvcc fatal   : Failed to preprocess host compiler properties.")
+    'make room where temporary files go (TMPDIR), if that is full'
+    """
     for pattern, kind in _HINTS:
         if re.search(pattern, output):
             return _HINT_TEXT[kind].format(target=target)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
+from warpwatt.frontend.messages import hint_of
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.run.client import RUNTIME
 from warpwatt.run.removed import removed_features
@@ -109,7 +110,9 @@ def compile_program(
         if not done.returncode:
             return program
     said = done.stderr + done.stdout
-    raise CompileError(f"{source.name} does not compile", details=said, hint=missing_header(said))
+    raise CompileError(
+        f"{source.name} does not compile", details=said, hint=missing_header(said) or hint_of(said)
+    )
 
 
 def missing_header(output: str) -> str:
