@@ -29,6 +29,7 @@ from warpwatt.emulate.undecided import narrowing
 from warpwatt.emulate.workload import check_known, workload
 from warpwatt.frontend.pointer_types import mismatches
 from warpwatt.gpus import check_launch, default_clocks, find
+from warpwatt.gpus.boost import usual_clock
 from warpwatt.gpus.loans import foreign_loans
 from warpwatt.models.attribution import line_costs
 from warpwatt.models.bounds import bounded
@@ -321,7 +322,8 @@ def clock_assumptions(case: Case) -> tuple[Assumption, ...]:
     if not clocks.spread:
         return ()
     held = "what the power limit sustains" if clocks.sustained else "what nothing holds back"
-    message = f"SM clock {si(clocks.sm, 'Hz')}, {held}; boards of this name differ"
+    seen = ", usual for its generation" if clocks.sm == usual_clock(gpu) else ""
+    message = f"SM clock {si(clocks.sm, 'Hz')}{seen}, {held}; boards of this name differ"
     return (Assumption(message, clock_parameter(gpu), clocks.spread, fix="--clock"),)
 
 

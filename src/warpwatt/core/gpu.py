@@ -172,7 +172,8 @@ class Gpu:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     observed_clock: float | None = None
     """SM clock somebody saw the board run at where its power limit does not bind; above ``boost_clock``
-    on boards that raise their clock by themselves. None: nobody has."""
+    on boards that raise their clock by themselves, below it where an application clock binds. None: nobody
+    has."""
     compute_memory_clock: float | None = None
     """Memory clock that the driver sets for CUDA programs, None where that is ``memory_clock``."""
     ecc_dram_share: float | None = None

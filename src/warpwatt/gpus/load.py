@@ -8,20 +8,13 @@ from pathlib import Path
 
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.gpus import boards, catalog
+from warpwatt.gpus.boost import clock_spread, free_clock
 from warpwatt.gpus.calibrations import calibration_files, load_calibration, stack_calibrations
 from warpwatt.gpus.catalog import Entry
 
 # What a prediction looks at beyond the fields every Gpu has.
 _TIMINGS = ("shared_latency", "l1_latency", "l2_latency", "dram_latency", "l2_bandwidth", "dram_bandwidth")
 _FIELDS = ("l1_shared_per_sm", "power_limit")
-CARD_SPREAD = 0.05
-"""Standard deviation of the logarithm of a GeForce board's clock: cards of one name differ in factory
-overclock and temperature, and games run them over a range of 13-18 % (the reviews cited as
-``observed_clock``)."""
-LAPTOP_SPREAD = 0.14
-"""The same of a laptop's GPU, whose power limit and boost clock are its maker's choice: 1.47-2.37 GHz for one
-chip, evenly spread (boost clocks on nvidia.com/geforce/gaming-laptops/compare, five boards of the 40 series:
-logarithm of highest over lowest 0.34-0.57, over the square root of 12)."""
 ARCHITECTURES = {
     name.lower(): name
     for name in (
@@ -123,8 +116,8 @@ def _packaged(entry: Entry) -> Gpu:
 def default_clocks(gpu: Gpu) -> Clocks:
     """Return the clocks of a CUDA program that nothing holds back (what a power limit sustains may be lower).
 
-    GeForce boards boost beyond the data sheet's clock, and how far differs from card to card: the clock that
-    somebody observed counts, with a spread.
+    Boards that raise their clock by themselves have the one that somebody observed, or that is usual for
+    boards like them, with a spread (:mod:`~warpwatt.gpus.boost`).
 
     >>> default_clocks(find("h200"))
     Clocks(sm=1980000000.0, memory=3186000000.0, sustained=False, spread=0.0)
@@ -132,17 +125,10 @@ def default_clocks(gpu: Gpu) -> Clocks:
     Clocks(sm=1965000000.0, memory=6801000000.0, sustained=False, spread=0.05)
     """
     return Clocks(
-        sm=gpu.observed_clock or gpu.boost_clock,
+        sm=free_clock(gpu),
         memory=gpu.compute_memory_clock or gpu.memory_clock,
-        spread=_clock_spread(gpu),
+        spread=clock_spread(gpu),
     )
-
-
-def _clock_spread(gpu: Gpu) -> float:
-    if not gpu.product.startswith("GeForce"):
-        return 0.0
-    given = gpu.inherits and "boost_clock" not in gpu.inherited
-    return LAPTOP_SPREAD if gpu.product.endswith("Laptop") and not given else CARD_SPREAD
 
 
 def without_ecc(gpu: Gpu) -> Gpu:
