@@ -66,7 +66,7 @@ def test_help_of_a_verb_loads_click_alone(verb):
         (["doctor"], {"click", "platformdirs"}, 160),
         (["predict", SAXPY, "--gpu", "h200"], PREDICT | SHOW, 600),
         (["predict", SAXPY, "--gpu", "h200", "--format", "json"], PREDICT, 540),
-        (["predict", SAXPY, "--gpu", "h200", "--format", "csv"], PREDICT, 530),
+        (["predict", SAXPY, "--gpu", "h200", "--format", "csv"], PREDICT, 535),
         (["predict", SAXPY, "--gpu", "h200", "--model", "power=component+learned"], PREDICT | SHOW, 600),
         (["predict", SAXPY, "--gpu", "k20", "--model", "power=alavani"], PREDICT | SHOW, 610),
         (["predict", PIPELINE, "--gpu", "h200"], PREDICT | SHOW, 600),
