@@ -1,10 +1,14 @@
-"""Random routines leave the same memory as on the counting engine, bit by bit, and fail where it does."""
+"""Random routines leave the same memory as on the counting engine, bit by bit, and fail where it does.
+
+Both where lanes' registers are LLVM's values and where they lie in the warp's record, as in long routines.
+"""
 
 from __future__ import annotations
 
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +16,7 @@ from tests.emulate.native.compare import memory_differences
 from tests.emulate.native.flows import FlowWriter
 from tests.emulate.native.programs import Writer, environment
 from warpwatt.emulate import native
-from warpwatt.emulate.functional import Outcome, execute
+from warpwatt.emulate.functional import Outcome, execute, text
 from warpwatt.emulate.run import Stop
 
 if TYPE_CHECKING:
@@ -22,7 +26,13 @@ if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
 
-QUIET = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["values", "record"])
+def form(request, monkeypatch):
+    """Let routines have one form, however long they are."""
+    monkeypatch.setattr(text, "MOST_PARKED", -1 if request.param else 10**9)
 
 
 def compare(routine: Routine, make: Callable[[], tuple[Context, DeviceMemory]]) -> Outcome:

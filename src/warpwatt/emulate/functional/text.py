@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.functional import accesses
-from warpwatt.emulate.functional.block_text import BlockText, Tables
+from warpwatt.emulate.functional.block_text import BlockText, RecordText, Tables
 from warpwatt.emulate.functional.ends import ENDS
+from warpwatt.emulate.functional.live_registers import successors
 from warpwatt.emulate.ir import Memory, Op, Type
 from warpwatt.emulate.native import memory_text
 from warpwatt.emulate.native.floats import EACH, FLOATS
@@ -46,10 +47,15 @@ RUN_TIME = (
 """The functions of the native core that the text calls."""
 
 
+MOST_PARKED = 1500
+"""Registers live at the starts of all blocks together, beyond which they lie in the warp's record."""
+
+
 def functional_text(routine: Routine) -> Tables:
     """Return the text of a routine, and the tables that go with it."""
     tables = Tables(routine, record=False)
-    text = BlockText(tables)
+    parked = sum(map(len, tables.live))
+    text = (RecordText if parked > MOST_PARKED else BlockText)(tables)
     _begin(text)
     for number, block in enumerate(routine.blocks):
         _enter(text, number, block)
@@ -63,7 +69,7 @@ def functional_text(routine: Routine) -> Tables:
 def _begin(text: BlockText) -> None:
     """Write what comes before the blocks: places of registers, the end, the choice of a block."""
     text.lines.append("define void @dispatch(ptr %m, ptr %w) {")
-    for name, place in text.tables.places.items():
+    for name, place in () if isinstance(text, RecordText) else text.tables.places.items():
         text.do(f"{place} = alloca {vector_type(text.register(name).type)}, align 64")
     for name, kind in (("%active", "i32"), ("%least", "i32"), ("%turn", "i64")):
         text.do(f"{name} = alloca {kind}")
@@ -128,6 +134,8 @@ def _write_block(text: BlockText, number: int, block: Block) -> None:
     if any(o.op is Op.SET and o.data in text.tables.leavers for o in block.operations):
         text.do("call void @converge_waiting_lanes(ptr %m, ptr %w)")
         text.do("store i32 -1, ptr %least")  # so that the choice is made anew
+    live = text.tables.live
+    text.keep(frozenset[str]().union(*(live[target] for target in successors(text.tables.routine, block))))
     ENDS[block.end.end](text, number, block.end)
 
 
