@@ -3,7 +3,7 @@
 import struct
 
 from warpwatt.core.program import Pointer
-from warpwatt.isa.sass.elf import Elf, Section, Symbol
+from warpwatt.isa.sass.elf import Elf, Section, Symbol, read_elf
 from warpwatt.isa.sass.image import read_image
 
 OBJECT, RELA, NOBITS = 1, 4, 8
@@ -33,3 +33,11 @@ def test_code_without_addresses_has_no_bank_of_ours():
     found = read_image(cubin((0x10, 2, 1), (0x20, LOW, 0)), "k", 75)
     assert found.immediates == {}
     assert found.constants == {}
+
+
+def test_variables_of_relocatable_code_that_start_as_zeros_have_no_bytes_in_the_file():
+    names = b"\0.nv.global\0.names\0".ljust(64, b"\0")
+    rows = [(0,) * 10, (1, 0x70000007, 3, 0, 64, 4096, 0, 0, 4, 0), (12, 3, 0, 0, 64, 64, 0, 0, 1, 0)]
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1", 1, 190, 1, 0, 0, 128, 0, 64, 0, 0, 64, 3, 2)
+    found = read_elf(head + names + b"".join(struct.pack("<IIQQQQIIQQ", *row) for row in rows))
+    assert found.section(".nv.global") == Section(".nv.global", 0x70000007, 3, 4096, 0, 0, b"")

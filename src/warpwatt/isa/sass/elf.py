@@ -23,8 +23,9 @@ _RELOCATION = {9: struct.Struct("<QQ"), 4: struct.Struct("<QQq")}
 """Rows of a relocation table by section type: SHT_REL, SHT_RELA."""
 
 _TYPE_SYMTAB = 2
-_WITHOUT_BYTES = (8, 0x7000000A)
-"""Types of sections that the file holds no bytes for: SHT_NOBITS, and shared memory in relocatable code."""
+_WITHOUT_BYTES = (8, 0x70000007, 0x7000000A)
+"""Types of sections that the file holds no bytes for: SHT_NOBITS, and in relocatable code variables that
+start as zeros and shared memory."""
 
 
 @dataclass(frozen=True, slots=True)
