@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
 from warpwatt.core.errors import CompileError, InputError
-from warpwatt.run.build import check_runtime, compile_program, elf_sections, nvcc_command
+from warpwatt.run.build import HEADERS, check_runtime, compile_program, elf_sections, nvcc_command
+from warpwatt.run.removed import removed_features
 
 
 def test_linking_takes_our_runtime_and_compiling_does_not():
@@ -25,6 +27,19 @@ def test_architectures_that_nvcc_forgot_are_left_out_and_said():
     )
     assert command.left_out == ("-arch=sm_35", "-gencode", "arch=compute_30,code=sm_30")
     assert command.words[1:5] == ("-arch", "sm_80", "-c", "a.cu")
+
+
+def test_headers_that_toolkits_lack_are_found(tmp_path):
+    one = tmp_path / "a.cu"
+    one.write_text("#include <nvtx3/nvToolsExt.h>\nauto pair() { return thrust::make_tuple(1, 2); }")
+    flags = removed_features([one])
+    assert flags[2:4] == ["-include", "thrust/tuple.h"]
+    (folder,) = (Path(flag[2:]) for flag in flags if flag.startswith("-I"))
+    assert (folder / "nvtx3" / "nvToolsExt.h").exists()
+    assert "-DCCCL_DISABLE_NVTX" in flags
+    assert not (HEADERS / "nvtx3").exists()  # Thrust would use it wherever it finds it
+    one.write_text("int main() {}")
+    assert removed_features([one]) == ["-include", "warpwatt_removed.h"]
 
 
 def elf(**sections: bytes) -> bytes:

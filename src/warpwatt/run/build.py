@@ -21,7 +21,7 @@ SOURCES = frozenset({".cu"})
 OLDEST_TARGET = 75
 """The oldest architecture that nvcc 13 compiles for."""
 HEADERS = Path(__file__).with_name("include")
-"""What CUDA 13 no longer declares, and headers that its wheels lack."""
+"""What CUDA 13 no longer declares, and a header that its wheels lack (another: ``removed.py``)."""
 _NO_LINK = frozenset({
     "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
     "-fatbin", "--fatbin", "-E", "--preprocess", "-M", "-MM", "--generate-dependencies", "-lib", "--lib",

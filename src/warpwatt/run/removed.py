@@ -18,6 +18,11 @@ FEATURES = {
 }
 """What the header is told -> what asks for it, all of it somewhere in the sources."""
 HEADER = "warpwatt_removed.h"
+_TUPLES = re.compile(rb"\bthrust::(make_tuple|tuple|get|tie)\b")
+"""Thrust's other headers brought these before CUDA Core Compute Libraries 3: ``thrust/tuple.h`` has them."""
+_NVTX = re.compile(rb"^\s*#\s*include\s*<nvtx3/nvToolsExt.h>", re.MULTILINE)
+_NVTX_HEADERS = Path(__file__).with_name("nvtx")
+"""Ours, in a folder of its own: where it is found, CUDA Core Compute Libraries want all of NVTX."""
 _FUNCTIONS = re.compile(rb"\bcudaThread[A-Z]\w*\s*\(")
 _INCLUDE = re.compile(rb"^\s*#\s*include\s*[\"<]([^\">]+)", re.MULTILINE)
 
@@ -31,6 +36,10 @@ def removed_features(sources: Iterable[Path]) -> list[str]:
     given = list(sources)
     texts = [path.read_bytes() for path in _with_includes(given)]
     used = [f"-D{name}" for name, needs in FEATURES.items() if all(any(map(n.search, texts)) for n in needs)]
+    if any(map(_TUPLES.search, texts)):
+        used += ["-include", "thrust/tuple.h"]
+    if any(map(_NVTX.search, texts)):
+        used += [f"-I{_NVTX_HEADERS}", "-DCCCL_DISABLE_NVTX"]
     # host code may have its own idea of CUDA's types, where it loads the driver itself
     if used or any(path.suffix == ".cu" for path in given) or any(map(_FUNCTIONS.search, texts)):
         return ["-include", HEADER, *used]
