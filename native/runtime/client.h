@@ -164,6 +164,9 @@ private:
     cudaError_t perform_one(Stream& stream, const ChildWork& work);
     cudaError_t perform_one(Stream& stream, const EmptyWork& work);
     cudaError_t perform_one(Stream& stream, const LibraryWork& work);
+    cudaError_t perform_one(Stream& stream, const ConditionalWork& work);
+    // Sets the values that conditional nodes of a graph and of graphs in it begin with.
+    cudaError_t set_conditions(const Graph& graph);
     cudaError_t call_host(Stream& stream, const std::function<void()>& function);
     // Whether the device is to do what touches only its own memory, after what is pending.
     bool is_for_device(std::initializer_list<std::uint64_t> addresses, bool is_linear);

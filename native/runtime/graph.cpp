@@ -31,11 +31,17 @@ GraphNode* Graph::clone_of(const GraphNode* original) const {
 std::unique_ptr<Graph> Graph::clone() const {
     auto copy = std::make_unique<Graph>();
     copy->number = number;
+    copy->conditions = conditions;
     std::unordered_map<const GraphNode*, GraphNode*> clones;
     for (auto& node : nodes) {
         GraphNode& added = copy->add(node->work, {});
         added.original = node.get();
         added.enabled = node->enabled;
+        if (auto conditional = std::get_if<ConditionalWork>(&added.work))
+            for (Graph*& body : conditional->bodies) {
+                copy->children.push_back(body->clone());
+                body = copy->children.back().get();
+            }
         clones[node.get()] = &added;
     }
     for (auto& node : nodes)

@@ -18,10 +18,17 @@ struct GraphNode {
     std::vector<void*> arguments;  // what cudaGraphKernelNodeGetParams shows of a kernel's parameters
 };
 
+// A value that decides at conditional nodes, and what a launch of the graph begins with, if it does.
+struct Condition {
+    std::uint64_t handle;
+    std::uint32_t initial;
+};
+
 struct Graph {
     unsigned number;
     std::vector<std::unique_ptr<GraphNode>> nodes;
-    std::vector<std::unique_ptr<Graph>> children;  // of its child graph nodes
+    std::vector<std::unique_ptr<Graph>> children;  // of its child graph and conditional nodes
+    std::vector<Condition> conditions;             // that each launch sets
     unsigned node_count = 0;
 
     GraphNode& add(Work work, std::vector<GraphNode*> dependencies);

@@ -190,11 +190,35 @@ cudaError_t Client::perform_one(Stream& stream, const ChildWork& work) {
 
 cudaError_t Client::perform_one(Stream&, const EmptyWork&) { return cudaSuccess; }
 
+cudaError_t Client::set_conditions(const Graph& graph) {
+    for (const Condition& condition : graph.conditions) {
+        if (cudaError_t error = make_current(condition.handle, sizeof condition.initial, true)) return error;
+        std::memcpy(arena.host(condition.handle), &condition.initial, sizeof condition.initial);
+    }
+    for (auto& child : graph.children)
+        if (cudaError_t error = set_conditions(*child)) return error;
+    return cudaSuccess;
+}
+
+// The value is read after all that comes before in the stream: the first time, and after every turn of a
+// loop.
+cudaError_t Client::perform_one(Stream& stream, const ConditionalWork& work) {
+    for (;;) {
+        std::uint32_t value;
+        if (cudaError_t error = make_current(work.handle, sizeof value, false)) return error;
+        std::memcpy(&value, arena.host(work.handle), sizeof value);
+        std::size_t chosen = work.type == ConditionalWork::kSwitch ? value : value == 0;
+        if (chosen >= work.bodies.size()) return cudaSuccess;
+        if (cudaError_t error = perform_one(stream, ChildWork{work.bodies[chosen]})) return error;
+        if (work.type != ConditionalWork::kWhile) return cudaSuccess;
+    }
+}
+
 cudaError_t Client::launch_graph(const GraphExec& exec, Stream& stream) {
     auto count = static_cast<std::uint32_t>(exec.order.size());
     connection.send(Type::kGraphLaunch, message::GraphLaunch{exec.number, stream.number, count, 0});
+    cudaError_t error = set_conditions(*exec.graph);
     connection.set_in_graph(true);
-    cudaError_t error = cudaSuccess;
     for (const GraphNode* node : exec.order)
         if (!error && node->enabled) error = perform(stream, node->work);
     connection.set_in_graph(false);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "runtime/abi.h"
 #include "runtime/messages.h"
@@ -83,6 +84,13 @@ struct PrefetchWork {
 struct ChildWork {
     Graph* graph;
 };
+// A choice among graphs by the value at `handle`, an address that kernels write to.
+struct ConditionalWork {
+    std::uint64_t handle;
+    int type;  // cudaGraphConditionalNodeType
+    enum : int { kIf = 0, kWhile = 1, kSwitch = 2 };
+    std::vector<Graph*> bodies;
+};
 struct EmptyWork {};
 struct LibraryWork {
     std::string name;
@@ -93,6 +101,6 @@ struct LibraryWork {
 
 using Work =
     std::variant<KernelWork, CopyWork, FillWork, HostWork, CallbackWork, EventRecordWork, EventWaitWork,
-                 AllocateWork, FreeWork, PrefetchWork, ChildWork, EmptyWork, LibraryWork>;
+                 AllocateWork, FreeWork, PrefetchWork, ChildWork, EmptyWork, LibraryWork, ConditionalWork>;
 
 }  // namespace warpwatt::runtime

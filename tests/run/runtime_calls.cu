@@ -1,6 +1,7 @@
 // Calls of every chapter of the Runtime API and of the Driver API, as a program makes them; prints what went wrong.
 #include <cuda.h>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 #include <cstdio>
 #include <cstring>
@@ -24,6 +25,11 @@ extern "C" __global__ void scale(Span span, float by) {
 __global__ void count_up() {
     atomicAdd(&counter, 1);
     managed = counter;
+}
+
+__global__ void count_down(int *left, int *turns, cudaGraphConditionalHandle go_on) {
+    ++*turns;
+    cudaGraphSetConditional(go_on, --*left > 0);
 }
 
 static const int n = 1000;
@@ -149,6 +155,42 @@ static void devices_and_functions() {
     CHECK(cudaGetLastError() == cudaSuccess);
 }
 
+static void conditional_graphs() {
+    int *counts;
+    OK(cudaMallocManaged(&counts, 3 * sizeof(int)));
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t loop, choice, node;
+    cudaGraphConditionalHandle go_on;
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphConditionalHandleCreate(&go_on, graph, 1, cudaGraphCondAssignDefault));
+    cudaGraphNodeParams conditional = {cudaGraphNodeTypeConditional};
+    conditional.conditional.handle = go_on;
+    conditional.conditional.type = cudaGraphCondTypeWhile;
+    conditional.conditional.size = 1;
+    OK(cudaGraphAddNode(&loop, graph, nullptr, nullptr, 0, &conditional));
+    int *left = counts, *turns = counts + 1;
+    void *arguments[] = {&left, &turns, &go_on};
+    cudaKernelNodeParams kernel = {(void *)count_down, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr};
+    OK(cudaGraphAddKernelNode(&node, conditional.conditional.phGraph_out[0], nullptr, 0, &kernel));
+    conditional.conditional.type = cudaGraphCondTypeIf;
+    conditional.conditional.size = 2;  // the loop ends with 0: the second graph
+    OK(cudaGraphAddNode(&choice, graph, &loop, nullptr, 1, &conditional));
+    cudaMemsetParams chosen = {counts + 2, 0, 1, 4, 1, 1}, otherwise = {counts + 2, 0, 2, 4, 1, 1};
+    OK(cudaGraphAddMemsetNode(&node, conditional.conditional.phGraph_out[0], nullptr, 0, &chosen));
+    OK(cudaGraphAddMemsetNode(&node, conditional.conditional.phGraph_out[1], nullptr, 0, &otherwise));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int launch = 1; launch <= 2; ++launch) {
+        counts[0] = 5, counts[1] = counts[2] = 0;
+        OK(cudaGraphLaunch(exec, 0));
+        OK(cudaDeviceSynchronize());
+        CHECK(counts[0] == 0 && counts[1] == 5 && counts[2] == 2);
+    }
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaFree(counts));
+}
+
 static void driver() {
     CUdevice device;
     CUcontext context;
@@ -170,6 +212,20 @@ static void driver() {
     OK(cuMemcpyDtoH(back, data, sizeof back));
     CHECK(all_are(4));
     OK(cuMemFree(data));
+    for (const char *older : {"cuCtxDestroy", "cuCtxPopCurrent", "cuEventDestroy", "cuStreamDestroy"})
+        CHECK(dlsym(RTLD_DEFAULT, older));
+    CUmemAllocationProp wanted = {}, given = {};
+    wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    wanted.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+    CUmemGenericAllocationHandle physical;
+    OK(cuMemCreate(&physical, 2 << 20, &wanted, 0));
+    OK(cuMemGetAllocationPropertiesFromHandle(&given, physical));
+    CHECK(given.allocFlags.compressionType == CU_MEM_ALLOCATION_COMP_GENERIC);
+    OK(cuMemRelease(physical));
+    int version;
+    OK(cudaDriverGetVersion(&version));
+    CHECK(version >= CUDART_VERSION);
     void *found = nullptr;
     CUdriverProcAddressQueryResult status;
     OK(cuGetProcAddress("cuMemAlloc", &found, 13000, 0, &status));
@@ -182,6 +238,7 @@ int main() {
     memory();
     streams_and_graphs();
     arrays();
+    conditional_graphs();
     driver();
     OK(cudaDeviceReset());
     printf("%d wrong\n", wrong);

@@ -56,7 +56,7 @@ RUNTIME_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle, cudaG
         Graph* graph = client.graphs.find(graph_handle);
         if (!graph) return cudaErrorInvalidValue;
         if (cudaError_t error = begin(client, stream, graph)) return error;
-        stream.last_nodes.assign(dependencies, dependencies + count);
+        if (count) stream.last_nodes.assign(dependencies, dependencies + count);
         return cudaSuccess;
     });
 }
@@ -66,10 +66,10 @@ RUNTIME_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* g
         if (!stream.capture) return cudaErrorIllegalState;
         std::shared_ptr<Capture> capture = stream.capture;
         if (capture->origin != &stream) return cudaErrorStreamCaptureUnmatched;
-        *graph = capture->graph;
+        if (graph) *graph = capture->graph;
         if (end_everywhere(client, capture)) return cudaSuccess;
-        client.graphs.remove(*graph);
-        *graph = nullptr;
+        client.graphs.remove(capture->graph);
+        if (graph) *graph = nullptr;
         return cudaErrorStreamCaptureUnjoined;
     });
 }

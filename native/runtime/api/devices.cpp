@@ -9,7 +9,7 @@ namespace warpwatt::runtime {
 
 namespace {
 
-constexpr int kRuntimeVersion = 13000;
+constexpr int kRuntimeVersion = 13050;
 
 template <typename Body>
 cudaError_t call_on(int number, Body&& body) {

@@ -88,13 +88,29 @@ void show(const FillWork& work, cudaMemsetParams* parameters) {
 }
 
 NodeType type_of(const Work& work) {
-    constexpr NodeType kTypes[] = {
-        NodeType::kKernel,      NodeType::kCopy,      NodeType::kFill,     NodeType::kHost, NodeType::kHost,
-        NodeType::kEventRecord, NodeType::kEventWait, NodeType::kAllocate, NodeType::kFree, NodeType::kEmpty,
-        NodeType::kGraph,       NodeType::kEmpty,     NodeType::kKernel};
+    constexpr NodeType kTypes[] = {NodeType::kKernel,    NodeType::kCopy,       NodeType::kFill,
+                                   NodeType::kHost,      NodeType::kHost,       NodeType::kEventRecord,
+                                   NodeType::kEventWait, NodeType::kAllocate,   NodeType::kFree,
+                                   NodeType::kEmpty,     NodeType::kGraph,      NodeType::kEmpty,
+                                   NodeType::kKernel,    NodeType::kConditional};
     static_assert(std::size(kTypes) == std::variant_size_v<Work>);
     return kTypes[work.index()];
 }
+
+namespace {
+
+// Empty graphs for the program to fill: as many as the type of a conditional node may have.
+cudaError_t add_bodies(Client& client, unsigned count, ConditionalWork* work) {
+    unsigned most = work->type == ConditionalWork::kIf ? 2 : work->type == ConditionalWork::kWhile ? 1 : ~0U;
+    if (!client.allocations.at(work->handle) || !count || count > most) return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < count; ++i) {
+        work->bodies.push_back(client.graphs.add({}));
+        work->bodies.back()->number = static_cast<unsigned>(++client.last_number);
+    }
+    return cudaSuccess;
+}
+
+}  // namespace
 
 cudaError_t work_of(Client& client, const NodeParameters& parameters, Work* work) {
     auto make = [&](auto made, auto&& fill) {
@@ -132,6 +148,9 @@ cudaError_t work_of(Client& client, const NodeParameters& parameters, Work* work
         case NodeType::kFree:
             *work = FreeWork{number_of(parameters.freed)};
             return cudaSuccess;
+        case NodeType::kConditional:
+            return make(ConditionalWork{parameters.conditional.handle, parameters.conditional.type, {}},
+                        [&](auto* made) { return add_bodies(client, parameters.conditional.size, made); });
     }
     return cudaErrorNotSupported;
 }

@@ -35,6 +35,13 @@ struct NodeParameters {
         cudaEvent_t event;
         cudaMemAllocNodeParams allocate;
         void* freed;
+        struct {  // cudaConditionalNodeParams
+            std::uint64_t handle;
+            int type;
+            unsigned size;
+            cudaGraph_t* bodies;
+            void* context;
+        } conditional;
         long long reserved1[29];
     };
     long long reserved2;
@@ -51,6 +58,7 @@ enum class NodeType : int {  // cudaGraphNodeType
     kEventRecord = 7,
     kAllocate = 10,
     kFree = 11,
+    kConditional = 13,
 };
 NodeType type_of(const Work& work);
 cudaError_t work_of(Client& client, const NodeParameters& parameters, Work* work);

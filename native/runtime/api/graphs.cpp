@@ -77,6 +77,24 @@ RUNTIME_API cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
     });
 }
 
+// A handle is the address of its value, which kernels write with cudaGraphSetConditional.
+RUNTIME_API cudaError_t cudaGraphConditionalHandleCreate(std::uint64_t* handle, cudaGraph_t graph_handle,
+                                                         unsigned initial, unsigned flags) {
+    constexpr unsigned kAssignDefault = 1;  // cudaGraphCondAssignDefault
+    return call_with(graph_handle, [&](Client& client, Graph& graph) {
+        if (!handle || flags > kAssignDefault) return cudaErrorInvalidValue;
+        *handle = client.allocate(sizeof initial, message::Memory::kDevice);
+        if (!*handle) return cudaErrorMemoryAllocation;
+        if (flags) graph.conditions.push_back({*handle, initial});
+        return cudaSuccess;
+    });
+}
+
+RUNTIME_API cudaError_t cudaGraphConditionalHandleCreate_v2(std::uint64_t* handle, cudaGraph_t graph,
+                                                            const void*, unsigned initial, unsigned flags) {
+    return cudaGraphConditionalHandleCreate(handle, graph, initial, flags);
+}
+
 RUNTIME_API cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t handle) {
     return call_with(handle, [&](Client& client, Graph& graph) {
         *clone = client.graphs.add(std::move(*graph.clone()));
@@ -92,6 +110,8 @@ RUNTIME_API cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t grap
     return add_node(node, graph, dependencies, count, Work(EmptyWork{}), [&](Client& client, Work* work) {
         cudaError_t error = work_of(client, *parameters, work);
         if (auto allocation = std::get_if<AllocateWork>(work)) parameters->allocate = allocation->parameters;
+        if (auto choice = std::get_if<ConditionalWork>(work))
+            parameters->conditional.bodies = choice->bodies.data();
         return error;
     });
 }

@@ -113,7 +113,12 @@ RUNTIME_API CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice device) {
 
 RUNTIME_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
     constexpr int kVirtualMemory = 102;  // ..._VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: ours, whatever the device
+    constexpr int kCompression = 107;    // ..._GENERIC_COMPRESSION_SUPPORTED: since compute capability 8.0
     if (attribute == kVirtualMemory && value) return call_on(device, [&](Client&) { *value = 1; });
+    if (attribute == kCompression && value)
+        return call_on(device, [&](Client& client) {
+            *value = client.devices[static_cast<std::size_t>(device)].number("major") >= 8;
+        });
     return result(cudaDeviceGetAttribute(value, attribute, device));
 }
 
@@ -187,6 +192,9 @@ RUNTIME_API CUresult cuCtxDestroy_v2(CUcontext context) {
     });
 }
 
+// The names of CUDA 3.2, under which programs that load the driver themselves look for them.
+RUNTIME_API CUresult cuCtxDestroy(CUcontext context) { return cuCtxDestroy_v2(context); }
+
 RUNTIME_API CUresult cuCtxSetCurrent(CUcontext context) {
     return driver_call([&](Client&) {
         make_current(context);
@@ -208,6 +216,8 @@ RUNTIME_API CUresult cuCtxPushCurrent_v2(CUcontext context) {
     });
 }
 
+RUNTIME_API CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
+
 RUNTIME_API CUresult cuCtxPopCurrent_v2(CUcontext* context) {
     return driver_call([&](Client&) {
         if (current.empty()) return cudaErrorDeviceUninitialized;
@@ -217,6 +227,8 @@ RUNTIME_API CUresult cuCtxPopCurrent_v2(CUcontext* context) {
         return cudaSuccess;
     });
 }
+
+RUNTIME_API CUresult cuCtxPopCurrent(CUcontext* context) { return cuCtxPopCurrent_v2(context); }
 
 RUNTIME_API CUresult cuCtxGetDevice(CUdevice* device) { return result(cudaGetDevice(device)); }
 RUNTIME_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {

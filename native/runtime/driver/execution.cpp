@@ -118,6 +118,7 @@ RUNTIME_API CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags
     return result(cudaStreamCreateWithPriority(stream, flags, priority));
 }
 RUNTIME_API CUresult cuStreamDestroy_v2(CUstream stream) { return result(cudaStreamDestroy(stream)); }
+RUNTIME_API CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 RUNTIME_API CUresult cuStreamSynchronize(CUstream stream) { return result(cudaStreamSynchronize(stream)); }
 RUNTIME_API CUresult cuStreamQuery(CUstream stream) { return result(cudaStreamQuery(stream)); }
 RUNTIME_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
@@ -169,6 +170,7 @@ RUNTIME_API CUresult cuEventCreate(CUevent* event, unsigned flags) {
     return result(cudaEventCreateWithFlags(event, flags));
 }
 RUNTIME_API CUresult cuEventDestroy_v2(CUevent event) { return result(cudaEventDestroy(event)); }
+RUNTIME_API CUresult cuEventDestroy(CUevent event) { return cuEventDestroy_v2(event); }
 RUNTIME_API CUresult cuEventRecord(CUevent event, CUstream stream) {
     return result(cudaEventRecord(event, stream));
 }

@@ -148,6 +148,9 @@ RUNTIME_API CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
 RUNTIME_API CUresult cuMemHostRegister_v2(void* host, std::size_t bytes, unsigned flags) {
     return result(cudaHostRegister(host, bytes, flags));
 }
+RUNTIME_API CUresult cuMemHostRegister(void* host, std::size_t bytes, unsigned flags) {
+    return cuMemHostRegister_v2(host, bytes, flags);
+}
 RUNTIME_API CUresult cuMemHostUnregister(void* host) { return result(cudaHostUnregister(host)); }
 RUNTIME_API CUresult cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
     return result(cudaMemGetInfo(free_bytes, total));
@@ -198,6 +201,9 @@ RUNTIME_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_
 RUNTIME_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                           CUstream stream) {
     return result(cudaMemcpyAsync(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice, stream));
+}
+RUNTIME_API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+    return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 }
 RUNTIME_API CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copied) { return copy_2d(copied, false, nullptr); }
 RUNTIME_API CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copied) {

@@ -79,12 +79,22 @@ cudaError_t attribute_of(Client& client, Function& function, int attribute, int*
     }
 }
 
+// What the compiler would have said: nothing.
+void empty_logs(unsigned count, const int* options, void** values) {
+    constexpr int kInfoLog = 3, kErrorLog = 5;  // CU_JIT_..._LOG_BUFFER
+    for (unsigned i = 0; i < count; ++i)
+        if ((options[i] == kInfoLog || options[i] == kErrorLog) && values[i])
+            *static_cast<char*>(values[i]) = '\0';
+}
+
 }  // namespace
 
 RUNTIME_API CUresult cuModuleLoadData(CUmodule* module, const void* image) {
     return driver_call([&](Client& client) { return load_module(client, image, module); });
 }
-RUNTIME_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, int*, void**) {
+RUNTIME_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
+                                        void** values) {
+    empty_logs(count, options, values);
     return cuModuleLoadData(module, image);
 }
 RUNTIME_API CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
@@ -213,7 +223,8 @@ RUNTIME_API CUresult cuFuncIsLoaded(int* state, CUfunction) {
     return CUDA_SUCCESS;
 }
 
-RUNTIME_API CUresult cuLinkCreate_v2(unsigned, int*, void**, CUlinkState* state) {
+RUNTIME_API CUresult cuLinkCreate_v2(unsigned count, int* options, void** values, CUlinkState* state) {
+    empty_logs(count, options, values);
     *state = new Link;
     return CUDA_SUCCESS;
 }

@@ -6,7 +6,7 @@ namespace warpwatt::runtime {
 
 struct PhysicalMemory {
     std::size_t bytes;
-    int device;
+    CUmemAllocationProp properties;
     std::uint64_t mapped_at = 0;
 };
 using CUmemGenericAllocationHandle = PhysicalMemory*;
@@ -49,9 +49,17 @@ RUNTIME_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size
                                  const CUmemAllocationProp* properties, unsigned long long) {
     return driver_call([&](Client&) {
         if (!bytes || bytes % kGranularity) return cudaErrorInvalidValue;
-        *handle = new PhysicalMemory{bytes, properties->location.id};
+        *handle = new PhysicalMemory{bytes, *properties};
         return cudaSuccess;
     });
+}
+
+// As asked for: memory may be compressible, and nothing in it is compressed.
+RUNTIME_API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                            CUmemGenericAllocationHandle handle) {
+    if (!properties || !handle) return CUDA_ERROR_INVALID_VALUE;
+    *properties = handle->properties;
+    return CUDA_SUCCESS;
 }
 
 // What is mapped stays until it is unmapped.
@@ -65,7 +73,7 @@ RUNTIME_API CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_
         if (handle->mapped_at) return refuse("cuMemMap of memory that is mapped", nullptr);
         handle->mapped_at = pointer;
         mapped_at(pointer, handle);
-        client.announce({pointer, bytes, message::Memory::kDevice, handle->device});
+        client.announce({pointer, bytes, message::Memory::kDevice, handle->properties.location.id});
         return cudaSuccess;
     });
 }

@@ -34,6 +34,7 @@ SIGNATURES: dict[str, tuple[tuple[Type, ...], Type | None]] = {
     "__assertfail": ((Type.I64, Type.I64, Type.I32, Type.I64, Type.I64), None),
     "malloc": ((Type.I64,), Type.I64),
     "free": ((Type.I64,), None),
+    "cudaGraphSetConditional": ((Type.I64, Type.I32), None),
 }
 """Parameters and result of each (CUDA's device functions as the compiler declares them)."""
 

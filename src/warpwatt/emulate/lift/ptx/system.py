@@ -31,6 +31,10 @@ def call_system(b: PtxBuilder, i: Instruction) -> None:
     if len(given) != len(types):
         raise UncoveredError
     args = [_cell(b, operand, type_) for operand, type_ in zip(given, types, strict=True)]
+    if name == "cudaGraphSetConditional":
+        handle, value = (b.get(cell) for cell in args)
+        b.store("global", handle, value)  # a handle is the address of its value (native/runtime/work.h)
+        return
     (made,) = b.call(name, (), (result or Type.I32, 1), *(b.get(cell) for cell in args))
     if result is not None:
         b.set(_cell(b, vectors[0].elements[0], result), made)
