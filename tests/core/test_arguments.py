@@ -67,3 +67,9 @@ def test_garbage_raises_nothing_but_argument_errors(texts):
 def test_near_misses_raise_nothing_but_argument_errors(text):
     with contextlib.suppress(ArgumentError):
         parse_arguments([text, "n=4"])
+
+
+def test_numbers_that_no_type_holds_are_refused():
+    assert parse_arguments(["a=" + "9" * 30])["a"].value == int("9" * 30)  # a double may be meant
+    with pytest.raises(ArgumentError, match="no type can hold"):
+        parse_arguments(["a=1" + "0" * 400])

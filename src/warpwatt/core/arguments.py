@@ -65,11 +65,25 @@ class Fill(StrEnum):
     """What a running program has put there (``warpwatt run``); no text asks for it."""
 
 
+LARGEST_EXPONENT = 1023
+"""Of ``double`` (IEEE 754)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar passed by value."""
+    """A scalar passed by value.
+
+    Raises
+    ------
+    ArgumentError
+        If it is a whole number that not even ``double`` can hold.
+    """
 
     value: int | float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, int) and self.value.bit_length() > LARGEST_EXPONENT:
+            raise ArgumentError("a number that no type can hold", hint="numbers of up to 64 bits, or floats")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,6 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
     """
     try:
         data = tomllib.loads(text)
-        if found := _LONG.search(text):
-            _check(data, text.count("\n", 0, found.start()) + 1, path)
-        return data
     except RecursionError:
         raise ParseError("not TOML that can be read: nested too deeply", file=path) from None
     except ValueError as error:  # besides wrong TOML: impossible dates, integers of thousands of digits
@@ -58,6 +55,9 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         ends = found is not None and found[1] is None
         line = text.count("\n") + 1 if ends else int(found[1]) if found is not None else None
         raise ParseError(f"not TOML: {_PLACE.sub('', problem)}", file=path, line=line) from None
+    if found := _LONG.search(text):
+        _check(data, text.count("\n", 0, found.start()) + 1, path)
+    return data
 
 
 def _check(value: object, line: int, path: Path) -> None:

@@ -107,7 +107,9 @@ class LaunchText:
 def _whole_numbers(arguments: Mapping[str, Argument], defines: Iterable[str]) -> dict[str, int]:
     """Return what expressions may name: whole arguments, and macros, which win."""
     scalars = {name: a.value for name, a in arguments.items() if isinstance(a, Scalar)}
-    given = {name: int(value) for name, value in scalars.items() if float(value).is_integer()}
+    given = {
+        name: int(value) for name, value in scalars.items() if isinstance(value, int) or value.is_integer()
+    }
     macros = {name: value for name, _, value in (text.partition("=") for text in defines)}
     return given | {name: int(value) for name, value in macros.items() if value.lstrip("-").isdecimal()}
 
