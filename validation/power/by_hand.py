@@ -1,6 +1,7 @@
 """Measured power of kernels whose work is counted by hand, from their public sources or from counters.
 
 gpu_benches: one kernel at rising arithmetic per byte on A100, A40, L40 and H200.
+kernel_tuner_power_sweeps: multiply-adds alone, over locked clocks of A100 and RTX A4000.
 powersensor3_rtx4000ada_gemm: a complex matrix product on tensor cores. accelwattch_hw: hardware counters of
 kernels on a GV100.
 """
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MHZ = 1e6
 ROOFLINE, GEMM, ACCELWATTCH = "gpu_benches roofline", "powersensor3 complex GEMM", "accelwattch_hw"
+TUNER = "kernel_tuner synthetic"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +58,9 @@ class PowerCase:
 
 
 def by_hand(data: Path) -> Iterator[PowerCase]:
-    """Yield the cases of all three data sets."""
+    """Yield the cases of all four data sets."""
     yield from roofline_cases(data)
+    yield from tuner_cases(data)
     yield from gemm_cases(data)
     yield from accelwattch_cases(data)
 
@@ -99,6 +102,28 @@ def roofline_cases(data: Path) -> Iterator[PowerCase]:
         parts = ((work, seconds, 1.0),)
         run = PoweredRun("roofline", gpu, clocks, parts, watts, float(row["temperature_c"]))
         yield PowerCase(ROOFLINE, "roofline", run)
+
+
+TUNER_FILES = {"synthetic_fp32_a100.csv": "NVIDIA A100-PCIE-40GB", "synthetic_fp32_rtx_a4000.csv": "NVIDIA RTX A4000"}
+FULL = 0.97
+"""Share of the FP32 lanes that the multiply-adds keep busy: 4.0 of them per iteration in its measured cycles."""
+LOOP = 0.05
+"""Other instructions per multiply-add: counting and branching of an unrolled loop."""
+
+
+def tuner_cases(data: Path) -> Iterator[PowerCase]:
+    """Yield multiply-adds of one block per SM over locked clocks, nothing in memory."""
+    for file, board in TUNER_FILES.items():
+        gpu = find(board)
+        for row in read_rows(data / "kernel_tuner_power_sweeps" / file):
+            clock, seconds = float(row["core_freq"]) * MHZ, float(row["time_mean_ms"]) * 1e-3
+            fmas = FULL * clock * seconds * gpu.capability.fp32_lanes * gpu.sm_count
+            threads = fmas * (1 + LOOP)
+            amounts = {"issue": threads / 32, "registers": threads, "fp32": fmas, "int": LOOP * fmas}
+            clocks = Clocks(clock, gpu.compute_memory_clock or gpu.memory_clock)
+            parts = ((Activity(float(gpu.sm_count), amounts, {}), seconds, 1.0),)
+            run = PoweredRun("synthetic", gpu, clocks, parts, float(row["nvml_power"]))
+            yield PowerCase(TUNER, "synthetic", run)
 
 
 SIZE = 4096

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from warpwatt.gpus import find
 from warpwatt.lab.measure.components import (
     fit_components,
     fit_shared_numbers,
+    no_work_runs,
     predicted_spread,
     predicted_watts,
 )
-from warpwatt.models.component.parameters import Coefficient, specification
+from warpwatt.models.component.no_work import all_readings
+from warpwatt.models.component.parameters import Coefficient, specification, with_readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from validation.power.by_hand import PowerCase
-    from warpwatt.lab.measure.components import FittedComponents
+    from warpwatt.lab.measure.components import FittedComponents, PoweredRun
+    from warpwatt.core.gpu import Gpu
     from warpwatt.models.component.parameters import Parameters
 
 ALIKE: Mapping[str, str] = {
@@ -40,12 +46,14 @@ class Answer:
     """What the component model says of a case: watts with measured and with predicted time, and the spread.
 
     ``constant`` is the mean of the training programs' watts (of this GPU, or scaled by the power limit).
+    ``unread`` is what the model would say were the board without work not published.
     """
 
     watts: float
     watts_predicted_time: float | None
     spread: float
     constant: float
+    unread: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +79,15 @@ def judge_specification(cases: Sequence[PowerCase]) -> list[Answer | None]:
     for (gpu, program), members in _groups(cases, split_all=False).items():
         training = [c for c in cases if c.fits and c.gpu != gpu and same_program(c.program) != program]
         training = [c for c in training if not _relative(c, cases[members[0]])]
-        known = specification(
-            cases[members[0]].measured.gpu, fit_shared_numbers([c.measured for c in training])
-        )
+        device = cases[members[0]].measured.gpu
+        bare = specification(device, fit_shared(training, without=die(device)))
+        known = with_readings(bare, device)
         limit = cases[members[0]].measured.gpu.power_limit or 0.0
         share = statistics.fmean(
             _by_program({c: c.measured.watts / (c.measured.gpu.power_limit or 1.0) for c in training})
         )
         for i in members:
-            found[i] = _answer(cases[i], known, share * limit)
+            found[i] = _answer(cases[i], known, share * limit, predicted_watts(cases[i].measured, bare))
     return found
 
 
@@ -95,19 +103,67 @@ def judge_calibrated(cases: Sequence[PowerCase]) -> list[Answer | None]:
     priors: dict[str, Mapping[str, tuple[float, float]]] = {}
     for (gpu, program), members in _groups(cases, split_all=True).items():
         if gpu not in priors:
-            priors[gpu] = fit_shared_numbers([c.measured for c in cases if c.fits and c.gpu != gpu])
+            priors[gpu] = fit_shared([c for c in cases if c.fits and c.gpu != gpu], without="")
         for data in sorted({cases[i].data for i in members}):
             training = [c for c in by_gpu[data, gpu] if same_program(c.program) != program]
             if len({same_program(c.program) for c in training}) < FEWEST:
                 continue
             device = training[0].measured.gpu
-            base = specification(device, priors[gpu])
+            base = with_readings(specification(device, priors[gpu]), device)
             fit = fit_components([c.measured for c in training], device, base)
             mean = statistics.fmean(_by_program({c: c.measured.watts for c in training}))
             for i in members:
                 if cases[i].data == data:
-                    found[i] = _answer(cases[i], with_fit(base, fit), mean)
+                    found[i] = _answer(cases[i], with_fit(base, fit), mean, math.nan)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A board without work: watts read, said without any reading of its chip, and said by the package."""
+
+    run: PoweredRun
+    unread: float
+    said: float
+
+
+def judge_floor(
+    cases: Sequence[PowerCase], values: Mapping[str, tuple[float, float]]
+) -> list[Floor]:
+    """Return what is said of every board that was read without work."""
+    others = {chip: fit_shared(_of_other_chips(cases, chip), without=chip) for chip in _chips()}
+    found = []
+    for run in without_work():
+        bare = specification(run.gpu, others[die(run.gpu)])
+        known = with_readings(specification(run.gpu, values), run.gpu)
+        found.append(Floor(run, predicted_watts(run, bare), predicted_watts(run, known)))
+    return found
+
+
+def _chips() -> set[str]:
+    return {die(run.gpu) for run in without_work()}
+
+
+def _of_other_chips(cases: Sequence[PowerCase], chip: str) -> list[PowerCase]:
+    return [case for case in cases if die(case.measured.gpu) != chip]
+
+
+def fit_shared(training: Sequence[PowerCase], without: str) -> dict[str, tuple[float, float]]:
+    """Return shared numbers fitted to cases and to boards without work, but for those of a chip."""
+    return fit_shared_numbers(
+        [case.measured for case in training] + [run for run in without_work() if die(run.gpu) != without]
+    )
+
+
+@lru_cache(maxsize=1)
+def without_work() -> tuple[PoweredRun, ...]:
+    """Return the published readings of boards without work."""
+    return tuple(run for board in all_readings() for run in no_work_runs(find(board)))
+
+
+def die(gpu: Gpu) -> str:
+    """Return the chip of a GPU, or its name: boards of one chip are left out together."""
+    return gpu.die or gpu.name
 
 
 def with_fit(base: Parameters, fit: FittedComponents) -> Parameters:
@@ -125,11 +181,11 @@ def with_random_data(case: PowerCase) -> PowerCase:
     return replace(case, measured=replace(case.measured, parts=parts))
 
 
-def _answer(case: PowerCase, known: Parameters, constant: float) -> Answer:
+def _answer(case: PowerCase, known: Parameters, constant: float, unread: float) -> Answer:
     limit = case.measured.gpu.power_limit or float("inf")
     ours = None if case.predicted is None else min(limit, predicted_watts(case.predicted, known))
     watts = predicted_watts(case.measured, known)
-    return Answer(watts, ours, predicted_spread(case.measured, known), constant)
+    return Answer(watts, ours, predicted_spread(case.measured, known), constant, unread)
 
 
 def _groups(cases: Sequence[PowerCase], *, split_all: bool) -> dict[tuple[str, str], list[int]]:

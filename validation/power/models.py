@@ -18,14 +18,16 @@ from validation import ROOT
 from validation.power.cases import power_cases
 from validation.power.judge import (
     Judged,
+    fit_shared,
     judge_calibrated,
+    judge_floor,
     judge_specification,
     same_program,
     with_random_data,
 )
 from validation.power.models_page import page
-from warpwatt.lab.measure.components import fit_components, fit_shared_numbers
-from warpwatt.models.component.parameters import specification
+from warpwatt.lab.measure.components import fit_components
+from warpwatt.models.component.parameters import specification, with_readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,10 +51,11 @@ def main(arguments: Sequence[str] = ()) -> None:
         if options.cache:
             options.cache.write_bytes(pickle.dumps((cases, left_out)))
     fitting = [case for case in cases if case.fits]
-    values = fit_shared_numbers([case.measured for case in fitting])
+    values = fit_shared(fitting, without="")
     judged = Judged(judge_specification(cases), judge_calibrated(cases))
     random = judge_specification([with_random_data(case) for case in cases])
-    text = page(cases, judged, random, values, left_out)
+    floors = judge_floor(fitting, values)
+    text = page(cases, judged, random, floors, values, left_out)
     PAGE.write_text(text)
     FITTED.write_text(fitted_toml(values))
     for gpu, file in _calibrated(fitting, values).items():
@@ -92,7 +95,9 @@ def _calibrated(cases: Sequence[PowerCase], values: Mapping[str, tuple[float, fl
         if len({same_program(case.program) for case in own}) < FEWEST_PROGRAMS:
             continue
         gpu = own[0].measured.gpu
-        fit = fit_components([case.measured for case in own], gpu, specification(gpu, values))
+        fit = fit_components(
+            [case.measured for case in own], gpu, with_readings(specification(gpu, values), gpu)
+        )
         sources = ", ".join(sorted({case.data for case in own}))
         lines = [
             "# Component power model fitted to public measurements; written by validation.power.models.",

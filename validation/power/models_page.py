@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from validation import ROOT
-from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE
+from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE, TUNER
 from validation.power.cases import GAP_SECONDS, STEADY, TIME_MODEL
 from warpwatt.models.component.parameters import cited_numbers
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from validation.power.by_hand import PowerCase
-    from validation.power.judge import Answer, Judged
+    from validation.power.judge import Answer, Floor, Judged
 
 Z80 = 1.2816
 """Deviations on either side of the mean that hold 80 % of a normal distribution."""
@@ -32,8 +32,10 @@ of measured values in the 10-90 % interval, every program weighing the same; the
 
 - **From specification**: no power of that GPU, of another board with the same chip, or of that program was
   used. The numbers that all GPUs share (joules per operation and byte, watts per SM) were fitted to the
-  other programs on the other GPUs, with published values as prior, and scaled to the GPU by process, size
-  and memory.
+  other programs on the other GPUs and to boards without work, with published values as prior, and scaled to
+  the GPU by process, voltage, size and memory. Where the board itself was read without work (`no_work.toml`),
+  that reading sets its floor; *no reading of the board*: as if nobody had. The shape of the voltage of GV100,
+  GA100, GP100 and GM204 comes from how power rises with the clock on such boards (`voltage.toml`).
 - **Calibrated**: the component coefficients of the GPU and its voltage curve fitted by non-negative least
   squares to the other programs of the same data set on that GPU, with the former as prior; programs are left
   out one at a time, the same kernel under two names and kernels of one program together.
@@ -47,8 +49,8 @@ programs wait for each launch, so that {gap:.0f} µs between launches are taken 
 SM-active counters of short kernels say 16-19 µs). Rows whose DRAM counter differs threefold from our bytes
 are left out: another launch was measured. What buffers hold in the long run ({steady})
 is read off the public host code; the section on contents says what that is worth. V100 below 705 MHz is left
-out (clocks not as labelled). {roofline}, {gemm} and {accelwattch} are counted by hand or from counters (see
-the script). The roofline's power is the largest of 21 readings less 3 %; the other two enter no fit, and the
+out (clocks not as labelled). {roofline}, {tuner}, {gemm} and {accelwattch} are counted by hand or from counters (see
+the script). The roofline's power is the largest of 21 readings less 3 %; the last two enter no fit, and the
 counters of the last hold no instruction mix. gpuptxmodel_titanx is absent: it has neither launches nor
 counters, and static opcode counts of code compiled without optimisation do not say how often anything runs.
 
@@ -62,6 +64,7 @@ def page(
     cases: Sequence[PowerCase],
     judged: Judged,
     random: Sequence[Answer | None],
+    floors: Sequence[Floor],
     values: Mapping[str, tuple[float, float]],
     left_out: Counter[str],
 ) -> str:
@@ -79,6 +82,8 @@ def page(
         _energy(spec, own),
         "## Calibrated, program by program",
         _programs(own),
+        "## Boards without work",
+        _floors(floors),
         "## Contents of buffers",
         _contents(spec, random),
         "## Fitted numbers",
@@ -99,6 +104,7 @@ def _protocol() -> str:
         gap=GAP_SECONDS * 1e6,
         steady=", ".join(f"{name}: {fill}" for name, fill in STEADY.items()),
         roofline=ROOFLINE,
+        tuner=TUNER,
         gemm=GEMM,
         accelwattch=ACCELWATTCH,
     ).strip()
@@ -110,7 +116,8 @@ Pair = tuple["PowerCase", "Answer"]
 def _table(pairs: Sequence[Pair], constant: str) -> str:
     head = (
         "data | GPU | rows | programs | component, time as measured | bias | held | component, before "
-        f"anything runs | specification, time as measured | specification, before anything runs | {constant}"
+        f"anything runs | no reading of the board | specification, time as measured | specification, before "
+        f"anything runs | {constant} | power limit"
     )
     lines = [f"| {head} |", "|---" * (head.count("|") + 1) + "|"]
     groups: dict[tuple[str, str], list[Pair]] = defaultdict(list)
@@ -133,9 +140,11 @@ def _cells(pairs: Sequence[Pair]) -> str:
         f"{_mean(pairs, lambda _, a: a.watts, signed=True):+.1f}",
         f"{_held(pairs):.0%}",
         f"{_mean(ours, lambda _, a: a.watts_predicted_time or 0.0):.1f}" if ours else "",
+        "" if any(math.isnan(a.unread) for _, a in pairs) else f"{_mean(pairs, lambda _, a: a.unread):.1f}",
         f"{_mean(old, lambda c, _: c.specification[0]):.1f}" if old else "",
         f"{_mean(old, lambda c, _: c.specification[1]):.1f}" if old else "",
         f"{_mean(pairs, lambda _, a: a.constant):.1f}",
+        f"{_mean(pairs, lambda c, _: c.measured.gpu.power_limit or math.nan):.1f}",
     )
     return f"{len(pairs)} | {programs} | " + " | ".join(numbers)
 
@@ -189,6 +198,26 @@ def _energy_as_watts(case: PowerCase, answer: Answer) -> float:
     return (answer.watts_predicted_time or 0.0) * _time_ratio(case)
 
 
+def _floors(floors: Sequence[Floor]) -> str:
+    """Return one line per board and clock: watts read, said without its chip's readings, and as shipped."""
+    head = "board | MHz | °C | W read | said, chip unread | error | said by the package | error"
+    lines = [f"| {head} |", "|---" * (head.count("|") + 1) + "|"]
+    for one in floors:
+        run, errors = one.run, [100 * (said / one.run.watts - 1) for said in (one.unread, one.said)]
+        celsius = "" if run.temperature_c is None else f"{run.temperature_c:.0f}"
+        lines.append(
+            f"| {run.gpu.name} | {run.clocks.sm / 1e6:.0f} | {celsius} | {run.watts:.1f} "
+            f"| {one.unread:.0f} | {errors[0]:+.0f} | {one.said:.0f} | {errors[1]:+.0f} |"
+        )
+    for name, of in (("mean", statistics.fmean), ("median", statistics.median)):
+        off = [
+            100 * of([abs(said(one) / one.run.watts - 1) for one in floors])
+            for said in (lambda f: f.unread, lambda f: f.said)
+        ]
+        lines.append(f"| **{name}** | | | | | {off[0]:.0f} | | {off[1]:.0f} |")
+    return "\n".join(lines)
+
+
 def _programs(pairs: Sequence[Pair]) -> str:
     """Return one line per program: mean signed error by GPU, time as measured."""
     pairs = [p for p in pairs if p[0].predicted is not None]
@@ -219,7 +248,7 @@ def _contents(spec: Sequence[Pair], random: Sequence[Answer | None]) -> str:
 def _fitted(values: Mapping[str, tuple[float, float]]) -> str:
     """Return the shared numbers that the data moved, beside their prior."""
     lines = [
-        "Of 7 nm chips at the boost clock's voltage, all data in; what the data say nothing of is left out.",
+        "At 0.95 V before the factor of the process, all data in; what the data say nothing of is left out.",
         "",
         "| number | prior | fitted |",
         "|---|---|---|",

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from validation import ROOT
 from validation.power.cases import power_cases
-from validation.power.judge import same_program, with_fit
+from validation.power.judge import die, fit_shared, same_program, with_fit
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.lab.measure.components import component_watts, fit_components, fit_shared_numbers
+from warpwatt.lab.measure.components import component_watts, fit_components
 from warpwatt.models.component.model import drawn_watts, voltage_draws
-from warpwatt.models.component.parameters import Parameters, specification
+from warpwatt.models.component.parameters import Parameters, specification, with_readings
 from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
 from warpwatt.models.registry import power_model
 
@@ -92,8 +92,9 @@ class Specified:
         gpu, program = case.measured.gpu, same_program(case.program)
         if (gpu.name, program) not in self._known:
             others = [c for c in self.cases if c.measured.gpu.die != gpu.die]
-            training = [c.measured for c in others if same_program(c.program) != program]
-            self._known[gpu.name, program] = specification(gpu, fit_shared_numbers(training))
+            training = [c for c in others if same_program(c.program) != program]
+            fitted = fit_shared(training, without=die(gpu))
+            self._known[gpu.name, program] = with_readings(specification(gpu, fitted), gpu)
         return self._known[gpu.name, program]
 
 
@@ -108,11 +109,11 @@ class Calibrated:
         gpu, program = case.measured.gpu, same_program(case.program)
         key = case.data, gpu.name, program
         if gpu.name not in self._priors:
-            others = [c.measured for c in self.cases if c.measured.gpu.die != gpu.die]
-            self._priors[gpu.name] = fit_shared_numbers(others)
+            others = [c for c in self.cases if c.measured.gpu.die != gpu.die]
+            self._priors[gpu.name] = fit_shared(others, without=die(gpu))
         if key not in self._known:
             own = [c for c in self.cases if (c.data, c.gpu) == key[:2] and same_program(c.program) != program]
-            base = specification(gpu, self._priors[gpu.name])
+            base = with_readings(specification(gpu, self._priors[gpu.name]), gpu)
             self._known[key] = with_fit(base, fit_components([c.measured for c in own], gpu, base))
         return self._known[key]
 

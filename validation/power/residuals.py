@@ -12,16 +12,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from validation.power.judge import same_program, with_fit
+from validation.power.judge import die, fit_shared, same_program, with_fit
 from warpwatt.lab.measure.components import (
     component_watts,
     fit_components,
-    fit_shared_numbers,
     predicted_spread,
     total_activity,
 )
 from warpwatt.models.component.features import features
-from warpwatt.models.component.parameters import specification
+from warpwatt.models.component.parameters import specification, with_readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,12 +71,12 @@ class Priors:
         key = dies | {die(gpu)}, programs
         if key not in self._shared:
             training = [
-                c.measured
+                c
                 for c in self.cases
                 if c.fits and die(c.measured.gpu) not in key[0] and same_program(c.program) not in programs
             ]
-            self._shared[key] = fit_shared_numbers(training)
-        return specification(gpu, self._shared[key])
+            self._shared[key] = fit_shared(training, without=die(gpu))
+        return with_readings(specification(gpu, self._shared[key]), gpu)
 
     def calibrated(self, case: PowerCase, programs: frozenset[str]) -> Parameters | None:
         """Return coefficients fitted to the other programs of a case's data set on its GPU."""
@@ -113,11 +112,6 @@ class Priors:
         return Residual(
             case, program, die(gpu), math.fsum(watts.values()), predicted_spread(run, known), told
         )
-
-
-def die(gpu: Gpu) -> str:
-    """Return the chip of a GPU, or its name: boards of one chip are left out together."""
-    return gpu.die or gpu.name
 
 
 def thinned(cases: Sequence[PowerCase], most: int = MOST_CLOCKS) -> list[PowerCase]:

@@ -5,7 +5,7 @@ errors. What the model predicts for a GPU without any measurement is the prior: 
 what they can distinguish. The curve of the voltage is chosen from a grid by the smallest sum of squares,
 where there are runs at different clocks.
 
-Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``.
+Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``, ``no_work_runs(gpu)``.
 """
 
 from __future__ import annotations
@@ -23,22 +23,27 @@ import numpy as np
 from warpwatt.core.errors import InputError
 from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.lab.measure.nonnegative import nnls
+from warpwatt.lab.measure.products import Products, fit_products
 from warpwatt.models.component.activity import Activity
+from warpwatt.models.component.no_work import readings
 from warpwatt.models.component.parameters import (
     COMPONENTS,
     PREFIX,
     UNSCALED,
-    VoltageCurve,
     cited_numbers,
     composition,
     loads,
+    scales_of,
     specification,
+    with_readings,
 )
+from warpwatt.models.component.voltage import VoltageCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.models.component.parameters import Parameters
+    from warpwatt.models.component.voltage import Voltage
 
     Vector = NDArray[np.float64]
 
@@ -50,6 +55,10 @@ OWN_ERROR = 0.5
 """Share of a coefficient's standard error that is kept: errors of coefficients that a fit can hardly
 distinguish cancel in their sum. So intervals hold 80 % of unseen programs
 (docs/validation/power_models.md)."""
+NO_WORK = "no work"
+"""Group of the readings of boards without work."""
+UNSURE = 1.5
+"""How much less sure those are: temperature and clock are often not recorded."""
 INDEPENDENT = 4
 """Most measurements of one program that count as independent: its other clocks repeat its errors."""
 FLAT = VoltageCurve(1.0, 0.0, 1.0)
@@ -95,12 +104,13 @@ class FittedComponents:
     """
 
     coefficients: Mapping[str, tuple[float, float]]
-    voltage: VoltageCurve
+    voltage: Voltage
     residual: float
 
     def constants(self) -> dict[str, tuple[float, float]]:
-        """Return them as constants of a calibration."""
-        curve = {name: (getattr(self.voltage, name), 0.0) for name in ("floor", "knee", "exponent")}
+        """Return them as constants of a calibration; a voltage that is the chip's own is left to it."""
+        names = ("floor", "knee", "exponent") if isinstance(self.voltage, VoltageCurve) else ()
+        curve = {name: (getattr(self.voltage, name), 0.0) for name in names}
         return {
             **{PREFIX + name: pair for name, pair in self.coefficients.items()},
             **{f"{PREFIX}voltage_{name}": pair for name, pair in curve.items()},
@@ -117,13 +127,13 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
         If there are no runs, or one without a positive finite power.
     """
     _check(runs)
-    prior = known or specification(gpu)
+    prior = known or with_readings(specification(gpu), gpu)
     values = np.array([prior.coefficients[name].value for name in COMPONENTS])
     spreads = np.array([max(prior.coefficients[name].spread, OWN) for name in COMPONENTS])
     weight, watts = _weights(runs), np.array([run.watts for run in runs])
     flat = np.array([_flat_loads(run) for run in runs]) * values
     shares = np.array([run.clocks.sm / gpu.boost_clock for run in runs])
-    curves = CURVES if np.ptp(shares) >= CLOCK_SPAN else (prior.voltage,)
+    curves = (prior.voltage, *CURVES) if np.ptp(shares) >= CLOCK_SPAN else (prior.voltage,)
     reduced = [
         (curve, _reduced(_scale_by_voltage(flat, shares, curve), watts, weight, spreads)) for curve in curves
     ]
@@ -138,19 +148,43 @@ def fit_components(runs: Sequence[PoweredRun], gpu: Gpu, known: Parameters | Non
 
 
 def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, float]]:
-    """Return the numbers that all GPUs share, with standard errors, from runs on many GPUs."""
+    """Return the numbers that all GPUs share, with standard errors, from runs on many GPUs.
+
+    Energies, what boards draw without work and the factors of processes are fitted together: any of them
+    alone takes over what the others should.
+    """
     _check(runs)
     prior = cited_numbers()
+    columns = {name: i for i, name in enumerate(prior)}
     values = np.array([value for value, _ in prior.values()])
-    spreads = np.array([spread for _, spread in prior.values()]) / values
-    watts = np.array([run.watts for run in runs])
-    design = np.array([_shared_loads(run) for run in runs]) * values
-    triangle, projected, _ = _reduced(design, watts, _weights(runs), spreads)
-    scales, errors = nnls(triangle, projected), _errors(triangle)
+    terms = np.array([_shared_loads(run) for run in runs])
+    scales = np.array([[columns[name] for name in _shared_scales(run.gpu)] for run in runs])
+    own = np.where(scales == np.arange(len(prior)), 1.0, values[scales])
+    quiet = np.array([UNSURE if run.group == NO_WORK else 1.0 for run in runs])
+    logarithms, errors = fit_products(
+        Products(
+            terms=terms * values * own,
+            scales=scales,
+            spreads=np.array([spread for _, spread in prior.values()]) / values,
+            measured=np.array([run.watts for run in runs]),
+            weights=_weights(runs) / NOISE / quiet,
+        )
+    )
+    found = values * np.exp(logarithms)
     return {
-        name: (float(value * scale), float(value * error))
-        for name, value, scale, error in zip(prior, values, scales, errors, strict=True)
+        name: (float(value), float(value * error))
+        for name, value, error in zip(prior, found, errors, strict=True)
     }
+
+
+def no_work_runs(gpu: Gpu) -> list[PoweredRun]:
+    """Return what is published of a board without work as runs that do nothing."""
+    memory = gpu.compute_memory_clock or gpu.memory_clock
+    nothing = ((Activity(0.0, {}, {}), 1.0, 1.0),)
+    return [
+        PoweredRun(NO_WORK, gpu, Clocks(one.clock, memory), nothing, one.watts, one.temperature_c)
+        for one in readings(gpu)
+    ]
 
 
 def predicted_watts(run: PoweredRun, known: Parameters) -> float:
@@ -197,7 +231,7 @@ def _reduced(design: Vector, watts: Vector, weight: Vector, spreads: Vector) -> 
     return triangle, projected, float(wanted @ wanted - projected @ projected)
 
 
-def _best(problems: Sequence[tuple[VoltageCurve, Reduced]]) -> tuple[VoltageCurve, Vector, Vector]:
+def _best(problems: Sequence[tuple[Voltage, Reduced]]) -> tuple[Voltage, Vector, Vector]:
     """Return the curve with the smallest sum of squares, scales and their standard errors.
 
     What is left anyway bounds that sum from below, so that few problems need solving.
@@ -226,7 +260,7 @@ def _flat_loads(run: PoweredRun) -> tuple[float, ...]:
 
 @lru_cache(maxsize=16384)
 def _shared_loads(run: PoweredRun) -> tuple[float, ...]:
-    """Return what each number that all GPUs share is multiplied with in a run's power."""
+    """Return what each number that all GPUs share is multiplied with in a run's power, its scale aside."""
     parts = composition(run.gpu)
     row = dict.fromkeys(cited_numbers(), 0.0)
     for component, load in _loads(run, specification(run.gpu)).items():
@@ -235,7 +269,17 @@ def _shared_loads(run: PoweredRun) -> tuple[float, ...]:
     return tuple(row.values())
 
 
-def _scale_by_voltage(flat: Vector, shares: Vector, curve: VoltageCurve) -> Vector:
+@lru_cache(maxsize=256)
+def _shared_scales(gpu: Gpu) -> tuple[str, ...]:
+    """Return the number that scales each shared number on a GPU; its own name where none does."""
+    scales = scales_of(gpu)
+    found = {name: name for name in cited_numbers()}
+    for component, parts in composition(gpu).items():
+        found.update(dict.fromkeys(parts, scales[component]) if component in scales else {})
+    return tuple(found.values())
+
+
+def _scale_by_voltage(flat: Vector, shares: Vector, curve: Voltage) -> Vector:
     """Return a design made at constant voltage for a curve: all but board and memory go with V²."""
     squares = np.array([curve.at(share) for share in shares]) ** 2
     scaled = np.array([name not in UNSCALED for name in COMPONENTS])

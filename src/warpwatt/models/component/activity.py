@@ -16,6 +16,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
+from warpwatt.models.component.parameters import tensor_weight
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.pipes import issue_slots, pipe_instructions
 
@@ -33,8 +34,8 @@ class Activity:
         SMs that hold a block, averaged over the launch.
     amounts
         Component to amount in the whole grid: warp instructions (``issue``), thread instructions
-        (``registers``, and every pipe), floating-point operations (``tensor``), bytes (``shared``, ``l1``,
-        ``l2``, ``dram``).
+        (``registers``, and every pipe), floating-point operations (``tensor``, as many in FP16 as cost the
+        same energy), bytes (``shared``, ``l1``, ``l2``, ``dram``).
     by_instruction
         The same by instruction; empty for components that are not attributed.
     measured
@@ -86,7 +87,7 @@ def _inside(case: Case) -> dict[str, Loads]:
         parts["issue"][i.index] = slots
         parts["registers"][i.index] = slots * lanes
         for pipe, operations in pipe_instructions(i, level).items():
-            each = i.flops if pipe == Unit.TENSOR else operations
+            each = i.flops * tensor_weight(i.throughput_class) if pipe == Unit.TENSOR else operations
             parts[pipe][i.index] = each * count * lanes
         passes = _shared_bytes(case, i)
         if passes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -53,6 +52,7 @@ class Component:
             seconds,
             known,
             toggle=toggle_factor(case, known.toggles),
+            tensor_toggle=toggle_factor(case, known.tensor_toggles),
             temperature_c=profile.counters.get("temperature_c") if profile is not None else None,
         )
         watts = {name: known.coefficients[name].value * load for name, load in found.items()}
@@ -80,11 +80,14 @@ def _draws(case: Case, timing: Timing, known: Parameters, watts: Mapping[str, fl
 
 
 def voltage_draws(known: Parameters, share: float) -> NDArray[np.float64]:
-    """Return draws of V² around 1 at a share of the boost clock: the floor of the curve is not sure."""
-    curve, middle = known.voltage, known.voltage.at(share)
-    draws = standard_draws(f"voltage:{known.scope}")
-    floors = [min(max(curve.floor + known.floor_spread * z, LOWEST_FLOOR), 1.0) for z in draws]
-    return np.array([(replace(curve, floor=floor).at(share) / middle) ** 2 for floor in floors])
+    """Return draws of V² around 1 at a share of the boost clock: the floor of the voltage is not sure."""
+    floor, middle = known.voltage.floor, known.voltage.at(share)
+    draws = np.array(standard_draws(f"voltage:{known.scope}"))
+    floors = np.clip(floor + known.floor_spread * draws, LOWEST_FLOOR, 1.0)
+    # V is a floor and a share of what lies between it and 1, so that it moves with the floor by the rest.
+    far = (1.0 - middle) / (1.0 - floor) if floor < 1.0 else 0.0
+    squares: NDArray[np.float64] = ((middle + (floors - floor) * far) / middle) ** 2
+    return squares
 
 
 def drawn_watts(

@@ -11,41 +11,20 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Fill
 from warpwatt.core.gpu import Calibration, Clocks, Gpu
+from warpwatt.core.units import GIB
+from warpwatt.models.component.no_work import Reading, readings
+from warpwatt.models.component.voltage import REFERENCE_VOLTS, Voltage, VoltageCurve, chip_voltage
 from warpwatt.models.specification import power_limit
 
 if TYPE_CHECKING:
     from warpwatt.models.component.activity import Activity
-
-
-@dataclass(frozen=True, slots=True)
-class VoltageCurve:
-    """Voltage relative to that at the boost clock, against the clock relative to the boost clock.
-
-    Guerreiro et al. (HPCA 2018) and Mei et al. (2017) measured such curves: flat at low clocks, then rising.
-    Beyond ``end`` a board holds its voltage: what is clocked higher is an offset.
-    """
-
-    floor: float
-    knee: float
-    exponent: float
-    end: float = math.inf
-
-    def at(self, share: float) -> float:
-        """Return V / V(boost) at that share of the boost clock; above 1 the curve continues up to its end.
-
-        >>> curve = VoltageCurve(floor=0.7, knee=0.5, exponent=1.0)
-        >>> [round(curve.at(share), 6) for share in (0.3, 0.5, 0.75, 1.0)]
-        [0.7, 0.7, 0.85, 1.0]
-        """
-        rise = max(0.0, (min(share, self.end) - self.knee) / (1.0 - self.knee))
-        return self.floor + (1.0 - self.floor) * math.pow(rise, self.exponent)
 
 
 PREFIX = "component."
@@ -63,11 +42,20 @@ UNSCALED = ("board", "memory", DRAM)
 """Components that the chip's voltage does not scale."""
 COMPONENTS = (*STATIC, *SWITCHING, DRAM)
 """Names of all components, in the order they are shown."""
-SHARED = ("board", "energy_pj", "memory_watts_per_tbs", "dram_pj_per_byte")
+SHARED = (
+    "board", "energy_pj", "memory_watts_per_tbs", "memory_watts_per_gib", "dram_pj_per_byte",
+    "process", "leakage",
+)  # fmt: skip
 """Tables of ``component.toml`` with the numbers that coefficients are made of."""
+USUAL_GIB = 16.0
+"""Capacity of the device memory of a board whose data sheet is silent."""
 PICO = 1e-12
 FITTED_FLOOR_SPREAD = 0.03
 """Deviation of the voltage floor of a curve that was fitted to the GPU: the distance of the curves tried."""
+READING_TRUST = 0.8
+"""Share of a board's deviation without work that is taken over: boards of one name differ by some 15 %."""
+READING_SPREAD = 0.15
+"""Deviation of a static component's logarithm where the board was read without work."""
 REFERENCE_LANES = 64
 """FP32 lanes of the SM that the watts per SM are given for."""
 
@@ -84,15 +72,19 @@ class Coefficient:
 class Parameters:
     """Everything the model knows of one GPU.
 
-    ``floor_spread`` is the deviation of the voltage curve's floor, ``residual`` the standard deviation of
+    ``voltage_read`` says whether the voltage was read from boards of the chip or fitted to this one, and
+    ``floor_spread`` is the deviation of the voltage's floor. ``tensor_toggles`` hold for tensor instructions,
+    ``toggles`` for everything else. ``residual`` is the standard deviation of
     log(measured / predicted) that no coefficient explains.
     ``scope`` is part of the names of the parameters that draws share: coefficients of one scope err together.
     """
 
     coefficients: Mapping[str, Coefficient]
-    voltage: VoltageCurve
+    voltage: Voltage
+    voltage_read: bool
     floor_spread: float
     toggles: Mapping[Fill, float]
+    tensor_toggles: Mapping[Fill, float]
     toggle_spread: float
     temperature_c: float
     leakage_per_kelvin: float
@@ -110,28 +102,33 @@ def parameters(gpu: Gpu) -> Parameters:
     UnsupportedGpuError
         If the GPU's board power is not known.
     """
-    found = specification(gpu)
+    found = with_readings(specification(gpu), gpu)
     for layer in gpu.calibration.layers if gpu.calibration else ():
         found = calibrated(found, layer)
     return found
 
 
 def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = None) -> Parameters:
-    """Return the parameters that follow from a GPU's process, size and memory, without any measured power.
+    """Return the parameters that follow from a GPU's process, size and memory, without any measured kernel.
 
     ``values`` stand for those of :func:`shared_numbers`, by the same names.
     """
     table = _table()
     model = table["model"]
     known = shared_numbers() if values is None else values
-    curve = table["voltage"]["default"]
+    chip = chip_voltage(gpu)
+    scales = scales_of(gpu)
+    toggles = {fill: float(table["toggle"][fill.value]["value"]) for fill in Fill}
+    tensor = {Fill(name): float(entry["value"]) for name, entry in table["tensor_toggle"].items()}
     return Parameters(
-        coefficients={name: _coefficient(parts, known) for name, parts in composition(gpu).items()},
-        voltage=VoltageCurve(
-            curve["floor"], curve["knee"], curve["exponent"], float(table["voltage"]["end"]["value"])
-        ),
-        floor_spread=float(table["voltage"]["floor_spread"]["value"]),
-        toggles={fill: float(table["toggle"][fill.value]["value"]) for fill in Fill},
+        coefficients={
+            name: _coefficient(parts, known, scales.get(name)) for name, parts in composition(gpu).items()
+        },
+        voltage=chip.table,
+        voltage_read=chip.read,
+        floor_spread=float(table["voltage"]["read" if chip.read else "unread"]["value"]),
+        toggles=toggles,
+        tensor_toggles={**toggles, **tensor},
         toggle_spread=float(table["toggle"]["spread"]["value"]),
         temperature_c=float(model["temperature_c"]["value"]),
         leakage_per_kelvin=float(model["leakage_per_kelvin"]["value"]),
@@ -141,17 +138,45 @@ def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = N
     )
 
 
-def _coefficient(parts: Mapping[str, float], known: Mapping[str, tuple[float, float]]) -> Coefficient:
-    """Return the sum of shared numbers times their factors."""
+def with_readings(known: Parameters, gpu: Gpu) -> Parameters:
+    """Return parameters whose static components add up to what the board was seen to draw without work."""
+    found = readings(gpu)
+    if not found:
+        return known
+    deviations = [math.log(one.watts / _without_work(known, gpu, one)) for one in found]
+    factor = math.exp(READING_TRUST * math.fsum(deviations) / len(deviations))
+    coefficients = dict(known.coefficients)
+    for name in STATIC:
+        own = coefficients[name]
+        if name != "active SMs":
+            coefficients[name] = Coefficient(own.value * factor, min(own.spread, READING_SPREAD))
+    return replace(known, coefficients=coefficients)
+
+
+def _without_work(known: Parameters, gpu: Gpu, reading: Reading) -> float:
+    """Return the watts that parameters say of a board with no SM at work."""
+    clocks = Clocks(reading.clock, gpu.compute_memory_clock or gpu.memory_clock)
+    found = static_loads(gpu, clocks, known, active_sms=0.0, temperature_c=reading.temperature_c)
+    return math.fsum(known.coefficients[name].value * load for name, load in found.items())
+
+
+def _coefficient(
+    parts: Mapping[str, float], known: Mapping[str, tuple[float, float]], scale: str | None
+) -> Coefficient:
+    """Return the sum of shared numbers times their factors, times the number that scales them all."""
     value = math.fsum(known[part][0] * factor for part, factor in parts.items())
     error = math.hypot(*(known[part][1] * factor for part, factor in parts.items()))
-    return Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
+    if value <= 0:
+        return Coefficient(value, 0.0)
+    times, doubt = known[scale] if scale else (1.0, 0.0)
+    return Coefficient(value * times, min(1.0, math.hypot(error / value, doubt / times)))
 
 
 def composition(gpu: Gpu) -> dict[str, dict[str, float]]:
     """Return component to what its coefficient on a GPU is made of: shared number to factor.
 
-    Process and size of the SM scale switching, bandwidth the memory's background, the power limit the board.
+    The voltage at the boost clock and the size of the SM scale switching, bandwidth and capacity the
+    memory's background, the power limit the board. :func:`scales_of` names what is multiplied on top.
 
     Raises
     ------
@@ -159,17 +184,39 @@ def composition(gpu: Gpu) -> dict[str, dict[str, float]]:
         If the GPU's board power is not known.
     """
     limit = power_limit(gpu)
-    scale = float(_of(_table()["process"], gpu)["value"])
+    square = (chip_voltage(gpu).at_boost / REFERENCE_VOLTS) ** 2
     lanes = gpu.capability.fp32_lanes / REFERENCE_LANES
+    capacity = (gpu.memory_size or USUAL_GIB * GIB) / GIB
+    kind = "HBM" if gpu.memory_type.startswith("HBM") else "default"
     return {
         "board": {"board.watts": 1.0, "board.share": limit},
-        "memory": {_typed("memory_watts_per_tbs", gpu): gpu.memory_bandwidth / 1e12},
-        "leakage": {"board.leakage_share": limit},
-        "clocks": {"board.clocks_watts": scale * lanes},
-        "active SMs": {"board.active_watts": scale * lanes},
-        **{name: {f"energy_pj.{name}": PICO * scale} for name in SWITCHING},
+        "memory": {
+            _typed("memory_watts_per_tbs", gpu): gpu.memory_bandwidth / 1e12,
+            f"memory_watts_per_gib.{kind}": capacity,
+        },
+        "leakage": {"board.leakage_share": limit * square},
+        "clocks": {"board.clocks_watts": square * lanes},
+        "active SMs": {"board.active_watts": square * lanes},
+        **{name: {f"energy_pj.{name}": PICO * square} for name in SWITCHING},
         DRAM: {_typed("dram_pj_per_byte", gpu): PICO},
     }
+
+
+def scales_of(gpu: Gpu) -> dict[str, str]:
+    """Return component to the shared number that its coefficient is multiplied with: that of the process."""
+    node = _of(_table()["node"], gpu)
+    switching = dict.fromkeys(("clocks", "active SMs", *SWITCHING), f"process.{node}")
+    return {"leakage": f"leakage.{node}", **switching}
+
+
+def tensor_weight(throughput_class: str) -> float:
+    """Return the energy of an operation of a tensor instruction over that of one in FP16.
+
+    >>> tensor_weight("tensor_tf32_fma") > tensor_weight("tensor_fp16_fma") > tensor_weight("tensor_fp8_fma")
+    True
+    """
+    entry = _table()["tensor_type"].get(throughput_class)
+    return float(entry["value"]) if entry else 1.0
 
 
 @lru_cache(maxsize=1)
@@ -211,26 +258,24 @@ def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
         if name in own:
             value, error = own[name]
             coefficients[name] = Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
-    curve = {k: own.get(f"voltage_{k}", (value, 0.0))[0] for k, value in asdict(base.voltage).items()}
+    curve = [own.get(f"voltage_{name}", (math.nan, 0.0))[0] for name in ("floor", "knee", "exponent")]
+    fitted = not any(map(math.isnan, curve))
     return replace(
         base,
         coefficients=coefficients,
-        voltage=VoltageCurve(**curve),
-        floor_spread=FITTED_FLOOR_SPREAD,
+        voltage=VoltageCurve(*curve, end=base.voltage.end) if fitted else base.voltage,
+        voltage_read=base.voltage_read or fitted,
+        floor_spread=FITTED_FLOOR_SPREAD if fitted else base.floor_spread,
         residual=own.get("residual", (base.residual, 0.0))[0],
         scope=calibration.gpu,
         calibrated=True,
     )
 
 
-def _of(table: Mapping[str, Any], gpu: Gpu) -> Mapping[str, Any]:
+def _of(table: Mapping[str, str], gpu: Gpu) -> str:
     """Return the entry of the capability, else of the architecture, else the default."""
-    for key in (gpu.capability.version, gpu.arch):
-        if key in table:
-            entry: Mapping[str, Any] = table[key]
-            return entry
-    default: Mapping[str, Any] = table["default"]
-    return default
+    keys = (gpu.capability.version, gpu.arch)
+    return next((table[key] for key in keys if key in table), table["default"])
 
 
 def _typed(table: str, gpu: Gpu) -> str:
@@ -256,27 +301,38 @@ def loads(
     known: Parameters,
     *,
     toggle: float = 1.0,
+    tensor_toggle: float | None = None,
     temperature_c: float | None = None,
 ) -> Mapping[str, float]:
     """Return component to load: P = Σ coefficient · load.
 
     ``board`` 1; ``memory`` memory clock over its nominal one; ``leakage`` V² and temperature; ``clocks`` and
-    ``active SMs`` SMs × GHz × V²; the others operations or bytes per second × V² (DRAM without) × toggle.
+    ``active SMs`` SMs × GHz × V²; the others operations or bytes per second × V² (DRAM without) × toggle, which
+    ``tensor_toggle`` is for tensor instructions (default: as for the others).
     """
+    voltage = known.voltage.at(clocks.sm / gpu.boost_clock) ** 2
+    found = static_loads(gpu, clocks, known, active_sms=work.active_sms, temperature_c=temperature_c)
+    for name in SWITCHING:
+        if name in work.amounts:
+            own = tensor_toggle if name == "tensor" and tensor_toggle is not None else toggle
+            found[name] = work.amounts[name] / seconds * voltage * own
+    if DRAM in work.amounts:
+        found[DRAM] = work.amounts[DRAM] / seconds * toggle
+    return found
+
+
+def static_loads(
+    gpu: Gpu, clocks: Clocks, known: Parameters, *, active_sms: float, temperature_c: float | None = None
+) -> dict[str, float]:
+    """Return static component to load, with so many SMs at work; see :func:`loads`."""
     voltage = known.voltage.at(clocks.sm / gpu.boost_clock) ** 2
     celsius = known.temperature_c if temperature_c is None else temperature_c
     warmth = 1.0 + known.leakage_per_kelvin * (celsius - known.temperature_c)
     pace = clocks.sm / GIGA * voltage
-    found = {
+    return {
         "board": 1.0,
         "memory": clocks.memory / gpu.memory_clock,
         "leakage": voltage * warmth,
         "clocks": gpu.sm_count * pace,
-        "active SMs": work.active_sms * pace,
+        "active SMs": active_sms * pace,
     }
-    for name in SWITCHING:
-        if name in work.amounts:
-            found[name] = work.amounts[name] / seconds * voltage * toggle
-    if DRAM in work.amounts:
-        found[DRAM] = work.amounts[DRAM] / seconds * toggle
-    return found
