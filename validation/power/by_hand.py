@@ -104,9 +104,12 @@ def roofline_cases(data: Path) -> Iterator[PowerCase]:
         yield PowerCase(ROOFLINE, "roofline", run)
 
 
-TUNER_FILES = {"synthetic_fp32_a100.csv": "NVIDIA A100-PCIE-40GB", "synthetic_fp32_rtx_a4000.csv": "NVIDIA RTX A4000"}
+TUNER_FILES = {
+    "synthetic_fp32_a100.csv": "NVIDIA A100-PCIE-40GB",
+    "synthetic_fp32_rtx_a4000.csv": "NVIDIA RTX A4000",
+}
 FULL = 0.97
-"""Share of the FP32 lanes that the multiply-adds keep busy: 4.0 of them per iteration in its measured cycles."""
+"""Share of the FP32 lanes that the multiply-adds keep busy: 4 per iteration in its measured cycles."""
 LOOP = 0.05
 """Other instructions per multiply-add: counting and branching of an unrolled loop."""
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from validation.power.by_hand import PowerCase
-    from warpwatt.lab.measure.components import FittedComponents, PoweredRun
     from warpwatt.core.gpu import Gpu
+    from warpwatt.lab.measure.components import FittedComponents, PoweredRun
     from warpwatt.models.component.parameters import Parameters
 
 ALIKE: Mapping[str, str] = {
@@ -127,9 +127,7 @@ class Floor:
     said: float
 
 
-def judge_floor(
-    cases: Sequence[PowerCase], values: Mapping[str, tuple[float, float]]
-) -> list[Floor]:
+def judge_floor(cases: Sequence[PowerCase], values: Mapping[str, tuple[float, float]]) -> list[Floor]:
     """Return what is said of every board that was read without work."""
     others = {chip: fit_shared(_of_other_chips(cases, chip), without=chip) for chip in _chips()}
     found = []

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from validation import ROOT
+from validation.power.judge import die
 from validation.power.learned_page import page
-from validation.power.residuals import Priors, constant_watts, die, thinned
+from validation.power.residuals import Priors, constant_watts, thinned
 from warpwatt import __version__
 from warpwatt.lab.learn.physics import ALWAYS, SETTINGS, Residuals, export, factors, fit
 from warpwatt.models.component.parameters import COMPONENTS

@@ -49,10 +49,11 @@ programs wait for each launch, so that {gap:.0f} µs between launches are taken 
 SM-active counters of short kernels say 16-19 µs). Rows whose DRAM counter differs threefold from our bytes
 are left out: another launch was measured. What buffers hold in the long run ({steady})
 is read off the public host code; the section on contents says what that is worth. V100 below 705 MHz is left
-out (clocks not as labelled). {roofline}, {tuner}, {gemm} and {accelwattch} are counted by hand or from counters (see
-the script). The roofline's power is the largest of 21 readings less 3 %; the last two enter no fit, and the
-counters of the last hold no instruction mix. gpuptxmodel_titanx is absent: it has neither launches nor
-counters, and static opcode counts of code compiled without optimisation do not say how often anything runs.
+out (clocks not as labelled). {roofline}, {tuner}, {gemm} and {accelwattch} are counted by hand or from
+counters (see the script). The roofline's power is the largest of 21 readings less 3 %; the last two enter no
+fit, and the counters of the last hold no instruction mix. gpuptxmodel_titanx is absent: it has neither
+launches nor counters, and static opcode counts of code compiled without optimisation do not say how often
+anything runs.
 
 The form of the component model, its voltage curve and toggle factors were chosen with these data in view, so
 programs unlike these may fare worse. Kept back and not looked at: wsl's GTX 1080 Ti and 2070 Super,
@@ -209,12 +210,10 @@ def _floors(floors: Sequence[Floor]) -> str:
             f"| {run.gpu.name} | {run.clocks.sm / 1e6:.0f} | {celsius} | {run.watts:.1f} "
             f"| {one.unread:.0f} | {errors[0]:+.0f} | {one.said:.0f} | {errors[1]:+.0f} |"
         )
+    unread = [abs(one.unread / one.run.watts - 1) for one in floors]
+    said = [abs(one.said / one.run.watts - 1) for one in floors]
     for name, of in (("mean", statistics.fmean), ("median", statistics.median)):
-        off = [
-            100 * of([abs(said(one) / one.run.watts - 1) for one in floors])
-            for said in (lambda f: f.unread, lambda f: f.said)
-        ]
-        lines.append(f"| **{name}** | | | | | {off[0]:.0f} | | {off[1]:.0f} |")
+        lines.append(f"| **{name}** | | | | | {100 * of(unread):.0f} | | {100 * of(said):.0f} |")
     return "\n".join(lines)
 
 

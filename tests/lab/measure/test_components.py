@@ -45,7 +45,7 @@ def other():
     """Return parameters that differ from the specification by a third in two coefficients."""
     base = specification(GPU)
     changed = {
-        name: Coefficient(c.value * {"dram": 1.33, "clocks": 0.67}.get(name, 1.0), c.spread)
+        name: Coefficient(c.value * {"dram": 1.33, "leakage": 0.67}.get(name, 1.0), c.spread)
         for name, c in base.coefficients.items()
     }
     return replace(base, coefficients=changed, voltage=CURVE)
@@ -53,17 +53,17 @@ def other():
 
 def test_exact_powers_give_the_voltage_curve_and_the_powers_back():
     runs = runs_of(other())
-    fit = fit_components(runs, GPU)
+    base = specification(GPU)
+    fit = fit_components(runs, GPU, base)
     assert fit.voltage == CURVE
     assert fit.residual < 0.02
-    base = specification(GPU)
     moved = {
         name: value / base.coefficients[name].value
         for name, (value, _) in fit.coefficients.items()
         if base.coefficients[name].value
     }
     assert moved["dram"] > 1.1
-    assert moved["clocks"] < 0.9
+    assert moved["leakage"] < 0.9
     assert moved["fp64"] == pytest.approx(1.0)
 
 

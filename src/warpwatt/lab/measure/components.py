@@ -1,11 +1,13 @@
 """Coefficients of the component power model from measured runs of one GPU, or of many.
 
-Energy is linear in coefficients once voltages are known, so a fit is non-negative least squares on relative
-errors. What the model predicts for a GPU without any measurement is the prior: few or similar runs move only
-what they can distinguish. The curve of the voltage is chosen from a grid by the smallest sum of squares,
-where there are runs at different clocks.
+Energy is linear in the coefficients of one GPU once voltages are known, so their fit is non-negative least
+squares on relative errors; numbers that GPUs share multiply each other (``products.py``). What the model
+predicts for a GPU without any measurement is the prior: few or similar runs move only what they can
+distinguish. The curve of the voltage is chosen from a grid, and the chip's own, by the smallest sum of
+squares, where there are runs at different clocks.
 
-Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``, ``no_work_runs(gpu)``.
+Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``,
+``no_work_runs(gpu)``.
 """
 
 from __future__ import annotations

@@ -258,12 +258,14 @@ def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
         if name in own:
             value, error = own[name]
             coefficients[name] = Coefficient(value, min(1.0, error / value) if value > 0 else 0.0)
-    curve = [own.get(f"voltage_{name}", (math.nan, 0.0))[0] for name in ("floor", "knee", "exponent")]
-    fitted = not any(map(math.isnan, curve))
+    floor, knee, exponent = (
+        own.get(f"voltage_{name}", (math.nan, 0.0))[0] for name in ("floor", "knee", "exponent")
+    )
+    fitted = not any(map(math.isnan, (floor, knee, exponent)))
     return replace(
         base,
         coefficients=coefficients,
-        voltage=VoltageCurve(*curve, end=base.voltage.end) if fitted else base.voltage,
+        voltage=VoltageCurve(floor, knee, exponent, base.voltage.end) if fitted else base.voltage,
         voltage_read=base.voltage_read or fitted,
         floor_spread=FITTED_FLOOR_SPREAD if fitted else base.floor_spread,
         residual=own.get("residual", (base.residual, 0.0))[0],
@@ -307,8 +309,8 @@ def loads(
     """Return component to load: P = Σ coefficient · load.
 
     ``board`` 1; ``memory`` memory clock over its nominal one; ``leakage`` V² and temperature; ``clocks`` and
-    ``active SMs`` SMs × GHz × V²; the others operations or bytes per second × V² (DRAM without) × toggle, which
-    ``tensor_toggle`` is for tensor instructions (default: as for the others).
+    ``active SMs`` SMs × GHz × V²; the others operations or bytes per second × V² (DRAM without) × toggle:
+    ``tensor_toggle`` for tensor instructions, where given.
     """
     voltage = known.voltage.at(clocks.sm / gpu.boost_clock) ** 2
     found = static_loads(gpu, clocks, known, active_sms=work.active_sms, temperature_c=temperature_c)
