@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -222,15 +224,36 @@ def test_every_forbidden_action_is_refused_behind_both_walls(attempts):
     assert sum(map(len, found.values())) >= 120
 
 
-def test_what_one_wall_alone_refuses_is_what_the_documentation_says(attempts):
-    older, without = refusals(attempts, "older Linux"), refusals(attempts, "Linux without seccomp")
-    for area in ("network", "modes, owners, times of files", "system", "every call of the list"):
-        assert older[area][0] == older[area][1], (area, attempts["older Linux"][area])
-    for area in ("files", "programs"):
-        assert without[area][0] == without[area][1], (area, attempts["Linux without seccomp"][area])
-    assert older["files"][0] < older["files"][1]
-    assert older["programs"][0] == 0
-    assert without["network"][0] < without["network"][1]
+WHOLE = {
+    "files": ["Landlock"],
+    "programs": ["compilers and Python only (Landlock)"],
+    "network": ["none of any family (seccomp)"],
+    "modes, owners, times of files": ["refused (seccomp)"],
+}
+"""What a cell of the table of walls says where all actions of its area are refused."""
+
+
+def documented():
+    """Return the table of walls in the documentation: system -> area -> cell."""
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "browser.md").read_text(encoding="utf-8")
+    start = text.index("| | files | programs |")
+    lines = text[start : text.index("\n\n", start)].splitlines()
+    head, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_walls_hold_what_the_table_of_the_documentation_says(attempts, system):
+    table = documented()
+    (row,) = (cells for name, cells in table.items() if name.startswith(system))
+    for area, whole in WHOLE.items():
+        refused, all_ = refusals(attempts, system)[area]
+        assert (refused == all_) == (row[area] in whole), (area, attempts[system][area])
+    others = attempts[system]["other processes"]
+    assert (others["signal"] in REFUSED) == ("no signals" in row["other processes"])
+    memory = {name: what in REFUSED for name, what in others.items() if name != "signal"}
+    assert all(memory.values()) == (re.search("no .*memory", row["other processes"]) is not None), memory
+    assert set(table) - {"macOS"} == {name for name in table if name.startswith(tuple(SYSTEMS))}
 
 
 def test_workers_do_not_know_the_servers_environment(monkeypatch):
