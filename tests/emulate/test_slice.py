@@ -149,3 +149,77 @@ def test_what_is_written_elsewhere_does_not_matter():
     statements = [("load", "a", "c", "c"), ("mul", "b", "b", "b"), ("store", "d", "c", "b")]
     short = control_slice(routine_of(statements, 2))
     assert not [o for b in short.blocks for o in b.operations if o.op is Op.MUL]
+
+
+def straight(*steps) -> Routine:
+    """Return a routine without loops: each step writes operations."""
+    builder = Builder()
+    builder.registers["a"] = RegisterKind(Type.I32)
+    for index, step in enumerate(steps):
+        builder.at(index)
+        step(builder)
+    builder.at(len(steps))
+    builder.exit()
+    parameters = (Parameter("x", "u64", 8, 8), Parameter("y", "u64", 8, 8))
+    listed = tuple(Instruction(i, "op") for i in range(len(steps) + 1))
+    program = Program("k", Level.PTX, "sm_90", listed, parameters=parameters)
+    return Routine(program, builder.finish(), builder.registers, tuple(builder.functions))
+
+
+def pointer(builder, parameter: int):
+    return builder.load("const", builder.const(Type.I64, 8 * parameter), Type.I64)[0]
+
+
+def product(builder):
+    """Store what was multiplied in shared memory, where the address was: nobody steers by it."""
+    (value,) = builder.load("global", pointer(builder, 0), Type.I32)
+    builder.store("shared", builder.const(Type.I32, 0), builder.op(Op.MUL, value, value))
+
+
+def place(builder):
+    builder.store("shared", builder.const(Type.I32, 0), builder.special("tid.x"))
+
+
+def look(builder):
+    (word,) = builder.load("shared", builder.const(Type.I32, 0), Type.I32)
+    at = builder.op(Op.ADD, pointer(builder, 1), builder.zext(word, Type.I64))
+    builder.store("global", at, builder.const(Type.I32, 1))
+
+
+def multiplied(routine: Routine) -> bool:
+    return any(o.op is Op.MUL for b in control_slice(routine).blocks for o in b.operations)
+
+
+def test_what_shared_memory_holds_after_the_last_look_at_it_does_not_matter():
+    assert not multiplied(straight(place, look, product))
+    assert multiplied(straight(product, look, place))
+    assert multiplied(straight(place, look, product, look))
+
+
+def test_in_a_loop_every_store_may_be_looked_at_again():
+    again = [
+        ("load", "b", "c", "c"),
+        ("fetch", "a", "c", "c"),
+        ("mul", "b", "b", "b"),
+        ("keep", "c", "c", "b"),
+    ]
+    assert multiplied(routine_of(again, 2))
+
+
+def test_pointers_exchanged_through_shared_memory_keep_their_buffer():
+    """What is stored through one may then not be what a load of another buffer sees."""
+
+    def put(builder):
+        builder.store("shared", builder.const(Type.I32, 8), pointer(builder, 1))
+
+    def through(builder):
+        (value,) = builder.load("global", pointer(builder, 0), Type.I32)
+        (at,) = builder.load("shared", builder.const(Type.I32, 8), Type.I64)
+        builder.store("global", at, builder.op(Op.MUL, value, value))
+
+    def steer(builder):
+        (word,) = builder.load("global", pointer(builder, 0), Type.I32)
+        builder.store("global", builder.op(Op.ADD, pointer(builder, 1), builder.zext(word, Type.I64)), word)
+
+    assert not multiplied(straight(put, through, steer))
+    assert multiplied(straight(through, put, steer))  # nothing is known of what was there before

@@ -66,12 +66,35 @@ def candidates(asked: RankRequest) -> tuple[Candidate, ...]:
     found = []
     for name, at in zip(asked.sources, opened, strict=True):
         beside = first if at is not opened[0] else opened[-1].source
-        for launch, compilation, modelling, label in variants:
+        tuned = _tuned(at.source, asked) if len(variants) == 1 else ()
+        for launch, compilation, modelling, label in tuned or variants:
             options = replace(compilation, include=at.include)
             session = Session(at.source, asked.gpu, options, modelling)
             title = ", ".join(filter(None, (name if len(opened) > 1 or not label else "", label)))
             found.append(Candidate(title, session, launch, beside))
     return tuple(found)
+
+
+def _tuned(
+    source: Source, asked: RankRequest
+) -> list[tuple[LaunchText, CompilationOptions, ModelOptions, str]]:
+    """Return the configurations of a Triton function that its file tunes, none if one was chosen."""
+    if source.path is None or source.path.suffix != ".py":
+        return []
+    from warpwatt.request.python_file import function, tuned_values
+
+    said = {text.partition("=")[0] for text in asked.compilation.define}
+    configs = tuned_values(function(source.path, asked.launch.kernel or ""))
+    varied = [name for name in (configs or [{}])[0] if len({repr(c.get(name)) for c in configs}) > 1]
+    if said.issuperset(varied):
+        return []
+    found = []
+    for config in configs:
+        texts = tuple(f"{name}={value}" for name, value in config.items() if name not in said)
+        label = " ".join(f"{name}={config.get(name)}" for name in varied)
+        options = replace(asked.compilation, define=(*asked.compilation.define, *texts))
+        found.append((asked.launch, options, asked.modelling, label))
+    return found
 
 
 def _opened(source: str, include: Sequence[str]) -> Checkout:

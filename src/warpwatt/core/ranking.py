@@ -9,6 +9,9 @@ from warpwatt.core.estimate import Estimate
 from warpwatt.core.objective import Objective
 from warpwatt.core.prediction import Prediction
 
+NOT_FOLLOWED = ("not emulated", "no machine code could be traced")
+"""How it begins that a kernel was counted and not run, or its time is the roofline's."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
@@ -34,6 +37,15 @@ class Ranked:
     predictions: tuple[Prediction, ...]
     better_than_next: float | None
     better_than_first: float | None
+
+    @property
+    def not_followed(self) -> str:
+        """Why one of its kernels was not followed instruction by instruction; empty where all were."""
+        for p in self.predictions:
+            said = (*(a.message for a in p.case.workload.execution.assumptions), *p.timing.warnings)
+            if found := next((text for text in said if text.startswith(NOT_FOLLOWED)), ""):
+                return found
+        return ""
 
     @property
     def limiter(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import TypeVar
 
 from warpwatt.emulate.ir import Block, End, Op, Operation, Routine
+from warpwatt.program.graph import postorder
 
 T = TypeVar("T", int, frozenset[str])
 """What may be known: sets, as bits of an integer or as frozen sets; the empty one where nothing is."""
@@ -19,6 +20,25 @@ def successors(routine: Routine, block: Block) -> tuple[int, ...]:
         named = tuple(i for i, b in enumerate(routine.blocks) if b.address is not None)
         return block.end.targets + named
     return block.end.targets
+
+
+Point = tuple[int, int]
+"""A place in a routine: block, operation."""
+
+
+def blocks_after(routine: Routine) -> tuple[frozenset[int], ...]:
+    """Return for each block those that may run after it: itself only in a loop."""
+    following = [successors(routine, block) for block in routine.blocks]
+    return tuple(frozenset(postorder(following, targets)) for targets in following)
+
+
+def leads(after: Sequence[frozenset[int]], one: Point, other: Point) -> bool:
+    """Whether control may come from one place to another; ``after`` as :func:`blocks_after` has it.
+
+    >>> leads([frozenset({1}), frozenset()], (0, 3), (1, 0)), leads([frozenset()], (0, 3), (0, 2))
+    (True, False)
+    """
+    return other[0] in after[one[0]] or (one[0] == other[0] and one[1] < other[1])
 
 
 def propagate(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Routine
 from warpwatt.emulate.layout import ARENA_SLOT, GLOBALS_SLOT, SLOT_BITS, parameter_offsets
-from warpwatt.emulate.propagation import propagate, union
+from warpwatt.emulate.propagation import Point, blocks_after, leads, propagate, union
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation
@@ -20,6 +20,7 @@ HEAP = "what malloc returned"
 _POINTER_BYTES = 8
 _GLOBALS_SLOTS = (GLOBALS_SLOT, ARENA_SLOT)
 """Slots of constant addresses: variables lie where the module is, or where a loader has placed them."""
+_ON_CHIP = ("shared", "local")
 _FRESH = frozenset({Op.LOAD, Op.ATOMIC, Op.CONST, Op.EQ, Op.NE, Op.SLT, Op.SLE, Op.ULT, Op.ULE, Op.BALLOT})
 
 Places = dict[int, frozenset[str]]
@@ -30,20 +31,55 @@ Places = dict[int, frozenset[str]]
 def places(routine: Routine) -> Places:
     """Return for every value the pointer parameters that flow into it by arithmetic, through registers too.
 
-    What is loaded from memory is taken not to be made of parameters, except for constant bank 0 itself.
+    What is loaded from global memory is taken not to be made of parameters; what is loaded from shared or
+    local memory, of those of what the routine may have stored there (pointers are exchanged and spilled).
     """
     pointers = _pointers(routine)
     constants = {o.results[0].index: o.data for b in routine.blocks for o in b.operations if o.op is Op.CONST}
     nothing: frozenset[str] = frozenset()
+    kept: Places = {}
 
     def evaluate(operation: Operation, found: Mapping[int, frozenset[str]]) -> frozenset[str]:
+        if operation.op is Op.LOAD and operation.results and operation.results[0].index in kept:
+            return kept[operation.results[0].index]
         return _of(operation, found, constants, pointers)
 
     found = propagate(routine, evaluate, nothing)
+    exchanges = _exchanges(routine)
+    while (stored := _exchanged(exchanges, found)) != kept:
+        kept.update(stored)
+        found = propagate(routine, evaluate, nothing)
     for operation in (o for b in routine.blocks for o in b.operations):
         for value in operation.args:
             found.setdefault(value.index, nothing)
     return found
+
+
+def _exchanges(routine: Routine) -> dict[int, tuple[Operation, ...]]:
+    """Return for the first result of each load from shared and local memory the stores that lead to it."""
+    places: dict[Op, list[tuple[Point, Operation, str]]] = {Op.LOAD: [], Op.STORE: []}
+    for index, block in enumerate(routine.blocks):
+        for position, o in enumerate(block.operations):
+            if o.op in places and isinstance(o.data, Memory) and o.data.space in _ON_CHIP:
+                places[o.op].append(((index, position), o, o.data.space))
+    if not places[Op.LOAD] or not places[Op.STORE]:
+        return {}
+    after = blocks_after(routine)
+    return {
+        load.results[0].index: tuple(
+            o for p, o, other in places[Op.STORE] if space == other and leads(after, p, at)
+        )
+        for at, load, space in places[Op.LOAD]
+    }
+
+
+def _exchanged(exchanges: Mapping[int, Sequence[Operation]], found: Places) -> Places:
+    """Return what each of these loads may be made of, where that is anything."""
+    made = {
+        load: union((found.get(v.index, frozenset[str]()) for o in stores for v in o.args[1:]), frozenset())
+        for load, stores in exchanges.items()
+    }
+    return {load: names for load, names in made.items() if names}
 
 
 def meet(some: Iterable[str], others: Iterable[str]) -> bool:

@@ -6,7 +6,7 @@ not every stored value, taken as live: values stored where no live load can look
 
 Where a load can look is told apart by state space and, for global memory, by the pointer parameters that an
 address is made of (Andersen's analysis without fields; different parameters are taken to point to different
-buffers).
+buffers). What is stored in shared memory after every live load of it is not looked at: see :func:`_is_over`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from dataclasses import dataclass, field, replace
 
 from warpwatt.emulate.ir import Block, Op, Operation, Routine, Type, Value
 from warpwatt.emulate.ir import Memory as MemoryData
-from warpwatt.emulate.propagation import successors
+from warpwatt.emulate.propagation import Point, blocks_after, leads, successors
 from warpwatt.emulate.provenance import Places, keys, meet, places
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
 _READ_SHARED = frozenset({"wgmma"})
 """Runtime functions that look at shared memory."""
+
+
+_UNPLACED = (-1, -1)
+"""Instead of a place, where what reads shared memory may do so at any time."""
 
 
 @dataclass(slots=True)
@@ -35,6 +39,10 @@ class Liveness:
     """Registers live at the start of each block."""
     contents: set[str] = field(default_factory=set)
     """Places of memory whose contents matter (see :mod:`warpwatt.emulate.provenance`)."""
+    readers: set[Point] = field(default_factory=set)
+    """Where live loads look at shared memory."""
+    after: tuple[frozenset[int], ...] = ()
+    """Blocks that may run after each: itself only in a loop."""
     watched: frozenset[str] = frozenset()
     """Registers of a warp that waiting lanes read while others go on: see ``Terminator.leavers``."""
 
@@ -60,7 +68,13 @@ def control_slice(routine: Routine) -> Routine:
 def liveness(routine: Routine) -> Liveness:
     """Return the least fixed point from addresses and masks of accesses and what effects need."""
     watched = frozenset(b.end.leavers for b in routine.blocks if b.end.leavers is not None)
-    live = Liveness(routine, places(routine), entry=[set() for _ in routine.blocks], watched=watched)
+    live = Liveness(
+        routine,
+        places(routine),
+        entry=[set() for _ in routine.blocks],
+        watched=watched,
+        after=blocks_after(routine),
+    )
     changed = True
     while changed:
         before = _size(live)
@@ -71,7 +85,7 @@ def liveness(routine: Routine) -> Liveness:
 
 
 def _size(live: Liveness) -> tuple[int, ...]:
-    return len(live.values), sum(map(len, live.entry)), len(live.contents)
+    return len(live.values), sum(map(len, live.entry)), len(live.contents), len(live.readers)
 
 
 def _roots(operation: Operation) -> Iterable[Value]:
@@ -95,13 +109,13 @@ def _block(live: Liveness, index: int) -> None:
     end = block.end
     demanded = (end.condition, end.value, end.value2)
     live.values.update(v.index for v in demanded if v is not None)
-    for operation in reversed(block.operations):
+    for position, operation in reversed(list(enumerate(block.operations))):
         live.values.update(v.index for v in _roots(operation))
-        _operation(live, operation, registers)
+        _operation(live, operation, registers, (index, position))
     live.entry[index] |= registers
 
 
-def _operation(live: Liveness, operation: Operation, registers: set[str]) -> None:
+def _operation(live: Liveness, operation: Operation, registers: set[str], at: Point) -> None:
     """Mark what an operation needs if something needs it."""
     name = str(operation.data)
     if operation.op is Op.SET:
@@ -119,12 +133,13 @@ def _operation(live: Liveness, operation: Operation, registers: set[str]) -> Non
         return
     elif operation.op in _ACCESSES:
         if not _on_barrier(operation):
-            _access(live, operation)
+            _access(live, operation, at)
         return
     elif not any(r.index in live.values for r in operation.results):
         return
     elif operation.op is Op.CALL and _name(operation) in _READ_SHARED:
         live.contents.add("shared")
+        live.readers.add(_UNPLACED)
     live.values.update(v.index for v in operation.args)
     if operation.mask is not None:
         live.values.add(operation.mask.index)
@@ -140,6 +155,8 @@ def _bulk(live: Liveness, operation: Operation) -> None:
     source, target = _ends(live, operation)
     if meet(target, live.contents):
         live.contents |= source
+        if "shared" in source:
+            live.readers.add(_UNPLACED)
     if _memory(operation).rank:
         live.contents |= live.where[operation.args[1].index]
 
@@ -159,7 +176,7 @@ def _overwrites(write: Operation, live: Liveness) -> bool:
     return write.mask is None and len(write.args) == 1 and str(write.data) not in live.watched
 
 
-def _access(live: Liveness, operation: Operation) -> None:
+def _access(live: Liveness, operation: Operation, at: Point) -> None:
     """Ask for the memory that a live load looks at, and for the values stored there."""
     where = live.where[operation.args[0].index]
     space = _space(operation)
@@ -170,13 +187,28 @@ def _access(live: Liveness, operation: Operation) -> None:
     asked = keys(space, where)
     if operation.op is not Op.STORE and any(r.index in live.values for r in operation.results):
         live.contents |= asked
+        if "shared" in asked:
+            live.readers.add(at)
         live.values.add(operation.args[0].index)
         if operation.mask is not None:
             live.values.add(operation.mask.index)
-    if operation.op is not Op.LOAD and meet(asked, live.contents):
+    if operation.op is not Op.LOAD and meet(asked, live.contents) and not _is_over(live, operation, at):
         live.values.update(v.index for v in operation.args)
         if operation.mask is not None:
             live.values.add(operation.mask.index)
+
+
+def _is_over(live: Liveness, operation: Operation, at: Point) -> bool:
+    """Whether a store to shared memory comes after every live load of it.
+
+    The loads lead to the store and it never back to them, so that only a race could let one thread load what
+    another has stored. Where threads part ways for good (one warp loads what another has stored), the load
+    does not lead to the store.
+    """
+    if operation.op is not Op.STORE or _space(operation) != "shared":
+        return False
+    over = live.after
+    return all(r != _UNPLACED and leads(over, r, at) and not leads(over, at, r) for r in live.readers)
 
 
 def _space(operation: Operation) -> str:

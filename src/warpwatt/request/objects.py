@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.core.gpu import Gpu
@@ -20,12 +20,37 @@ from warpwatt.request.values import format_pairs
 
 if TYPE_CHECKING:
     from warpwatt.frontend.objects import ObjectKernel
+    from warpwatt.frontend.options import CompileOptions
     from warpwatt.request.launch_text import Request
-    from warpwatt.request.session import Session
+    from warpwatt.request.options import ModelOptions
+
+Answer = TypeVar("Answer")
+
+
+class Asked(Protocol):
+    """What a session says of all kernels and GPUs; :class:`warpwatt.request.session.Session` is one."""
+
+    @property
+    def gpus(self) -> str:
+        """Names of GPUs."""
+
+    @property
+    def modelling(self) -> ModelOptions:
+        """Models, clocks, limits."""
+
+    @property
+    def notify(self) -> Callable[[str], None]:
+        """Hears remarks."""
+
+    def compile_options(self) -> CompileOptions:
+        """Return the front end's options."""
+
+    def predict_request(self, request: Request, kernel: Kernel, gpu: Gpu) -> Prediction:
+        """Return the prediction of one launch on one GPU."""
 
 
 def run_object(
-    session: Session, kernel: object, launch: LaunchText, values: Mapping[str, object]
+    session: Asked, kernel: object, launch: LaunchText, values: Mapping[str, object]
 ) -> tuple[Prediction, ...]:
     """Return predictions of one launch of an object's kernel on every GPU of the session.
 
@@ -42,25 +67,34 @@ def run_object(
         As :meth:`Session.run <warpwatt.request.session.Session.run>`,
         :func:`~warpwatt.frontend.objects.from_object` and :func:`~warpwatt.request.triton.compiled`.
     """
+    return map_object(session, session.predict_request, kernel, launch, values)
+
+
+def map_object(
+    session: Asked,
+    answer: Callable[[Request, Kernel, Gpu], Answer],
+    kernel: object,
+    launch: LaunchText,
+    values: Mapping[str, object],
+) -> tuple[Answer, ...]:
+    """Return what ``answer`` says of the launch on every GPU, as :func:`run_object`."""
     if triton.is_function(kernel):
-        launch = replace(launch, arg=format_pairs(triton.passed(values)))
-    typed, made, predictions = typed_text(launch), dict[str, "ObjectKernel"](), list["Prediction"]()
+        launch = replace(launch, arg=format_pairs(triton.passed(triton.unwrapped(kernel, values)[1])))
+    typed, made, answers = typed_text(launch), dict[str, "ObjectKernel"](), list["Answer"]()
     for gpu in complete_gpus(session.gpus, session.notify, session.modelling.power_limit):
         try:
             if gpu.target not in made:
                 made[gpu.target] = _made(session, kernel, gpu, typed.kernel or "", values)
             request = _request(made[gpu.target], typed, exact=not triton.is_function(kernel))
-            predictions.append(session.predict_request(request, made[gpu.target].kernel, gpu))
+            answers.append(answer(request, made[gpu.target].kernel, gpu))
         except (LaunchError, UnsupportedGpuError) as error:
             if not names_many(session.gpus):
                 raise
             session.notify(f"{gpu.name} left out: {error}")
-    return tuple(predictions)
+    return tuple(answers)
 
 
-def _made(
-    session: Session, kernel: object, gpu: Gpu, name: str, values: Mapping[str, object]
-) -> ObjectKernel:
+def _made(session: Asked, kernel: object, gpu: Gpu, name: str, values: Mapping[str, object]) -> ObjectKernel:
     if triton.is_function(kernel):
         kernel = triton.compiled(kernel, values, gpu.target)
     return from_object(kernel, gpu.target, session.compile_options(), name=name)

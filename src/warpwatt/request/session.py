@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,10 +17,10 @@ from warpwatt.frontend.compiled import Source
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.source import read_source
-from warpwatt.gpus import names_many
+from warpwatt.gpus import find_many, names_many
 from warpwatt.models.registry import time_model
 from warpwatt.request.choices import chosen_level, complete_gpus, model_choice, note, parse_clocks
-from warpwatt.request.launches import check_pointers, requests
+from warpwatt.request.launches import check_pointers, launch_texts, requests
 from warpwatt.request.measured import MeasuredLaunches, not_used
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Session:
     ) -> tuple[Answer, ...]:
         """Return what ``answer`` says of every launch and GPU, as :meth:`run`."""
         source = self.opened()
+        if source.path is not None and source.path.suffix == ".py":  # what came over a network has no path
+            return self._map_python(answer, source.path, launch_texts(source, launch, beside))
         wanted = requests(source, launch, beside, self.compilation.define)
         gpus = complete_gpus(self.gpus, self.notify, self.modelling.power_limit)
         answers = []
@@ -79,6 +81,20 @@ class Session:
                     if not names_many(self.gpus):
                         raise
                     self.notify(f"{gpu.name} left out: {error}")
+        return tuple(answers)
+
+    def _map_python(
+        self, answer: Callable[[Request, Kernel, Gpu], Answer], path: Path, launches: Iterable[LaunchText]
+    ) -> tuple[Answer, ...]:
+        """Return what ``answer`` says of launches of a file's Triton functions."""
+        from warpwatt.request.objects import map_object
+        from warpwatt.request.python_file import function, given_values
+
+        answers: list[Answer] = []
+        for text in launches:
+            kernel = function(path, text.kernel or "", find_many(self.gpus)[0].target)
+            values = given_values(text.arg, self.compilation.define)
+            answers += map_object(self, answer, kernel, replace(text, kernel=None, args=None), values)
         return tuple(answers)
 
     @property

@@ -37,6 +37,9 @@ def _parts(rankings: Sequence[Ranking]) -> Iterator[RenderableType]:
     for ranking in rankings:
         yield Text.assemble((ranking.gpu, HEADING), f", by {OBJECTIVES[ranking.objective]}")
         yield _table(ranking)
+        for one in ranking.order:
+            if one.not_followed:
+                yield Text(plain(f"! {one.name}: {one.not_followed}; its place means little"))
         for failed in ranking.failed:
             hint = f"; {failed.error.hint}" if failed.error.hint else ""
             yield Text(plain(f"! {failed.name}: {failed.error}{hint}"))
