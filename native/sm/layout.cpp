@@ -59,6 +59,7 @@ constexpr Field kFields[] = {
     FIELD(Settings, off_cycles),
     FIELD(Settings, block_cycles),
     FIELD(Settings, warp_cycles),
+    FIELD(Settings, jump_cycles),
     FIELD(Settings, l0_lines),
     FIELD(Settings, l0_miss_cycles),
     FIELD(Settings, l1i_lines),

@@ -125,10 +125,12 @@ bool Sm::advance(SubCore& core, int warp, Cycle stall_end, const Instruction* pr
     const ProgramInstruction& next = program_[state.trace.pc];
     Wait wait{state.trace.pc, previous ? previous->issue_stall : Stall::wait, stall_end, awaited(state, next),
               0};
+    const bool sequential = !previous || previous_pc + 1 == state.trace.pc;
+    if (!sequential) wait.fetched = stall_end + settings_.jump_cycles;
     if (!previous || previous->cache_line != next.cache_line) {
-        const bool sequential = !previous || previous_pc + 1 == state.trace.pc;
-        wait.fetched =
+        const Cycle there =
             core.instruction_cache.fetch(next.cache_line, sequential, stall_end, instruction_cache_);
+        wait.fetched = std::max(wait.fetched, there);
     }
     state.ready = std::max({stall_end, wait.result.time, wait.fetched});
     const bool waits = previous && (previous->operation == Operation::barrier_sync || state.object >= 0);

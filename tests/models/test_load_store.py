@@ -6,7 +6,7 @@ import pytest
 
 from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.case import Case
-from warpwatt.core.execution import AccessPattern
+from warpwatt.core.execution import AccessPattern, Traffic
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Access, Instruction, Kernel, MemoryAccess, Resources, Space, Unit
 from warpwatt.emulate.workload import workload
@@ -18,6 +18,8 @@ from warpwatt.models.roofs import (
     SHARED_ATOMIC_CYCLES,
     SLICE_BYTES,
     atomic_cycles,
+    dram_bandwidth,
+    l1_bytes,
     load_store_cycles,
     roofs,
 )
@@ -149,3 +151,22 @@ def test_barriers_let_the_warps_of_a_block_queue():
     assert seconds(with_barrier, "latency") > seconds(without, "latency")
     slower = replace(with_barrier, clocks=replace(with_barrier.clocks, sm=with_barrier.clocks.sm / 2))
     assert seconds(slower, "latency") == pytest.approx(2 * seconds(with_barrier, "latency"))
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "share"), [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 1.0, 1.0), (2.0, 1.0, 2 / 3)]
+)
+def test_dram_loses_to_its_turnaround_what_a_copy_shows(read, written, share):
+    """Reads alone reach the bandwidth measured for reads, a copy that for copies; two to one lies between."""
+    made = shared(4, "h200")
+    made = replace(made, workload=replace(made.workload, dram=Traffic(read * 1e9, written * 1e9)))
+    memory = made.gpu.memory
+    per_byte = (1 - share) / memory.dram_bandwidth + share / memory.dram_copy_bandwidth
+    assert dram_bandwidth(made)[0] == pytest.approx(1 / per_byte)
+    assert memory.dram_copy_bandwidth < 0.85 * memory.dram_bandwidth
+
+
+@pytest.mark.parametrize(("gpu", "wide"), [("a40", 4), ("rtx4090", 4), ("v100", 4), ("t4", 512 / 58.8)])
+def test_wide_loads_pass_l1_at_the_width_of_its_banks(gpu, wide):
+    """16 bytes a lane: 512 bytes at 128 per cycle, on Turing 64, though 16 lanes load 64 bytes of 4 each."""
+    assert 32 * 16 / l1_bytes(find(gpu)) == pytest.approx(wide, rel=0.05)

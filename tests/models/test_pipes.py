@@ -1,10 +1,14 @@
 """Pipes: who executes what, against the throughput tables and the compiled probes."""
 
+import itertools
+
 import pytest
 
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Space, Unit
+from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import find
-from warpwatt.models.pipes import issue_slots, machine_instructions, pipe_cycles
+from warpwatt.models.pipes import issue_slots, machine_instructions, multiplier_passes, pipe_cycles
 
 
 def instruction(opcode, unit, throughput_class="", **more):
@@ -26,6 +30,41 @@ def test_integer_multiplication_runs_on_the_fma_pipe_since_volta():
     assert modern == {"fp32": 0.25, "imad": 0.5}
     assert set(pipe_cycles(MULTIPLY, Level.PTX, find("Tesla K20").capability)) == {"int"}
     assert set(pipe_cycles(ADD, Level.PTX, find("RTX A6000").capability)) == {"int"}
+
+
+WIDE = """
+extern "C" __global__ void wide(const int* a, unsigned* high, int* low) {
+    int v[8];
+    for (int k = 0; k < 8; ++k) v[k] = a[8 * threadIdx.x + k];
+    for (int k = 0; k < 8; ++k) high[8 * threadIdx.x + k] = __umulhi(v[k], v[(k + 3) % 8]);
+    for (int k = 0; k < 8; ++k) low[8 * threadIdx.x + k] = v[k] * v[(k + 5) % 8];
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_86"])
+def test_the_assembler_spaces_multiplications_as_the_multiplier_takes_them(target, tmp_path):
+    """NVIDIA's own schedule: so many cycles lie between independent ones of a kind."""
+    source = tmp_path / "wide.cu"
+    source.write_text(WIDE)
+    code = load_kernel(source, target, CompileOptions()).sass.instructions
+    stalls = {"IMAD": [], "IMAD.HI": []}
+    for one, other in itertools.pairwise(code):
+        kind = one.opcode.removesuffix(".U32")
+        if one.opcode == other.opcode and kind in stalls:
+            stalls[kind].append(one.control.stall)
+    assert {kind: min(found) for kind, found in stalls.items()} == {
+        kind: 2 * multiplier_passes(kind) for kind in stalls
+    }
+
+
+def test_the_upper_half_of_a_product_takes_the_multiplier_twice():
+    capability = find("RTX A6000").capability
+    plain, wide = (
+        pipe_cycles(instruction(opcode, Unit.INT, "int32_mul_mad"), Level.SASS, capability)["imad"]
+        for opcode in ("IMAD", "IMAD.WIDE")
+    )
+    assert (plain, wide) == (0.5, 1.0)
 
 
 def test_conversions_of_doubles_share_the_few_lanes_of_geforce_boards():

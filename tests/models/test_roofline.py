@@ -15,7 +15,7 @@ def test_streaming_runs_at_memory_bandwidth(toy):
     timing = Roofline().predict(case)
     assert timing.bottleneck == "DRAM bandwidth"
     moved = 2 * 100_000 * 256 * 16
-    measured = 3.888e12  # the packaged read bandwidth of this board
+    measured = 3.165e12  # the packaged bandwidth of copies on this board
     assert timing.time.value - STARTUP_SECONDS == pytest.approx(moved / measured, rel=0.02)
 
 

@@ -54,6 +54,9 @@ class Capability:
     """Named barriers an SM can hold, None where they never limit occupancy (before 9.0)."""
     shared_bytes_per_clock: int | None = None
     """Bytes per clock that shared memory delivers, None where every bank delivers one word."""
+    l1_bytes_per_clock: int | None = None
+    """Bytes per clock that L1's banks deliver to loads wider than the load-store lanes, None where nobody says
+    that they are wider than what narrow loads show."""
 
     @property
     def target(self) -> str:

@@ -16,7 +16,7 @@ from warpwatt.gpus.datafile import Cited, DataFile
 
 # Whole numbers every capability has, and those that may be unknown.
 REQUIRED = tuple(field.name for field in fields(Capability) if field.type == "int")
-OPTIONAL = ("lsu_lanes", "barriers_per_sm", "shared_bytes_per_clock")
+OPTIONAL = ("lsu_lanes", "barriers_per_sm", "shared_bytes_per_clock", "l1_bytes_per_clock")
 
 
 def versions() -> tuple[str, ...]:

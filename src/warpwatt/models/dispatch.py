@@ -6,6 +6,7 @@ takes to hand them out.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
@@ -33,14 +34,27 @@ def dispatch_rate(gpu: Gpu) -> tuple[float, float]:
     return table[lender]["blocks_per_cycle"]["value"], BORROWED_SPREAD
 
 
-def dispatch_cycles(gpu: Gpu, blocks: int) -> float:
-    """Return the SM cycles from the start of the first block to that of the last of a grid.
+def warp_rate(gpu: Gpu) -> float:
+    """Return the warps started per SM clock on the whole chip, infinity where nobody saw them bind.
+
+    >>> from warpwatt.gpus import find
+    >>> round(warp_rate(find("rtx3080")), 2), warp_rate(find("l40"))
+    (4.76, inf)
+    """
+    row = _table().get(gpu.capability.version, {})
+    return row["warps_per_sm_cycle"]["value"] * gpu.sm_count if "warps_per_sm_cycle" in row else math.inf
+
+
+def dispatch_cycles(gpu: Gpu, blocks: int, warps: int = 1) -> float:
+    """Return the SM cycles from the start of the first block of so many warps to that of the last of a grid.
 
     >>> from warpwatt.gpus import find
     >>> dispatch_cycles(find("l40"), 1), dispatch_cycles(find("l40"), 761)
     (0.0, 1000.0)
+    >>> round(dispatch_cycles(find("rtx3080"), 16384, 8) / dispatch_cycles(find("rtx3080"), 16384), 2)
+    1.38
     """
-    return (blocks - 1) / dispatch_rate(gpu)[0]
+    return (blocks - 1) / min(dispatch_rate(gpu)[0], warp_rate(gpu) / warps)
 
 
 @lru_cache(maxsize=1)

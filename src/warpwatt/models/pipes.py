@@ -96,8 +96,20 @@ def pipe_cycles(instruction: Instruction, level: Level, capability: Capability) 
     if name == "cvt_64" and rate == capability.throughput.get(_RATES["fp64"]):
         return {"fp64": cycles}  # boards with few FP64 lanes convert on them
     if name == "int32_mul_mad":
-        return _multiplication(1.0, capability)
+        return _multiplication(multiplier_passes(instruction.opcode), capability)
     return {str(unit): cycles}
+
+
+def multiplier_passes(opcode: str) -> float:
+    """Return how many times a machine multiplication occupies the multiplier.
+
+    Two where the upper half of the product is wanted: ptxas 12 and 13 leave four cycles between independent
+    ones for sm_75 to sm_90, two between others (``tests/models/test_pipes.py`` asks it).
+
+    >>> multiplier_passes("IMAD.WIDE.U32"), multiplier_passes("IMAD.HI"), multiplier_passes("IMAD.MOV.U32")
+    (2.0, 2.0, 1.0)
+    """
+    return 2.0 if opcode.startswith(("IMAD.WIDE", "IMAD.HI")) else 1.0
 
 
 def pipe_instructions(instruction: Instruction, level: Level) -> dict[str, float]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from warpwatt.core.case import Case
 from warpwatt.core.execution import AccessPattern
+from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Access, Flow, Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
@@ -79,11 +80,41 @@ def imbalance(case: Case) -> float:
 
 
 def dram_bandwidth(case: Case) -> tuple[float, float]:
-    """Return (achievable DRAM bandwidth in bytes per second at the case's memory clock, spread)."""
-    gpu = case.gpu
+    """Return (achievable DRAM bandwidth in bytes per second at the case's memory clock, spread).
+
+    Reads alone or writes alone reach what was measured for reads. Where both pass, the bus turns around
+    between them: what a copy loses to reads, in proportion to the smaller of the two streams.
+    """
+    gpu, traffic = case.gpu, case.workload.dram
     measured = gpu.memory.dram_bandwidth or DRAM_EFFICIENCY * gpu.memory_bandwidth
     own = gpu.memory.dram_bandwidth is not None and not gpu.memory.borrowed("dram_bandwidth")
-    return measured * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
+    mixed = 2.0 * min(traffic.read, traffic.written) / traffic.total if traffic.total else 0.0
+    reached = measured / (1.0 + mixed * turnaround(gpu))
+    return reached * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
+
+
+def turnaround(gpu: Gpu) -> float:
+    """Return how much longer DRAM takes per byte of a copy than of reads, as a share of the reads' time.
+
+    >>> from warpwatt.gpus import find
+    >>> round(turnaround(find("h200")), 2), round(turnaround(find("a40")), 2)
+    (0.23, 0.03)
+    """
+    read, copied = gpu.memory.dram_bandwidth, gpu.memory.dram_copy_bandwidth
+    return max(0.0, read / copied - 1.0) if read and copied else 0.0
+
+
+def l1_bytes(gpu: Gpu) -> float:
+    """Return the bytes per cycle that L1 of one SM delivers to wide loads.
+
+    Where the load-store lanes pass fewer than the banks deliver, a measurement with narrow loads shows the
+    lanes, and the documented width counts.
+
+    >>> from warpwatt.gpus import find
+    >>> l1_bytes(find("a40")), l1_bytes(find("t4"))
+    (128.0, 58.8)
+    """
+    return max(gpu.memory.l1_bandwidth_per_sm_clock or 128.0, float(gpu.capability.l1_bytes_per_clock or 0))
 
 
 def dram_bytes(case: Case) -> float:
@@ -220,7 +251,7 @@ def _l1_cycles(case: Case, instruction: Instruction, bytes_per_lane: int) -> flo
     base, per_line = LINE_CYCLES
     moved = bytes_per_lane * execution.lanes[instruction.index]
     pattern = pattern_of(execution, instruction)
-    moving = moved / (case.gpu.memory.l1_bandwidth_per_sm_clock or 128.0)
+    moving = moved / l1_bytes(case.gpu)
     return max(base + per_line * pattern.lines, pattern.l1_passes, moving)
 
 
@@ -286,7 +317,8 @@ def _latency_roof(case: Case, busiest_sm_cycles: float) -> Roof:
 
 def _dispatch_roof(case: Case) -> Roof:
     """Block dispatch: the chip starts so many blocks per cycle, however little each of them does."""
-    seconds = dispatch_cycles(case.gpu, case.launch.grid.count) / case.clocks.sm
+    cycles = dispatch_cycles(case.gpu, case.launch.grid.count, case.launch.warps_per_block)
+    seconds = cycles / case.clocks.sm
     nobody = (0.0,) * len(case.workload.execution.counts)
     return Roof("block dispatch", "dispatch", seconds, nobody, dispatch_rate(case.gpu)[1])
 

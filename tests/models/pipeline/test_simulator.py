@@ -176,6 +176,14 @@ def test_jumps_out_of_the_cache_wait_for_instructions() -> None:
         assert state.stalls[:, Reason.NO_INSTRUCTION].sum() == pytest.approx(waits, abs=0)
 
 
+def test_a_jump_waits_for_what_it_jumps_to() -> None:
+    """A loop of one warp that fits into L0 pays at its back edge, a straight line of the same length nothing."""
+    rows = table(64)
+    alone = simulate(inputs(rows, repeats=4)).counters.cycles
+    assert simulate(inputs(rows, repeats=4, jump_cycles=13)).counters.cycles == alone + 3 * 13
+    assert simulate(inputs(rows, jump_cycles=13)).counters.cycles == 63
+
+
 def test_who_issues_next_can_be_chosen() -> None:
     """Three warps of one sub-core, of which two keep its pipe busy; the order decides who waits."""
     rows = table(8, stall_count=5, pipe=Pipe.ALU, pipe_cycles=4)

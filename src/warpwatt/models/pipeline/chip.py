@@ -157,7 +157,8 @@ def _long_blocks(launched: ChipLaunch, on_sm: int, resident: int) -> ChipSimulat
     is done. No unit works longer than all the time, whatever the difference of two short simulations says.
     Long blocks never wait for their dispatch, but for the first wave, which the others do not repeat.
     """
-    launched = replace(launched, machine=replace(launched.machine, dispatch_cycles=0.0))
+    at_once = replace(launched.machine, dispatch_cycles=0.0, warp_dispatch_cycles=0.0)
+    launched = replace(launched, machine=at_once)
     found = runs(launched.streams)
     limit = found.limit(BUDGET / resident)
     if found.instructions(limit) * resident > BUDGET:  # inner loops too

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.gpu import Clocks, Gpu
-from warpwatt.models.dispatch import dispatch_rate
+from warpwatt.models.dispatch import dispatch_rate, warp_rate
 from warpwatt.models.pipeline.codes import IssueOrder
 from warpwatt.models.pipeline.simulator import record_type
+from warpwatt.models.roofs import l1_bytes
 
 if TYPE_CHECKING:
     from warpwatt.models.pipeline.simulator import Records
@@ -52,6 +53,8 @@ class Machine:
     geforce: bool
     dispatch_cycles: float
     """Cycles between the blocks that one SM gets while all of them are being filled."""
+    warp_dispatch_cycles: float
+    """The same between their warps."""
 
     def interval(self, throughput_class: str, fallback: float = 16.0) -> float:
         """Return the cycles that one warp instruction of a class keeps its sub-core's pipe."""
@@ -73,7 +76,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         sub_cores=capability.warp_schedulers,
         lsu_cycles=32.0 / (capability.lsu_lanes or 32),
         bank_cycles=banks / (capability.shared_bytes_per_clock or banks),
-        l1_bytes=memory.l1_bandwidth_per_sm_clock or 128.0,
+        l1_bytes=l1_bytes(gpu),
         l1_latency=memory.l1_latency or FALLBACK_CYCLES["l1"],
         l2_latency=l2,
         dram_latency=_dram_latency(gpu, clocks, values, l2),
@@ -85,6 +88,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         ns=ns,
         geforce=gpu.product.startswith(("GeForce", "Titan", "TITAN")),
         dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
+        warp_dispatch_cycles=gpu.sm_count / warp_rate(gpu),
     )
 
 
@@ -137,7 +141,7 @@ def settings(
     found["sub_cores"], found["resident_blocks"] = machine.sub_cores, resident
     found["warps_per_block"], found["rotation_instructions"] = warps_per_block, rotation
     found["l1i_miss_cycles"] = round(machine.code_latency)
-    found["dispatch_cycles"] = machine.dispatch_cycles
+    found["dispatch_cycles"] = max(machine.dispatch_cycles, warps_per_block * machine.warp_dispatch_cycles)
     found["write_port_bytes"] = v["port_bytes"]
     found["l2_bytes"], found["dram_bytes"] = machine.l2_bytes * share, machine.dram_bytes * share
     found["load_linear_cycles"] = v["load_linear_ns"] * machine.ns

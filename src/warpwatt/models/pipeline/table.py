@@ -33,6 +33,7 @@ from warpwatt.models.pipeline.codes import (
     Traffic,
 )
 from warpwatt.models.pipeline.simulator import record_type
+from warpwatt.models.pipes import multiplier_passes
 
 if TYPE_CHECKING:
     from warpwatt.models.pipeline.machine import Machine
@@ -304,7 +305,7 @@ def _arithmetic(instruction: Instruction, machine: Machine, row: np.void) -> Non
     elif unit is Unit.FP32 and name == "fp32_add_mul_fma":
         _fma(machine, row)
     elif name == "int32_mul_mad":
-        _pipe(row, Pipe.FMA, machine.interval(name))
+        _pipe(row, Pipe.FMA, machine.interval(name) * multiplier_passes(instruction.opcode))
     elif unit is Unit.SFU or (machine.rates.get(name, 64.0) <= 16.0 and unit is Unit.INT):
         _pipe(row, Pipe.XU, machine.interval(name, 4.0))
         row["operation"], row["throttle_stall"] = Operation.MIO_PIPE, Reason.MIO_THROTTLE

@@ -1,0 +1,90 @@
+"""The page of the fixed sample: one table of both models by data set and board, before and after."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from validation.timing.statistics import Errors, errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from validation.timing.cases import Compared
+
+MODELS = ("pipeline", "roofline")
+FIGURES = ("cases", "programs", "mean", "median", "p90", "bias", "≤10 %", "≤30 %", "order", "held", "width")
+COLUMNS = ("data", "GPU", "model", *FIGURES)
+TITLE = "| " + " | ".join(COLUMNS) + " |"
+
+
+def page(found: Sequence[Compared], before: Sequence[Compared]) -> str:
+    """Return the tables."""
+    parts = ["## By data set", "", TITLE, "|" + "---|" * len(COLUMNS), *_rows(found, before)]
+    parts += ["", "## By program: pipeline", "", _title_of_programs(before), *_programs(found, before)]
+    return "\n".join(parts) + "\n"
+
+
+def _rows(found: Sequence[Compared], before: Sequence[Compared]) -> list[str]:
+    groups: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    earlier: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    for place, rows in ((groups, found), (earlier, before)):
+        for c in rows:
+            for gpu in (c.measured.gpu, "all"):
+                place[c.measured.data, gpu].append(c)
+            place["all", "all"].append(c)
+    lines = []
+    for (data, gpu), rows in sorted(groups.items()):
+        for model in MODELS:
+            lines += _row(data, gpu, model, rows)
+        if earlier[data, gpu]:
+            lines += _row(data, gpu, "pipeline", earlier[data, gpu], " before")
+    return lines
+
+
+def _row(data: str, gpu: str, model: str, rows: Sequence[Compared], word: str = "") -> list[str]:
+    figures = errors(rows, model)
+    if figures is None:
+        return []
+    return [f"| {data} | {gpu} | {model}{word} | {_figures(figures)} | ×{_width(rows, model):.2f} |"]
+
+
+def _figures(e: Errors) -> str:
+    order = "" if e.spearman is None else f"{e.spearman:.2f}"
+    shares = " | ".join(f"{100 * share:.0f}%" for share in e.within[:2])
+    size = f"{e.mean:.1f} | {e.median:.1f} | {e.p90:.1f} | {e.bias:+.1f}"
+    return f"{e.cases} | {e.programs} | {size} | {shares} | {order} | {100 * e.held:.0f}%"
+
+
+def _width(rows: Sequence[Compared], model: str) -> float:
+    """Return the median over the runs of high over low."""
+    answers = [c.answers[model] for c in rows if model in c.answers]
+    return statistics.median(a.high / a.low if a.low else math.inf for a in answers)
+
+
+def _title_of_programs(before: Sequence[Compared]) -> str:
+    columns = ["data", "program", "limited by", "cases", "mean", "bias", "held", "width", "roofline"]
+    columns += ["before"] * bool(before)
+    return "| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|"
+
+
+def _programs(found: Sequence[Compared], before: Sequence[Compared]) -> list[str]:
+    groups: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    earlier: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    for place, rows in ((groups, found), (earlier, before)):
+        for c in rows:
+            place[c.measured.data, c.measured.program].append(c)
+    lines = []
+    for (data, program), rows in sorted(groups.items()):
+        ours, roof = errors(rows, "pipeline"), errors(rows, "roofline")
+        was = errors(earlier[data, program], "pipeline")
+        if ours is None or roof is None:
+            continue
+        limits = statistics.mode(c.answers["pipeline"].bottleneck for c in rows)
+        cells = [data, program, limits, str(ours.cases), f"{ours.mean:.1f}", f"{ours.bias:+.1f}"]
+        cells += [f"{100 * ours.held:.0f}%", f"×{_width(rows, 'pipeline'):.2f}", f"{roof.mean:.1f}"]
+        cells += [f"{was.mean:.1f}" if was else ""] * bool(before)
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
