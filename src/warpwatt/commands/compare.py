@@ -12,6 +12,7 @@ from warpwatt.commands import options as o
 from warpwatt.commands.destination import Destination, destination_options
 
 if TYPE_CHECKING:
+    from warpwatt.core.comparison import ComparisonSet
     from warpwatt.request.launch_text import LaunchText
     from warpwatt.request.options import CompilationOptions, ModelOptions
 
@@ -76,5 +77,22 @@ def compare(
     shape = writing.checked(CompareFormat)
     found = compared(ComparisonRequest(old, new, commits, gpu, launch, compilation, modelling))
     context = table_context(verbose=writing.verbose, colour=writing.output is None)
-    text = comparison_renderer(shape)(found, context)
-    write(text, writing.output)
+    page = _page(found, modelling, writing) if shape is CompareFormat.HTML else None
+    write(page or comparison_renderer(shape)(found, context), writing.output)
+
+
+def _page(found: ComparisonSet, modelling: ModelOptions, writing: CompareDestination) -> str:
+    """Return the page of a comparison, with the clock sweeps of both sides."""
+    from warpwatt.commands.output import prediction_context
+    from warpwatt.compare.variants import split_pairs
+    from warpwatt.render.compare.page import render_sides
+    from warpwatt.render.report.report import MOST_SWEPT, reports
+    from warpwatt.request.choices import model_choice
+
+    sides = [one.old for one in found.comparisons], [one.new for one in found.comparisons]
+    models = split_pairs(modelling)[:2]
+    full = [
+        reports(side, model_choice(own), MOST_SWEPT // 2) for side, own in zip(sides, models, strict=True)
+    ]
+    context = prediction_context([*sides[0], *sides[1]], verbose=writing.verbose, colour=False)
+    return render_sides(found, list(zip(*full, strict=True)), context)

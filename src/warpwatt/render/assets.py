@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from warpwatt.render.console import plain
-from warpwatt.render.words import GLOSSARY
+from warpwatt.render.words import GLOSSARY, STALL_REASONS
+
+EXPLAINED = {**{str(stall): said for stall, said in STALL_REASONS.items()}, **GLOSSARY}
+_WORDS = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in sorted(EXPLAINED, key=len, reverse=True)))
 
 
 def environment() -> jinja2.Environment:
@@ -25,7 +29,24 @@ def environment() -> jinja2.Environment:
         finalize=_visible,
     )
     made.globals["glossary"] = GLOSSARY
+    made.filters["explained"] = explained
     return made
+
+
+def explained(text: str) -> Markup:
+    """Return a text whose words of the glossary say on a touch what they mean.
+
+    >>> print(explained("latency (Barrier) <2"))
+    latency (<abbr title="waiting for other warps of the block at a barrier">Barrier</abbr>) &lt;2
+    """
+    parts, last = [], 0
+    for found in _WORDS.finditer(text):
+        parts += [
+            escape(_visible(text[last : found.start()])),
+            Markup('<abbr title="{}">{}</abbr>').format(EXPLAINED[found[0]], found[0]),
+        ]
+        last = found.end()
+    return Markup("").join([*parts, escape(_visible(text[last:]))])
 
 
 def _visible(value: Any) -> Any:

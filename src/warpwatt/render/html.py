@@ -95,7 +95,7 @@ def _cursors(shown: Page) -> dict[str, Any]:
         if account.clocks is not None:
             groups["clocks"] = account.clocks.charts
         found |= {
-            f"{account.anchor}-{group}-{chart.name}": _curve_cursor(chart)
+            f"{account.anchor}-{group}-{chart.name}": curve_cursor(chart)
             for group, charts in groups.items()
             for chart in charts
         }
@@ -120,6 +120,7 @@ def _roof_cursor(plot: RooflinePlot) -> dict[str, Any]:
     }
 
 
-def _curve_cursor(chart: LineChart) -> dict[str, Any]:
+def curve_cursor(chart: LineChart) -> dict[str, Any]:
+    """Return what the cursor of a line chart reads."""
     own = chart.stops.index(chart.marks[-1].x)
     return {"stops": chart.stops, "heights": chart.heights, "notes": chart.notes, "own": own}

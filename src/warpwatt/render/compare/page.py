@@ -1,11 +1,11 @@
-"""A comparison as one HTML page: offline, no scripts at all, in the look of the report."""
+"""A comparison as one HTML page: offline, in the look of the report, whose charts it shows for both sides."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -14,6 +14,8 @@ from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.assets import concatenate, environment
+from warpwatt.render.compare.charts import Charts, charts
+from warpwatt.render.compare.diff import Diff, diffs
 from warpwatt.render.compare.text import note
 from warpwatt.render.compare.words import (
     LEGEND,
@@ -32,11 +34,16 @@ from warpwatt.render.compare.words import (
     verdict,
 )
 from warpwatt.render.console import plain
+from warpwatt.render.html import content_policy, curve_cursor, roof_cursors
+from warpwatt.render.report.report import report
+from warpwatt.render.report.values import embedded
 
 if TYPE_CHECKING:
     from warpwatt.render.context import Context
+    from warpwatt.render.report.report import Report
 
-STYLES = ("base.css", "compare.css", "print.css")
+STYLES = ("base.css", "plots.css", "report.css", "compare.css", "print.css")
+SCRIPTS = ("theme.js", "plots.js", "code.js", "diff.js", "tables.js", "page.js")
 WIDEST = math.log(4.0)
 """The scale of ratios reaches from a quarter to four times, at least."""
 
@@ -77,21 +84,27 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRows:
-    """The figures of one topic: name, old, new, change."""
+class FigureRow:
+    """One figure that changed."""
 
-    title: str
-    rows: tuple[tuple[str, str, str, str], ...]
+    topic: str
+    name: str
+    old: str
+    new: str
+    change: str
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """What the page says of one kernel."""
 
+    anchor: str
     title: str
     tiles: tuple[Tile, ...]
     lines: tuple[Line, ...]
-    topics: tuple[TopicRows, ...]
+    charts: Charts
+    diffs: tuple[Diff, ...]
+    figures: tuple[FigureRow, ...]
     assumptions: tuple[tuple[str, str], ...]
 
 
@@ -104,39 +117,68 @@ class Alone:
 
 
 def render(comparisons: ComparisonSet, context: Context) -> str:
-    """Return the page as one HTML document."""
+    """Return the page as one HTML document, without clock sweeps."""
+    sides = [(report(one.old), report(one.new)) for one in comparisons.comparisons]
+    return render_sides(comparisons, sides, context)
+
+
+def render_sides(comparisons: ComparisonSet, sides: Sequence[tuple[Report, Report]], context: Context) -> str:
+    """Return the page as one HTML document; ``sides`` are the reports of each comparison, old and new."""
+    parts = [
+        _part(f"kernel-{number}", comparison, pair, context)
+        for number, (comparison, pair) in enumerate(zip(comparisons.comparisons, sides, strict=True), 1)
+    ]
+    script = concatenate(SCRIPTS)
     return (
         environment()
         .get_template("compare.html")
         .render(
             old=plain(comparisons.old),
             new=plain(comparisons.new),
-            parts=[_part(one) for one in comparisons.comparisons],
+            parts=parts,
             removed=_alone(comparisons.removed),
             added=_alone(comparisons.added),
             remarks=[plain(remark) for remark in comparisons.remarks],
             legend=LEGEND,
             context=context,
             style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
+            script=Markup(script),  # noqa: S704 - our own files
+            data=embedded(_data(parts)),
+            policy=content_policy(script),
         )
     )
 
 
-def _part(comparison: Comparison) -> Part:
+def _data(parts: Sequence[Part]) -> dict[str, Any]:
+    """Return what the script reads: the cursors of the charts, and the aligned listings."""
+    cursors: dict[str, Any] = {}
+    for part in parts:
+        if part.charts.roofline is not None:
+            cursors |= roof_cursors(f"{part.anchor}-roofline", part.charts.roofline)
+        cursors |= {f"{part.anchor}-{name}": curve_cursor(one) for name, one in part.charts.lines.items()}
+    diffs = {f"{part.anchor}-{diff.name}": diff.document() for part in parts for diff in part.diffs}
+    return {"plots": {}, "cursors": cursors, "diffs": diffs}
+
+
+def _part(anchor: str, comparison: Comparison, sides: tuple[Report, Report], context: Context) -> Part:
     pairs = (("old", comparison.old_assumptions), ("new", comparison.new_assumptions))
     return Part(
+        anchor,
         plain(title(comparison)),
         tuple(map(_tile, comparison.changes)),
         tuple(_line(comparison, line) for line in told_lines(comparison)),
+        charts(*sides),
+        diffs(comparison.old, comparison.new, context),
         tuple(
-            TopicRows(
+            FigureRow(
                 TITLES[topic],
-                tuple(
-                    (plain(figure_name(f)), value_text(f, f.old), value_text(f, f.new), figure_change(f))
-                    for f in figures
-                ),
+                plain(figure_name(f)),
+                value_text(f, f.old),
+                value_text(f, f.new),
+                figure_change(f),
             )
             for topic, figures in topics(comparison.figures).items()
+            for f in figures
         ),
         tuple((side, plain(message)) for side, messages in pairs for message in messages),
     )

@@ -40,6 +40,8 @@ class LineChart:
     notes: tuple[str, ...]
     marks: tuple[Mark, ...] = ()
     beyond: str = ""
+    baseline: str = ""
+    """The curve of what is compared with; empty for none."""
     band: str = ""
     width: int = WIDTH
     height: int = HEIGHT

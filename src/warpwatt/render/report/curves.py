@@ -23,9 +23,12 @@ BYTES = "B per block"
 X_TITLES = {BYTES: "Shared memory per block", "threads": "Threads per block"}
 
 
-def occupancy_charts(curves: Sequence[OccupancyCurve]) -> tuple[LineChart, ...]:
-    """Return one chart of warps per SM for each curve."""
-    return tuple(_occupancy_chart(curve) for curve in curves)
+def occupancy_charts(
+    curves: Sequence[OccupancyCurve], baseline: Sequence[OccupancyCurve] = ()
+) -> tuple[LineChart, ...]:
+    """Return one chart of warps per SM for each curve, over the curves of what is compared with."""
+    before = baseline or (None,) * len(curves)
+    return tuple(_occupancy_chart(curve, old) for curve, old in zip(curves, before, strict=True))
 
 
 def occupancy_data(curves: Sequence[OccupancyCurve]) -> Dataset:
@@ -54,12 +57,14 @@ def _amount(curve: OccupancyCurve, value: int) -> str:
     return binary_bytes(value) if curve.unit == BYTES else str(value)
 
 
-def _occupancy_chart(curve: OccupancyCurve) -> LineChart:
-    x = x_axis([point.value for point in curve.points], "")
-    y = y_axis(curve.most, "")
+def _occupancy_chart(curve: OccupancyCurve, old: OccupancyCurve | None) -> LineChart:
+    both = [curve] if old is None else [curve, old]
+    x = x_axis([point.value for one in both for point in one.points], "")
+    y = y_axis(max(one.most for one in both), "")
     pixels = [(x(point.value), y(point.warps)) for point in curve.points]
-    own = curve.own
-    mark = Mark(x(own.value), y(own.warps), "own", f"this launch: {_occupancy_note(curve, own)}")
+    marks = [_own_mark(curve, x, y, "own", "this launch")]
+    if old is not None:
+        marks.insert(0, _own_mark(old, x, y, "old", "old"))
     return LineChart(
         name=curve.name.lower().replace(" ", "-"),
         title=f"Warps per SM against {curve.name.lower()}",
@@ -67,11 +72,17 @@ def _occupancy_chart(curve: OccupancyCurve) -> LineChart:
         x_ticks=binary_ticks(x, lambda value: _amount(curve, round(value))),
         y_ticks=binary_ticks(y, lambda value: f"{value:.0f}"),
         path=steps(pixels),
+        baseline=steps([(x(point.value), y(point.warps)) for point in old.points]) if old else "",
         stops=tuple(place for place, _ in pixels),
         heights=tuple(height for _, height in pixels),
         notes=tuple(_occupancy_note(curve, point) for point in curve.points),
-        marks=(mark,),
+        marks=tuple(marks),
     )
+
+
+def _own_mark(curve: OccupancyCurve, x: LinearAxis, y: LinearAxis, kind: str, said: str) -> Mark:
+    own = curve.own
+    return Mark(x(own.value), y(own.warps), kind, f"{said}: {_occupancy_note(curve, own)}")
 
 
 def _occupancy_note(curve: OccupancyCurve, point: OccupancyPoint) -> str:
@@ -97,9 +108,9 @@ class ClockCharts:
     how: str
 
 
-def clock_charts(sweep: ClockSweep) -> ClockCharts:
-    """Return the charts of a sweep."""
-    charts = tuple(_clock_chart(sweep, name, unit, of) for name, unit, of in QUANTITIES)
+def clock_charts(sweep: ClockSweep, baseline: ClockSweep | None = None) -> ClockCharts:
+    """Return the charts of a sweep, over the curves of what is compared with."""
+    charts = tuple(_clock_chart(sweep, baseline, name, unit, of) for name, unit, of in QUANTITIES)
     how = f"{len(sweep.points)} clocks that the driver offers, memory clock as predicted."
     return ClockCharts(charts, _summary(sweep), how)
 
@@ -129,10 +140,17 @@ def _summary(sweep: ClockSweep) -> str:
     )
 
 
-def _clock_chart(sweep: ClockSweep, name: str, unit: str, of: Callable[[ClockPoint], Estimate]) -> LineChart:
-    points = sweep.points
-    x = x_axis([point.clock for point in points], "Hz")
-    y = y_axis(max(of(point).high for point in points), unit)
+def _clock_chart(
+    sweep: ClockSweep, old: ClockSweep | None, name: str, unit: str, of: Callable[[ClockPoint], Estimate]
+) -> LineChart:
+    points, before = sweep.points, old.points if old else ()
+    x = x_axis([point.clock for point in (*points, *before)], "Hz")
+    y = y_axis(max(of(point).high for point in (*points, *before)), unit)
+    marks = _marks(sweep, of, x, y)
+    if old is not None:
+        own = old.predicted
+        text = f"old: {_clock_note(own, of(own))}"
+        marks = (Mark(x(own.clock), y(of(own).value), "old", text), *marks)
     reached = [point for point in points if point.sustained]
     beyond = [*reached[-1:], *(point for point in points if not point.sustained)]
     return LineChart(
@@ -143,13 +161,14 @@ def _clock_chart(sweep: ClockSweep, name: str, unit: str, of: Callable[[ClockPoi
         y_ticks=tuple(y.ticks),
         path=path_data(_pixels(reached, of, x, y)),
         beyond=path_data(_pixels(beyond, of, x, y)),
+        baseline=path_data(_pixels(before, of, x, y)),
         band=outline(
             [(x(p.clock), y(of(p).high)) for p in reached], [(x(p.clock), y(of(p).low)) for p in reached]
         ),
         stops=tuple(x(point.clock) for point in points),
         heights=tuple(y(of(point).value) for point in points),
         notes=tuple(_clock_note(point, of(point)) for point in points),
-        marks=_marks(sweep, of, x, y),
+        marks=marks,
     )
 
 

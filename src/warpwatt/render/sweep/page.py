@@ -1,4 +1,4 @@
-"""A sweep as one HTML page: plots, and every point in a table. Offline, no scripts at all."""
+"""A sweep as one HTML page: plots, and every point in a table that sorts and is searched. Offline."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from warpwatt.core.estimate import Estimate, Source
 from warpwatt.core.units import si
 from warpwatt.render.assets import concatenate, environment
 from warpwatt.render.figures import bounds, percent, plural
+from warpwatt.render.html import content_policy
 from warpwatt.render.plots import heat
 from warpwatt.render.plots import sweep as plots
 from warpwatt.render.sweep.text import failures
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
     from warpwatt.sweep.rows import Range, Row
 
-STYLES = ("base.css", "plots.css", "print.css")
+STYLES = ("base.css", "plots.css", "report.css", "print.css")
+SCRIPTS = ("theme.js", "tables.js", "page.js")
 _OBJECTIVE_NAMES = {"time": "fastest", "energy": "least energy", "edp": "least energy × time"}
 
 
@@ -50,6 +52,7 @@ def render(rows: Sequence[Row], context: Context) -> str:
     """Return the page as one HTML document."""
     results = [row for row in rows if row.time is not None]
     by_launch = [[row for row in results if row.launch == one] for one in {row.launch: 0 for row in results}]
+    script = concatenate(SCRIPTS)
     return (
         environment()
         .get_template("sweep.html")
@@ -62,6 +65,8 @@ def render(rows: Sequence[Row], context: Context) -> str:
             heat=heat,
             context=context,
             style=Markup(concatenate(STYLES)),  # noqa: S704 - our own files
+            script=Markup(script),  # noqa: S704 - our own files
+            policy=content_policy(script),
         )
     )
 

@@ -26,10 +26,12 @@ class Listing {
 
   get length() { return this.text.texts.length; }
 
-  heat(name) {
+  hottest(name) { return (this.heats[name] || [[], []])[1].reduce((most, share) => Math.max(most, share), 0); }
+
+  heat(name, most) {
     const [rows, shares] = this.heats[name] || [[], []];
     this.shares = new Map(rows.map((row, i) => [row, shares[i]]));
-    this.most = shares.reduce((most, share) => Math.max(most, share), 0);
+    this.most = most === undefined ? this.hottest(name) : most;
     this.kind = heatClass(name);
     this.host.classList.toggle("cold", !this.most);
     this.sheet.replaceChildren();
@@ -69,7 +71,7 @@ class Listing {
     const kind = this.text.kinds[row] || "code";
     const share = this.shares.get(row);
     const made = document.createElement("div");
-    made.className = `row ${kind} ${this.kind}`;
+    made.className = `row ${kind} ${this.kind} ${(this.text.marks || {})[row] || ""}`.trim();
     made.id = `${this.host.id}-${row}`;
     made.dataset.row = row;
     made.setAttribute("role", "option");
