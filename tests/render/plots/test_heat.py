@@ -58,7 +58,7 @@ def test_the_text_shows_all_49_as_a_table_and_as_a_map() -> None:
 def test_the_page_draws_a_rectangle_for_each_pair() -> None:
     page = written("html", plane())
     assert page.count("<rect") == 4 * 49
-    assert page.count("Energy over both clocks") == 2
+    assert page.count("Energy over both clocks") == 3
 
 
 def test_a_gap_or_a_single_line_is_no_plane() -> None:

@@ -165,7 +165,8 @@ def _plot(
 ) -> Plot:
     rows = [row for own in groups.values() for row in own]
     across = _axis(x, rows, LEFT, WIDTH - RIGHT, zero=False)
-    up = _axis(y, rows, HEIGHT - BOTTOM, TOP, zero=True)
+    banded = connected and len(groups) <= MOST_BANDS
+    up = _axis(y, rows, HEIGHT - BOTTOM, TOP, zero=True, banded=banded)
     heads = varying(rows)
     own_heads = {head: read for head, read in heads.items() if head not in RESULTING}
     series = []
@@ -181,15 +182,20 @@ def _plot(
             )
             for row in own
         )
-        band = _band(own, across, up) if connected and len(groups) <= MOST_BANDS else ""
+        band = _band(own, across, up) if banded else ""
         series.append(Series(label, marks, _path(marks) if connected else "", band))
     return Plot(across, up, tuple(series))
 
 
-def _axis(quantity: Quantity, rows: Sequence[Row], start: float, end: float, *, zero: bool) -> Axis:
-    """Return an axis with room around the values, from ``zero`` if wanted."""
+def _axis(
+    quantity: Quantity, rows: Sequence[Row], start: float, end: float, *, zero: bool, banded: bool = False
+) -> Axis:
+    """Return an axis with room around the values, from ``zero`` if wanted, and for bands up to twice them."""
     values = [quantity.of(row) for row in rows]
     low, high = min(values), max(values)
+    if banded:
+        highs = [around.high for row in rows if (around := quantity.around(row)) is not None]
+        high = max(high, min(max(highs, default=high), 2 * high))
     room = 0.04 * (high - low) or 0.04 * high
     least = 0.0 if zero else max(0.0, low - room)
     return Axis(least, high + room, start, end, quantity.unit, quantity)
