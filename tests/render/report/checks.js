@@ -3,7 +3,7 @@
   const wrong = [];
   const visible = (one) => one.checkVisibility({ visibilityProperty: true });
   const name = (one) => one.getAttribute("aria-label") || (one.getAttribute("aria-labelledby") || "").split(" ")
-    .map((id) => document.getElementById(id)?.textContent || "").join(" ").trim() || one.closest("label")?.textContent
+    .map((id) => document.getElementById(id)?.textContent || "").join(" ").trim() || one.closest("label")?.textContent || [...(one.labels || [])].map((label) => label.textContent).join(" ").trim()
     || one.textContent.trim();
   for (const one of document.querySelectorAll("button, a[href], select, input, [role=img], [role=listbox], [role=group], nav, section"))
     if (visible(one) && !name(one)) wrong.push(`no name: ${one.outerHTML.slice(0, 90)}`);
@@ -21,7 +21,8 @@
     const style = getComputedStyle(one);
     const scrolls = /auto|scroll/.test(style.overflowX + style.overflowY)
       && (one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1);
-    if (scrolls && visible(one) && one.tabIndex < 0) wrong.push(`scrolls without focus: ${one.className}`);
+    const reached = one.querySelector("a[href], button, input, select, [tabindex]");
+    if (scrolls && visible(one) && one.tabIndex < 0 && !reached) wrong.push(`scrolls without focus: ${one.className}`);
   }
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 1;

@@ -7,6 +7,7 @@ from base64 import b64encode
 import pytest
 from validation.server.attack_sources import MARKUP
 
+from tests.render.report.browsing import CHECKS
 from tests.server.web.test_api import SAXPY, STRIDED
 
 pytestmark = [pytest.mark.browser, pytest.mark.toolchain]
@@ -194,3 +195,11 @@ def test_every_control_has_a_name(page):
       !c.closest("[hidden]") && !c.getAttribute("aria-label") && !c.title && !c.textContent.trim()
       && !(c.labels && [...c.labels].some((l) => l.textContent.trim()))).map((c) => c.outerHTML)"""
     assert page.evaluate(nameless) == []
+
+
+def test_page_passes_the_checks_of_names_and_contrast(page):
+    page.set_viewport_size({"width": 390, "height": 900})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(CHECKS) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390

@@ -93,11 +93,12 @@ def _comparison(group: Sequence[Prediction], anchors: Mapping[int, str]) -> Comp
     times, powers, energies = [p.time for p in group], [p.power for p in group], [p.energy for p in group]
     gpus = [p.case.gpu.name for p in group]
     is_choice = len(set(gpus)) == len(gpus)  # else rows of one GPU differ by what they find in L2
+    marked = is_choice and len(group) > 1
     columns = zip(
         group,
-        figures("time", times, best(times) if is_choice else None),
+        figures("time", times, best(times) if marked else None),
         figures("power", powers, None),
-        figures("energy", energies, best(energies) if is_choice else None),
+        figures("energy", energies, best(energies) if marked else None),
         strict=True,
     )
     names = [
