@@ -151,8 +151,9 @@ def atomics_roof(case: Case) -> Roof:
     """Atomics on few addresses, which few slices of L2 have to take, however many SMs send them.
 
     A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper) and a
-    sector in :data:`ATOMIC_CYCLES`, at :data:`L2_CLOCK_SHARE` of the SMs' clock. Operations spread evenly
-    over the bytes that an instruction reaches.
+    sector in :data:`ATOMIC_CYCLES` at least, at :data:`L2_CLOCK_SHARE` of the SMs' clock: lanes of a request
+    that share an address keep its slice busy one by one. Operations spread evenly over the bytes that an
+    instruction reaches.
     """
     cycles = _queued_cycles(case)
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
@@ -171,7 +172,8 @@ def _queued_cycles(case: Case) -> tuple[float, ...]:
         if pattern.footprint:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
             addresses = _addresses(case, pattern, lanes, memory.bytes)
-            sectors = count * pattern.sectors * ATOMIC_CYCLES / _slices(case, pattern)
+            each = max(ATOMIC_CYCLES, pattern.collisions)
+            sectors = count * pattern.sectors * each / _slices(case, pattern)
             cycles[instruction.index] = max(operations / addresses, sectors) / L2_CLOCK_SHARE
     return tuple(cycles)
 

@@ -115,8 +115,10 @@ def simulate_case(case: Case) -> Simulated:
     launched = chip_launch(case)
     result = simulate_grid(launched)
     queue = atomics_roof(case)
-    seconds = _startup(case, launched) + max(result.cycles / case.clocks.sm, queue.seconds)
-    busy = utilisation(result, launched)
+    simulated = result.cycles / case.clocks.sm
+    working = max(simulated, queue.seconds)
+    seconds = _startup(case, launched) + working
+    busy = {unit: share * simulated / working for unit, share in utilisation(result, launched).items()}
     if queue.seconds > 0:
         busy[queue.key] = queue.seconds / seconds
     return Simulated(seconds, busy, warp_states(result, launched), result.remarks)
