@@ -30,6 +30,7 @@ from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.failures import failure
 from warpwatt.emulate.hazards import remarks
+from warpwatt.emulate.idle_blocks import short_blocks, work_by_running
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Run, Stop
@@ -167,6 +168,9 @@ def run_sample(
     sampled, memory = run(sample(grid, cluster) if cluster.count > 1 else sample_by_work(grid, work))
     if sampled.cheap:
         sampled, memory = run(whole(grid))
+    elif cluster.count == 1 and (longest := short_blocks(sampled)) is not None:
+        found = work_by_running(starter(engine, control, *(load or load_launch)(bound)), sampled, longest)
+        sampled, memory = run(sample_by_work(grid, found))
     return Emulation(bound, routine, memory.buffers, sampled)
 
 
