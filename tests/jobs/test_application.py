@@ -63,7 +63,7 @@ def test_schedule_is_the_longest_path(rows):
     for i, (stream, engine, duration, back) in enumerate(rows):
         after = (f"n{i - 1 - back}",) if i - 1 - back >= 0 else ()
         nothing = Estimate.exact(0.0, "J")
-        jobs.append(_Job(kernel(f"n{i}", stream, after), engine, nothing, nothing, None))
+        jobs.append(_Job(kernel(f"n{i}", stream, after), engine, nothing, nothing, None, nothing))
         durations.append(duration)
     assert schedule(jobs, durations)[1] == pytest.approx(longest_path(jobs, durations))
 

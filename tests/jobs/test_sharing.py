@@ -18,7 +18,7 @@ from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.prediction import ApplicationPrediction, Step
 from warpwatt.gpus import find
 from warpwatt.jobs.sharing import Grid, share, share_application
-from warpwatt.models.specification import idle_watts
+from warpwatt.models.component.waiting import waiting_watts
 
 grids = st.lists(
     st.builds(Grid, st.integers(1, 60), st.integers(1, 4), st.integers(1, 5).map(float)),
@@ -87,7 +87,7 @@ def _application(
         nodes.append(KernelNode(f"k{i}", Path("k.cu"), None, launch, stream=stream))
         workload = SimpleNamespace(occupancy=SimpleNamespace(blocks_per_sm=1))
         prediction: Any = SimpleNamespace(case=SimpleNamespace(workload=workload))
-        energy = time.scaled(100.0 + idle_watts(gpu), "J")
+        energy = time.scaled(100.0 + waiting_watts(gpu), "J")
         steps.append(Step(f"k{i}", "kernel", stream, 1, 0.0, time, energy, prediction))
     nothing, whole = Estimate.exact(0.0, "J"), Estimate.exact(0.0, "s")
     energy = nothing
@@ -107,7 +107,7 @@ def test_makespan_and_energy_have_the_interval_of_the_steps():
     later = one.combine(two, max, "s")
     assert shared.time.value == pytest.approx(10.0)
     assert (shared.time.low, shared.time.high) == pytest.approx((later.low, later.high), rel=1e-9)
-    joules = one.combine(two, lambda a, b: 100.0 * (a + b) + idle_watts(gpu) * max(a, b), "J")
+    joules = one.combine(two, lambda a, b: 100.0 * (a + b) + waiting_watts(gpu) * max(a, b), "J")
     assert (shared.energy.low, shared.energy.value, shared.energy.high) == pytest.approx(
         (joules.low, joules.value, joules.high), rel=1e-9
     )

@@ -16,7 +16,8 @@ from warpwatt.models.component import Component
 from warpwatt.models.component.activity import active_sms, activity, reads_by_buffer
 from warpwatt.models.component.features import physical_features
 from warpwatt.models.component.model import voltage_draws
-from warpwatt.models.component.parameters import COMPONENTS, VoltageCurve, parameters
+from warpwatt.models.component.parameters import COMPONENTS, parameters
+from warpwatt.models.component.voltage import VoltageCurve
 from warpwatt.models.registry import power_model, power_models
 from warpwatt.models.roofline import Roofline
 

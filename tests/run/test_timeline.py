@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from warpwatt.gpus import find
+from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.overhead import launch_overhead, transfer_time
-from warpwatt.models.specification import idle_watts
 from warpwatt.run.protocol import CopyFlag, CopyKind, CopyRecord
 from warpwatt.run.timeline import Timeline
 
@@ -80,14 +80,14 @@ def test_idle_time_lies_between_the_first_work_and_the_last(line):
     launch(line, 2.0)
     assert line.busy == pytest.approx(2 * LONG)
     assert line.idle == pytest.approx(1.0 - LONG)
-    assert line.idle_energy == pytest.approx(line.idle * idle_watts(GPU))
+    assert line.idle_energy == pytest.approx(line.idle * waiting_watts(GPU))
 
 
 def test_idle_power_is_drawn_while_only_copies_run(line):
     launch(line, 0.0)
     end = line.copy(0.0, copy(1 << 30))
     assert line.idle == pytest.approx(0.0, abs=1e-9)
-    assert line.idle_energy == pytest.approx((end - LONG) * idle_watts(GPU))
+    assert line.idle_energy == pytest.approx((end - LONG) * waiting_watts(GPU))
 
 
 def test_moving_nothing_takes_no_time(line):

@@ -2,8 +2,8 @@
 
 Nodes of a stream run one after another; ``after`` adds edges between streams. Kernels share the device, so
 one runs at a time; copies to and from the host have an engine each and overlap with kernels. Back-to-back
-launches of a kernel start no faster than the launch overhead allows. The device draws its idle power whenever
-no kernel runs; copies add the energy of device memory.
+launches of a kernel start no faster than the launch overhead allows. Whenever no kernel runs, between short
+ones too, the device draws what a waiting board does; copies add the energy of device memory.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from warpwatt.core.application import Application, CopyKind, CopyNode, KernelNode, Node
-from warpwatt.core.estimate import DRAWS, Estimate, Source
+from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import ApplicationPrediction, Prediction, Step
+from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.overhead import launch_overhead, transfer_time
-from warpwatt.models.specification import MODEL_SPREAD, dram_joules_per_byte, idle_watts
+from warpwatt.models.specification import MODEL_SPREAD, dram_joules_per_byte
 
 
 class Predictor(Protocol):
@@ -28,15 +29,19 @@ class Predictor(Protocol):
         ...
 
 
+NEVER = Estimate.exact(0.0, "s")
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A node with its duration and, for kernels, its energy."""
+    """A node with its duration and its energy; ``running`` are the seconds in which kernels run."""
 
     node: Node
     engine: str
     time: Estimate
     energy: Estimate
     prediction: Prediction | None
+    running: Estimate
 
 
 def predict_application(application: Application, gpu: Gpu, predictor: Predictor) -> ApplicationPrediction:
@@ -47,15 +52,16 @@ def predict_application(application: Application, gpu: Gpu, predictor: Predictor
     jobs = [_job(node, gpu, predictor) for node in application.nodes]
     starts, makespan = schedule(jobs, [job.time.value for job in jobs])
     draws = [schedule(jobs, [job.time.drawn(i) for job in jobs])[1] for i in range(DRAWS)]
-    busy = _total([job.time for job in jobs if job.engine == "device"], "s")
+    busy = _total([job.running for job in jobs], "s")
+    sources = [job.time.source for job in jobs if job.engine == "device"]
     time = Estimate.from_draws(
         makespan + application.idle,
         [draw + application.idle for draw in draws],
         "s",
-        busy.source,
+        weakest(*sources),
         ("kernels of different streams are taken to run one at a time",) if _several_streams(jobs) else (),
     )
-    idle = idle_watts(gpu)
+    idle = waiting_watts(gpu)
     idle_energy = time.combine(busy, lambda whole, kernels: max(0.0, whole - kernels) * idle, "J")
     energy = _total([idle_energy, *(job.energy for job in jobs)], "J")
     steps = tuple(
@@ -92,23 +98,24 @@ def schedule(jobs: Sequence[_Job], durations: Sequence[float]) -> tuple[list[flo
 
 def _job(node: Node, gpu: Gpu, predictor: Predictor) -> _Job:
     if isinstance(node, CopyNode):
-        return _Job(node, _copy_engine(node), _copy_time(node, gpu), _copy_energy(node, gpu), None)
+        return _Job(node, _copy_engine(node), _copy_time(node, gpu), _copy_energy(node, gpu), None, NEVER)
     prediction = predictor(node, gpu)
-    time, energy = _kernel_cost(node, gpu, predictor, prediction)
-    return _Job(node, "device", time, energy, prediction)
+    time, energy, running = _kernel_cost(node, gpu, predictor, prediction)
+    return _Job(node, "device", time, energy, prediction, running)
 
 
 def _kernel_cost(
     node: KernelNode, gpu: Gpu, predictor: Predictor, prediction: Prediction
-) -> tuple[Estimate, Estimate]:
-    """Return (time, energy) of all repeats of a node, its device-side launches included."""
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Return (time, energy, time that kernels run) of all repeats of a node, device-side launches included."""
     overhead = launch_overhead(gpu, graph=node.launch.graph)
     time = prediction.time.combine(overhead, max, "s")
-    energy = prediction.energy
+    energy, running = prediction.energy, prediction.time
     for child in node.children:
-        child_time, child_energy = _kernel_cost(child, gpu, predictor, predictor(child, gpu))
+        child_time, child_energy, child_running = _kernel_cost(child, gpu, predictor, predictor(child, gpu))
         time, energy = _total([time, child_time, overhead], "s"), _total([energy, child_energy], "J")
-    return time.scaled(node.repeats), energy.scaled(node.repeats)
+        running = _total([running, child_running], "s")
+    return time.scaled(node.repeats), energy.scaled(node.repeats), running.scaled(node.repeats)
 
 
 def _copy_engine(node: CopyNode) -> str:

@@ -19,7 +19,7 @@ from warpwatt.core.application import Application, CopyKind, CopyNode, Node
 from warpwatt.core.estimate import DRAWS, Estimate, Source, weakest
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import ApplicationPrediction, Step
-from warpwatt.models.specification import idle_watts
+from warpwatt.models.component.waiting import waiting_watts
 
 MOST_ROUNDS = 200
 """Kernels of more rounds are simulated with several blocks as one: ends shift by half a percent at most."""
@@ -77,14 +77,9 @@ def share_application(application: Application, predicted: ApplicationPrediction
     order = [steps[node.name] for node in application.nodes]
     starts, ends = share(_grids(application, order, None, gpu.sm_count), gpu.sm_count)
     time = _makespan(application, order, max(ends), gpu.sm_count)
-    busy = Estimate.exact(0.0, "s")
-    for step in predicted.steps:
-        if step.kind == "kernel":
-            busy = busy.combine(step.time, operator.add, "s")
-    idle = idle_watts(gpu)
-    switching = predicted.energy.combine(predicted.idle_energy, operator.sub, "J")
-    switching = switching.combine(busy, lambda joules, seconds: joules - idle * seconds, "J")
-    energy = switching.combine(time, lambda joules, seconds: joules + idle * seconds, "J")
+    waiting = waiting_watts(gpu)
+    longer = time.combine(predicted.time, operator.sub, "s")
+    energy = predicted.energy.combine(longer, lambda joules, seconds: joules + waiting * seconds, "J")
     return Shared(tuple(step.name for step in order), starts, ends, time, energy)
 
 

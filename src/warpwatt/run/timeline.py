@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.overhead import launch_overhead, transfer_time
-from warpwatt.models.specification import dram_joules_per_byte, idle_watts
+from warpwatt.models.specification import dram_joules_per_byte
 from warpwatt.run.protocol import CopyFlag, CopyKind
 
 if TYPE_CHECKING:
@@ -206,12 +207,12 @@ class Timeline:
 
     @property
     def idle_energy(self) -> float:
-        """Joules of idle power while no kernel runs, from the first work to the last.
+        """Joules of a waiting board while no kernel runs, from the first work to the last.
 
         What copies draw besides is their own; of a kernel it is part of its energy.
         """
         kernels = _covered([span for span in self.spans if span.kind in COMPUTING])
-        return (self._whole - kernels) * idle_watts(self.gpu)
+        return (self._whole - kernels) * waiting_watts(self.gpu)
 
     @property
     def _whole(self) -> float:

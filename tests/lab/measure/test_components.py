@@ -15,7 +15,8 @@ from warpwatt.lab.measure.components import (
     predicted_watts,
 )
 from warpwatt.models.component.activity import Activity
-from warpwatt.models.component.parameters import Coefficient, VoltageCurve, cited_numbers, specification
+from warpwatt.models.component.parameters import Coefficient, cited_numbers, specification
+from warpwatt.models.component.voltage import VoltageCurve
 
 GPU = find("v100 sxm2 16gb")
 CURVE = VoltageCurve(0.7, 0.5, 1.5)
