@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.sweep.sweeps import LAUNCH, small_sweep
-from warpwatt.choose.recommend import choices, recommend
+from warpwatt.choose.recommend import MOST_RISK, choices, recommend
 from warpwatt.core.errors import InputError
 from warpwatt.gpus import find, find_many
 from warpwatt.sweep.clocks import Asked, candidates, offered_clocks, parse_range
@@ -53,6 +53,25 @@ def test_energy_is_saved_at_a_lower_offered_clock(clocks):
     saved = 1 - found.chosen.energy.value / found.baseline.energy.value
     assert found.energy_saving.value == pytest.approx(saved)
     assert found.energy_saving.low <= saved <= found.energy_saving.high
+
+
+@pytest.mark.toolchain
+def test_it_says_how_likely_a_loss_is(clocks):
+    sweep, rows = clocks
+    (found,) = recommend(sweep, rows, "energy", 0.2)
+    assert found.voltage_read
+    assert 0.0 <= found.loss < 0.2
+    (none,) = recommend(sweep, rows[:1], "energy")
+    assert none.loss == 0.0
+
+
+@pytest.mark.toolchain
+def test_where_voltages_were_not_read_only_clocks_that_surely_pay_are_advised(clocks):
+    unread = replace(A100, die="GA1xx", arch="no such")
+    sweep = choices(small_sweep(configurations=ONE, clocks=(None,), gpus=(unread,), launches=(LARGE,)))
+    (careful,) = recommend(sweep, list(run(sweep)), "energy", 0.5)
+    assert not careful.voltage_read
+    assert careful.chosen == careful.baseline or careful.loss <= MOST_RISK
 
 
 @pytest.mark.toolchain

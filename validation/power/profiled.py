@@ -20,6 +20,7 @@ from validation.power.cases import power_cases
 from validation.power.judge import die, fit_shared, same_program, with_fit
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.launch import Dim3, Launch
+from warpwatt.gpus import default_clocks
 from warpwatt.lab.measure.components import component_watts, fit_components
 from warpwatt.models.component.model import drawn_watts, voltage_draws
 from warpwatt.models.component.parameters import Parameters, specification, with_readings
@@ -27,7 +28,7 @@ from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
 from warpwatt.models.registry import power_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from validation.power.by_hand import PowerCase
 
@@ -36,6 +37,14 @@ FEWEST_CLOCKS = 4
 """Clocks that a program needs on a GPU."""
 LAUNCH = Launch(Dim3(1), Dim3(1))
 SETTINGS = ("nothing run", "one launch", "two launches")
+GOALS: Mapping[str, Callable[[float, float], float]] = {
+    "joules": lambda seconds, watts: seconds * watts,
+    "joules within 10 % more time": lambda seconds, watts: seconds * watts,
+    "joules × seconds": lambda seconds, watts: seconds * seconds * watts,
+}
+"""What clocks are advised for."""
+SLOWER = 1.1
+""":data:`GOALS`' most time over that at the highest clocks."""
 Found = dict[str, dict[tuple[str, str, str], list[float]]]
 """Setting to errors by data set, GPU and program."""
 
@@ -63,10 +72,16 @@ def page(cases: Sequence[PowerCase]) -> str:
         ("Calibrated, program unseen", Calibrated(cases)),
         ("From specification, GPU and program unseen", Specified(cases)),
     ):
-        errors, regrets, held = judged(cases, priors)
+        errors, regrets, ratios, held = judged(cases, priors)
         lines += [f"\n## {title}\n", *_table("power", errors)]
-        lines += [f"\nHeld by the interval, one launch: {held:.0%}.\n", *_table("regret", regrets), ""]
-    return "\n".join(lines)
+        lines.append(f"\nHeld by the interval, one launch: {held:.0%}.")
+        for goal, found in regrets.items():
+            lines += ["", *_table(f"regret, {goal}", found)]
+        off = statistics.pstdev(ratios)
+        lines.append(
+            f"\nPredicted over measured ratio of the joules at two clocks, nothing run: ± {off:.3f} (log)."
+        )
+    return "\n".join([*lines, ""])
 
 
 HEAD = """# Power from measured launches
@@ -76,9 +91,11 @@ and its branch wsl), as in [power models](power_models.md); of the GTX 980's 61 
 |predicted − measured| / measured in percent: mean over the clocks between a program's lowest and highest,
 then over programs. Seconds are as measured. One launch: the highest clocks are measured; two: the lowest too.
 
-Regret: joules at the clock with the least predicted energy over the least measured, less 1, in percent (mean
-over programs, largest in brackets). The seconds behind the advice are the time model's. No advice: the
-highest clock, which is what these boards run at by themselves."""
+Regret: joules (joules × seconds) at the clock with the least predicted ones over the least measured, less 1,
+in percent (mean over programs, largest in brackets). The seconds behind the advice are the time model's, and
+with the advice "seconds measured" the data's. Within 10 % more time: predicted for the choice, measured for
+the best; what takes longer than that is no choice for either. No advice: the clocks nearest to those that the
+board runs at by itself; maximum: the highest of both."""
 
 
 class Specified:
@@ -118,14 +135,19 @@ class Calibrated:
         return self._known[key]
 
 
-def judged(cases: Sequence[PowerCase], priors: Specified | Calibrated) -> tuple[Found, Found, float]:
-    """Return errors and regrets by setting, and the share of clocks held by the interval after one launch."""
+def judged(
+    cases: Sequence[PowerCase], priors: Specified | Calibrated
+) -> tuple[Found, dict[str, Found], list[float], float]:
+    """Return errors by setting, regrets by goal and setting, logarithms of predicted over measured ratios of
+    the joules at a program's lowest and highest clocks, and the share of clocks that the interval held after
+    one launch.
+    """
     sweeps: dict[tuple[str, str, str], list[PowerCase]] = defaultdict(list)
     for case in (case for case in cases if case.predicted is not None):
         sweeps[case.data, case.gpu, case.program].append(case)
     errors: Found = defaultdict(dict)
-    regrets: Found = defaultdict(dict)
-    held = []
+    regrets: dict[str, Found] = {goal: defaultdict(dict) for goal in GOALS}
+    held, ratios = [], []
     for key, sweep in sweeps.items():
         if len(sweep) < FEWEST_CLOCKS:
             continue
@@ -135,12 +157,53 @@ def judged(cases: Sequence[PowerCase], priors: Specified | Calibrated) -> tuple[
         for setting, seen in zip(SETTINGS, ([], [top], [top, low]), strict=True):
             said = {case: _said(case, known, seen) for case in ordered}
             errors[setting][key] = [said[c].value / c.measured.watts - 1 for c in unseen]
-            advised = min(ordered, key=lambda c: _predicted_energy(c, said[c].value))
-            regrets[setting][key] = [_regret(advised, ordered)]
+            predicted = {c: (_predicted_seconds(c), said[c].value) for c in ordered}
+            for goal in GOALS:
+                regrets[goal][setting][key] = [_regret(goal, _least(goal, predicted, top), ordered, top)]
+            if not seen:
+                ratios += [_ratio(predicted[c], predicted[top], c, top) for c in ordered if c is not top]
+                timed = {c: (c.measured.seconds, said[c].value) for c in ordered}
             if len(seen) == 1:
                 held += [said[c].low <= c.measured.watts <= said[c].high for c in unseen]
-        regrets["no advice"][key] = [_regret(top, ordered)]
-    return errors, regrets, statistics.fmean(held)
+        for goal in GOALS:
+            fixed = {
+                "seconds measured": _least(goal, timed, top),
+                "no advice": _usual(ordered),
+                "maximum": top,
+            }
+            for name, case in fixed.items():
+                regrets[goal][name][key] = [_regret(goal, case, ordered, top)]
+    return errors, regrets, ratios, statistics.fmean(held)
+
+
+def _least(goal: str, points: Mapping[PowerCase, tuple[float, float]], top: PowerCase) -> PowerCase:
+    """Return the case with the least of what is judged, of those that are quick enough."""
+    limit = SLOWER * points[top][0] if "within" in goal else math.inf
+    allowed = [case for case, (seconds, _) in points.items() if seconds <= limit * (1 + 1e-9)]
+    return min(allowed, key=lambda case: GOALS[goal](*points[case]))
+
+
+def _regret(goal: str, chosen: PowerCase, sweep: Sequence[PowerCase], top: PowerCase) -> float:
+    points = {case: (case.measured.seconds, case.measured.watts) for case in sweep}
+    least = GOALS[goal](*points[_least(goal, points, top)])
+    return max(0.0, GOALS[goal](*points[chosen]) / least - 1)
+
+
+def _usual(sweep: Sequence[PowerCase]) -> PowerCase:
+    """Return the case at the clocks nearest to those of a board that nobody advises."""
+    usual = default_clocks(sweep[0].measured.gpu)
+
+    def far(case: PowerCase) -> float:
+        own = case.measured.clocks
+        return abs(math.log(own.sm / usual.sm)) + abs(math.log(own.memory / usual.memory))
+
+    return min(sweep, key=far)
+
+
+def _ratio(one: tuple[float, float], other: tuple[float, float], case: PowerCase, top: PowerCase) -> float:
+    said = one[0] * one[1] / (other[0] * other[1])
+    seen = case.measured.seconds * case.measured.watts / (top.measured.seconds * top.measured.watts)
+    return math.log(said / seen)
 
 
 def _said(case: PowerCase, known: Parameters, seen: Sequence[PowerCase]) -> Estimate:
@@ -164,14 +227,9 @@ def _plain(case: PowerCase, known: Parameters) -> Estimate:
     return Estimate.from_draws(math.fsum(watts.values()), draws.tolist(), "W")
 
 
-def _predicted_energy(case: PowerCase, watts: float) -> float:
+def _predicted_seconds(case: PowerCase) -> float:
     assert case.predicted is not None
-    return case.predicted.seconds * watts
-
-
-def _regret(chosen: PowerCase, sweep: Iterable[PowerCase]) -> float:
-    joules = {case: case.measured.seconds * case.measured.watts for case in sweep}
-    return joules[chosen] / min(joules.values()) - 1
+    return case.predicted.seconds
 
 
 def _table(what: str, found: Found) -> list[str]:
@@ -187,7 +245,7 @@ def _table(what: str, found: Found) -> list[str]:
                 if group[0] == "all" or key[:2] == group
             ]
             count = len(values)
-            worst = f" ({100 * max(values):.1f})" if what == "regret" else ""
+            worst = f" ({100 * max(values):.1f})" if what.startswith("regret") else ""
             cells.append(f"{100 * statistics.fmean(values):.1f}{worst}")
         lines.append(f"| {group[0]} | {group[1]} | {count} | {' | '.join(cells)} |")
     return lines

@@ -1,21 +1,27 @@
 """What to choose: the point of a sweep with the least time, energy or energy × time, and what that saves.
 
 Savings are taken draw by draw between two points that share their parameter draws: what is uncertain about
-both alike cancels.
+both alike cancels. How much energy a lower clock saves hangs on the voltage there. Where nobody read it from
+boards of the chip, a point is judged by the upper end of its interval, which holds a voltage that hardly
+falls; and a point that is likely enough to cost more is not advised.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warpwatt.choose.odds import OWN_SPREAD, probability_smaller
 from warpwatt.core.estimate import Estimate
+from warpwatt.models.component.voltage import chip_voltage
 from warpwatt.sweep.clocks import candidates
 from warpwatt.sweep.pool import outcomes
 from warpwatt.sweep.rows import least, objective
 
 if TYPE_CHECKING:
+    from warpwatt.sweep.outcome import Outcome
     from warpwatt.sweep.rows import Row
     from warpwatt.sweep.sweep import Sweep
     from warpwatt.sweep.units import Known
@@ -23,6 +29,11 @@ if TYPE_CHECKING:
 MEGA = 1e6
 TOLERANCE = 1e-9
 """A slowdown may exceed its limit by so much: rounding."""
+CLOCK_SPREAD = 0.06
+"""Standard deviation of the logarithm of predicted over measured ratios of the energies of one kernel at two
+clocks (docs/validation/power_profiled.md)."""
+MOST_RISK = 0.2
+"""Probability of a loss from which on a clock is not advised where the chip's voltage is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,10 @@ class Recommendation:
         The best point; it is the baseline where nothing is better.
     slowdown, energy_saving, saving
         Time over the baseline's less 1; 1 less energy over the baseline's, and the same for the objective.
+    loss
+        Probability that the best point is really worse than the baseline, 0 to 1.
+    voltage_read
+        Whether voltages were read from boards of the GPU's chip.
     """
 
     goal: str
@@ -45,6 +60,8 @@ class Recommendation:
     slowdown: Estimate
     energy_saving: Estimate
     saving: Estimate
+    loss: float = 0.0
+    voltage_read: bool = True
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -95,16 +112,22 @@ def recommend(
     groups: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.launch, row.gpu), []).append(row)
-    pairs = [pair for own in groups.values() if (pair := _best(own, goal, max_slowdown)) is not None]
-    known = outcomes(sweep, {row.number for pair in pairs for row in pair}, jobs)
-    found = [_compared(goal, *(known[row.number] for row in pair)) for pair in pairs]
+    read = {gpu.name: chip_voltage(gpu).read for gpu in sweep.gpus}
+    best = {key: _best(own, goal, max_slowdown, read[key[1]]) for key, own in groups.items()}
+    pairs = {key: pair for key, pair in best.items() if pair is not None}
+    known = outcomes(sweep, {row.number for pair in pairs.values() for row in pair}, jobs)
+    found = [
+        _compared(goal, known[before.number], known[after.number], read=read[gpu])
+        for (_, gpu), (before, after) in pairs.items()
+    ]
     return tuple(sorted(found, key=lambda one: (one.chosen.launch, objective(one.chosen, goal))))
 
 
-def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None) -> tuple[Row, Row] | None:
+def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None, read: bool) -> tuple[Row, Row] | None:
     """Return baseline and best row of one launch on one GPU; None without a baseline.
 
-    Clocks that the power limit would not let stand are no choice.
+    Clocks that the power limit would not let stand are no choice. Where the voltage was not ``read``, clocks
+    are judged by the upper ends of their intervals.
     """
     baseline = min(rows, key=lambda row: row.number)
     if baseline.time is None:
@@ -115,10 +138,21 @@ def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None) -> tuple[R
         for row in rows
         if row.time is not None and row.time.value <= limit and not (row.clocks_fixed and row.at_power_limit)
     ]
-    return baseline, least([baseline, *allowed], goal)
+    choice = [baseline, *allowed]
+    if read or not any(row.clocks_fixed for row in allowed):
+        return baseline, least(choice, goal)
+    return baseline, min(choice, key=lambda row: _at_most(row, goal))
 
 
-def _compared(goal: str, before: Known, after: Known) -> Recommendation:
+def _at_most(row: Row, goal: str) -> float:
+    """Return the upper end of what a row is judged by."""
+    assert row.time is not None
+    assert row.energy is not None
+    ends = {"time": row.time.high, "energy": row.energy.high, "edp": row.time.high * row.energy.high}
+    return ends[goal]
+
+
+def _compared(goal: str, before: Known, after: Known, *, read: bool) -> Recommendation:
     (baseline, old), (chosen, new) = before, after
     assert old is not None
     assert new is not None
@@ -130,4 +164,22 @@ def _compared(goal: str, before: Known, after: Known) -> Recommendation:
         "energy": energy,
         "edp": energy.combine(longer, lambda saved, ratio: 1.0 - (1.0 - saved) * ratio, ""),
     }
-    return Recommendation(goal, baseline, chosen, slowdown, energy, saving[goal])
+    same = _configuration(baseline) == _configuration(chosen)
+    loss = 0.0
+    if chosen != baseline:
+        own_spread = CLOCK_SPREAD if same else OWN_SPREAD
+        loss = probability_smaller(_cost(old, goal), _cost(new, goal), own_spread)
+    if same and not read and loss > MOST_RISK:
+        return _compared(goal, before, before, read=read)
+    return Recommendation(goal, baseline, chosen, slowdown, energy, saving[goal], loss, read)
+
+
+def _configuration(row: Row) -> tuple[object, ...]:
+    return row.defines, row.max_registers, row.grid, row.block, row.shared
+
+
+def _cost(outcome: Outcome, goal: str) -> Estimate:
+    """Return what a point is judged by, with its draws."""
+    if goal == "edp":
+        return outcome.energy.combine(outcome.time, operator.mul, "J·s")
+    return outcome.time if goal == "time" else outcome.energy

@@ -107,7 +107,7 @@ def _job(node: Node, gpu: Gpu, predictor: Predictor) -> _Job:
 def _kernel_cost(
     node: KernelNode, gpu: Gpu, predictor: Predictor, prediction: Prediction
 ) -> tuple[Estimate, Estimate, Estimate]:
-    """Return (time, energy, time that kernels run) of all repeats of a node, device-side launches included."""
+    """Return (time, energy, running time) of all repeats of a node, device-side launches included."""
     overhead = launch_overhead(gpu, graph=node.launch.graph)
     time = prediction.time.combine(overhead, max, "s")
     energy, running = prediction.energy, prediction.time

@@ -19,6 +19,7 @@ from warpwatt.core.program import Access, Flow, Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
 from warpwatt.models.dispatch import dispatch_cycles, dispatch_rate
 from warpwatt.models.dram import slowdown, visit_bytes
+from warpwatt.models.fill import fill_bandwidth
 from warpwatt.models.latency import warp_latency_cycles
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.pipes import NAMES as PIPE_NAMES
@@ -83,14 +84,16 @@ def dram_bandwidth(case: Case) -> tuple[float, float]:
     """Return (achievable DRAM bandwidth in bytes per second at the case's memory clock, spread).
 
     Reads alone or writes alone reach what was measured for reads. Where both pass, the bus turns around
-    between them: what a copy loses to reads, in proportion to the smaller of the two streams.
+    between them: what a copy loses to reads, in proportion to the smaller of the two streams. At low SM
+    clocks L2 takes no more than :func:`~warpwatt.models.fill.fill_bandwidth`.
     """
     gpu, traffic = case.gpu, case.workload.dram
     measured = gpu.memory.dram_bandwidth or DRAM_EFFICIENCY * gpu.memory_bandwidth
     own = gpu.memory.dram_bandwidth is not None and not gpu.memory.borrowed("dram_bandwidth")
     mixed = 2.0 * min(traffic.read, traffic.written) / traffic.total if traffic.total else 0.0
     reached = measured / (1.0 + mixed * turnaround(gpu))
-    return reached * case.clocks.memory / gpu.memory_clock, 0.05 if own else 0.10
+    filled = fill_bandwidth(gpu, case.clocks)
+    return min(filled, reached * case.clocks.memory / gpu.memory_clock), 0.05 if own else 0.10
 
 
 def turnaround(gpu: Gpu) -> float:

@@ -16,7 +16,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
-from warpwatt.models.component.parameters import tensor_weight
+from warpwatt.models.component.table import tensor_weight
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.pipes import issue_slots, pipe_instructions
 

@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import Fill
 from warpwatt.core.gpu import Calibration, Clocks, Gpu
 from warpwatt.core.units import GIB
 from warpwatt.models.component.no_work import Reading, readings
+from warpwatt.models.component.table import component_table
 from warpwatt.models.component.voltage import REFERENCE_VOLTS, Voltage, VoltageCurve, chip_voltage
 from warpwatt.models.specification import power_limit
 
@@ -113,7 +114,7 @@ def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = N
 
     ``values`` stand for those of :func:`shared_numbers`, by the same names.
     """
-    table = _table()
+    table = component_table()
     model = table["model"]
     known = shared_numbers() if values is None else values
     chip = chip_voltage(gpu)
@@ -204,19 +205,9 @@ def composition(gpu: Gpu) -> dict[str, dict[str, float]]:
 
 def scales_of(gpu: Gpu) -> dict[str, str]:
     """Return component to the shared number that its coefficient is multiplied with: that of the process."""
-    node = _of(_table()["node"], gpu)
+    node = _of(component_table()["node"], gpu)
     switching = dict.fromkeys(("clocks", "active SMs", *SWITCHING), f"process.{node}")
     return {"leakage": f"leakage.{node}", **switching}
-
-
-def tensor_weight(throughput_class: str) -> float:
-    """Return the energy of an operation of a tensor instruction over that of one in FP16.
-
-    >>> tensor_weight("tensor_tf32_fma") > tensor_weight("tensor_fp16_fma") > tensor_weight("tensor_fp8_fma")
-    True
-    """
-    entry = _table()["tensor_type"].get(throughput_class)
-    return float(entry["value"]) if entry else 1.0
 
 
 @lru_cache(maxsize=1)
@@ -234,7 +225,7 @@ def shared_numbers() -> Mapping[str, tuple[float, float]]:
 @lru_cache(maxsize=1)
 def cited_numbers() -> Mapping[str, tuple[float, float]]:
     """Return value and deviation of the shared numbers before any fit: the fit's prior."""
-    table, spreads = _table(), _table()["spread"]
+    table, spreads = component_table(), component_table()["spread"]
     component = {"memory_watts_per_tbs": "memory", "dram_pj_per_byte": DRAM, "energy_pj": "switching"}
     found = {}
     for name in SHARED:
@@ -282,14 +273,8 @@ def _of(table: Mapping[str, str], gpu: Gpu) -> str:
 
 def _typed(table: str, gpu: Gpu) -> str:
     """Return the name of a table's number for the GPU's type of memory."""
-    key = gpu.memory_type if gpu.memory_type in _table()[table] else "default"
+    key = gpu.memory_type if gpu.memory_type in component_table()[table] else "default"
     return f"{table}.{key}"
-
-
-@lru_cache(maxsize=1)
-def _table() -> Mapping[str, Any]:
-    text = files("warpwatt.models.component").joinpath("component.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
 
 
 GIGA = 1e9

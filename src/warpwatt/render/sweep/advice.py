@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from warpwatt.render.context import Context
     from warpwatt.sweep.rows import Range
 
+VOLTAGE_UNREAD = (
+    "nobody published voltages of this chip: only clocks are advised that pay if the voltage hardly falls too"
+)
 GOALS = {"time": "least time", "energy": "least energy", "edp": "least energy × time"}
 
 
@@ -43,12 +46,23 @@ def _parts(
             yield Text(f"{plain(one.chosen.kernel)}: {GOALS[one.goal]}{limit}", style=HEADING)
         yield Text.assemble((one.chosen.gpu, "bold"), f": {_what(one)}")
         yield Padding(_table(one), (0, 0, 0, 2))
+        if one.chosen.number != one.baseline.number:
+            yield Text(f"  {_odds(one)}", style=QUIET)
+        elif not one.voltage_read:
+            yield Text(f"  {VOLTAGE_UNREAD}", style=QUIET)
         if one.commands:
             yield Text(f"  {one.commands[0]}", style="green")
             yield Text(f"  undo: {one.commands[1]}; neither was run", style=QUIET)
     if context.verbosity >= 0:
         yield Text("")
         yield Text("Intervals hold 80 %; what is uncertain before and after alike cancels.", style=QUIET)
+
+
+def _odds(one: Recommendation) -> str:
+    """Return how likely the advice is to cost more, and what is not known."""
+    chance = "under 1" if one.loss < 0.01 else f"{100 * one.loss:.0f}"
+    said = f"chance that it costs more: {chance} %"
+    return said if one.voltage_read or not one.commands else f"{said}; {VOLTAGE_UNREAD}"
 
 
 def _what(one: Recommendation) -> str:
@@ -105,6 +119,8 @@ def _document(one: Recommendation) -> dict[str, Any]:
         "slowdown": _estimate(one.slowdown),
         "energy_saving": _estimate(one.energy_saving),
         "saving": _estimate(one.saving),
+        "chance_of_loss": one.loss,
+        "voltage_read": one.voltage_read,
         "commands": list(one.commands),
     }
 
