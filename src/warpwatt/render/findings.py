@@ -22,6 +22,7 @@ from warpwatt.render.method import method_text
 from warpwatt.render.reach import WORTH_SAYING, active_lanes, pattern_text, reaches
 from warpwatt.render.reasons import Finding, advice, limits, scheduler, waits
 from warpwatt.render.roofline import compute_roof, roofline
+from warpwatt.render.verdict import verdict
 from warpwatt.render.words import (
     STALL_REASONS,
     component_name,
@@ -56,7 +57,7 @@ def findings(prediction: Prediction) -> list[Finding]:
 def bottleneck(prediction: Prediction) -> Iterator[Finding]:
     """Yield what binds, with the rate it reaches and the rate there is."""
     name = prediction.timing.bottleneck
-    detail = _attained(prediction, name) or _busy(prediction, name)
+    detail = _attained(prediction, name) or _busy(prediction)
     yield Finding("Speed of Light", f"The kernel is limited by {name}{': ' + detail if detail else ''}.")
     parts = sorted(prediction.timing.breakdown.items(), key=lambda part: -part[1])
     if len(parts) > 1:
@@ -95,12 +96,13 @@ def _of_peak(amount: float, time: float, peak: float, unit: str) -> str:
     )
 
 
-def _busy(prediction: Prediction, name: str) -> str:
-    """Return how busy the named unit is, else which unit is busiest."""
-    order = speed_of_light_order(prediction.timing.utilisation)
-    own = next((x for key, x in prediction.timing.utilisation.items() if names_unit(name, key)), None)
-    if own is not None:
-        return f"it is busy {percent(own)} of the time"
+def _busy(prediction: Prediction) -> str:
+    """Return how busy the limiting unit is, else which unit is busiest."""
+    order, limit = speed_of_light_order(prediction.timing.utilisation), verdict(prediction.timing)
+    if limit.unit:
+        over = order[0][1] > limit.share
+        through = f", the {order[0][0]} that it shares {percent(order[0][1])}" if over else ""
+        return f"it is busy {percent(limit.share)} of the time{through}"
     return f"the busiest unit is {order[0][0]} at {percent(order[0][1])}" if order else ""
 
 

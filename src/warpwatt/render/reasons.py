@@ -11,6 +11,7 @@ from warpwatt.core.program import SourceLine
 from warpwatt.core.units import si
 from warpwatt.core.warps import Stall
 from warpwatt.render.figures import bounds, percent
+from warpwatt.render.verdict import Kind, verdict
 from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS, SCHEDULER_UNITS, unit_name
 
 
@@ -24,8 +25,6 @@ class Finding:
     fix: str = ""
 
 
-BUSY = 0.6
-"""Share of its peak below which Nsight Compute, too, calls neither compute nor memory the limit."""
 MOST_WAITS = 3
 NOTABLE_WAIT = 0.05
 """Share of warp time from which a line's wait for another is mentioned."""
@@ -74,13 +73,13 @@ def stall_text(cost: LineCost, most: int = 4) -> str:
 
 
 def limits(prediction: Prediction) -> Iterator[Finding]:
-    """Yield how near compute and memory come to their limits, and which of them binds, if any."""
+    """Yield how near compute and memory come to their peaks, and what that means."""
     busy = prediction.timing.utilisation
     if prediction.timing.warps is None:
         return
     compute, memory = _busiest(busy, {**COMPUTE_UNITS, **SCHEDULER_UNITS}), _busiest(busy, MEMORY_UNITS)
     reach = f"Memory reaches {_reach(memory)} and compute {_reach(compute)} of what the GPU can do"
-    yield Finding("Speed of Light", f"{reach}: {_verdict(prediction, memory[1], compute[1])}.")
+    yield Finding("Speed of Light", f"{reach}: {_meaning(prediction)}.")
 
 
 def _busiest(busy: Mapping[str, float], keys: Collection[str]) -> tuple[str, float]:
@@ -92,10 +91,12 @@ def _reach(unit: tuple[str, float]) -> str:
     return f"{percent(unit[1])} ({unit_name(unit[0])})" if unit[0] else "none"
 
 
-def _verdict(prediction: Prediction, memory: float, compute: float) -> str:
-    """Return what that means."""
-    if max(memory, compute) >= BUSY:
-        return "memory binds" if memory >= compute else "compute binds"
+def _meaning(prediction: Prediction) -> str:
+    limit = verdict(prediction.timing)
+    if limit.kind is Kind.OTHER:
+        return f"neither binds, {limit.name} does"
+    if limit.kind is not Kind.LATENCY:
+        return f"{limit.kind} binds"
     held = prediction.case.workload.occupancy
     if held.theoretical < FULL or held.limiter == "grid":
         return (
@@ -142,7 +143,7 @@ def no_advice_text(prediction: Prediction) -> str:
     """Return why there is no advice."""
     if prediction.case.workload.execution.streams is None:
         return "No change was tried: what warps do was not traced."
-    return "None of the changes that were tried saves 1 % of the time."
+    return "No change that was tried is sure to save time."
 
 
 def saving_text(one: Advice) -> str:

@@ -21,6 +21,7 @@ from warpwatt.render.figures import bar, count, l2_before, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import roofline
+from warpwatt.render.verdict import LIMITS, verdict
 from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:
@@ -45,9 +46,16 @@ def sections(prediction: Prediction, context: Context) -> list[RenderableType]:
 
 
 def speed_of_light(prediction: Prediction, context: Context) -> list[RenderableType]:
-    """Return the utilisation of every unit, busiest first."""
-    busy = {k: v for k, v in prediction.timing.utilisation.items() if k not in SCHEDULER_UNITS}
-    rows = [(name, share, "") for name, share in speed_of_light_order(busy) if _shown(share, context)]
+    """Return the utilisation of every unit, busiest first, and which of them limits."""
+    limit = verdict(prediction.timing).unit
+    used = prediction.timing.utilisation.items()
+    busy = {key: share for key, share in used if key not in SCHEDULER_UNITS or key == limit}
+    marks = {unit_name(limit): LIMITS} if limit else {}
+    rows = [
+        (name, share, marks.get(name, ""))
+        for name, share in speed_of_light_order(busy)
+        if _shown(share, context)
+    ]
     return section("Speed of Light", bars(rows)) if rows else []
 
 

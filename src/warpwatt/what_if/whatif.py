@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -35,12 +36,13 @@ def changes(case: Case) -> tuple[Change, ...]:
 def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
     """Return what the launch would take without each of its troubles, the most helpful change first.
 
-    Only changes that save :data:`WORTH` of the time, which ``timing`` says. Where several kinds do, and all
-    together save more than the best alone, the last one makes them all.
+    Only changes that save :data:`WORTH` of the time, which ``timing`` says, and save some of it at the low
+    end of the interval, too. Where several kinds do, and all together save more than the best alone, the last
+    one makes them all.
     """
     now = timing.time.value
     tried = [_tried(change, model) for change in changes(case)]
-    found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
+    found = [w for w in tried if now - w.timing.time.value >= WORTH * now and _saves(w.timing, timing)]
     found.sort(key=lambda w: w.timing.time.value)
     whole = together(case, [w.change for w in found if not w.change.part])
     if whole is not None:
@@ -48,6 +50,11 @@ def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]
         if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
             found.append(all_at_once)
     return tuple(found)
+
+
+def _saves(then: Timing, now: Timing) -> bool:
+    """Whether the whole interval of what a change saves lies above nothing."""
+    return now.time.combine(then.time, operator.sub, "s").low > 0.0
 
 
 def _tried(change: Change, model: TimeModel) -> WhatIf:

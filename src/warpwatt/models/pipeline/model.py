@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import UnsupportedGpuError
@@ -10,7 +13,7 @@ from warpwatt.core.estimate import Estimate, Source, factor_draws
 from warpwatt.core.gpu import Clocks, clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
-from warpwatt.core.warps import WarpStates
+from warpwatt.core.warps import Stall, WarpStates
 from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.gpus import default_clocks
@@ -62,6 +65,8 @@ class Simulated:
     """Unit to its busy share of the time."""
     warps: WarpStates
     remarks: tuple[str, ...]
+    queued: float
+    """Share of the time in which the SMs are done, and atomics still queue at L2."""
 
 
 @at_each_clock
@@ -82,20 +87,29 @@ def _timing(case: Case) -> Timing:
         busy = {unit: min(1.0, share / slower[unit]) for unit, share in busy.items()}
         near = simulate_case(_at(case, curve.nearest(case.clocks.sm)))
     stalls = near.warps.shares()
-    by_instruction = near.warps.cycles.sum(axis=1) / near.warps.total
+    by_instruction = (1.0 - near.queued) * near.warps.cycles.sum(axis=1) / near.warps.total
+    if near.queued:
+        loads = np.array(atomics_roof(case).loads)
+        by_instruction += near.queued * loads / loads.sum()
     asleep = sum(float(by_instruction[i]) for i in sleeps(case.workload.execution.program))
     draws = _draws(case, seconds, busy, asleep)
     return Timing(
         model=Pipeline.name,
         time=Estimate.from_draws(seconds, draws, "s", Source.MODELLED),
         bottleneck=bottleneck(busy, stalls),
-        breakdown={str(stall): share * seconds for stall, share in stalls.items()},
+        breakdown=_breakdown(stalls, near.queued, seconds),
         utilisation={KEYS.get(unit, unit): share for unit, share in busy.items()},
         stalls=stalls,
         shares=tuple(by_instruction.tolist()),
         warps=near.warps,
         warnings=reference.remarks,
     )
+
+
+def _breakdown(stalls: Mapping[Stall, float], queued: float, seconds: float) -> dict[str, float]:
+    """Return seconds by what warps do, and those in which they are done and atomics still queue."""
+    found = {str(stall): share * (1.0 - queued) * seconds for stall, share in stalls.items()}
+    return found | ({"atomics on one address": queued * seconds} if queued else {})
 
 
 def _at(case: Case, clock: float) -> Case:
@@ -121,7 +135,8 @@ def simulate_case(case: Case) -> Simulated:
     busy = {unit: share * simulated / working for unit, share in utilisation(result, launched).items()}
     if queue.seconds > 0:
         busy[queue.key] = queue.seconds / seconds
-    return Simulated(seconds, busy, warp_states(result, launched), result.remarks)
+    queued = max(0.0, queue.seconds - simulated) / seconds
+    return Simulated(seconds, busy, warp_states(result, launched), result.remarks, queued)
 
 
 def traced(case: Case) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warpwatt.core.case import Timing
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.core.warps import Stall
@@ -9,7 +10,8 @@ from warpwatt.models.component.parameters import STATIC
 from warpwatt.render.figures import percent, plural
 from warpwatt.render.report.lines import SMALL
 from warpwatt.render.report.values import Bar, bar, parts
-from warpwatt.render.words import STALL_REASONS, speed_of_light_order
+from warpwatt.render.verdict import LIMITS, verdict
+from warpwatt.render.words import STALL_REASONS, speed_of_light_order, unit_name
 
 
 def bar_charts(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:
@@ -17,11 +19,19 @@ def bar_charts(prediction: Prediction) -> dict[str, tuple[Bar, ...]]:
     timing = prediction.timing
     components = prediction.energy_components
     return {
-        "speed-of-light": tuple(bar(name, x) for name, x in speed_of_light_order(timing.utilisation)),
+        "speed-of-light": _units(timing),
         "time": () if _same_names(prediction) else parts(timing.breakdown, prediction.time.value, "s"),
         "energy": parts(components, sum(components.values()), "J"),
         "stalls": _stalls(prediction),
     }
+
+
+def _units(timing: Timing) -> tuple[Bar, ...]:
+    """Return how busy each unit is, the busiest first, with a word beside the one that limits."""
+    limit = verdict(timing).unit
+    limiting = unit_name(limit) if limit else ""
+    order = speed_of_light_order(timing.utilisation)
+    return tuple(bar(name, share, LIMITS if name == limiting else "") for name, share in order)
 
 
 def _stalls(prediction: Prediction) -> tuple[Bar, ...]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from warpwatt.core.advice import Advice
 from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.units import si
-from warpwatt.core.warps import Stall
 from warpwatt.frontend.select import plain_name
 from warpwatt.render.figures import count, dimensions, interval, percent
 from warpwatt.render.findings import FULL_WARP
@@ -36,7 +35,6 @@ def facts_of(prediction: Prediction, own: str) -> Facts:
     """Return the facts of a prediction; ``own`` is the name of the document among its files."""
     case = prediction.case
     launch = case.launch
-    stalls = {s: x for s, x in prediction.timing.stalls.items() if s is not Stall.SELECTED}
     held = case.workload.occupancy
     return Facts(
         kernel=plain_name(case.kernel.demangled),
@@ -50,7 +48,6 @@ def facts_of(prediction: Prediction, own: str) -> Facts:
         power_text=interval(prediction.power),
         energy_text=interval(prediction.energy),
         bottleneck=prediction.timing.bottleneck,
-        stall=str(max(stalls, key=lambda stall: stalls[stall])) if stalls else "",
         occupancy=f"{percent(held.theoretical)}, limited by {held.limiter}",
         registers=case.kernel.resources.registers,
         clocks=si(case.clocks.sm, "Hz"),

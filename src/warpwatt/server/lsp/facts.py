@@ -111,8 +111,6 @@ class Facts:
     power_text: str
     energy_text: str
     bottleneck: str
-    stall: str
-    """The stall that takes most of the warps' time; empty where the model cannot tell."""
     occupancy: str
     registers: int
     clocks: str

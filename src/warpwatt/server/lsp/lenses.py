@@ -81,10 +81,10 @@ def _launch_titles(several: Sequence[Facts]) -> list[str]:
 
 
 def lens_text(facts: Facts) -> str:
-    """Return time, power, energy, GPU and what warps wait for most."""
+    """Return time, power, energy, GPU and what limits."""
     limit = "*" if facts.limited_by_power else ""
     figures = f"{si(facts.time, 's')} · {si(facts.power, 'W')}{limit} · {si(facts.energy, 'J')}"
-    return f"{figures} on {gpu_name(facts.gpu)} · {facts.stall or facts.bottleneck}"
+    return f"{figures} on {gpu_name(facts.gpu)} · {facts.bottleneck}"
 
 
 def gpu_name(name: str) -> str:
