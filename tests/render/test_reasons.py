@@ -5,6 +5,7 @@ from warpwatt.core.program import SourceLine
 from warpwatt.core.warps import Stall
 from warpwatt.render.findings import findings
 from warpwatt.render.reasons import limits, producer_text, stall_text
+from warpwatt.render.verdict import Kind, verdict
 
 
 def texts(prediction, topic):
@@ -42,17 +43,35 @@ def test_no_advice_is_said_only_where_it_was_asked_for(explained, matmul):
     assert texts(matmul[0], "What would help") == []
 
 
-def verdict(prediction, **busy):
-    timing = dataclasses.replace(prediction.timing, utilisation=busy)
+def said_of(prediction, limit, **busy):
+    timing = dataclasses.replace(prediction.timing, bottleneck=limit, utilisation=busy)
     return next(limits(dataclasses.replace(prediction, timing=timing))).text
 
 
 def test_what_binds_in_the_terms_of_speed_of_light(explained):
-    assert verdict(explained, dram=0.9, fp32=0.2) == (
+    assert said_of(explained, "DRAM bandwidth", dram=0.9, fp32=0.2) == (
         "Memory reaches 90 % (DRAM) and compute 20 % (FP32 pipe) of what the GPU can do: memory binds."
     )
-    assert verdict(explained, dram=0.3, issue=0.7).endswith("compute binds.")
-    assert "warps wait longer than others have work" in verdict(explained, dram=0.3, issue=0.2)
+    assert said_of(explained, "issue slots", dram=0.3, issue=0.8).endswith("compute binds.")
+    assert said_of(explained, "block dispatch", dram=0.3, dispatch=0.8).endswith("block dispatch does.")
+    assert "warps wait longer than others" in said_of(explained, "latency (Wait)", dram=0.7, issue=0.2)
+
+
+def test_the_verdict_is_that_of_the_header(explained):
+    busy = {"lsu": 0.97, "shared": 0.84, "dram": 0.8, "issue": 0.79, "fp32": 0.78, "tensor": 0.77}
+    named = {
+        "shared memory": ("shared", Kind.MEMORY),
+        "DRAM bandwidth": ("dram", Kind.MEMORY),
+        "issue slots": ("issue", Kind.COMPUTE),
+        "FP32 pipe": ("fp32", Kind.COMPUTE),
+        "tensor cores": ("tensor", Kind.COMPUTE),
+        "L2 bandwidth": ("l2", Kind.MEMORY),
+        "atomics on one address": ("", Kind.OTHER),
+        "latency (Long Scoreboard)": ("", Kind.LATENCY),
+    }
+    for name, (unit, kind) in named.items():
+        found = verdict(dataclasses.replace(explained.timing, bottleneck=name, utilisation=busy))
+        assert (found.name, found.unit, found.kind, found.share) == (name, unit, kind, busy.get(unit, 0.0))
 
 
 def test_low_occupancy_is_said_plainly(explained):
@@ -60,4 +79,6 @@ def test_low_occupancy_is_said_plainly(explained):
     few = dataclasses.replace(case.workload.occupancy, warps_per_sm=8)
     workload = dataclasses.replace(case.workload, occupancy=few)
     starved = dataclasses.replace(explained, case=dataclasses.replace(case, workload=workload))
-    assert "few warps hide it: 12 % occupancy, limited by registers" in verdict(starved, dram=0.3)
+    assert "few warps hide it: 12 % occupancy, limited by registers" in said_of(
+        starved, "latency (Wait)", dram=0.3
+    )

@@ -7,7 +7,7 @@ import pytest
 from tests.what_if.cases import explained, predicted
 from warpwatt.core.advice import TOGETHER
 from warpwatt.models.pipeline import Pipeline
-from warpwatt.what_if import what_ifs
+from warpwatt.what_if import changes, what_ifs
 from warpwatt.what_if.whatif import WORTH
 
 PAIRS = (
@@ -78,3 +78,12 @@ def test_single_precision_saves_energy_too() -> None:
     (first, *_) = explained("precision", "rtx3090").advice or ()
     assert 0.5 < first.energy_share < 1.0
     assert first.energy_saved.value > 0
+
+
+def test_what_may_cost_time_is_not_advised() -> None:
+    """The whole interval of what is saved lies above nothing; that of some change that was tried does not."""
+    found = explained("tiling", "rtx3090")
+    assert all(one.saved.low > 0 for one in found.advice or ())
+    tried = [Pipeline().predict(change.case).time.value for change in changes(found.case)]
+    worth = [time for time in tried if time <= (1 - WORTH) * found.time.value]
+    assert len(worth) > len([one for one in found.advice or () if one.kind != TOGETHER])

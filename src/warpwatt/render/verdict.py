@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from warpwatt.core.case import Timing
-from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS, SCHEDULER_UNITS, names_unit
+from warpwatt.render.words import COMPUTE_UNITS, MEMORY_UNITS, SCHEDULER_UNITS, UNITS, names_unit
 
 LATENCY = "latency"
 LIMITS = "the limit"
@@ -38,7 +38,7 @@ def verdict(timing: Timing) -> Verdict:
     name = timing.bottleneck
     if name.startswith(LATENCY):
         return Verdict(name, Kind.LATENCY)
-    unit = next((key for key in timing.utilisation if names_unit(name, key)), "")
+    unit = next((key for key in (*timing.utilisation, *UNITS) if names_unit(name, key)), "")
     kind = Kind.MEMORY if unit in MEMORY_UNITS else Kind.OTHER
     if unit in COMPUTE_UNITS or unit in SCHEDULER_UNITS:
         kind = Kind.COMPUTE

@@ -36,20 +36,20 @@ def changes(case: Case) -> tuple[Change, ...]:
 def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
     """Return what the launch would take without each of its troubles, the most helpful change first.
 
-    Only changes that save :data:`WORTH` of the time, which ``timing`` says, and save some of it at the low
-    end of the interval, too. Where several kinds do, and all together save more than the best alone, the last
-    one makes them all.
+    Only changes that save :data:`WORTH` of the time, which ``timing`` says, and some of it at the low end of
+    the interval, too. Where several kinds save :data:`WORTH`, surely or not, and all together save more than
+    the best alone, the last one makes them all.
     """
     now = timing.time.value
     tried = [_tried(change, model) for change in changes(case)]
-    found = [w for w in tried if now - w.timing.time.value >= WORTH * now and _saves(w.timing, timing)]
+    found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
     found.sort(key=lambda w: w.timing.time.value)
     whole = together(case, [w.change for w in found if not w.change.part])
     if whole is not None:
         all_at_once = _tried(whole, model)
         if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
             found.append(all_at_once)
-    return tuple(found)
+    return tuple(w for w in found if _saves(w.timing, timing))
 
 
 def _saves(then: Timing, now: Timing) -> bool:

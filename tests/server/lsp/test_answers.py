@@ -15,7 +15,7 @@ __global__ void scale(int n, float *x) {{
     if (i < n) x[i] *= 2.0f;
 }}
 """
-LENS = re.compile(r"^[\d.]+ [mµn]s · [\d.]+ W\*? · [\d.]+ [mµ]J on H200 · \w[\w ]+$")
+LENS = re.compile(r"^[\d.]+ [mµn]s · [\d.]+ W\*? · [\d.]+ [mµ]J on H200 · \w[\w ()]+$")
 
 pytestmark = pytest.mark.toolchain
 
