@@ -23,11 +23,11 @@ from warpwatt.published.resios.c_loops.nest import (
     Name,
     While,
     expressions,
+    names_in,
     walk,
     walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.c_loops.refuse import Place
-from warpwatt.published.resios.c_loops.statements import names_in
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.integers import Box

@@ -362,3 +362,29 @@ def integer(value: int, line: int = 0) -> Number:
     '3'
     """
     return Number(str(value), value, types.INT, line)
+
+
+def constant(expression: Expression) -> int | None:
+    """Return the value of a constant integer expression, None for any other."""
+    match expression:
+        case Number(value=value, type=kind) if not kind.floating:
+            return int(value)
+        case Unary(operator="-", operand=operand):
+            value_ = constant(operand)
+            return None if value_ is None else -value_
+        case Binary(operator="+" | "-" | "*" as sign, left=left, right=right):
+            one, two = constant(left), constant(right)
+            if one is None or two is None:
+                return None
+            return {"+": one + two, "-": one - two, "*": one * two}[sign]
+    return None
+
+
+def names_in(expression: Expression) -> set[str]:
+    """Return the scalars an expression reads.
+
+    >>> from warpwatt.published.resios.c_loops.types import INT
+    >>> sorted(names_in(Binary("+", Name("i", INT, 1), Name("n", INT, 1), INT, 1)))
+    ['i', 'n']
+    """
+    return {part.name for part in walk_expression(expression) if isinstance(part, Name)}

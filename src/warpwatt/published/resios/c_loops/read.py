@@ -23,8 +23,10 @@ from warpwatt.published.resios.c_loops.nest import (
     Return,
     Scalar,
     While,
+    constant,
     expressions,
     integer,
+    names_in,
     walk,
     walk_expression,
 )  # fmt: skip
@@ -32,7 +34,7 @@ from warpwatt.published.resios.c_loops.parser import c_ast, c_parser
 from warpwatt.published.resios.c_loops.preprocess import preprocessed
 from warpwatt.published.resios.c_loops.refuse import Place, line_of
 from warpwatt.published.resios.c_loops.scope import Scope, Structure, declared
-from warpwatt.published.resios.c_loops.statements import Body, constant, names_in
+from warpwatt.published.resios.c_loops.statements import Body
 from warpwatt.published.resios.c_loops.structures import object_type, parameter
 from warpwatt.published.resios.c_loops.types import INT
 

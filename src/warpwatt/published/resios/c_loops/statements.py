@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.published.resios.c_loops.counted import STEPS, Counter
 from warpwatt.published.resios.c_loops.expressions import Reader
 from warpwatt.published.resios.c_loops.nest import (
     Array,
@@ -25,19 +26,19 @@ from warpwatt.published.resios.c_loops.nest import (
     Skip,
     Unary,
     While,
+    constant,
     integer,
     walk,
-    walk_expression,
 )  # fmt: skip
 from warpwatt.published.resios.c_loops.parser import c_ast
 from warpwatt.published.resios.c_loops.refuse import line_of
 from warpwatt.published.resios.c_loops.scope import Row, Rows, Structure, View, declared
 from warpwatt.published.resios.c_loops.structures import leaves, object_type
+from warpwatt.published.resios.c_loops.switch import cases
 from warpwatt.published.resios.c_loops.types import INT
 
 if TYPE_CHECKING:
     from warpwatt.published.resios.c_loops.nest import Expression, Statement
-    from warpwatt.published.resios.c_loops.refuse import Place
     from warpwatt.published.resios.c_loops.scope import Scope
     from warpwatt.published.resios.c_loops.structures import ObjectType
 
@@ -48,8 +49,6 @@ _REFUSED = {
 }
 _WITHOUT_EFFECT = {"assert"}
 """Calls that a kernel leaves out."""
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_STEPS = {"p++": 1, "++": 1, "p--": -1, "--": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +170,8 @@ class Body:
         """Yield a switch as conditions one after the other."""
         chosen = self._reader.read(node.cond)
         yield from self._called()
-        cases = list(_cases(node, self.scope.place))
         found: tuple[Statement, ...] = ()
-        for labels, items in reversed(cases):
+        for labels, items in reversed(list(cases(node, self.scope.place))):
             inner = replace(self, scope=self.scope.inner(), top=False)
             body = tuple(s for item in items for s in inner.statement(item))
             if any(isinstance(s, Leave) for s in _own(body)):
@@ -307,9 +305,9 @@ class Body:
 
     def _assignment(self, node: Any, line: int) -> Iterator[Statement]:
         if isinstance(node, c_ast.UnaryOp):
-            if node.op not in _STEPS:
+            if node.op not in STEPS:
                 raise self.scope.place.refused("a statement without effect", line)
-            target, operator, value = node.expr, "+" if _STEPS[node.op] > 0 else "-", integer(1, line)
+            target, operator, value = node.expr, "+" if STEPS[node.op] > 0 else "-", integer(1, line)
             yield Assign(self._target(target, line), operator, value, line)
             return
         whole = self._whole_structure(node)
@@ -354,9 +352,9 @@ class Body:
         inner = replace(self, scope=self.scope.inner(), top=False)
         name, start, own = inner._start(node.init, line)
         yield from self._called()
-        guarded = replace(inner, scope=inner.scope.guarded())
-        relation, stop = guarded._condition(node.cond, name, line)
-        step = guarded._step(node.next, name, line)
+        head = Counter(inner.scope.guarded(), name)
+        relation, stop = head.condition(node.cond, line)
+        step = head.step(node.next, line)
         if (step > 0) != (relation in ("<", "<=")):
             raise self.scope.place.refused(f"the loop over {name.name!r} runs away from its end", line)
         body = self._whole(inner.block(node.stmt))
@@ -386,45 +384,6 @@ class Body:
             raise self.scope.place.refused(f"loop variable {name.name!r} is not an integer", name.line)
         return name
 
-    def _condition(self, node: Any, name: Name, line: int) -> tuple[str, Expression]:
-        if isinstance(node, c_ast.BinaryOp) and node.op in _MIRRORED:
-            left, right = self._reader.read(node.left), self._reader.read(node.right)
-            if isinstance(left, Name) and left.name == name.name:
-                return node.op, right
-            if isinstance(right, Name) and right.name == name.name:
-                return _MIRRORED[node.op], left
-        hint = f"compare {name.name} with a bound: {name.name} < stop"
-        raise self.scope.place.refused("how often this loop runs is not known before it runs", line, hint)
-
-    def _step(self, node: Any, name: Name, line: int) -> int:
-        if node is not None:
-            step = self._increment(node, name)
-            if step:
-                return step
-        hint = f"step by a constant: {name.name}++ or {name.name} += 2"
-        raise self.scope.place.refused(f"the loop over {name.name!r} does not step by a constant", line, hint)
-
-    def _is(self, node: Any, name: Name) -> bool:
-        entry = self.scope.entries.get(node.name) if isinstance(node, c_ast.ID) else None
-        return isinstance(entry, Scalar) and entry.name == name.name
-
-    def _increment(self, node: Any, name: Name) -> int | None:
-        if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS and self._is(node.expr, name):
-            return _STEPS[node.op]
-        if not isinstance(node, c_ast.Assignment) or not self._is(node.lvalue, name):
-            return None
-        value = self._reader.read(node.rvalue)
-        if node.op in ("+=", "-="):
-            step = constant(value)
-            return step if step is None or node.op == "+=" else -step
-        match value:
-            case Binary(operator="+" | "-" as sign, left=Name(name=n), right=right) if n == name.name:
-                step = constant(right)
-                return step if step is None or sign == "+" else -step
-            case Binary(operator="+", left=left, right=Name(name=n)) if n == name.name:
-                return constant(left)
-        return None
-
 
 def _ends(body: tuple[Statement, ...]) -> bool:
     """Whether a branch ends in continue."""
@@ -447,60 +406,3 @@ def _own(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 def _either(left: Expression, right: Expression) -> Expression:
     return Binary("||", left, right, INT, left.line)
-
-
-def _cases(node: Any, place: Place) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Yield the labels (None for default) and the statements of every case, without its break."""
-    labels: list[Any] = []
-    default: tuple[list[Any], list[Any]] | None = None
-    for item in node.stmt.block_items or ():
-        if not isinstance(item, (c_ast.Case, c_ast.Default)):
-            raise place.refused("a statement of a switch before its first case", line_of(item))
-        labels.append(None if isinstance(item, c_ast.Default) else item.expr)
-        items = list(item.stmts or ())
-        if not items:
-            continue
-        last = items[-1].block_items[-1] if isinstance(items[-1], c_ast.Compound) else items[-1]
-        if not isinstance(last, (c_ast.Break, c_ast.Return)) and item is not node.stmt.block_items[-1]:
-            raise place.refused("a case that goes on in the next one", line_of(item), "end it with break")
-        found = labels, _without_break(items)
-        labels = []
-        if None in found[0]:
-            default = found
-        else:
-            yield found
-    if default is not None:
-        yield default
-
-
-def _without_break(items: list[Any]) -> list[Any]:
-    last = items[-1]
-    if isinstance(last, c_ast.Compound):
-        return [*items[:-1], *_without_break(list(last.block_items))]
-    return items[:-1] if isinstance(last, c_ast.Break) else items
-
-
-def constant(expression: Expression) -> int | None:
-    """Return the value of a constant integer expression, None for any other."""
-    match expression:
-        case Number(value=value, type=kind) if not kind.floating:
-            return int(value)
-        case Unary(operator="-", operand=operand):
-            value_ = constant(operand)
-            return None if value_ is None else -value_
-        case Binary(operator="+" | "-" | "*" as sign, left=left, right=right):
-            one, two = constant(left), constant(right)
-            if one is None or two is None:
-                return None
-            return {"+": one + two, "-": one - two, "*": one * two}[sign]
-    return None
-
-
-def names_in(expression: Expression) -> set[str]:
-    """Return the scalars an expression reads.
-
-    >>> from warpwatt.published.resios.c_loops.types import INT
-    >>> sorted(names_in(Binary("+", Name("i", INT, 1), Name("n", INT, 1), INT, 1)))
-    ['i', 'n']
-    """
-    return {part.name for part in walk_expression(expression) if isinstance(part, Name)}
