@@ -198,9 +198,22 @@ private:
         });
     }
 
+    // Whether a box is loaded for a pair of blocks, so that the address of the barrier object says which of
+    // the pair is told.
+    bool for_pair() const { return request_.operation.rank != 0 && copy_.bytes == 1; }
+
+    // Where the barrier object is that the arrival of bytes in a block tells.
+    std::uint64_t told_by(std::uint64_t rank) const {
+        if (!for_pair() || copy_.blocks == 0) return copy_.barrier + rank;
+        constexpr std::uint64_t kSecond = std::uint64_t{1} << kClusterRankShift;
+        const std::uint64_t of_pair = rank_bits(copy_.shared + rank) & ~kSecond;
+        const std::uint64_t own_bits = rank_bits(copy_.barrier);
+        return copy_.barrier - own_bits + (of_pair | (own_bits & kSecond));
+    }
+
     // Tells a block's barrier object that the bytes have come.
     void tell(std::uint64_t rank) {
-        unsigned char* place = find(Space::kShared, copy_.barrier + rank, sizeof(std::uint64_t));
+        unsigned char* place = find(Space::kShared, told_by(rank), sizeof(std::uint64_t));
         if (place == nullptr) return;
         std::uint64_t word;
         std::memcpy(&word, place, sizeof word);

@@ -18,6 +18,8 @@ enum class Operation : std::int8_t {
     phase_wait,     // SYNCS...TRYWAIT: passes the load-store unit, then waits for a phase of a barrier object
     warpgroup_mma,  // HGMMA: queues at its sub-core's tensor pipe and runs on in the background
     warpgroup_wait,  // WARPGROUP.DEPBAR: waits for those
+    tensor_memory_mma,     // UTCHMMA, UTCCP: queues at the SM's tensor cores and runs on in the background
+    tensor_memory_commit,  // UTCBAR: tells a barrier object when what its warp started there is done
 };
 
 // What a memory instruction does with a barrier object (mbarrier) of its block.
@@ -55,8 +57,8 @@ enum class Pipe : std::int8_t {
 inline constexpr int kPipes = 10;
 
 // Pipes that the sub-cores of an SM share.
-enum class SmPipe : std::int8_t { none, fp64, barrier };
-inline constexpr int kSmPipes = 3;
+enum class SmPipe : std::int8_t { none, fp64, barrier, tensor };
+inline constexpr int kSmPipes = 4;
 
 inline constexpr int kScoreboards = 6;     // dependence counters SB0 to SB5 of a warp
 inline constexpr int kWarpgroupBoard = 6;  // counts warp-group operations beside them

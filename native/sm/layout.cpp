@@ -150,6 +150,8 @@ constexpr NamedCode kCodes[] = {
     code("Operation", "copy_fence", Operation::copy_fence),
     code("Operation", "phase_wait", Operation::phase_wait),
     code("Operation", "warpgroup_mma", Operation::warpgroup_mma),
+    code("Operation", "tensor_memory_mma", Operation::tensor_memory_mma),
+    code("Operation", "tensor_memory_commit", Operation::tensor_memory_commit),
     code("Operation", "warpgroup_wait", Operation::warpgroup_wait),
 
     code("ObjectUse", "none", ObjectUse::none),
@@ -178,6 +180,7 @@ constexpr NamedCode kCodes[] = {
     code("SmPipe", "none", SmPipe::none),
     code("SmPipe", "fp64", SmPipe::fp64),
     code("SmPipe", "barrier", SmPipe::barrier),
+    code("SmPipe", "tensor", SmPipe::tensor),
 
     code("IssueOrder", "oldest", IssueOrder::oldest),
     code("IssueOrder", "youngest", IssueOrder::youngest),

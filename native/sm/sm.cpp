@@ -85,7 +85,7 @@ void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
     state.block_slot = warp / settings_.warps_per_block;
     state.trace =
         TraceCursor::at_start(in_.steps + in_.warp_starts[traced], in_.steps + in_.warp_starts[traced + 1]);
-    state.copies = {};
+    state.copies = state.products = {};
     state.object = -1;
     state.phases.fill({});
     state.scoreboards.reset(histories_.empty() ? nullptr : &histories_[warp]);
@@ -200,6 +200,7 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycl
     switch (instruction.operation) {
         case Operation::memory:
         case Operation::phase_wait:
+        case Operation::tensor_memory_commit:
             return access_memory(core, warp, instruction, time);
         case Operation::mio_pipe:
             return pass_queue(core, warp, instruction, time);
@@ -208,6 +209,8 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& instruction, Cycl
                                         warp.copies.producer, instruction.result_stall);
         case Operation::warpgroup_mma:
             return multiply(core, warp, instruction, time);
+        case Operation::tensor_memory_mma:
+            return multiply_in_tensor_memory(warp, instruction, time);
         default:
             set_scoreboards(warp, instruction, time + whole(instruction.latency),
                             time + whole(instruction.operand_read_latency));
@@ -224,7 +227,9 @@ void Sm::access_memory(SubCore& core, Warp& warp, const Instruction& instruction
     const Cycle written = instruction.traffic == Traffic::bulk_copy ? times.operands_read : times.done;
     set_scoreboards(warp, instruction, written, times.operands_read);
     last_completion_ = std::max(last_completion_, times.done);
-    if (access && access->object >= 0.0) use_object(warp, instruction, *access, times.done);
+    const bool commits = instruction.operation == Operation::tensor_memory_commit;
+    const Cycle told = commits ? std::max(times.done, warp.products.done) : times.done;
+    if (access && access->object >= 0.0) use_object(warp, instruction, *access, told);
 }
 
 // Queues a warp group's product at the tensor pipe, behind those before it.
@@ -233,6 +238,14 @@ void Sm::multiply(SubCore& core, Warp& warp, const Instruction& instruction, Cyc
     const Cycle done = begun + whole(instruction.latency);
     if (instruction.scoreboard == kWarpgroupBoard)
         warp.scoreboards.set(kWarpgroupBoard, done, warp.trace.pc, instruction.result_stall);
+    last_completion_ = std::max(last_completion_, done);
+}
+
+// Queues a product of a block, or a copy to tensor memory, at the SM's tensor cores.
+void Sm::multiply_in_tensor_memory(Warp& warp, const Instruction& instruction, Cycle time) {
+    const Cycle begun = shared_pipes_[SmPipe::tensor].take(time, instruction.tensor_cycles);
+    const Cycle done = begun + whole(instruction.latency);
+    warp.products.add(done, warp.trace.pc);
     last_completion_ = std::max(last_completion_, done);
 }
 

@@ -107,6 +107,7 @@ private:
     [[gnu::always_inline]] inline void set_scoreboards(Warp& warp, const Instruction& instruction, Cycle done,
                                                        Cycle operands_read);
     void multiply(SubCore& core, Warp& warp, const Instruction& instruction, Cycle time);
+    void multiply_in_tensor_memory(Warp& warp, const Instruction& instruction, Cycle time);
     void use_object(Warp& warp, const Instruction& instruction, const MemoryAccess& access, Cycle done);
     void release_from_object(int slot, int object);
     bool release_stuck();

@@ -13,7 +13,7 @@
 
 namespace warpwatt::sm {
 
-// Asynchronous copies that are on their way.
+// Asynchronous operations that are on their way.
 struct PendingCopies {
     Cycle done = 0;              // when the last of them has come
     std::int32_t producer = -1;  // the instruction that made it
@@ -38,7 +38,8 @@ struct Warp {
     Cycle waiting_since = 0;  // behind its last issue, its start or its barrier
     TraceCursor trace;
     Scoreboards scoreboards;
-    PendingCopies copies;  // LDGSTS
+    PendingCopies copies;    // LDGSTS
+    PendingCopies products;  // in tensor memory, that it started
     Wait behind_barrier;   // what it waits for then
     std::array<PhaseCursor, kObjects> phases;
 };

@@ -13,6 +13,7 @@ from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program, Space
+from warpwatt.isa.sass.products import is_product, product_of
 from warpwatt.program.reasons import place
 from warpwatt.program.system_calls import system_calls
 from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeping_polls, sleeps
@@ -31,6 +32,8 @@ CUT_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where sampled blocks did not fit in the budget."""
 LOOKED_AT = 1 << 20
 """Numbers of a data file that are searched for NaN."""
+PRODUCT_SPREAD = 0.3
+"""The same where products in tensor memory are of a size that is not known."""
 TEXTURE_SPREAD = 0.1
 """The same where what is read lies in memory in an order that is not known."""
 POLL_SPREAD = 0.3
@@ -69,6 +72,19 @@ def uncovered_assumptions(runs: Sequence[Run], program: Program, grid: GridRun) 
     first = program.instructions[min(unknown)].line
     message = f"results of {len(unknown)} instructions are not emulated ({listed}): zero is taken"
     yield Assumption(message, UNCOVERED, min(1.0, 0.1 + share), first)
+
+
+def product_assumptions(program: Program, grid: GridRun) -> Iterator[Assumption]:
+    """Yield that sizes of products in tensor memory are taken, where their descriptors are no constants."""
+    instructions = program.instructions
+    open_ = [
+        i.index
+        for i in instructions
+        if is_product(i.opcode) and grid.executions[i.index] and product_of(instructions, i.index) is None
+    ]
+    if open_:
+        message = f"{len(open_)} products in tensor memory are taken to have 128 rows a block and 256 columns"
+        yield Assumption(message, "sizes of products", PRODUCT_SPREAD, instructions[open_[0]].line)
 
 
 def wait_assumptions(execution: Execution) -> Iterator[Assumption]:

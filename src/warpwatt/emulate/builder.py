@@ -30,6 +30,8 @@ class Builder:
         self.guard: Value | None = None
         self.instruction = -1
         self._values = 0
+        self._ones: set[int] = set()
+        """Constants of ones alone."""
         self._labels: dict[str, int] = {}
         self._fixups: list[tuple[int, tuple[str | None, ...]]] = []
         self._current: Block | None = None
@@ -97,10 +99,10 @@ class Builder:
         else:
             self._end(Terminator(End.BRANCH, (), condition, instruction=self.instruction), (label, None))
 
-    def branch_indirect(self, address: Value) -> None:
-        """Go to the block of that address where the guard holds."""
+    def branch_indirect(self, address: Value, among: frozenset[int] = frozenset()) -> None:
+        """Go to the block of that address where the guard holds; ``among``: what it may be, if known."""
         self._end(
-            Terminator(End.INDIRECT, (), self.guard, address, instruction=self.instruction),
+            Terminator(End.INDIRECT, (), self.guard, address, instruction=self.instruction, among=among),
             () if self.guard is None else (None,),
         )
 
@@ -198,7 +200,10 @@ class Builder:
         """Return a constant; integers wrap to the width."""
         if not type_.is_float:
             value = int(value) & ((1 << type_.bits) - 1)
-        return self._pure(Op.CONST, type_, data=value, uniform=True)
+        found = self._pure(Op.CONST, type_, data=value, uniform=True)
+        if not type_.is_float and value == (1 << type_.bits) - 1:
+            self._ones.add(found.index)
+        return found
 
     def i32(self, value: int) -> Value:
         """Return a 32-bit constant."""
@@ -248,7 +253,14 @@ class Builder:
         return b if a is None else a if b is None else self.op(Op.AND, a, b)
 
     def op(self, op: Op, *args: Value, data: object = None) -> Value:
-        """Emit an arithmetic operation whose result has the arguments' type (I1 for comparisons)."""
+        """Emit an arithmetic operation whose result has the arguments' type (I1 for comparisons).
+
+        What all ones mask, and a value beside itself, need none, so that nothing seems to depend on them.
+        """
+        if op is Op.AND and any(a.index in self._ones for a in args):
+            return next((a for a in args if a.index not in self._ones), args[0])
+        if op in (Op.EQ, Op.NE) and args[0] == args[1]:
+            return self.const(Type.I1, op is Op.EQ)
         return self._pure(op, Type.I1 if op in _COMPARISONS else args[0].type, *args, data=data)
 
     def compare(self, kind: str, a: Value, b: Value) -> Value:

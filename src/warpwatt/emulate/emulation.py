@@ -22,6 +22,7 @@ from warpwatt.core.progress import step
 from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.assumptions import (
     nan_assumptions,
+    product_assumptions,
     sampling_assumptions,
     uncovered_assumptions,
 )
@@ -32,15 +33,17 @@ from warpwatt.emulate.failures import failure
 from warpwatt.emulate.hazards import remarks
 from warpwatt.emulate.idle_blocks import short_blocks, work_by_running
 from warpwatt.emulate.lift import lift
+from warpwatt.emulate.pairs import leaders, multiplies_in_pairs, with_partners
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.run import Run, Stop
 from warpwatt.emulate.sampling import sample, whole
 from warpwatt.emulate.scaling import concatenate, scale
 from warpwatt.emulate.slice import control_slice
 from warpwatt.emulate.spins import without_polls, without_spins
-from warpwatt.emulate.streams import warp_streams
+from warpwatt.emulate.streams import first_accesses, warp_streams
 from warpwatt.emulate.trips import loop_trips
 from warpwatt.emulate.units import run_units, starter
+from warpwatt.isa.sass.products import is_product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -204,12 +207,13 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         program,
         launch,
         counts=tuple(executions.tolist()),
-        lanes=tuple(_mean_lanes(grid.executions, grid.lanes)),
+        lanes=tuple(_mean_lanes(program, grid.executions, grid.lanes)),
         loops=loop_trips(trace, emulation.routine, warp_weights, grid.executions),
         accesses=access_patterns(grid, program, buffers, reuse),
         assumptions=(
             *sampling_assumptions(found.sample, found.units, grid.spread, cut=found.cut is not None),
             *uncovered_assumptions(found.runs, program, grid),
+            *product_assumptions(program, grid),
             *emulation.assumed_contents(grid.executions, _requests(grid)),
             *nan_assumptions(launch),
         ),
@@ -261,14 +265,25 @@ def _streams(
     units = [(unit, found.sample.units[unit]) for unit in traced]
     weights = found.sample.weights([unit for unit, _ in units])
     each = tuple(weight for (_, blocks), weight in zip(units, weights, strict=True) for _ in blocks)
-    streams = without_spins(warp_streams(routine, trace, ran, launch.warps_per_block), routine.program)
-    return replace(streams, weights=each[: len(streams.blocks)])
+    streams = warp_streams(routine, trace, ran, launch.warps_per_block)
+    paired = launch.cluster.count > 1 and multiplies_in_pairs(routine.program)
+    if paired:
+        streams = with_partners(streams, trace, first_accesses(trace), routine.program, launch)
+    streams = without_spins(streams, routine.program)
+    streams = replace(streams, weights=each[: len(streams.blocks)])
+    return leaders(streams, launch) if paired else streams
 
 
-def _mean_lanes(executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:
-    """Return active lanes per execution; a warp whose lanes are all off still issues."""
+def _mean_lanes(program: Program, executions: NDArray[np.float64], lanes: NDArray[np.float64]) -> list[float]:
+    """Return active lanes per execution; a warp whose lanes are all off still issues.
+
+    A product in tensor memory is started once, whatever lanes are active.
+    """
     mean = np.divide(lanes, executions, out=np.zeros(len(lanes)), where=executions > 0)
-    return [float(x) for x in np.minimum(mean, WARP_SIZE)]
+    mean = np.minimum(mean, WARP_SIZE)
+    once = np.array([is_product(i.opcode) for i in program.instructions], np.bool_)
+    mean = np.where(once & (mean > 1), mean / WARP_SIZE, mean)
+    return [float(x) for x in mean]
 
 
 def _scales(runs: Sequence[Run], instructions: int) -> dict[int, float]:

@@ -63,6 +63,18 @@ def encode(values: NDArray[Any], kind: str) -> NDArray[np.uint64]:
         return values.astype(np.float32).view(np.uint32).astype(np.uint64)
 
 
+def scale_values(bits: NDArray[np.uint64], kind: str) -> NDArray[np.float64]:
+    """Return the values of scales: powers of two (ue8m0), or eight-bit floats without a sign (ue4m3).
+
+    >>> scale_values(np.array([127, 130], np.uint64), "ue8m0")
+    array([1., 8.])
+    """
+    if kind == "ue4m3":
+        found: NDArray[np.float64] = decode(bits & np.uint64(127), "e4m3")
+        return found
+    return np.ldexp(1.0, bits.astype(np.int64) - 127)
+
+
 @lru_cache(maxsize=8)
 def _table(kind: str) -> NDArray[np.float64]:
     """Return the value of every pattern of a small float (OCP 8-bit floating point specification, 2023)."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpwatt.emulate.formats import BITS, decode, encode, is_integer
+from warpwatt.emulate.formats import BITS, decode, encode, is_integer, scale_values
 from warpwatt.emulate.fragments import fragment
 
 if TYPE_CHECKING:
@@ -56,5 +56,45 @@ def _product(a: NDArray[Any], b: NDArray[Any], rest: list[Any]) -> NDArray[Any]:
     return product
 
 
-FUNCTIONS: dict[str, Function] = {"mma": mma}
+def scaled_mma(
+    args: NDArray[np.uint64], mask: NDArray[np.bool_], constants: tuple[Any, ...]
+) -> NDArray[np.uint64]:
+    """Return D = (A scaled) × (B scaled) + C of one warp in 32-bit floats (PTX ISA, "Block scaling for mma").
+
+    ``constants``: m, n, k; types of A and B; elements along K that share a scale; the scales' type.
+    ``args``: the registers of A, B and C, a register of A's scales and one of B's: a byte for each block of
+    K, row g of A in thread 4 g, row g + 8 in thread 4 g + 1, column g of B in thread 4 g.
+    """
+    del mask
+    m, n, k, a_kind, b_kind, block, kind = constants
+    packed = a_kind == b_kind == "e2m1" and k == _DEPTH_OF_FOUR_BITS
+    bits = 4 if packed else 8
+    layouts = fragment("a", m, k, bits), fragment("b", k, n, bits), fragment("c", m, n, 32)
+    first, second = layouts[0].registers, layouts[0].registers + layouts[1].registers
+    a = _small(layouts[0].gather(args[:first]), a_kind, packed=packed)
+    b = _small(layouts[1].gather(args[first:second]), b_kind, packed=packed)
+    c = decode(layouts[2].gather(args[second:-2]), "f32")
+    group = 4 * np.arange(8)
+    a_scales = _scales(args[-2][np.concatenate([group, group + 1])], k // block, kind)
+    b_scales = _scales(args[-1][group], k // block, kind)
+    with np.errstate(invalid="ignore", over="ignore"):
+        left, right = a * np.repeat(a_scales, block, axis=1), b * np.repeat(b_scales, block, axis=1).T
+        return layouts[2].scatter(encode(left @ right + c, "f32"))
+
+
+_DEPTH_OF_FOUR_BITS = 64
+
+
+def _small(elements: NDArray[np.uint64], kind: str, *, packed: bool) -> NDArray[Any]:
+    """Return small floats; four bits in a byte lie in bits 2 to 5 (PTX ISA, "mma", alternate formats)."""
+    return decode(elements >> np.uint64(2) if kind == "e2m1" and not packed else elements, kind)
+
+
+def _scales(registers: NDArray[np.uint64], count: int, kind: str) -> NDArray[np.float64]:
+    """Return the scales in the lowest bytes of registers, shape (registers, count)."""
+    shifts = np.arange(count, dtype=np.uint64) * np.uint64(8)
+    return scale_values(registers[:, None] >> shifts & np.uint64(255), kind)
+
+
+FUNCTIONS: dict[str, Function] = {"mma": mma, "scaled mma": scaled_mma}
 """Runtime functions by the name that CALL gives them."""

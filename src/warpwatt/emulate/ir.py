@@ -200,7 +200,9 @@ BULK_COPIES = ("load", "store", "reduce", "prefetch", "between blocks")
 another block's shared memory) or with a box of a tensor (the other address is generic, of its map).
 
 A load and a copy between blocks tell the barrier object how many bytes have come. The mask names the blocks
-of the cluster that get what is loaded, each at the same offset; 0: the one that the shared address names."""
+of the cluster that get what is loaded, each at the same offset; 0: the one that the shared address names.
+A box has its bytes from its map: there 1 byte says that it is for a pair of blocks, of which the barrier
+object's address names the one that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +290,7 @@ class Terminator:
 
     ``leavers``, of CONVERGE: a uniform I32 register of lanes that are not waited for. It is read afresh each
     time the wait is looked at, since lanes may leave (SASS ``BREAK``) after others have begun to wait.
+    ``among``, of INDIRECT: addresses that ``value`` may be, where that is known: behind a function's calls.
     """
 
     end: End
@@ -298,6 +301,7 @@ class Terminator:
     instruction: int = -1
     arrive: bool = False
     leavers: str | None = None
+    among: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)

@@ -17,7 +17,12 @@ T = TypeVar("T", int, frozenset[str])
 def successors(routine: Routine, block: Block) -> tuple[int, ...]:
     """Return the blocks that control may go to from one."""
     if block.end.end is End.INDIRECT:
-        named = tuple(i for i, b in enumerate(routine.blocks) if b.address is not None)
+        among = block.end.among
+        named = tuple(
+            i
+            for i, b in enumerate(routine.blocks)
+            if b.address is not None and (not among or b.address in among)
+        )
         return block.end.targets + named
     return block.end.targets
 

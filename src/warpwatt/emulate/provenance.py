@@ -91,8 +91,11 @@ def meet(some: Iterable[str], others: Iterable[str]) -> bool:
     a, b = set(some), set(others)
     if a & b:
         return True
-    apart = {"shared", "local"}
-    return (ANYWHERE in a and bool(b - apart)) or (ANYWHERE in b and bool(a - apart))
+    return (ANYWHERE in a and _some_global(b)) or (ANYWHERE in b and _some_global(a))
+
+
+def _some_global(some: set[str]) -> bool:
+    return any(place.partition("@")[0] not in ("shared", "local") for place in some)
 
 
 def keys(space: str, where: frozenset[str]) -> frozenset[str]:

@@ -16,12 +16,20 @@ from dataclasses import dataclass, field, replace
 
 from warpwatt.emulate.ir import Block, Op, Operation, Routine, Type, Value
 from warpwatt.emulate.ir import Memory as MemoryData
+from warpwatt.emulate.leaf_calls import LeafCalls, leaf_calls
 from warpwatt.emulate.propagation import Point, blocks_after, leads, successors
 from warpwatt.emulate.provenance import Places, keys, meet, places
+from warpwatt.emulate.shared_words import SharedWords, shared_words
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
-_READ_SHARED = frozenset({"wgmma"})
-"""Runtime functions that look at shared memory."""
+_READ = {
+    "wgmma": frozenset({"shared"}),
+    "tensor load": frozenset({"tensor"}),
+    "tensor copy": frozenset({"shared"}),
+    "tensor multiply": frozenset({"shared", "tensor"}),
+}
+"""Which memory runtime functions look at."""
+_TENSOR_WRITERS = frozenset({"tensor store", "tensor copy", "tensor multiply"})
 
 
 _UNPLACED = (-1, -1)
@@ -45,6 +53,13 @@ class Liveness:
     """Blocks that may run after each: itself only in a loop."""
     watched: frozenset[str] = frozenset()
     """Registers of a warp that waiting lanes read while others go on: see ``Terminator.leavers``."""
+    words: SharedWords = field(default_factory=SharedWords)
+    calls: LeafCalls = field(default_factory=LeafCalls)
+
+    def behind(self, index: int) -> set[str]:
+        """Return the registers that are live at the end of a block."""
+        following = successors(self.routine, self.routine.blocks[index])
+        return self.calls.live_behind(index, following, self.entry) | self.watched
 
 
 def control_slice(routine: Routine) -> Routine:
@@ -54,7 +69,7 @@ def control_slice(routine: Routine) -> Routine:
     """
     live = liveness(routine)
     spare = 1 + max((v.index for b in routine.blocks for o in b.operations for v in o.results), default=0)
-    blocks = tuple(_kept(block, live, spare) for block in routine.blocks)
+    blocks = tuple(_kept(index, live, spare) for index in range(len(routine.blocks)))
     used = {str(o.data) for b in blocks for o in b.operations if o.op in (Op.GET, Op.SET)}
     called = {str(_name(o)) for b in blocks for o in b.operations if o.op is Op.CALL}
     return replace(
@@ -74,6 +89,8 @@ def liveness(routine: Routine) -> Liveness:
         entry=[set() for _ in routine.blocks],
         watched=watched,
         after=blocks_after(routine),
+        words=shared_words(routine),
+        calls=leaf_calls(routine),
     )
     changed = True
     while changed:
@@ -95,17 +112,22 @@ def _roots(operation: Operation) -> Iterable[Value]:
         return (*operation.args, *mask)
     if operation.op in _ACCESSES:
         return (operation.args[0], *mask)
-    if operation.op is Op.COUNT or (operation.op is Op.CALL and not operation.results):
+    if operation.op is Op.COUNT or (
+        operation.op is Op.CALL and not operation.results and not _writes_tensor(operation)
+    ):
         return (*operation.args, *mask)
     return ()
+
+
+def _writes_tensor(operation: Operation) -> bool:
+    """Whether an operation writes tensor memory, which is needed only if somebody looks there."""
+    return operation.op is Op.CALL and _name(operation) in _TENSOR_WRITERS
 
 
 def _block(live: Liveness, index: int) -> None:
     """Go backwards through a block."""
     block = live.routine.blocks[index]
-    registers = set(live.watched)
-    for target in successors(live.routine, block):
-        registers |= live.entry[target]
+    registers = live.behind(index)
     end = block.end
     demanded = (end.condition, end.value, end.value2)
     live.values.update(v.index for v in demanded if v is not None)
@@ -135,14 +157,28 @@ def _operation(live: Liveness, operation: Operation, registers: set[str], at: Po
         if not _on_barrier(operation):
             _access(live, operation, at)
         return
-    elif not any(r.index in live.values for r in operation.results):
+    elif not _wanted(operation, live):
         return
-    elif operation.op is Op.CALL and _name(operation) in _READ_SHARED:
-        live.contents.add("shared")
-        live.readers.add(_UNPLACED)
+    elif operation.op is Op.CALL:
+        _call(live, str(_name(operation)))
     live.values.update(v.index for v in operation.args)
     if operation.mask is not None:
         live.values.add(operation.mask.index)
+
+
+def _call(live: Liveness, name: str) -> None:
+    """Ask for the memory that a runtime function looks at."""
+    read = _READ.get(name, frozenset())
+    live.contents |= read
+    if "shared" in read:
+        live.readers.add(_UNPLACED)
+
+
+def _wanted(operation: Operation, live: Liveness) -> bool:
+    """Whether somebody needs a result of an operation, or what it writes to tensor memory."""
+    if _writes_tensor(operation):
+        return "tensor" in live.contents
+    return any(r.index in live.values for r in operation.results)
 
 
 def _on_barrier(operation: Operation) -> bool:
@@ -178,16 +214,15 @@ def _overwrites(write: Operation, live: Liveness) -> bool:
 
 def _access(live: Liveness, operation: Operation, at: Point) -> None:
     """Ask for the memory that a live load looks at, and for the values stored there."""
-    where = live.where[operation.args[0].index]
     space = _space(operation)
     if space in ("const", "param"):
         if any(r.index in live.values for r in operation.results):
             live.values.add(operation.args[0].index)
         return
-    asked = keys(space, where)
+    asked = _places(operation, live)
     if operation.op is not Op.STORE and any(r.index in live.values for r in operation.results):
         live.contents |= asked
-        if "shared" in asked:
+        if _space(operation) == "shared" or "shared" in asked:
             live.readers.add(at)
         live.values.add(operation.args[0].index)
         if operation.mask is not None:
@@ -219,11 +254,9 @@ def _name(operation: Operation) -> object:
     return operation.data[0] if isinstance(operation.data, tuple) else operation.data
 
 
-def _kept(block: Block, live: Liveness, spare: int) -> Block:
-    """Return the block without its dead operations."""
-    registers = set(live.watched)
-    for target in successors(live.routine, block):
-        registers |= live.entry[target]
+def _kept(index: int, live: Liveness, spare: int) -> Block:
+    """Return a block without its dead operations."""
+    block, registers = live.routine.blocks[index], live.behind(index)
     kept: list[Operation] = []
     for operation in reversed(block.operations):
         name = str(operation.data)
@@ -236,7 +269,7 @@ def _kept(block: Block, live: Liveness, spare: int) -> Block:
             kept.append(_unless_seen(operation, live))
         elif operation.op in _ACCESSES and not _on_barrier(operation) and not _constant(operation, live):
             kept.extend(reversed(_bare(operation, live, spare)))
-        elif _roots(operation) or any(r.index in live.values for r in operation.results):
+        elif _roots(operation) or _wanted(operation, live):
             kept.append(operation)
             if operation.op is Op.GET:
                 registers.add(name)
@@ -278,8 +311,17 @@ def _matters(operation: Operation, live: Liveness) -> bool:
     """Whether something needs what an access loads or leaves in memory."""
     if any(r.index in live.values for r in operation.results):
         return True
+    return operation.op is not Op.LOAD and meet(_places(operation, live), live.contents)
+
+
+def _places(operation: Operation, live: Liveness) -> frozenset[str]:
+    """Return which memory an access may look at; a variable of its own in shared memory is named apart."""
     where = keys(_space(operation), live.where[operation.args[0].index])
-    return operation.op is not Op.LOAD and meet(where, live.contents)
+    if _space(operation) != "shared":
+        return where
+    words = live.words.places(operation)
+    alone = operation.op is Op.LOAD and live.words.variables(operation)
+    return words if alone else where | words
 
 
 def _memory(operation: Operation) -> MemoryData:

@@ -26,7 +26,7 @@ def warp_streams(routine: Routine, trace: Trace, blocks: Sequence[int], warps_pe
     """
     first = np.array([b.instructions.start for b in routine.blocks], np.int64)
     behind = np.array([b.instructions.stop for b in routine.blocks], np.int64)
-    begins = executions(trace)
+    begins = first_accesses(trace)
     count = len(trace.step_block)
     steps = np.empty((count, 3), np.int64)
     steps[:, 0], steps[:, 1] = first[trace.step_block], behind[trace.step_block]
@@ -64,7 +64,7 @@ def _barrier_events(trace: Trace, begins: NDArray[np.intp]) -> dict[str, Any]:
     return {"objects": objects, "changes": trace.access_change[begins].astype(np.float64)}
 
 
-def executions(trace: Trace) -> NDArray[np.intp]:
+def first_accesses(trace: Trace) -> NDArray[np.intp]:
     """Return the first access of each execution of a memory instruction."""
     step, instruction = trace.access_step, trace.access_instruction
     fresh = np.ones(len(step), np.bool_)

@@ -15,12 +15,14 @@ import numpy as np
 
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.printf import formatted
+from warpwatt.emulate.tensor_memory import FUNCTIONS as TENSOR_MEMORY
 from warpwatt.emulate.warp_groups import wgmma
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.device_heap import DeviceHeap
+    from warpwatt.emulate.tensor_memory import Side
 
     Bits = NDArray[np.uint64]
     Mask = NDArray[np.bool_]
@@ -50,6 +52,14 @@ class Caller(Protocol):
     @property
     def heap(self) -> DeviceHeap:
         """What ``malloc`` allocates from."""
+        ...
+
+    def side(self, step: int) -> Side:
+        """Return the block some ranks further on in its cluster."""
+        ...
+
+    def allocate(self, columns: int) -> int:
+        """Return the first of so many columns of tensor memory that nobody has."""
         ...
 
     def read(self, lane: int, address: int, size: int) -> bytes:
@@ -116,5 +126,6 @@ SYSTEM_FUNCTIONS: dict[str, Function] = {
     "malloc": _malloc,
     "free": _free,
     "wgmma": wgmma,
+    **TENSOR_MEMORY,
 }
 """By the name that CALL gives them."""

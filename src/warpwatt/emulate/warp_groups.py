@@ -17,6 +17,8 @@ from warpwatt.emulate.fragments import fragment
 from warpwatt.emulate.layout import SHARED_SLOT, SLOT_BITS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 
@@ -121,11 +123,18 @@ def _read(
 ) -> NDArray[Any]:
     """Return a matrix, shape (along M or N, along K)."""
     size = BITS[kind] // 8
-    places = matrix.addresses(*shape, size, transposed=transposed)
+
+    def shared(offset: int, size: int) -> bytes:
+        return caller.read(0, (SHARED_SLOT << SLOT_BITS) + offset, size)
+
+    return decode(placed(shared, matrix.addresses(*shape, size, transposed=transposed), size), kind)
+
+
+def placed(read: Callable[[int, int], bytes], places: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+    """Return elements of ``size`` bytes; ``read(offset, bytes)`` gives memory, 0 where it ends."""
     first, last = int(places.min()), int(places.max())
-    data = caller.read(0, (SHARED_SLOT << SLOT_BITS) + first, last + size - first)
-    held = np.frombuffer(data.ljust(last + size - first, b"\0"), np.uint8)
-    elements = np.zeros(shape, np.uint64)
+    held = np.frombuffer(read(first, last + size - first).ljust(last + size - first, b"\0"), np.uint8)
+    elements = np.zeros(places.shape, np.uint64)
     for byte in range(size):
         elements |= held[places - first + byte].astype(np.uint64) << np.uint64(8 * byte)
-    return decode(elements, kind)
+    return elements

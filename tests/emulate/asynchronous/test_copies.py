@@ -12,10 +12,13 @@ from warpwatt.core.arguments import Argument, Buffer, DType, Scalar, TensorMap
 from warpwatt.core.errors import CompileError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level
+from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.functional import execute
+from warpwatt.emulate.ir import Op
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.run import Stop
+from warpwatt.emulate.slice import _name, control_slice
 from warpwatt.frontend.load import load
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.program.binding import bind
@@ -26,14 +29,14 @@ SPANS = (0, 32, 64, 128)
 
 
 @lru_cache
-def kernels(name):
+def kernels(name, target="sm_90a"):
     options = CompileOptions(levels=frozenset(Level) - {Level.C})
-    return {k.demangled: k for k in load(HERE / name, "sm_90a", options)}
+    return {k.demangled: k for k in load(HERE / name, target, options)}
 
 
-def run(file, name, arguments, *, grid=(1,), block=(32,), cluster=(1,), shared=0):
+def run(file, name, arguments, *, grid=(1,), block=(32,), cluster=(1,), shared=0, target="sm_90a"):
     """Execute a kernel; arrays by position, (array, box, swizzle) for tensor maps, numbers as they are."""
-    kernel = kernels(file)[name]
+    kernel = kernels(file, target)[name]
     given: dict[str, Argument] = {}
     arrays = {}
     for place, argument in enumerate(arguments):
@@ -71,6 +74,36 @@ def test_matrix_product_by_tensor_maps_and_warp_groups_is_exact():
         "gemm.cu", "gemm", [(a, *tile), (b, *tile), c, 192, 320], grid=(3, 2), block=(160,), shared=66560
     )
     assert (found["2"] == a.astype(np.float64) @ b.astype(np.float64).T).all()
+
+
+def test_product_in_tensor_memory_is_exact():
+    a, b = whole((128, 64), np.float16, 1), whole((64, 64), np.float16, 2)
+    d = np.zeros((128, 64), np.float32)
+    arguments = [(a, (128, 64), 128), (b, (64, 64), 128), d]
+    found = run("tensor_memory.cu", "multiply", arguments, block=(128,), shared=24576, target="sm_100a")
+    assert (found["2"] == a.astype(np.float64) @ b.astype(np.float64).T).all()
+
+
+def test_what_nobody_reads_of_tensor_memory_is_left_out():
+    routine = lift(kernels("tensor_memory.cu", "sm_100a")["multiply"].sass)
+    called = {str(_name(o)) for b in control_slice(routine).blocks for o in b.operations if o.op is Op.CALL}
+    assert {"tensor load", "tensor multiply"} <= set(routine.functions)
+    assert not called
+
+
+def test_waits_say_which_phase_of_which_barrier_object():
+    kernel = kernels("gemm.cu")["gemm"]
+    maps: dict[str, Argument] = {
+        str(i): TensorMap(DType.F16, (128, 320), box=(64, 64), swizzle=128) for i in range(2)
+    }
+    scalars: dict[str, Argument] = {"2": Buffer(DType.F32, (128, 128)), "3": Scalar(128), "4": Scalar(320)}
+    launch = Launch(Dim3(2, 2), Dim3(160), dynamic_shared=66560, arguments=maps | scalars)
+    streams = analyse_launch(kernel, launch, (Level.SASS,)).streams
+    opcodes = [i.opcode for i in kernel.sass.instructions]
+    waits = [k for k, i in enumerate(streams.access_instruction) if "PHASECHK" in opcodes[i]]
+    assert waits
+    assert (streams.objects[waits] >= 0).all()
+    assert set(streams.changes[waits]) == {0.0, 1.0}
 
 
 def swizzled(box, span):

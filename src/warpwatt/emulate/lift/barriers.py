@@ -56,13 +56,13 @@ def _change(b: Builder, space: str, address: Value, change: Value) -> Value:
 
 def finished(b: Builder, space: str, address: Value, state: Value) -> Value:
     """Return whether the phase in which ``state`` was taken is over (I1)."""
-    now = b.load(space, address, Type.I64)[0]
+    now = _change(b, space, address, b.const(Type.I64, 0))
     return b.op(Op.NE, b.lshr(now, PHASE_AT), b.lshr(state, PHASE_AT))
 
 
 def finished_parity(b: Builder, space: str, address: Value, parity: Value) -> Value:
-    """Return whether the phase of that parity (I32) is over (I1)."""
-    now = b.load(space, address, Type.I64)[0]
+    """Return whether the phase of that parity (I32) is over (I1): a look that adds nothing."""
+    now = _change(b, space, address, b.const(Type.I64, 0))
     current = b.and_(b.trunc(b.lshr(now, PHASE_AT), Type.I32), b.i32(1))
     return b.op(Op.NE, current, b.and_(parity, b.i32(1)))
 

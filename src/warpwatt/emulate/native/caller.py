@@ -6,6 +6,8 @@ import ctypes
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.emulate.layout import (
     CONSTANT_BANK,
@@ -17,16 +19,32 @@ from warpwatt.emulate.layout import (
     SLOT_BITS,
 )
 from warpwatt.emulate.native.records import BLOCK, WARP, record_at
+from warpwatt.emulate.tensor_memory import COLUMNS, LANES
 
 if TYPE_CHECKING:
-    import numpy as np
+    from numpy.typing import NDArray
 
     from warpwatt.core.launch import Dim3
     from warpwatt.emulate.device_heap import DeviceHeap
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
 
+MOST_TENSOR_MEMORIES = 256
+"""Blocks whose tensor memory (256 KiB) is kept: more than run at one time."""
 _BANKS = {PARAMETER_SLOT: PARAMETER_BANK, CONSTANT_SLOT: CONSTANT_BANK}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockSide:
+    """A block's tensor memory, and where its shared memory lies, with its size."""
+
+    tensor: NDArray[np.uint32]
+    start: int
+    room: int
+
+    def shared(self, offset: int, size: int) -> bytes:
+        """Return bytes of shared memory; fewer where that ends."""
+        return ctypes.string_at(self.start + offset, max(0, min(size, self.room - offset)))
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +58,10 @@ class WarpCaller:
     context: Context
     memory: DeviceMemory
     printed: list[tuple[int, str]] | None = field(default=None)
+    _tensors: dict[int, NDArray[np.uint32]] = field(default_factory=dict)
+    """Tensor memory by the block's number in the grid, of the last blocks that used theirs."""
+    _columns: dict[int, int] = field(default_factory=dict)
+    """Columns of it that were allocated; room that is given back is not used again."""
 
     @property
     def heap(self) -> DeviceHeap:
@@ -84,6 +106,24 @@ class WarpCaller:
     def warp_in_block(self) -> int:
         """Number of the warp in its block."""
         return int(self._warp["index_in_block"])
+
+    def side(self, step: int) -> BlockSide:
+        """Return the memories of the block ``step`` places further on: of its cluster."""
+        record = record_at(int(self._warp["block"]) + step * BLOCK.itemsize, BLOCK)
+        number = int(record["index_in_grid"])
+        if number not in self._tensors:
+            if len(self._tensors) == MOST_TENSOR_MEMORIES:
+                del self._tensors[next(iter(self._tensors))]
+            self._tensors[number] = np.zeros((LANES, COLUMNS), np.uint32)
+        room = int(self.record["residents.shared_bytes"])
+        return BlockSide(self._tensors[number], int(record["shared"]), room)
+
+    def allocate(self, columns: int) -> int:
+        """Return the first of so many columns of its block's tensor memory that nobody has had."""
+        number = int(record_at(int(self._warp["block"]), BLOCK)["index_in_grid"])
+        first = self._columns.get(number, 0)
+        self._columns[number] = first + columns
+        return first % COLUMNS
 
     @property
     def _block(self) -> int:

@@ -26,6 +26,7 @@ from warpwatt.isa.sass.cubin import Cubin, CubinKernel
 from warpwatt.isa.sass.listing import Line, decode_control, read_listing
 from warpwatt.isa.sass.opcodes import Opcode, lookup, tile
 from warpwatt.isa.sass.operands import parse_operands
+from warpwatt.isa.sass.products import with_products
 from warpwatt.isa.sass.registers import (
     access_bytes,
     column_registers,
@@ -118,7 +119,7 @@ def _parameters(kernel: CubinKernel) -> tuple[Parameter, ...]:
 def _part(kernel: CubinKernel, part: _Range, lines: tuple[Line, ...], target: str) -> Program:
     """Return one range of a kernel's instructions as a program of its own, with the labels it uses."""
     part = _without_padding(part, lines)
-    body = tuple(_instruction(kernel, part, i, lines[i]) for i in range(part.start, part.stop))
+    body = with_products(tuple(_instruction(kernel, part, i, lines[i]) for i in range(part.start, part.stop)))
     used = {t for i in body if i.flow is Flow.JUMP for t in i.targets}
     labels = {label: int(label[2:], 16) // _WORD - part.start for label in sorted(used)}
     return Program(part.name, Level.SASS, target, body, labels, address=part.start * _WORD)

@@ -12,7 +12,9 @@ _NAMED_REGISTER = re.compile(r"(U?R(?:\d+|Z)|U?P(?:\d|T|R)|B\d+)((?:\.\w+)*)$")
 _SPECIAL_REGISTER = re.compile(r"(?:SRZ|SR_[\w.]+|SR\d+)$")
 _INTEGER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+)$")
 _FLOAT = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|INF|[QS]?NAN)$", re.IGNORECASE)
-_BRACKETS = re.compile(r"((?:desc|gdesc|idesc|tmem|ttu|a|cx?)?)((?:\[[^\[\]]*\])+)((?:\.(?:tnsp|neg)[AB])*)$")
+_BRACKETS = re.compile(
+    r"((?:desc|gdesc|idesc|tmem|ttu|a|cx?)?)((?:\[[^\[\]]*\])+)((?:\.(?:(?:tnsp|neg)[AB]|H[01]_H[01]))*)$"
+)
 _SCALE = re.compile(r"X(\d+)$")
 
 

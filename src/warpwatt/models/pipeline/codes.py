@@ -23,6 +23,8 @@ class Operation(IntEnum):
     PHASE_WAIT = 7
     WARPGROUP_MMA = 8
     WARPGROUP_WAIT = 9
+    TENSOR_MEMORY_MMA = 10
+    TENSOR_MEMORY_COMMIT = 11
 
 
 class ObjectUse(IntEnum):
@@ -67,6 +69,7 @@ class SmPipe(IntEnum):
     NONE = 0
     FP64 = 1
     BARRIER = 2
+    TENSOR = 3
 
 
 class IssueOrder(IntEnum):

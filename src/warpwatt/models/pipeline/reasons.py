@@ -23,7 +23,7 @@ _PIPES = {
     Pipe.FMA: "fma", Pipe.FMA_LITE: "fma", Pipe.ALU: "alu", Pipe.FP16: "fp16", Pipe.XU: "xu",
     Pipe.FP64: "fp64", Pipe.TENSOR: "tensor", Pipe.UNIFORM: "uniform", Pipe.BRANCH: "branch",
 }  # fmt: skip
-_SM_PIPES = {SmPipe.FP64: "fp64", SmPipe.BARRIER: "barrier unit"}
+_SM_PIPES = {SmPipe.FP64: "fp64", SmPipe.BARRIER: "barrier unit", SmPipe.TENSOR: "tensor"}
 _NAMES = {
     "fma": "FP32 pipe", "alu": "INT pipe", "fp16": "FP16 pipe", "xu": "SFU", "fp64": "FP64 pipe",
     "tensor": "tensor cores", "uniform": "uniform datapath", "branch": "branch unit", "lsu": "LSU",

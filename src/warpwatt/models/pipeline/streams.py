@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from warpwatt.models.pipeline.simulator import Records
 
 
+_MEMORY_PIPE = (Operation.MEMORY, Operation.PHASE_WAIT, Operation.TENSOR_MEMORY_COMMIT)
+
+
 def equalise_warps(streams: WarpStreams) -> WarpStreams:
     """Return one block whose warps all do what the one did that was traced longest.
 
@@ -46,7 +49,7 @@ def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
     The constant port of the uniform datapath, for one, has accesses too.
     """
     operation = table["operation"][streams.access_instruction]
-    through = (operation == Operation.MEMORY) | (operation == Operation.PHASE_WAIT)
+    through = np.isin(operation, _MEMORY_PIPE)
     if through.all():
         return streams
     steps = streams.steps.copy()

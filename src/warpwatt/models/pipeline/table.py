@@ -33,6 +33,7 @@ from warpwatt.models.pipeline.codes import (
     Traffic,
 )
 from warpwatt.models.pipeline.simulator import record_type
+from warpwatt.models.pipeline.tensor_memory import IN_TENSOR_MEMORY, fill_tensor_memory
 from warpwatt.models.pipes import multiplier_passes
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ _OBJECT_USES = (
     ("SYNCS.PHASECHK", ObjectUse.WAIT),
     ("SYNCS.ARRIVE", ObjectUse.CHANGE),
     ("ARRIVES", ObjectUse.CHANGE),
+    ("UTCBAR", ObjectUse.CHANGE),
     ("UTMALDG", ObjectUse.TELL),
     ("UBLKCP.S", ObjectUse.TELL),
 )
@@ -120,7 +122,9 @@ def _at_any_clock(program: Program, board: Board) -> Records:
     for instruction, row in zip(program.instructions, table, strict=True):
         row["cache_line"] = instruction.index * INSTRUCTION_BYTES // LINE_BYTES
         _control(instruction, row)
-        if instruction.memory is not None or instruction.unit in (Unit.LSU, Unit.TEXTURE):
+        if instruction.opcode.startswith(IN_TENSOR_MEMORY):
+            fill_tensor_memory(program.instructions, instruction, machine, row)
+        elif instruction.memory is not None or instruction.unit in (Unit.LSU, Unit.TEXTURE):
             _memory(instruction, machine, row)
         elif not _special(instruction, machine, row):
             _arithmetic(instruction, machine, row)

@@ -15,6 +15,7 @@ from warpwatt.emulate.lift import barriers
 from warpwatt.emulate.lift.sass.atomics import arrive_before_hopper
 from warpwatt.emulate.lift.sass.memory import address
 from warpwatt.emulate.lift.sass.operands import is_predicate, is_zero, next_register, register_of, require
+from warpwatt.emulate.lift.sass.reserved import in_reserved
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def initialise(s: Step) -> None:
 def arrive(s: Step) -> None:
     """Arrive, expect bytes, or both: the modifier says "arrivals, bytes", each 0, 1 or R for the operand."""
     state, place, value = s.operands
+    if in_reserved(s, place):
+        return
     at, how = address(s, place, "shared"), s.one_of(("A1T0", "ART0", "A0TR", "A0T1"), "A1TR")
     if how in ("A0TR", "A0T1"):
         barriers.expect(s.b, "shared", at, s.b.i32(1) if how == "A0T1" else s.value(value))
@@ -73,6 +76,9 @@ def await_phase(s: Step) -> None:
     """Tell whether the phase of the parity in bit 31 is over; here it always waits until it is."""
     predicate, place, state = s.operands
     require(is_predicate(predicate))
+    if in_reserved(s, place):
+        s.set(predicate, s.b.true())
+        return
     s.b.await_phase(address(s, place, "shared"), s.b.lshr(s.value(state), 31))
     over = barriers.finished_parity(s.b, "shared", address(s, place, "shared"), s.b.lshr(s.value(state), 31))
     s.set(predicate, over)
@@ -111,13 +117,15 @@ def store_and_tell(s: Step) -> None:
     name, value = base.name, register_of(value)
     to = s.b.add(s.get(name), s.b.i32(place.offset))
     s.b.store("shared", to, *(s.get(next_register(value.name, k)) for k in range(words)))
-    barriers.complete(s.b, "shared", s.get(next_register(name)), s.b.i32(4 * words))
+    told = next_register(name)
+    if not in_reserved(s, Register(told)):
+        barriers.complete(s.b, "shared", s.get(told), s.b.i32(4 * words))
 
 
 # -- copies by the tensor memory accelerator ----------------------------------------------------------------
 
 
-def _once(s: Step) -> None:
+def first_lane_only(s: Step) -> None:
     """Let the first active lane stand for the warp, if the guard holds."""
     first = s.b.compare("eq", s.b.lane(), s.b.op(Op.CLZ, s.b.op(Op.BREV, s.b.active())))
     s.b.guard = first if s.b.guard is None else s.b.and_(s.b.guard, first)
@@ -157,16 +165,17 @@ def _coordinates(s: Step, name: str, first: int) -> tuple[Value, ...]:
     return tuple(s.get(next_register(name, first + axis)) for axis in range(_rank(s)))
 
 
-@lifts("UTMALDG", knows=f"{_RANKS} MULTICAST")
+@lifts("UTMALDG", knows=f"{_RANKS} MULTICAST 2CTA")
 def load_tensor(s: Step) -> None:
-    """Copy a box of a tensor to shared memory and tell a barrier object."""
+    """Copy a box of a tensor to shared memory and tell a barrier object; of a pair, that of either block."""
     name, rest = _uniform(s.operands[0]), _rest(s)
     require(len(rest) == s.has("MULTICAST"))
     map_, blocks = _wide(s, s.operands[1]), _blocks(s, rest[0] if rest else None)
     coordinates = _coordinates(s, name, 2)
-    _once(s)
+    first_lane_only(s)
     barrier = s.get(next_register(name))
-    s.b.bulk("load", s.get(name), map_, barrier=barrier, blocks=blocks, coordinates=coordinates)
+    pair = s.b.i32(1) if s.has("2CTA") else None
+    s.b.bulk("load", s.get(name), map_, size=pair, barrier=barrier, blocks=blocks, coordinates=coordinates)
 
 
 @lifts("UTMASTG", knows=_RANKS)
@@ -185,7 +194,7 @@ def _tensor_from_shared(s: Step, kind: str, element: Type) -> None:
     require(not _rest(s))
     name, map_ = _uniform(s.operands[0]), _wide(s, s.operands[1])
     coordinates = _coordinates(s, name, 1)
-    _once(s)
+    first_lane_only(s)
     s.b.bulk(kind, s.get(name), map_, coordinates=coordinates, element=element)
 
 
@@ -195,7 +204,7 @@ def prefetch_tensor(s: Step) -> None:
     require(not _rest(s))
     name, map_ = _uniform(s.operands[0]), _wide(s, s.operands[1])
     coordinates = _coordinates(s, name, 0)
-    _once(s)
+    first_lane_only(s)
     s.b.bulk("prefetch", s.b.i32(0), map_, coordinates=coordinates)
 
 
@@ -221,21 +230,21 @@ def copy_bytes(s: Step) -> None:
 def _load_bytes(s: Step) -> None:
     name, (size,) = _uniform(s.operands[0]), _rest(s)
     source, blocks, bytes_ = _wide(s, s.operands[1]), _blocks(s, size), _size(s, size)
-    _once(s)
+    first_lane_only(s)
     s.b.bulk("load", s.get(name), source, size=bytes_, barrier=s.get(next_register(name)), blocks=blocks)
 
 
 def _between_blocks(s: Step) -> None:
     name, source, (size,) = _uniform(s.operands[0]), s.get(_uniform(s.operands[1])), _rest(s)
     bytes_ = _size(s, size)
-    _once(s)
+    first_lane_only(s)
     s.b.bulk("between blocks", s.get(name), source, size=bytes_, barrier=s.get(next_register(name)))
 
 
 def _bytes_from_shared(s: Step, kind: str, element: Type) -> None:
     to, source, (size,) = _wide(s, s.operands[0]), s.get(_uniform(s.operands[1])), _rest(s)
     bytes_ = _size(s, size)
-    _once(s)
+    first_lane_only(s)
     s.b.bulk(kind, source, to, size=bytes_, element=element)
 
 
@@ -250,7 +259,7 @@ def reduce_bytes(s: Step) -> None:
 def prefetch_bytes(s: Step) -> None:
     """Bring bytes to L2."""
     source, bytes_ = _wide(s, s.operands[0]), _size(s, s.operands[1])
-    _once(s)
+    first_lane_only(s)
     s.b.bulk("prefetch", s.b.i32(0), source, size=bytes_)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from warpwatt.core.program import Flow, Immediate, Instruction, Program, Register
+from warpwatt.core.program import Flow, Immediate, Instruction, Program, Register, Symbol
 
 WORD = 16
 """Bytes of an instruction."""
@@ -79,6 +79,34 @@ def addressed(program: Program) -> frozenset[int]:
     if open_ended:
         places.update(i.index + 1 for i in program.instructions if _base(i) in _ENDS and i.guard is None)
     return frozenset(places)
+
+
+def behind_calls(program: Program, index: int) -> frozenset[int]:
+    """Return what stands behind the calls of the function that instruction ``index`` is in: numbers.
+
+    None where a call may go anywhere, or nothing calls the function: control may come from elsewhere.
+    """
+    calls = _calls(program)
+    starts = sorted(at for name, at in program.labels.items() if name != label(WORD * at))
+    start = max((at for at in starts if at <= index), default=0)
+    return frozenset() if None in calls else frozenset(calls.get(start, ()))
+
+
+@lru_cache(maxsize=64)
+def _calls(program: Program) -> dict[int | None, tuple[int, ...]]:
+    """Return what stands behind calls by the instruction that they go to; None: one that is not known."""
+    found: dict[int | None, tuple[int, ...]] = {}
+    for instruction in program.instructions:
+        if _base(instruction) != "CALL":
+            continue
+        first = instruction.operands[0] if len(instruction.operands) == 1 else None
+        to = None
+        if isinstance(first, Immediate):
+            to = int(first.value) // WORD
+        elif isinstance(first, Symbol):
+            to = program.labels.get(first.name)
+        found[to] = (*found.get(to, ()), instruction.index + 1)
+    return found
 
 
 @lru_cache(maxsize=64)

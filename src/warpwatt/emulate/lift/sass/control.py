@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from warpwatt.core.program import Immediate, Instruction, Operand, Register, Symbol
 from warpwatt.emulate.ir import Op, Type, Value
-from warpwatt.emulate.lift.sass.code import WORD, label, left_barriers
+from warpwatt.emulate.lift.sass.code import WORD, behind_calls, label, left_barriers
 from warpwatt.emulate.lift.sass.operands import (
     Step,
     Unsupported,
@@ -93,9 +93,9 @@ def branch_indirect(step: Step) -> None:
     _jump_to(step, register, base + literal_of(offset))
 
 
-def _jump_to(step: Step, register: Operand, offset: int) -> None:
+def _jump_to(step: Step, register: Operand, offset: int, among: frozenset[int] = frozenset()) -> None:
     address = step.value(register, Type.I64)
-    step.b.branch_indirect(step.b.add(address, step.b.const(Type.I64, offset)))
+    step.b.branch_indirect(step.b.add(address, step.b.const(Type.I64, offset)), among)
 
 
 def _symbol_address(step: Step, symbol: Operand) -> int:
@@ -145,7 +145,8 @@ def return_(step: Step) -> None:
     """Jump to the return address in a pair of registers."""
     register, *rest = step.operands
     require(is_register(register) and step.has("NODEC") and len(rest) == step.has("REL"))
-    _jump_to(step, register, _symbol_address(step, rest[0]) if rest else 0)
+    behind = frozenset(WORD * i for i in behind_calls(step.program, step.instruction.index))
+    _jump_to(step, register, _symbol_address(step, rest[0]) if rest else 0, behind)
 
 
 # -- convergence within a warp ------------------------------------------------------------------------------

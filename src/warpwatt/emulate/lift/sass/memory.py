@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.program import Address, Immediate, Operand, Register
 from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift.sass.operands import is_uniform, is_zero, next_register, register_of, require
+from warpwatt.emulate.lift.sass.reserved import PARITY, in_reserved
 from warpwatt.emulate.lift.sass.table import lifts
 
 if TYPE_CHECKING:
@@ -93,8 +94,11 @@ def words_of(s: Step, operand: Operand, count: int) -> list[Value]:
 def load_register(s: Step) -> None:
     """Read a register, a pair or four from memory."""
     require(len(s.operands) == 2, "predicate of a load")
-    space = SPACES[s.opcode]
-    words = load(s, space, address(s, s.operands[1], space), size(s))
+    space, place = SPACES[s.opcode], s.operands[1]
+    if space == "shared" and in_reserved(s, place):
+        s.set(s.operands[0], s.b.i32(0 if isinstance(place, Address) and place.offset == PARITY else -1))
+        return
+    words = load(s, space, address(s, place, space), size(s))
     set_words(s, s.operands[0], words)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-from warpwatt.core.program import Address, Immediate, Register, Symbol
+from warpwatt.core.program import Address, Immediate, Symbol
 from warpwatt.emulate.ir import Memory, Op, Type, Value
 from warpwatt.emulate.lift.sass.operands import (
     BANKS,
     Step,
     Unsupported,
+    is_predicate,
     is_register,
+    is_true,
     next_register,
     register_of,
     require,
@@ -50,12 +52,21 @@ def move(step: Step) -> None:
     step.set(dest, step.value(source, Type.I64 if step.has("64") else Type.I32))
 
 
-@lifts("R2UR")
+@lifts("R2UR", knows="OR BROADCAST")
 def register_to_uniform(step: Step) -> None:
-    """Copy the first active lane's register to one of the warp."""
-    *_, dest, source = step.operands
-    require(all(isinstance(o, Register) and o.name in ("PT", "UPT") for o in step.operands[:-2]))
-    step.set(dest, step.value(source))
+    """Copy the first active lane's register to one of the warp.
+
+    A predicate in front tells each lane whether its own differs; ``.OR``: or already did.
+    """
+    *flags, dest, source = step.operands
+    require(len(flags) <= 1 and all(is_predicate(o) for o in flags))
+    own = step.value(source)
+    differs = register_of(flags[0]) if flags and not is_true(flags[0]) else None
+    require(differs is not None or not step.has("OR"))
+    step.set(dest, own)
+    if differs is not None:
+        found = step.b.op(Op.NE, own, step.get(register_of(dest).name))
+        step.set(differs, step.b.or_(step.get(differs.name), found) if step.has("OR") else found)
 
 
 @lifts("S2R", "S2UR")

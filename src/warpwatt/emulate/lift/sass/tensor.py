@@ -63,6 +63,36 @@ def small_floats(s: Step) -> None:
     _multiply(s, a, b, s.one_of(("F16", "F32")).lower())
 
 
+@lifts("QMMA.SF", "OMMA.SF", knows=f"{_SHAPES} F32 {' '.join(_SMALL_FLOATS)} E8 UE4M3 4X")
+def scaled_floats(s: Step) -> None:
+    """Multiply small floats, of which 32, or 16 of nvfp4, share a scale.
+
+    Behind the matrices stand the registers of A's and B's scales and which threads' bytes they are; here
+    those that a zero names: of A's rows of the first two threads of four, of B's columns of the first.
+    """
+    require(len(s.operands) == 7 and is_zero(s.operands[6]), "which scales")
+    m, n, k = _shape(s)
+    a, b = _pair_of(s, _SMALL_FLOATS)
+    block, scales = (16 if s.has("4X") else 32), "ue4m3" if s.has("UE4M3") else "ue8m0"
+    inputs = (("a", m, k, a), ("b", k, n, b), ("c", m, n, "f32"))
+    matrices = [
+        value
+        for operand, (name, rows, columns, kind) in zip(s.operands[1:4], inputs, strict=True)
+        for value in _registers(s, operand, _layout(s, name, rows, columns, kind), kind)
+    ]
+    factors = [s.get(register_of(o).name) for o in s.operands[4:6]]
+    constants = (m, n, k, a, b, block, scales)
+    values = s.b.call("scaled mma", constants, (Type.I32, 4), *matrices, *factors)
+    for place, value in enumerate(values):
+        s.set(next_register(register_of(s.operands[0]).name, place), value)
+
+
+def _layout(s: Step, name: str, rows: int, columns: int, kind: str) -> int:
+    """Return the registers of a fragment; but for products of four bits alone, elements fill bytes."""
+    bits = 32 if name == "c" else 4 if s.opcode == "OMMA" else 8
+    return fragment(name, rows, columns, BITS[kind] if bits == 32 else bits).registers
+
+
 def _pair_of(s: Step, names: tuple[str, ...]) -> tuple[str, str]:
     """Return the types of A and B, which stand in this order."""
     found = [m.lower() for m in s.modifiers if m in names]

@@ -1,0 +1,1 @@
+"""Kernels of tensor cores: machine instructions without semantics, and what predictions say."""
