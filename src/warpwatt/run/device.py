@@ -372,6 +372,9 @@ class Device:
         module = self._functions[request.function].module
         steering = self.predictor.steering(module, request)
         is_steered = steering is None or bool(steering)
+        found = self.predictor.steady.alike(request) if is_steered else None
+        if found is not None:
+            return self._predicted(found)
         if is_steered:
             self._execute(before=request)
         contents = None if steering is None else self.executor.versions.state(steering)
@@ -384,6 +387,12 @@ class Device:
                 if reason not in self._failures:
                     self.notify(f"launch {request.number} is not predicted: {reason}")
                 self._failures.add(reason)
+            if is_steered:
+                self.predictor.steady.predicted(found)
+        return self._predicted(found)
+
+    def _predicted(self, found: Predicted) -> Predicted:
+        """Know that a launch that was predicted has run."""
         self.predicted.append(found)
         self.predictor.ran(found)
         return found

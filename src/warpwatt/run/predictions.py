@@ -21,6 +21,7 @@ from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run.effects import UNSEEN, allocations_of
 from warpwatt.run.l2 import Found, L2Contents
 from warpwatt.run.launches import arguments, loader
+from warpwatt.run.steady import Steady
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,8 @@ class Predictor:
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
     """Launches that somebody measured: they correct the time and power of those like them."""
     spent: float = 0.0
+    steady: Steady = field(default_factory=Steady)
+    """Launches whose time does not change with the data that steer them."""
     l2: tuple[L2Contents, ...] = field(init=False)
     """What L2 of each GPU holds."""
     _known: dict[tuple[object, ...], _Known[Predicted]] = field(default_factory=dict)

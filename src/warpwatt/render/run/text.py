@@ -113,7 +113,7 @@ def not_known(result: RunResult) -> Sequence[str]:
     if result.unknown_from:
         lines.append(f"what memory holds is not known from {result.unknown_from}")
     if result.borrowed:
-        lines.append(f"{result.borrowed} launches are taken to be like others: predicting has a budget too")
+        lines.append(f"{result.borrowed} launches are taken to be like others of theirs that were predicted")
     if result.unneeded:
         lines.append(f"{result.unneeded} launches were not computed to their end: nothing read their results")
     lines += [f"{name} is not there" + (f", called at {at}" if at else "") for name, at in result.unsupported]
