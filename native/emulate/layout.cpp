@@ -37,6 +37,7 @@ constexpr Field kFields[] = {
     FIELD(Machine, launch.warps_per_block),
     FIELD(Machine, launch.sms),
     FIELD(Machine, launch.resident_blocks),
+    FIELD(Machine, launch.first_turn),
     FIELD(Machine, launch.places),
     FIELD(Machine, launch.blocks),
     FIELD(Machine, launch.block_count),

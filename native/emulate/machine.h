@@ -48,7 +48,8 @@ struct Launch {
     std::int64_t sms;
     std::int64_t resident_blocks;  // that begin together
     std::int64_t places;           // blocks that there is room for, if those that run seem to wait for others
-    const std::int64_t* blocks;    // linear numbers in the grid of those to run
+    std::int64_t first_turn;     // instructions of a warp's first turn, twice as many of each after; 0: whole
+    const std::int64_t* blocks;  // linear numbers in the grid of those to run
     std::int64_t block_count;
 };
 

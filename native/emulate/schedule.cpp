@@ -22,10 +22,13 @@ public:
     // Starts some of the run's blocks, from number `first` on, and runs them until they end.
     Stop run_together(std::int64_t first) {
         blocks_ = 0;
+        const std::int64_t first_turn = machine_.launch.first_turn;
+        turn_ = first_turn ? first_turn : kTurn;
         start_more(first, machine_.launch.resident_blocks);
         Stop outcome = Stop::kDone;
         for (int round = 1; outcome == Stop::kDone && note_ready_warps(); ++round) {
             outcome = run_round();
+            turn_ = std::min(kTurn, 2 * turn_);
             if (round % kPatience == 0) start_more(first, std::min(2 * blocks_, machine_.launch.places));
         }
         return outcome == Stop::kDone && some_thread_lives() ? Stop::kDeadlock : outcome;
@@ -84,7 +87,7 @@ private:
     }
 
     void run_turn(Warp& warp) {
-        const std::int64_t turn = std::min(kTurn, machine_.budget);
+        const std::int64_t turn = std::min(turn_, machine_.budget);
         warp.turn = turn;
         machine_.clock += turn;
         warp.clock += turn;
@@ -96,7 +99,8 @@ private:
 
     Machine& machine_;
     std::int64_t blocks_ = 0;  // resident
-    int time_outs_ = 0;        // in a row
+    std::int64_t turn_ = kTurn;
+    int time_outs_ = 0;  // in a row
 };
 
 }  // namespace

@@ -147,6 +147,25 @@ def test_blocks_wait_for_each_other(cooperative, threads):
     assert (memory.array("seen") == 20).all()
 
 
+def test_warps_of_a_block_begin_together():
+    """Eight warps count up from what they find in one place: none finds what another has ended with."""
+    b = begin()
+    zero, count = b.const(Type.I64, 0), 300
+    b.declare("n", Type.I32)
+    first = b.load("global", element(b, 0, Type.I32, zero), Type.I32)[0]
+    b.declare("first", Type.I32)
+    b.set("first", first)
+    b.set("n", b.i32(0))
+    b.begin("loop")
+    b.at(1)
+    b.set("n", b.add(b.get("n"), b.i32(1)))
+    b.store("global", element(b, 0, Type.I32, b.const(Type.I64, 0)), b.add(b.get("first"), b.get("n")))
+    b.branch("loop", b.compare("ult", b.get("n"), b.i32(count)))
+    b.at(2)
+    _, memory = run(b, {"out": np.zeros(1, np.uint32)}, grid=1, block=(256,), threads=1)
+    assert count <= memory.array("out")[0] <= count + 8 * 16
+
+
 def test_a_fault_names_the_first_block_at_fault():
     b = begin()
     b.store("global", element(b, 0, Type.I32), b.i32(1))

@@ -16,7 +16,7 @@ from tests.emulate.native.compare import memory_differences
 from tests.emulate.native.flows import FlowWriter
 from tests.emulate.native.programs import Writer, environment
 from warpwatt.emulate import native
-from warpwatt.emulate.functional import Outcome, execute, text
+from warpwatt.emulate.functional import Outcome, engine, execute, text
 from warpwatt.emulate.run import Stop
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ QUIET = settings(max_examples=3, deadline=None, suppress_health_check=list(Healt
 def form(request, monkeypatch):
     """Let routines have one form, however long they are."""
     monkeypatch.setattr(text, "MOST_PARKED", -1 if request.param else 10**9)
+    monkeypatch.setattr(engine, "_FIRST_TURN", 0)  # warps take turns as on the counting engine
 
 
 def compare(routine: Routine, make: Callable[[], tuple[Context, DeviceMemory]]) -> Outcome:

@@ -41,6 +41,9 @@ _MOST_TOGETHER = 4096
 """Blocks that a thread takes at a time, at most."""
 _MOST_WAITING = 512
 """Blocks that take turns, at most, where those that have begun seem to wait for others."""
+_FIRST_TURN = 16
+"""Instructions after which the warps that begin together first take turns: on a GPU all have begun by then,
+and some kernels need that, such as those where several warps add to what each has read at its start."""
 _PATIENCE = 0.1
 """Seconds between looks at whether the execution is cancelled."""
 _SHARES = 8
@@ -238,6 +241,7 @@ class _Worker:
         machine = Machine(text, context, memory, blocks, limits, spare=min(len(blocks), _MOST_WAITING))
         machine.caller.printed = self.printed
         machine.record["code.dispatch"] = self._dispatch
+        machine.record["launch.first_turn"] = _FIRST_TURN
         return machine
 
 
