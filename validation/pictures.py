@@ -2,7 +2,8 @@
 
 ``python -m validation.pictures`` writes ``docs/assets/predicted-measured.svg``, ``error-by-limit.svg`` and
 ``coverage.svg``, and the sentence between ``<!-- accuracy -->`` and ``<!-- /accuracy -->`` of README.md,
-docs/index.md and docs/validation/index.md. ``--report`` also takes the picture of a report, with Chromium.
+docs/index.md and docs/validation/index.md. ``--report`` also takes those of a report and a comparison, with
+Chromium.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import html
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +25,7 @@ from validation import ROOT
 PAGES, ASSETS = ROOT / "docs" / "validation", ROOT / "docs" / "assets"
 FRONT = (ROOT / "README.md", ROOT / "docs" / "index.md", PAGES / "index.md")
 COUNTERS = "programs_counters.md"
+NAIVE = ["predict", "--kernel", "transpose_naive"]
 SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 STYLE = (
     "text{font:13px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#16191d}.soft{fill:#57606a}"
@@ -224,27 +227,21 @@ def place(text: str) -> None:
         page.write_text(new, encoding="utf-8")
 
 
-def photograph(target: Path) -> None:
-    """Predict a shipped kernel into a report and save a picture of its first screen."""
+def photograph(target: Path, source: str, words: list[str], size: tuple[int, int], part: str = "") -> None:
+    """Write the page of a command and save a picture of its first screen, or of one part of it."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        report = Path(folder) / "report.html"
-        source = ROOT / "examples" / "transpose.cu"
-        words = ["predict", str(source), "--kernel", "transpose_naive", "--gpu", "a100", "-o", str(report)]
-        subprocess.run([sys.executable, "-m", "warpwatt", *words], check=True)
-        text = (
-            report.read_text(encoding="utf-8")
-            .replace(str(source), "transpose.cu")
-            .replace(str(report), "report.html")
-        )
-        report.write_text(text, encoding="utf-8")
+        shutil.copy(ROOT / "examples" / source, folder)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        command = [sys.executable, "-m", "warpwatt", words[0], source, *words[1:], "-o", "page.html"]
+        subprocess.run(command, check=True, cwd=folder, env=environment)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1100, "height": 1180}, color_scheme="light")
-        page.goto(report.as_uri())
+        page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme="light")
+        page.goto((Path(folder) / "page.html").as_uri())
         page.wait_for_timeout(500)
-        page.screenshot(path=str(target))
+        (page.locator(part).first if part else page).screenshot(path=str(target))
         browser.close()
     Image.open(target).convert("RGB").quantize(128).save(target, optimize=True)
 
@@ -252,7 +249,7 @@ def photograph(target: Path) -> None:
 def main() -> None:
     """Write all pictures and sentences."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--report", action="store_true", help="the picture of a report, too")
+    parser.add_argument("--report", action="store_true", help="pictures of a report and a comparison, too")
     asked = parser.parse_args()
     found = kernels()
     (ASSETS / "predicted-measured.svg").write_text(scatter(found), encoding="utf-8")
@@ -260,7 +257,9 @@ def main() -> None:
     (ASSETS / "coverage.svg").write_text(coverage(), encoding="utf-8")
     place(sentence(found))
     if asked.report:
-        photograph(ASSETS / "report.png")
+        photograph(ASSETS / "report.png", "transpose.cu", [*NAIVE, "--gpu", "a100"], (1100, 1180))
+        sides = ["compare", "--kernel", "transpose_naive/transpose_shared", "--gpu", "a100"]
+        photograph(ASSETS / "compare.png", "transpose.cu", sides, (1100, 900), "section.code")
 
 
 if __name__ == "__main__":

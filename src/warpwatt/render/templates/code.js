@@ -19,6 +19,7 @@ class Listing {
     this.sheet.setAttribute("role", "presentation");
     this.sheet.style.height = `${text.texts.length * ROW}px`;
     this.sheet.style.width = `${text.texts.reduce((most, one) => Math.max(most, one.length), 0) + 15}ch`;
+    host.style.maxHeight = `${text.texts.length * ROW + SPARE + 6}px`;
     host.append(this.sheet);
     host.addEventListener("scroll", () => this.draw());
     new ResizeObserver(() => this.draw()).observe(host);
