@@ -9,7 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from warpwatt.choose.candidates import RankRequest, candidates
-from warpwatt.choose.odds import probability_smaller
+from warpwatt.choose.odds import in_order, probability_smaller
 from warpwatt.core.errors import (
     DeviceError,
     ToolchainError,
@@ -95,7 +95,7 @@ def _ranking(
         for entry in entries
         if (launches := tuple(p for p in entry.predictions if p.case.gpu.name == gpu))
     ]
-    valued = sorted(((*one, _value(one[1], objective)) for one in there), key=lambda one: one[2].value)
+    valued = in_order(((*one, objective_value(one[1], objective)) for one in there), lambda one: one[2])
     order = []
     for i, (name, launches, value) in enumerate(valued):
         behind = valued[i + 1][2] if i + 1 < len(valued) else None
@@ -113,7 +113,8 @@ def _ranking(
     return Ranking(gpu, objective, confidence, tuple(order), tuple(failed))
 
 
-def _value(launches: Sequence[Prediction], objective: Objective) -> Estimate:
+def objective_value(launches: Sequence[Prediction], objective: Objective) -> Estimate:
+    """Return what launches that count together are judged by."""
     time, energy = _sum([p.time for p in launches]), _sum([p.energy for p in launches])
     match objective:
         case Objective.TIME:

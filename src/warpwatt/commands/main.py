@@ -30,6 +30,7 @@ VERBS: Mapping[str, str] = {
     "explain": "warpwatt.commands.explain:explain",
     "compare": "warpwatt.commands.compare:compare",
     "rank": "warpwatt.commands.rank:rank",
+    "tune": "warpwatt.commands.tune:tune",
     "check": "warpwatt.commands.check:check",
     "features": "warpwatt.commands.features:features",
     "port": "warpwatt.commands.port:port",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warpwatt.core.errors import WarpWattError
@@ -11,6 +12,15 @@ from warpwatt.core.prediction import Prediction
 
 NOT_FOLLOWED = ("not emulated", "no machine code could be traced")
 """How it begins that a kernel was counted and not run, or its time is the roofline's."""
+
+
+def not_followed(predictions: Iterable[Prediction]) -> str:
+    """Return why one of some kernels was not followed instruction by instruction; empty where all were."""
+    for p in predictions:
+        said = (*(a.message for a in p.case.workload.execution.assumptions), *p.timing.warnings)
+        if found := next((text for text in said if text.startswith(NOT_FOLLOWED)), ""):
+            return found
+    return ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,11 +51,7 @@ class Ranked:
     @property
     def not_followed(self) -> str:
         """Why one of its kernels was not followed instruction by instruction; empty where all were."""
-        for p in self.predictions:
-            said = (*(a.message for a in p.case.workload.execution.assumptions), *p.timing.warnings)
-            if found := next((text for text in said if text.startswith(NOT_FOLLOWED)), ""):
-                return found
-        return ""
+        return not_followed(self.predictions)
 
     @property
     def limiter(self) -> str:

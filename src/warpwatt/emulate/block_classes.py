@@ -48,15 +48,19 @@ class BlockClass:
         return self.population * self.instructions
 
 
-def sample_by_work(grid: Dim3, work: BlockWork | None) -> Sample:
-    """Return the units to run of a grid without clusters: by classes where places do not tell them apart."""
+def sample_by_work(grid: Dim3, work: BlockWork | None, *, anywhere: bool = False) -> Sample:
+    """Return the units to run of a grid without clusters: by classes where places do not tell them apart.
+
+    ``anywhere`` takes one from anywhere in each slice of a class, not its middle: where a grid is a list of
+    tiles, middles at equal distances may all lie in one row of them.
+    """
     by_place = sample(grid)
     if work is None:
         return by_place
     classes = block_classes(work)
     if len(classes) == 1 or (_told_by_place(grid, classes) and not _one_works_long(classes)):
         return by_place
-    return _sampled(grid, classes, work)
+    return _sampled(grid, classes, work, anywhere)
 
 
 def block_classes(work: BlockWork) -> tuple[BlockClass, ...]:
@@ -113,11 +117,15 @@ def _told_by_place(grid: Dim3, classes: Sequence[BlockClass]) -> bool:
     return True
 
 
-def _sampled(grid: Dim3, classes: Sequence[BlockClass], work: BlockWork) -> Sample:
+def _sampled(grid: Dim3, classes: Sequence[BlockClass], work: BlockWork, anywhere: bool) -> Sample:
     """Return one block of each class, neighbours of the most telling, then more of those that work most."""
     one = [_typical(c, work) for c in classes]
     total = sum(c.total for c in classes)
-    more = [(k, b) for k, c in enumerate(classes) for b in _slices(c, round(INSIDE * c.total / total))]
+    more = [
+        (k, b)
+        for k, c in enumerate(classes)
+        for b in _slices(c, round(INSIDE * c.total / total), anywhere=anywhere)
+    ]
     known = {int(b): k for k, c in enumerate(classes) for b in c.members}
     by_neighbours = [one[0], *(b for _, b in more[: WITH_NEIGHBOURS - 1])]
     near = [[(known.get(n), n) for n in beside(b, grid)] for b in by_neighbours]
@@ -194,7 +202,9 @@ def _typical(of: BlockClass, work: BlockWork) -> int:
     return int(members[len(members) // 2])
 
 
-def _slices(of: BlockClass, count: int) -> list[int]:
-    """Return the middles of ``count`` slices of a class, in the order of their numbers in the grid."""
+def _slices(of: BlockClass, count: int, *, anywhere: bool) -> list[int]:
+    """Return one of each of ``count`` slices of a class, in the order of their numbers in the grid."""
     members = np.sort(of.members)
-    return [int(members[int((k + 0.5) * len(members) / count)]) for k in range(min(count, len(members)))]
+    count = min(count, len(members))
+    within = np.random.default_rng(0).random(count) if anywhere else np.full(count, 0.5)
+    return [int(members[int((k + within[k]) * len(members) / max(1, count))]) for k in range(count)]

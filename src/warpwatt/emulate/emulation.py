@@ -173,7 +173,7 @@ def run_sample(
         sampled, memory = run(whole(grid))
     elif cluster.count == 1 and (longest := short_blocks(sampled)) is not None:
         found = work_by_running(starter(engine, control, *(load or load_launch)(bound)), sampled, longest)
-        sampled, memory = run(sample_by_work(grid, found))
+        sampled, memory = run(sample_by_work(grid, found, anywhere=True))
     return Emulation(bound, routine, memory.buffers, sampled)
 
 

@@ -1,0 +1,216 @@
+"""A search over configurations by prediction: rough order first, then predictions of the promising ones.
+
+What was predicted is kept in a journal, so that a search that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpwatt.choose.odds import in_order, probability_smaller
+from warpwatt.core.errors import DeviceError, InputError, ToolchainError, UnknownGpuError, WarpWattError
+from warpwatt.core.estimate import Estimate
+
+Config = Mapping[str, object]
+FIRST_SHARE = 0.6
+"""Of the predictions those at the head of the rough order; the others go to neighbours of the best."""
+OPEN = 0.2
+"""A configuration that beats the best with at least this probability is worth measuring, too."""
+_OURS = (ToolchainError, DeviceError, UnknownGpuError)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A configuration and what was predicted of it; ``value`` None where ``error`` says why.
+
+    ``remark`` says where the prediction means little.
+    """
+
+    config: Config
+    value: Estimate | None = None
+    error: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The end of a search: configurations that were predicted, best first, and those that failed.
+
+    ``space`` is how many configurations there are.
+    """
+
+    order: tuple[Trial, ...]
+    failed: tuple[Trial, ...]
+    space: int
+
+    @property
+    def sure(self) -> float:
+        """Probability that the best really beats the next that was predicted; 1 if it is alone."""
+        values = [trial.value for trial in self.order if trial.value is not None]
+        return probability_smaller(values[0], values[1]) if len(values) > 1 else 1.0
+
+    @property
+    def open(self) -> tuple[Trial, ...]:
+        """The best and what may still be better: what a measurement would decide."""
+        best = self.order[0].value
+        assert best is not None
+        others = (t for t in self.order[1:] if t.value and probability_smaller(t.value, best) > OPEN)
+        return (self.order[0], *others)
+
+
+class Journal:
+    """Predictions by what was asked, one JSON line each; a line that was cut off is left out."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self._known: dict[str, dict[str, object]] = {}
+        if file is None or not file.exists():
+            return
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                key, said = json.loads(line)
+            except ValueError:
+                continue
+            self._known[key] = said
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, key: str, config: Config) -> Trial | None:
+        """Return what is known of a configuration."""
+        said = self._known.get(key)
+        if said is None:
+            return None
+        value = None
+        if draws := said.get("draws"):
+            assert isinstance(draws, list)
+            value = Estimate.from_draws(float(str(said["value"])), draws, str(said["unit"]))
+        return Trial(config, value, str(said["error"]), str(said["remark"]))
+
+    def put(self, key: str, trial: Trial) -> None:
+        """Keep a prediction, at once."""
+        value = trial.value
+        said: dict[str, object] = {"error": trial.error, "remark": trial.remark}
+        if value is not None:
+            draws = value.draws or (value.value,)
+            said |= {"value": value.value, "unit": value.unit, "draws": [float(f"{d:.6g}") for d in draws]}
+        self._known[key] = said
+        if self.file is not None:
+            with self.file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps([key, said]) + "\n")
+
+    def end(self) -> None:
+        """Remove the file: the result is written."""
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
+
+
+def search(
+    space: Sequence[Config],
+    predicted: Callable[[Config], tuple[Estimate, str]],
+    *,
+    rough: Callable[[Config], float] | None = None,
+    budget: int = 24,
+    journal: Journal | None = None,
+    about: str = "",
+) -> Found:
+    """Predict up to ``budget`` configurations of a space and return them in order.
+
+    Parameters
+    ----------
+    predicted
+        The objective of a configuration, and a remark where it means little; raises what predicting raises.
+    rough
+        About the objective, at next to no cost; infinite for what cannot run. None: the space's own order.
+    about
+        What tells this search's entries in the journal from another's.
+
+    Raises
+    ------
+    InputError
+        If nothing could be predicted, with the first reason.
+
+    >>> space = [{"n": n} for n in range(9)]
+    >>> square = lambda c: (Estimate.exact((c["n"] - 6) ** 2 + 1, "s"), "")
+    >>> found = search(space, square, rough=lambda c: c["n"], budget=7)
+    >>> found.order[0].config, len(found.order), found.space
+    ({'n': 6}, 7, 9)
+    """
+    journal = Journal(None) if journal is None else journal
+    queue = sorted(space, key=rough) if rough is not None else list(space)
+    queue = [config for config in queue if rough is None or rough(config) < math.inf]
+    tried: dict[str, Trial] = {}
+
+    def look(config: Config) -> None:
+        key = _key(about, config)
+        known = journal.get(key, config)
+        if known is None:
+            known = _trial(config, predicted)
+            journal.put(key, known)
+        tried[_key("", config)] = known
+
+    for config in queue[: budget if len(queue) <= budget else math.ceil(FIRST_SHARE * budget)]:
+        look(config)
+    while len(tried) < min(budget, len(queue)):
+        look(next(_next(tried, queue, space)))
+    order = in_order([t for t in tried.values() if t.value is not None], _value)
+    failed = tuple(t for t in tried.values() if t.value is None)
+    if not order:
+        reason = failed[0].error if failed else "no configuration fits the GPU"
+        raise InputError(f"none of {len(tried)} configurations could be predicted: {reason}")
+    return Found(tuple(order), failed, len(space))
+
+
+def _value(trial: Trial) -> Estimate:
+    assert trial.value is not None
+    return trial.value
+
+
+def _trial(config: Config, predicted: Callable[[Config], tuple[Estimate, str]]) -> Trial:
+    try:
+        value, remark = predicted(config)
+    except _OURS:
+        raise
+    except WarpWattError as error:
+        return Trial(config, error=" ".join(str(error).split()))
+    return Trial(config, value, remark=remark)
+
+
+def _next(tried: Mapping[str, Trial], queue: Sequence[Config], space: Sequence[Config]) -> Iterator[Config]:
+    """Yield what is to be predicted next: neighbours of the best, best first, then the rough order's next."""
+    steps = _steps(space)
+    good = in_order([t for t in tried.values() if t.value is not None], _value)
+    there = {_key("", config): config for config in queue}
+    for trial in good:
+        for neighbour in _neighbours(trial.config, steps):
+            key = _key("", neighbour)
+            if key in there and key not in tried:
+                yield there[key]
+    yield from (config for key, config in there.items() if key not in tried)
+
+
+def _steps(space: Sequence[Config]) -> dict[str, list[object]]:
+    """Return the values of each parameter, numbers in ascending order."""
+    found = {name: list(dict.fromkeys(config.get(name) for config in space)) for name in space[0]}
+    for values in found.values():
+        if all(isinstance(value, int | float) for value in values):
+            values.sort(key=lambda value: float(str(value)))
+    return found
+
+
+def _neighbours(config: Config, steps: Mapping[str, Sequence[object]]) -> Iterator[Config]:
+    """Yield configurations that differ by one step of one parameter."""
+    for name, values in steps.items():
+        at = values.index(config.get(name))
+        for other in (at - 1, at + 1):
+            if 0 <= other < len(values):
+                yield {**config, name: values[other]}
+
+
+def _key(about: str, config: Config) -> str:
+    """Return what names a configuration in the journal."""
+    return about + json.dumps(dict(sorted(config.items())), default=str)
