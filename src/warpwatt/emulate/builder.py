@@ -351,13 +351,18 @@ class Builder:
 
     def pair(self, low: Value, high: Value) -> Value:
         """Return the 64-bit value of two 32-bit halves."""
+        whole = self._cache.get(("whole", low, high))
+        if whole is not None:
+            return whole
         wide = self.zext(high, Type.I64)
         return self.or_(self.zext(low, Type.I64), self.shl(wide, 32))
 
     def halves(self, value: Value) -> tuple[Value, Value]:
         """Return the low and the high 32 bits of a 64-bit value."""
         value = self.cast_bits(value, Type.I64)
-        return self.trunc(value, Type.I32), self.trunc(self.lshr(value, 32), Type.I32)
+        low, high = self.trunc(value, Type.I32), self.trunc(self.lshr(value, 32), Type.I32)
+        self._cache_value(("whole", low, high), value)
+        return low, high
 
     def math(self, name: str, value: Value) -> Value:
         """Return a function of a float: ``rcp rsqrt sqrt ex2 lg2 sin cos tanh``."""

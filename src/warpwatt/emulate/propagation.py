@@ -51,23 +51,27 @@ def propagate(
     evaluate: Callable[[Operation, Mapping[int, T]], T],
     empty: T,
     starts: Mapping[int, Mapping[str, T]] = MappingProxyType({}),
+    entry: list[dict[str, T]] | None = None,
 ) -> dict[int, T]:
     """Return what is known of every value: the union over all paths, a register's old value overwritten.
 
     ``evaluate`` says what is known of the results of an operation other than GET, given its arguments'; of a
-    SET, what is written. ``starts`` is what is known besides of registers at the start of blocks.
+    SET, what is written. ``starts`` is what is known besides of registers at the start of blocks. ``entry``
+    is what is known there already, of an evaluation that knew less; what is found is added to it.
     """
     values: dict[int, T] = {}
-    entry: list[dict[str, T]] = [dict(starts.get(index, {})) for index in range(len(routine.blocks))]
+    entry = [{} for _ in routine.blocks] if entry is None else entry
+    for index, registers in enumerate(entry):
+        _joined(registers, starts.get(index, {}))
     following = [successors(routine, block) for block in routine.blocks]
     waiting = list(range(len(routine.blocks)))  # a heap: blocks that come first, first
     queued = set(waiting)
     while waiting:
         index = heappop(waiting)
         queued.remove(index)
-        registers = _through(routine.blocks[index], dict(entry[index]), values, evaluate, empty)
+        after = _through(routine.blocks[index], dict(entry[index]), values, evaluate, empty)
         for target in following[index]:
-            if _joined(entry[target], registers) and target not in queued:
+            if _joined(entry[target], after) and target not in queued:
                 queued.add(target)
                 heappush(waiting, target)
     return values
@@ -94,12 +98,12 @@ def _through(
 ) -> dict[str, T]:
     """Note the values of a block; return its registers at the end, those that something is known of."""
     for operation in block.operations:
-        name = str(operation.data)
         if operation.op is Op.GET:
-            values[operation.results[0].index] = registers.get(name, empty)
+            values[operation.results[0].index] = registers.get(str(operation.data), empty)
             continue
         known = evaluate(operation, values)
         if operation.op is Op.SET:
+            name = str(operation.data)
             if operation.mask is not None or len(operation.args) > 1:
                 known = known | registers.get(name, empty)
             registers[name] = known
@@ -110,7 +114,7 @@ def _through(
     return registers
 
 
-def _joined(entry: dict[str, T], registers: dict[str, T]) -> bool:
+def _joined(entry: dict[str, T], registers: Mapping[str, T]) -> bool:
     """Add what is known of registers to the start of a block; whether that is new."""
     new = False
     for name, known in registers.items():

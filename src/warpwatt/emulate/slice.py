@@ -139,8 +139,8 @@ def _block(live: Liveness, index: int) -> None:
 
 def _operation(live: Liveness, operation: Operation, registers: set[str], at: Point) -> None:
     """Mark what an operation needs if something needs it."""
-    name = str(operation.data)
     if operation.op is Op.SET:
+        name = str(operation.data)
         if name not in registers:
             return
         live.values.update(v.index for v in operation.args)
@@ -148,7 +148,7 @@ def _operation(live: Liveness, operation: Operation, registers: set[str], at: Po
             registers.discard(name)
     elif operation.op is Op.GET:
         if operation.results[0].index in live.values:
-            registers.add(name)
+            registers.add(str(operation.data))
         return
     elif operation.op is Op.BULK:
         _bulk(live, operation)
@@ -259,8 +259,8 @@ def _kept(index: int, live: Liveness, spare: int) -> Block:
     block, registers = live.routine.blocks[index], live.behind(index)
     kept: list[Operation] = []
     for operation in reversed(block.operations):
-        name = str(operation.data)
         if operation.op is Op.SET:
+            name = str(operation.data)
             if name in registers:
                 kept.append(operation)
                 if _overwrites(operation, live):
@@ -272,7 +272,7 @@ def _kept(index: int, live: Liveness, spare: int) -> Block:
         elif _roots(operation) or _wanted(operation, live):
             kept.append(operation)
             if operation.op is Op.GET:
-                registers.add(name)
+                registers.add(str(operation.data))
     return replace(block, operations=kept[::-1])
 
 

@@ -115,9 +115,10 @@ class _Contents:
     def run(self) -> None:
         """Find the least fixed point."""
         starts: dict[int, dict[str, int]] = {}
+        entry: list[dict[str, int]] = [{} for _ in self.routine.blocks]  # what is known stays true
         while True:
             before = dict(self.stored), list(self.around)
-            self.values = propagate(self.routine, self._evaluate, 0, starts)
+            self.values = propagate(self.routine, self._evaluate, 0, starts, entry)
             for index in range(len(self.routine.blocks)):
                 if bits := self._decided_by(index):
                     self._note(index, bits, starts)
@@ -184,7 +185,9 @@ class _Contents:
         return union((self.values.get(v.index, 0) for v in (end.condition, end.value) if v is not None), 0)
 
     def _evaluate(self, operation: Operation, values: Mapping[int, int]) -> int:
-        known = union((values.get(v.index, 0) for v in operation.args), 0)
+        known = 0
+        for value in operation.args:
+            known |= values.get(value.index, 0)
         if operation.mask is not None:
             known |= values.get(operation.mask.index, 0)
         if operation.op in _ACCESSES:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +46,7 @@ _LOWEST = (0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0)
 Bases = dict[int, tuple["NDArray[np.int32]", "NDArray[np.int64]"]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SampledBlocks:
     """The sampled blocks of a grid: their linear numbers and how many blocks each stands for."""
 
@@ -54,7 +54,7 @@ class SampledBlocks:
     numbers: NDArray[np.int64]
     weights: NDArray[np.float64]
 
-    @property
+    @cached_property
     def coordinates(self) -> NDArray[np.int64]:
         """Coordinates of the blocks, shape (blocks, 3)."""
         x, y = self.grid.x, self.grid.y
@@ -62,12 +62,18 @@ class SampledBlocks:
 
     def neighbours(self, axis: int) -> list[tuple[int, int]]:
         """Return pairs of ordinals of blocks that are neighbours along an axis."""
-        step = (1, self.grid.x, self.grid.x * self.grid.y)[axis]
+        return self._neighbours[axis]
+
+    @cached_property
+    def _neighbours(self) -> tuple[list[tuple[int, int]], ...]:
         ordinal = {int(n): i for i, n in enumerate(self.numbers)}
-        at = self.coordinates[:, axis]
-        last = (self.grid.x, self.grid.y, self.grid.z)[axis] - 1
-        pairs = [(i, ordinal.get(n + step, -1)) for n, i in ordinal.items() if at[i] < last]
-        return [(i, j) for i, j in pairs if j >= 0]
+        extents = (self.grid.x, self.grid.y, self.grid.z)
+        found = []
+        for axis, step in enumerate((1, self.grid.x, self.grid.x * self.grid.y)):
+            at = self.coordinates[:, axis].tolist()
+            pairs = [(i, ordinal.get(n + step, -1)) for n, i in ordinal.items() if at[i] < extents[axis] - 1]
+            found.append([(i, j) for i, j in pairs if j >= 0])
+        return tuple(found)
 
 
 def growths(

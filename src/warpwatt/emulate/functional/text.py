@@ -169,7 +169,7 @@ def _write(text: BlockText, operation: Operation) -> None:
 def _access(text: BlockText, operation: Operation) -> None:
     """LOAD STORE ATOMIC BULK."""
     if operation.op is Op.LOAD and memory_text.is_operand(operation, text.constants):
-        memory_text.read_operand(text, operation, text.constants[operation.args[0].index])
+        memory_text.read_operand(text, operation, text.constants[operation.args[0].index], {})
         return
     row = len(text.tables.operations)
     text.tables.operations.append(operation)

@@ -26,15 +26,24 @@ def is_operand(operation: Operation, constants: dict[int, int]) -> bool:
     return memory.space == "const" and known is not None and known + memory.bytes <= BANK_BYTES
 
 
-def read_operand(text: Text, operation: Operation, address: int) -> None:
-    """LOAD from a constant bank at a known address."""
+Read = dict[tuple[str, int, int], str]
+"""What was read of constant banks: name by type, bank and address; banks themselves at address -1."""
+
+
+def read_operand(text: Text, operation: Operation, address: int, read: Read) -> None:
+    """LOAD from a constant bank at a known address. ``read`` is what was before, in code that leads here."""
     memory = operation.data
     assert isinstance(memory, Memory)
-    banks = text.load("ptr", "%m", offset_of(MACHINE, "constant.bases"))
-    bank = text.load("ptr", banks, 8 * memory.bank)
+    whole = ("ptr", memory.bank, -1)
+    if whole not in read:
+        banks = text.load("ptr", "%m", offset_of(MACHINE, "constant.bases"))
+        read[whole] = text.load("ptr", banks, 8 * memory.bank)
     kind, size = scalar_type(memory.element), memory.element.bits // 8
     for number, result in enumerate(operation.results):
-        text.bind(result, text.load(kind, bank, address + size * number, 1), scalar=True)
+        place = (kind, memory.bank, address + size * number)
+        if place not in read:
+            read[place] = text.load(kind, read[whole], place[2], 1)
+        text.bind(result, read[place], scalar=True)
     _mask_results(text, operation)
 
 

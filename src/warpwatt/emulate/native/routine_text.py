@@ -75,7 +75,8 @@ class RoutineText:
     def __post_init__(self) -> None:
         self._place_registers(self.routine.registers)
         self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
-        parts = [CONTROL_AND_MATHS, _COUNTED, EACH, HELPERS, jump_table(len(self.routine.blocks))]
+        parts = [CONTROL_AND_MATHS, _COUNTED, EACH, HELPERS, counting(record=self.record)]
+        parts.append(jump_table(len(self.routine.blocks)))
         parts += [self._block(number, block) for number, block in enumerate(self.routine.blocks)]
         self.text = "\n".join(parts)
 
@@ -110,32 +111,60 @@ class RoutineText:
         return "\n".join(text.lines)
 
     def _enter(self, text: Text, number: int) -> None:
-        """Write what every block begins with: the turn, the active lanes, counts."""
-        turn_at = text.at("%w", offset_of(WARP, "turn"))
-        turn = text.let(f"load i64, ptr {turn_at}")
-        text.do(f"%go = icmp sgt i64 {turn}, 0")
-        text.do(f"%a = load i32, ptr {text.at('%w', offset_of(WARP, 'active'))}")
-        text.do("br i1 %go, label %run, label %late")
-        text.label("late")
-        text.do(f"call void @park(ptr %w, i32 %a, i32 {number})")
-        text.do("ret void")
+        """Write what every block begins with; where the turn is over, it goes no further."""
+        text.do(f"%go = call i1 @enter(ptr %m, ptr %w, i32 {number}, i64 {text.length})")
+        text.do("br i1 %go, label %run, label %stop")
         text.label("stop")
         text.do("ret void")
         text.label("run")
-        text.do(f"store i64 {text.let(f'sub i64 {turn}, {text.length}')}, ptr {turn_at}")
+        text.do(f"%a = load i32, ptr {text.at('%w', offset_of(WARP, 'active'))}")
         text.do("%act = bitcast i32 %a to <32 x i1>")
-        _add(text, "totals.executions", number, "1")
-        lanes = text.let("call i32 @llvm.ctpop.i32(i32 %a)")
-        _add(text, "totals.lanes", number, text.let(f"zext i32 {lanes} to i64"))
-        if self.record:
-            text.do(f"call void @record_step(ptr %m, ptr %w, i32 {number})")
 
 
-def _add(text: Text, table: str, index: int, amount: str) -> None:
-    """Add to a 64-bit count in a table of the machine."""
-    place = text.at(text.load("ptr", "%m", offset_of(MACHINE, table)), 8 * index)
-    old = text.let(f"load i64, ptr {place}")
-    text.do(f"store i64 {text.let(f'add i64 {old}, {amount}')}, ptr {place}")
+def counting(*, record: bool) -> str:
+    """Return the functions that count: ``enter`` takes the turn of a block, ``count`` lanes of one instruction.
+
+    They are called, not repeated, because what is written in every block has to be compiled in every block.
+    """
+    step = "call void @record_step(ptr %m, ptr %w, i32 %number)" if record else ""
+    return f"""
+define internal void @add(ptr %m, i64 %table, i64 %index, i64 %amount) {{
+  %p = getelementptr i8, ptr %m, i64 %table
+  %counts = load ptr, ptr %p
+  %place = getelementptr i64, ptr %counts, i64 %index
+  %old = load i64, ptr %place
+  %new = add i64 %old, %amount
+  store i64 %new, ptr %place
+  ret void
+}}
+define internal i1 @enter(ptr %m, ptr %w, i32 %number, i64 %length) {{
+  %p = getelementptr i8, ptr %w, i64 {offset_of(WARP, "turn")}
+  %turn = load i64, ptr %p
+  %q = getelementptr i8, ptr %w, i64 {offset_of(WARP, "active")}
+  %a = load i32, ptr %q
+  %go = icmp sgt i64 %turn, 0
+  br i1 %go, label %run, label %late
+late:
+  call void @park(ptr %w, i32 %a, i32 %number)
+  ret i1 false
+run:
+  %left = sub i64 %turn, %length
+  store i64 %left, ptr %p
+  %index = zext i32 %number to i64
+  call void @add(ptr %m, i64 {offset_of(MACHINE, "totals.executions")}, i64 %index, i64 1)
+  %on = call i32 @llvm.ctpop.i32(i32 %a)
+  %lanes = zext i32 %on to i64
+  call void @add(ptr %m, i64 {offset_of(MACHINE, "totals.lanes")}, i64 %index, i64 %lanes)
+  {step}
+  ret i1 true
+}}
+define internal void @count(ptr %m, i32 %off, i64 %index) {{
+  %on = call i32 @llvm.ctpop.i32(i32 %off)
+  %lanes = zext i32 %on to i64
+  call void @add(ptr %m, i64 {offset_of(MACHINE, "totals.guarded")}, i64 %index, i64 %lanes)
+  ret void
+}}
+"""
 
 
 def _used(block: Block) -> set[int]:
@@ -160,6 +189,7 @@ class _BlockWriter:
         self.constants: dict[int, int] = {}
         self.current: dict[object, Value] = {}
         self.may_fail = False
+        self.read: memory_text.Read = {}
 
     def write(self, place: int, operation: Operation) -> None:
         """Write one operation."""
@@ -186,7 +216,7 @@ class _BlockWriter:
             routine.calls.append(operation)
             return
         if operation.op is Op.LOAD and memory_text.is_operand(operation, self.constants):
-            memory_text.read_operand(text, operation, self.constants[operation.args[0].index])
+            memory_text.read_operand(text, operation, self.constants[operation.args[0].index], self.read)
             return
         self.may_fail = True
         row = len(routine.operations)
@@ -201,8 +231,7 @@ class _BlockWriter:
     def _count(self, operation: Operation) -> None:
         routine, text = self.routine, self.text
         off = text.let(f"and i32 %a, {text.let(f'xor i32 {text.bits(operation.args[0])}, -1')}")
-        lanes = text.let(f"call i32 @llvm.ctpop.i32(i32 {off})")
-        _add(text, "totals.guarded", len(routine.guarded), text.let(f"zext i32 {lanes} to i64"))
+        text.do(f"call void @count(ptr %m, i32 {off}, i64 {len(routine.guarded)})")
         assert isinstance(operation.data, int)
         routine.guarded.append(operation.data)
 

@@ -41,10 +41,13 @@ def address(s: Step, operand: Operand, space: str) -> Value:
     type_ = Type.I64 if wide else Type.I32
     known = ("desc[",)
     require(all(m.startswith(known) for m in operand.modifiers), f"address {operand.modifiers}")
-    total = s.b.const(type_, operand.offset)
-    for register in (operand.base, operand.index):
-        if register is not None:
-            total = s.b.add(_term(s, register_of(register), wide=wide), total)
+    registers = [register_of(r) for r in (operand.base, operand.index) if r is not None]
+    terms = [_term(s, register, wide=wide) for register in registers]
+    if operand.offset or not terms:
+        terms.insert(0, s.b.const(type_, operand.offset))
+    total, *others = terms
+    for term in others:
+        total = s.b.add(term, total)
     return total
 
 
