@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from warpwatt.core.program import Program
 
-type_bits = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "f32": 32, "f64": 64}
+_BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "f32": 32, "f64": 64}
 
 
 class Type(StrEnum):
@@ -42,12 +43,12 @@ class Type(StrEnum):
         >>> Type.F16.bits
         16
         """
-        return type_bits[self.value]
+        return _BITS[self]
 
     @property
     def is_float(self) -> bool:
         """Whether arithmetic is floating point."""
-        return self.value[0] == "f"
+        return self[0] == "f"
 
 
 class Op(StrEnum):
@@ -205,11 +206,10 @@ A box has its bytes from its map: there 1 byte says that it is for a pair of blo
 object's address names the one that is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value within a block; ``uniform`` where all active lanes have the same."""
 
-    index: int
+    index: int  # type: ignore[assignment] # not the method of tuples, which nobody asks for
     type: Type
     uniform: bool = False
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,16 @@ def compile_cuda(source: Source, choice: ToolkitChoice, options: CompileOptions)
     """
     choice, options = with_arch_flag(choice, options)
     compiler = choose_compiler(choice.toolkit, options)
+    if options.compiler is Compiler.CONFIGURATION:
+        from warpwatt.frontend.configurations import compile_configuration
+
+        auto, quick = (replace(options, compiler=one) for one in (Compiler.AUTO, Compiler.NVRTC))
+        nvcc = partial(compile_cuda, source, choice, auto)
+        if compiler is Compiler.NVRTC:
+            return nvcc()
+        return compile_configuration(
+            source, choice, options, nvcc, partial(compile_cuda, source, choice, quick)
+        )
 
     def make() -> Compiled:
         # Imported here because a warm run, which must start fast, needs neither.
@@ -111,7 +122,7 @@ def choose_compiler(toolkit: Toolkit, options: CompileOptions) -> Compiler:
     """Return nvcc where it can run, else NVRTC; the user's choice wins, unless the source is untrusted."""
     if options.untrusted:
         return Compiler.NVRTC
-    if options.compiler is not Compiler.AUTO:
+    if options.compiler in (Compiler.NVCC, Compiler.NVRTC):
         return options.compiler
     runs = toolkit.nvcc is not None and toolchain.host_compiler() is not None
     return Compiler.NVCC if runs else Compiler.NVRTC

@@ -19,6 +19,8 @@ class Compiler(StrEnum):
     """nvcc where it is installed and a host compiler exists, else NVRTC."""
     NVCC = "nvcc"
     NVRTC = "nvrtc"
+    CONFIGURATION = "configuration"
+    """As AUTO, of one of many configurations: NVRTC where it makes nvcc's machine code of the first ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from warpwatt.core.gpu import Clocks, Gpu
 from warpwatt.core.program import Kernel
 from warpwatt.emulate.workload import workload
 from warpwatt.frontend.load import load_kernel
+from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.gpus import check_launch, default_clocks
 from warpwatt.models.registry import power_model, time_model
 from warpwatt.request.launches import check_pointers
@@ -30,7 +31,6 @@ from warpwatt.sweep.whole import Whole
 
 if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Source
-    from warpwatt.frontend.options import CompileOptions
     from warpwatt.request.launch_text import Request
     from warpwatt.sweep.outcome import Outcome
     from warpwatt.sweep.rows import Row
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from warpwatt.sweep.tasks import Task
 
     Results = Iterator[tuple[Row, Outcome | None]]
+
+
+MANY = 8
+"""Configurations from which on it is worth to find out whether the quicker compiler makes the same code."""
 
 
 def run(sweep: Sweep, done: Container[int] = ()) -> Iterator[Row]:
@@ -142,7 +146,9 @@ def _options(sweep: Sweep, group: Group) -> CompileOptions:
     configuration, options = sweep.configurations[group.configuration], sweep.options
     defines = tuple(f"{name}={value}" for name, value in configuration.defines)
     limit = configuration.max_registers or options.max_registers
-    return replace(options, defines=(*options.defines, *defines), max_registers=limit)
+    many = options.compiler is Compiler.AUTO and len(sweep.configurations) >= MANY
+    compiler = Compiler.CONFIGURATION if many and defines else options.compiler
+    return replace(options, defines=(*options.defines, *defines), max_registers=limit, compiler=compiler)
 
 
 @lru_cache(maxsize=16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import Memory, Op, Type
@@ -168,7 +169,13 @@ def _spill(text: Text, memory: Memory, values: tuple[Value, ...]) -> None:
 
 def _call(text: Text, name: str, address: Value, row: int, mask: Value | None) -> None:
     """Call a runtime function on 32 addresses."""
-    text.store("<32 x i64>", wide(text, address), "%m", offset_of(MACHINE, "addresses"), 64)
+    if address.index in text.sums:
+        base, offset = text.sums[address.index]
+        kept = -1 if address.type is Type.I64 else (1 << address.type.bits) - 1
+        slot = text.slot(base, partial(wide, text))
+        text.do(f"call void @place(ptr %m, ptr {slot}, i64 {offset}, i64 {kept})")
+    else:
+        text.store("<32 x i64>", wide(text, address), "%m", offset_of(MACHINE, "addresses"), 64)
     text.do(f"call void @{name}(ptr %m, ptr %w, i32 {row}, i32 {text.on(mask)})")
 
 
@@ -181,3 +188,18 @@ def _call_uniform(text: Text, address: Value, row: int, mask: Value | None) -> N
 
 
 MEMORY = (Op.LOAD, Op.STORE, Op.ATOMIC)
+PLACE = f"""
+define internal void @place(ptr %m, ptr %bases, i64 %offset, i64 %kept) {{
+  %base = load <32 x i64>, ptr %bases, align 64
+  %one = insertelement <32 x i64> poison, i64 %offset, i32 0
+  %all = shufflevector <32 x i64> %one, <32 x i64> poison, <32 x i32> zeroinitializer
+  %sum = add <32 x i64> %base, %all
+  %ones = insertelement <32 x i64> poison, i64 %kept, i32 0
+  %mask = shufflevector <32 x i64> %ones, <32 x i64> poison, <32 x i32> zeroinitializer
+  %made = and <32 x i64> %sum, %mask
+  %p = getelementptr i8, ptr %m, i64 {offset_of(MACHINE, "addresses")}
+  store <32 x i64> %made, ptr %p, align 64
+  ret void
+}}
+"""
+"""Writes addresses that lie behind bases that many accesses share: compiled once, not in each of them."""

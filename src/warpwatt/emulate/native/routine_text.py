@@ -6,6 +6,7 @@ next block is written to the warp and ``dispatch`` picks the lowest.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -75,7 +76,7 @@ class RoutineText:
     def __post_init__(self) -> None:
         self._place_registers(self.routine.registers)
         self.leavers = {block.end.leavers for block in self.routine.blocks} - {None}
-        parts = [CONTROL_AND_MATHS, _COUNTED, EACH, HELPERS, counting(record=self.record)]
+        parts = [CONTROL_AND_MATHS, _COUNTED, EACH, HELPERS, counting(record=self.record), memory_text.PLACE]
         parts.append(jump_table(len(self.routine.blocks)))
         parts += [self._block(number, block) for number, block in enumerate(self.routine.blocks)]
         self.text = "\n".join(parts)
@@ -95,7 +96,7 @@ class RoutineText:
         text.lines.append(f"define void @b{number}(ptr %m, ptr %w) {{")
         self._enter(text, number)
         last = {o.data: i for i, o in enumerate(block.operations) if o.op is Op.SET}
-        writer = _BlockWriter(self, text, set(last.values()))
+        writer = _BlockWriter(self, text, set(last.values()), _shared_bases(block))
         used = _used(block)
         for place, operation in enumerate(block.operations):
             if operation.op is Op.GET and operation.results[0].index not in used:
@@ -122,7 +123,7 @@ class RoutineText:
 
 
 def counting(*, record: bool) -> str:
-    """Return the functions that count: ``enter`` takes the turn of a block, ``count`` lanes of one instruction.
+    """Return the functions that count: ``enter`` takes a block's turn, ``count`` lanes of one instruction.
 
     They are called, not repeated, because what is written in every block has to be compiled in every block.
     """
@@ -175,6 +176,27 @@ def _used(block: Block) -> set[int]:
     return used | {v.index for v in (end.condition, end.value, end.value2) if v is not None}
 
 
+def _shared_bases(block: Block) -> dict[int, tuple[Value, int]]:
+    """Return the sums of a value and a constant that are only addresses, where others share the value."""
+    constants = {o.results[0].index: o.data for o in block.operations if o.op is Op.CONST}
+    used = {v.index for v in (block.end.condition, block.end.value, block.end.value2) if v is not None}
+    sums: dict[int, tuple[Value, int]] = {}
+    for operation in block.operations:
+        args = operation.args[1:] if operation.op in memory_text.MEMORY else operation.args
+        used.update(value.index for value in args)
+        if operation.mask is not None:
+            used.add(operation.mask.index)
+        if operation.op is Op.ADD:
+            base, offset = operation.args
+            if offset.index not in constants:
+                base, offset = offset, base
+            added = constants.get(offset.index)
+            if isinstance(added, int) and base.index not in constants:
+                sums[operation.results[0].index] = base, added
+    shares = Counter(base.index for index, (base, _) in sums.items() if index not in used)
+    return {i: (b, n) for i, (b, n) in sums.items() if i not in used and shares[b.index] > 1}
+
+
 def _register_bytes(kind: RegisterKind) -> int:
     if kind.uniform:
         return 8
@@ -184,8 +206,10 @@ def _register_bytes(kind: RegisterKind) -> int:
 class _BlockWriter:
     """Writes the operations of one block in order."""
 
-    def __init__(self, routine: RoutineText, text: Text, committing: set[int]) -> None:
-        self.routine, self.text, self.committing = routine, text, committing
+    def __init__(
+        self, routine: RoutineText, text: Text, committing: set[int], sums: Mapping[int, tuple[Value, int]]
+    ) -> None:
+        self.routine, self.text, self.committing, self.sums = routine, text, committing, sums
         self.constants: dict[int, int] = {}
         self.current: dict[object, Value] = {}
         self.may_fail = False
@@ -194,6 +218,10 @@ class _BlockWriter:
     def write(self, place: int, operation: Operation) -> None:
         """Write one operation."""
         op, text = operation.op, self.text
+        result = operation.results[0].index if operation.results else -1
+        if result in self.sums and not text.is_scalar(self.sums[result][0]):
+            text.sums[result] = self.sums[result]
+            return
         if op in _PURE:
             if op is Op.CONST and isinstance(operation.data, int):
                 self.constants[operation.results[0].index] = operation.data

@@ -9,6 +9,8 @@ from warpwatt.emulate.ir import Type
 from warpwatt.emulate.native.records import MACHINE, offset_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warpwatt.emulate.ir import Value
 
 _SCALARS = {
@@ -87,7 +89,10 @@ class Text:
         self.lines: list[str] = []
         self.values: dict[int, str] = {}
         self.scalars: set[int] = set()
+        self.sums: dict[int, tuple[Value, int]] = {}
+        """Addresses that are written as a base and what is added to it."""
         self._vectors: dict[int, str] = {}
+        self._slots: dict[int, str] = {}
         self._count = 0
 
     def name(self) -> str:
@@ -157,6 +162,15 @@ class Text:
         return self.let(
             f"shufflevector <32 x {kind}> {one}, <32 x {kind}> poison, <32 x i32> zeroinitializer"
         )
+
+    def slot(self, value: Value, wide: Callable[[Value], str]) -> str:
+        """Return a pointer to a value's lanes, as ``wide`` makes 64 bits of them; stored once."""
+        if value.index not in self._slots:
+            name = f"%s{len(self._slots)}"
+            self.lines.insert(1, f"  {name} = alloca <32 x i64>, align 64")
+            self.do(f"store <32 x i64> {wide(value)}, ptr {name}, align 64")
+            self._slots[value.index] = name
+        return self._slots[value.index]
 
     # -- lanes as bits --------------------------------------------------------------------------------
 
