@@ -1,18 +1,29 @@
 """Cycles over the SM clock, of ten kernels of the corpus: simulated anew at each clock, and off the curve.
 
-Run ``python -m validation.timing.clock_curves`` from the repository root. Writes
-``docs/validation/clock_curves.md``. Needs no data: it judges whether the answers agree with each other.
+Run ``python -m validation.timing.clock_curves --data FOLDER --checkouts FOLDER`` from the repository root
+(default ``../shared/data``, ``../checkouts``). Writes ``docs/validation/clock_curves.md``: whether the
+answers agree with each other and, where the sources of applications measured at locked clocks are checked
+out, with the measurements.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
+import statistics
+import sys
 import time
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from validation import ROOT
+from validation.timing import dvfs as time_dvfs
+from validation.timing.cases import cases
 from validation.timing.page import stamp
+from validation.timing.statistics import spearman
 from warpwatt.compose import Choice, analyse
 from warpwatt.core.case import Case
 from warpwatt.core.gpu import Clocks
@@ -21,10 +32,14 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import default_clocks, find
 from warpwatt.lab.measure.corpus import load_program
 from warpwatt.models.pipeline import Pipeline
-from warpwatt.models.pipeline.model import simulate_case
+from warpwatt.models.pipeline.model import Simulated, simulate_case, traced
+from warpwatt.models.roofline import Roofline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from validation.timing.cases import Measured
+    from warpwatt.core.case import Timing
 
 PAGE = ROOT / "docs" / "validation" / "clock_curves.md"
 GPUS = ("h200", "a100", "rtx4090")
@@ -67,9 +82,25 @@ class Row:
     other: float
 
 
+RANKS = """
+## Order of the clocks
+
+Applications measured at locked clocks (github.com/blackjack2015/NV-DVFS-Benchmark, **development data**):
+Spearman's rank correlation of time over the clocks, the mean over programs; slope: the time at the lowest over
+that at the highest clock, the mean over programs of |log(predicted / measured)|. *Roofline* says one time at
+every clock for those that DRAM binds and has no order there: the first columns leave these programs out.
+
+| GPU | programs | anew | curve | roofline | all | anew | curve | slope, anew | slope, curve | roofline |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     """Print the page and write it."""
-    del arguments
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--checkouts", type=Path, default=ROOT.parent / "checkouts")
+    said = parser.parse_args(list(arguments))
     text = PROTOCOL.format(**stamp(), size=SIZE, number=CLOCKS, lowest=LOWEST, most=1 / LOWEST - 1)
     for gpu in GPUS:
         for program in KERNELS:
@@ -77,6 +108,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             name = program.rpartition("/")[2]
             both = (*row.simulated, *row.curve)
             text += ROW.format(*both, gpu=find(gpu).name, kernel=name, first=row.first, other=row.other)
+    if (said.checkouts / "nv-dvfs").exists():
+        text += RANKS + "".join(_ranks(*time_dvfs.runs(said.data, said.checkouts)))
     print(text)
     PAGE.write_text(text, encoding="utf-8")
 
@@ -103,6 +136,50 @@ def _judged(clocks: Sequence[float], seconds: Sequence[float]) -> tuple[float, i
     return max(cycles) / min(cycles) - 1, rises
 
 
+def _ranks(runs: Sequence[Measured], _left_out: object) -> Iterator[str]:
+    """Yield a row of the table for each GPU."""
+    by_gpu: dict[str, dict[str, list[Measured]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        by_gpu[run.gpu][run.program].append(run)
+    for gpu, programs in by_gpu.items():
+        tables = [_times(sorted(own, key=_clock)) for own in programs.values()]
+        orders = [[spearman(column, measured) for column in said] for measured, *said in tables]
+        told = [row for row in orders if row[2] is not None]
+        slopes = [
+            [abs(math.log(column[0] / column[-1] * measured[-1] / measured[0])) for column in said]
+            for measured, *said in tables
+        ]
+        cells = [f"{statistics.fmean(row[i] or 0.0 for row in told):.3f}" for i in range(3)]
+        whole = [f"{statistics.fmean(row[i] or 0.0 for row in orders):.3f}" for i in range(2)]
+        off = [f"{statistics.fmean(row[i] for row in slopes):.3f}" for i in range(3)]
+        yield f"| {' | '.join([gpu, str(len(told)), *cells, str(len(orders)), *whole, *off])} |\n"
+
+
+def _clock(run: Measured) -> float:
+    return run.clocks.sm if run.clocks is not None else 0.0
+
+
+def _times(runs: Sequence[Measured]) -> tuple[list[float], ...]:
+    """Return seconds by clock: measured, simulated anew, off the curve, of the roofline."""
+    at, times = cases(runs[0], Pipeline.levels), [part.times for part in runs[0].pieces]
+    models = (_anew, Pipeline().predict, Roofline().predict)
+    columns: list[list[float]] = [[run.seconds for run in runs]]
+    for model in models:
+        columns.append([])
+        for clocks in (run.clocks or case.clocks for run in runs for case in at[:1]):
+            found = [_seconds(model(replace(case, clocks=clocks))) for case in at]
+            columns[-1].append(sum(n * own for n, own in zip(times, found, strict=True)))
+    return tuple(columns)
+
+
+def _anew(case: Case) -> Simulated | Timing:
+    return simulate_case(case) if traced(case) else Roofline().predict(case)
+
+
+def _seconds(found: Simulated | Timing) -> float:
+    return found.seconds if isinstance(found, Simulated) else found.time.value
+
+
 def _case(gpu: str, name: str) -> Case:
     program = load_program(ROOT / "corpus" / f"{name}.toml")
     launch = next(size for size in program.sizes if size.name == SIZE).launches[0]
@@ -113,4 +190,4 @@ def _case(gpu: str, name: str) -> Case:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
