@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import warpwatt
 from tests.what_if.cases import explained, predicted
 from warpwatt.core.advice import TOGETHER
 from warpwatt.models.pipeline import Pipeline
 from warpwatt.what_if import changes, what_ifs
 from warpwatt.what_if.whatif import WORTH
 
+EXAMPLE = Path(warpwatt.__file__).parent / "examples" / "matmul.cu"
 PAIRS = (
     ("transpose", "coalescing", 12),
     ("banks", "bank conflicts", 16),
@@ -87,3 +91,15 @@ def test_what_may_cost_time_is_not_advised() -> None:
     tried = [Pipeline().predict(change.case).time.value for change in changes(found.case)]
     worth = [time for time in tried if time <= (1 - WORTH) * found.time.value]
     assert len(worth) > len([one for one in found.advice or () if one.kind != TOGETHER])
+
+
+def test_tiling_is_advised_where_a_block_shares_and_has_no_tile_yet() -> None:
+    """The tiled kernel keeps what is promised, but for its barriers, which the advice does not count."""
+    naive, tiled = (
+        warpwatt.predict(EXAMPLE, gpu="h200", kernel=name, advice=True)
+        for name in ("matmul_naive", "matmul_tiled")
+    )
+    (promised,) = (one for one in naive.advice or () if one.kind == "tiling")
+    assert promised.share == pytest.approx(1 - tiled.time.value / naive.time.value, abs=0.1)
+    assert "A and B" in promised.text or "B and A" in promised.text
+    assert not any(one.kind == "tiling" for one in tiled.advice or ())

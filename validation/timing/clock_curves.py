@@ -86,7 +86,7 @@ RANKS = """
 ## Order of the clocks
 
 Applications measured at locked clocks (github.com/blackjack2015/NV-DVFS-Benchmark, **development data**):
-Spearman's rank correlation of time over the clocks, the mean over programs; slope: the time at the lowest over
+Spearman's rank correlation of time over the clocks, the mean over programs; slope: time at the lowest over
 that at the highest clock, the mean over programs of |log(predicted / measured)|. *Roofline* says one time at
 every clock for those that DRAM binds and has no order there: the first columns leave these programs out.
 

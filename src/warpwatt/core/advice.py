@@ -19,9 +19,9 @@ class Change:
     Attributes
     ----------
     kind
-        ``"coalescing"``, ``"bank conflicts"``, ``"reuse"``, ``"divergence"``, ``"occupancy"``, ``"spills"``,
-        ``"dram"``, ``"atomics"``, ``"precision"``, ``"special functions"``, ``"chains"``, ``"tail"`` or
-        ``"together"``.
+        ``"coalescing"``, ``"bank conflicts"``, ``"tiling"``, ``"reuse"``, ``"divergence"``, ``"occupancy"``,
+        ``"spills"``, ``"dram"``, ``"atomics"``, ``"precision"``, ``"special functions"``, ``"chains"``,
+        ``"tail"`` or ``"together"``.
     text
         What is changed, so that "would save 38 %" can follow: ``"coalescing the reads of line 14"``.
     case

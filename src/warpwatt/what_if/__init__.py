@@ -5,8 +5,8 @@ Public names: ``changes(case) -> tuple[Change, ...]`` and ``what_ifs(case, model
 model can say what it saves. Kinds: :mod:`.coalescing` (of off-chip accesses, of shared memory's banks),
 :mod:`.divergence`, :mod:`.residency` (more resident warps, whole waves of blocks), :mod:`.chains` (more
 independent work per warp), :mod:`.traffic` (values kept in registers, spills, bytes fetched twice, atomics
-on one address), :mod:`.arithmetic` (double precision, special functions). They share :mod:`.edit` and
-:mod:`.removal`; :mod:`.whatif` tries them all.
+on one address), :mod:`.tiling` (what a block shares, through shared memory), :mod:`.arithmetic` (double
+precision, special functions). They share :mod:`.edit` and :mod:`.removal`; :mod:`.whatif` tries them all.
 """
 
 from warpwatt.what_if.whatif import changes, what_ifs

@@ -14,11 +14,12 @@ from warpwatt.what_if.chains import chains
 from warpwatt.what_if.coalescing import bank_conflicts, coalescing
 from warpwatt.what_if.divergence import divergence
 from warpwatt.what_if.residency import occupancy, tail
+from warpwatt.what_if.tiling import tiling
 from warpwatt.what_if.traffic import atomics, dram, reuse, spills
 
 KINDS = (
-    coalescing, bank_conflicts, reuse, divergence, occupancy, chains, spills, dram, atomics, double_precision,
-    special_functions, tail,
+    coalescing, bank_conflicts, tiling, reuse, divergence, occupancy, chains, spills, dram, atomics,
+    double_precision, special_functions, tail,
 )  # fmt: skip
 WORTH = 0.01
 """Share of the time that a change must save to be told."""
