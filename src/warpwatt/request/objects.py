@@ -12,7 +12,7 @@ from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Kernel
 from warpwatt.frontend.objects import from_object
 from warpwatt.gpus import names_many
-from warpwatt.request import triton
+from warpwatt.request import numba, triton
 from warpwatt.request.choices import complete_gpus
 from warpwatt.request.launch_text import LaunchText
 from warpwatt.request.launches import typed_text
@@ -80,6 +80,8 @@ def map_object(
     """Return what ``answer`` says of the launch on every GPU, as :func:`run_object`."""
     if triton.is_function(kernel):
         launch = replace(launch, arg=format_pairs(triton.passed(triton.unwrapped(kernel, values)[1])))
+    elif numba.is_dispatcher(kernel) and values:
+        launch = replace(launch, arg=numba.passed(kernel, values))
     typed, made, answers = typed_text(launch), dict[str, "ObjectKernel"](), list["Answer"]()
     for gpu in complete_gpus(session.gpus, session.notify, session.modelling.power_limit):
         try:
@@ -97,6 +99,8 @@ def map_object(
 def _made(session: Asked, kernel: object, gpu: Gpu, name: str, values: Mapping[str, object]) -> ObjectKernel:
     if triton.is_function(kernel):
         kernel = triton.compiled(kernel, values, gpu.target)
+    elif numba.is_dispatcher(kernel) and values:
+        kernel = numba.compiled(kernel, values)
     return from_object(kernel, gpu.target, session.compile_options(), name=name)
 
 
