@@ -20,6 +20,7 @@ from warpwatt.compose import (
 from warpwatt.core.case import Case, Profile
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.gpu import Clocks
+from warpwatt.gpus import default_clocks, find
 
 BOOST, LIMIT = 2e9, 300.0
 
@@ -169,12 +170,15 @@ def test_energy_is_time_by_capped_power_in_every_draw():
 )
 def test_a_clock_that_nobody_set_is_assumed_with_its_reason(clocks, text):
     nothing: Any = None
-    gpu: Any = SimpleNamespace(name="board")
+    gpu = replace(find("h200"), name="board")
     (assumed,) = clock_assumptions(Case(nothing, nothing, nothing, gpu, clocks))
     assert text in assumed.message
     assert "2.00 GHz" in assumed.message
     assert (assumed.parameter, assumed.spread, assumed.fix) == ("clock:board", 0.05, "--clock")
     assert not clock_assumptions(Case(nothing, nothing, nothing, gpu, Clocks(BOOST, 1e9)))
+    board = find("rtx 3070")
+    (usual,) = clock_assumptions(Case(nothing, nothing, nothing, board, default_clocks(board)))
+    assert "1.95 GHz, usual for its generation" in usual.message
 
 
 def test_a_guess_within_the_power_tolerance_ends_the_search():
