@@ -28,7 +28,7 @@ struct Settings {
     std::int32_t block_cycles;    // from a free slot to the first instruction of the next block
     std::int32_t warp_cycles;     // between the first instructions of the warps of a block
 
-    std::int32_t jump_cycles;     // until a warp has its next instruction, where that does not follow in memory
+    std::int32_t jump_cycles;  // until a warp has its next instruction, where that does not follow in memory
 
     std::int32_t l0_lines;
     std::int32_t l0_miss_cycles;

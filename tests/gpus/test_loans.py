@@ -37,14 +37,14 @@ def test_another_generation_is_another_compute_capability() -> None:
         assert gpu.capability.version not in versions
     assert foreign_loans(find("h200")) == foreign_loans(find("rtx 3080")) == ()
     said = "; ".join(map(str, foreign_loans(find("rtx 2080"))))
-    assert said.startswith("DRAM latency, ")
+    assert said.startswith("DRAM latency: ")
     assert "measured on Tesla V100 PCIe 16GB, another generation (compute capability 7.0)" in said
 
 
 def test_gpus_show_names_the_lender_beside_the_value() -> None:
     shown = {field.name: field.shown for field in describe(find("rtx 2080")) if field.section == "memory"}
     assert shown["l2_latency"] == "236 cycles, of GeForce RTX 2070"
-    assert shown["l2_bandwidth"].endswith(", of Tesla V100 PCIe 16GB")
+    assert shown["l2_bandwidth"].endswith(", of Tesla T4")
     assert {f.shown for f in describe(find("rtx 2070")) if f.name == "l2_latency"} == {"236 cycles"}
 
 
@@ -90,3 +90,21 @@ def test_a_clock_of_ones_own_is_not_overruled_by_one_that_was_observed(
     (user_gpus / "mine.toml").write_text(f'name = "M"\ninherits = "rtx 4090"\n[values]\n{given}\n')
     found = default_clocks(find("M"))
     assert (found.sm, found.memory) == clocks
+
+
+def test_no_bandwidth_is_taken_from_another_generation() -> None:
+    """A share of a peak says nothing of another architecture: there the model's own constant counts."""
+    for gpu in find_many("all"):
+        for loan in loans(gpu):
+            if any("bandwidth" in field for field in loan.fields):
+                assert find(loan.lender).capability.arch.split()[0] == gpu.capability.arch.split()[0]
+    assert find("b200").memory.dram_bandwidth is None
+
+
+def test_a_copy_is_as_much_slower_than_reads_as_where_both_were_measured() -> None:
+    mine, theirs = find("h800-pcie").memory, find("h200").memory
+    assert mine.dram_copy_bandwidth and mine.dram_bandwidth and theirs.dram_copy_bandwidth
+    share = theirs.dram_copy_bandwidth / (theirs.dram_bandwidth or 0.0)
+    assert mine.dram_copy_bandwidth / mine.dram_bandwidth == pytest.approx(share)
+    volta = find("v100").memory  # 750 GB/s of one source, 867 and 809 of another
+    assert (volta.dram_bandwidth or 0.0) / find("v100").memory_bandwidth == pytest.approx(867 / 897, rel=0.01)

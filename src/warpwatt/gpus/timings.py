@@ -10,7 +10,8 @@ used.
 
 Values of a relative are carried over by what is invariant: latencies in cycles, L1 bandwidth per SM and
 cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
-bandwidth as a share of the theoretical one. The bandwidths of GDDR6 boards are measured without ECC, the T4's
+bandwidth as a share of the theoretical one; a copy's as a share of the reads' of the board that it was measured
+on. Bandwidths are never carried over from another generation. The bandwidths of GDDR6 boards are measured without ECC, the T4's
 aside; boards that ship with it on get what it leaves (``ecc_dram_share``).
 """
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.gpu import MEASURED_ON, MemoryTimings
 from warpwatt.gpus.board import Board
+from warpwatt.gpus.capabilities import capability
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile, Source
 
@@ -33,6 +35,8 @@ USED_KINDS = ("measured", "from_memory")
 OF_THE_FILE = "of the file"
 """Kind of what a board's own ``[memory]`` says: as it is, whatever the state of ECC."""
 _OF_DRAM = ("dram_bandwidth", "dram_copy_bandwidth")
+_BOTH = {"dram_read_bw_gbs", "dram_copy_bw_gbs"}
+"""Who measured both counts before who measured one of them: a copy is never faster than reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,19 @@ class Measurement:
 class _LazyBoard:
     """The board something was measured on, or is wanted for; read only if measurements must be scaled."""
 
-    def __init__(self, name: str, read: Callable[[], Board]) -> None:
+    def __init__(self, name: str, version: str, read: Callable[[], Board]) -> None:
         self.name = name
+        self.version = version
         self._read = read
 
     @cached_property
     def _board(self) -> Board:
         return self._read()
+
+    @property
+    def generation(self) -> str:
+        """Architecture, such as ``Ampere``."""
+        return capability(self.version).arch.split()[0]
 
     @property
     def boost(self) -> float:
@@ -106,15 +116,20 @@ _FIELDS: dict[str, tuple[_Read, str]] = {
     "graph_launch_interval": (_column("graph_launch_interval_us", 1e-6), ""),
     "h2d_bandwidth": (_column("h2d_gbs", 1e9), ""),
 }
+# Shares of a peak differ between architectures: of another nothing is taken, and the model's own constant counts.
+_OF_GENERATION = frozenset({"l1_bandwidth_per_sm_clock", "l2_bandwidth", *_OF_DRAM})
 # A copy to the device is limited by the host's link: measured on the board itself or not at all.
 _NOT_BORROWED = frozenset({"h2d_bandwidth"})
 
 
 @lru_cache(maxsize=128)
-def measurements(stem: str) -> tuple[str, tuple[Measurement, ...]]:
-    """Return the board of ``data/memory/STEM.toml`` and every row, simulators and model parameters too."""
+def measurements(stem: str) -> tuple[str, str, tuple[Measurement, ...]]:
+    """Return the board of ``data/memory/STEM.toml``, its compute capability and every row.
+
+    Simulators and model parameters too.
+    """
     file = DataFile(DATA / "memory" / f"{stem}.toml")
-    return file.text("gpu"), tuple(
+    return file.text("gpu"), file.text("capability", ""), tuple(
         Measurement(
             {
                 key: float(value)
@@ -139,7 +154,7 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
     ParseError
         If ``memory_from`` names a board without measurements, or ``[memory]`` holds nonsense.
     """
-    here = _LazyBoard(board.name, lambda: board)
+    here = _LazyBoard(board.name, board.capability, lambda: board)
     found: dict[str, float] = {}
     sources: dict[str, str] = {}
     relatives: dict[str, None] = {}
@@ -148,15 +163,19 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
             break
         own = there.name == here.name
         for name, (read, scale) in _FIELDS.items():
-            if name in found or (name in _NOT_BORROWED and not own):
+            if name in found or (not own and not _lends(name, there, here)):
                 continue
-            candidates = [(value, row) for row in rows if (value := read(row.values, there)) is not None]
+            whole = [row for row in rows if _BOTH <= row.values.keys()] if name in _OF_DRAM else []
+            known = ((read(row.values, there), row) for row in whole or rows)
+            candidates = [(value, row) for value, row in known if value is not None]
             if not candidates:
                 continue
             value, row = _median(candidates)
             found[name] = value if own or not scale else value * getattr(here, scale) / getattr(there, scale)
+            if name == "dram_copy_bandwidth" and _BOTH <= row.values.keys():
+                found[name] = found["dram_bandwidth"] * value / (row.values["dram_read_bw_gbs"] * 1e9)
             cited = str(row.source)
-            if name in _OF_DRAM and row.kind != OF_THE_FILE and (share := ecc_share(board)) < 1:
+            if name == "dram_bandwidth" and row.kind != OF_THE_FILE and (share := ecc_share(board)) < 1:
                 found[name] *= share
                 cited += f", of which ECC leaves {share:.0%}"
             if name == "l2_bandwidth" and not own:
@@ -169,6 +188,15 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
             if not own:
                 relatives[there.name] = None
     return MemoryTimings(**found, sources=sources, borrowed_from=", ".join(relatives))
+
+
+def _lends(name: str, there: _LazyBoard, here: _LazyBoard) -> bool:
+    """Whether a quantity of a relative says something about a board."""
+    return name not in _NOT_BORROWED and (name not in _OF_GENERATION or _alike(there, here))
+
+
+def _alike(there: _LazyBoard, here: _LazyBoard) -> bool:
+    return there.version == here.version or there.generation == here.generation
 
 
 def ecc_share(board: Board) -> float:
@@ -186,8 +214,8 @@ def _measured_boards(
     for stem in board.memory_from:
         if not (DATA / "memory" / f"{stem}.toml").is_file():
             board.file.fail(f"no measurements of {stem!r}", "memory_from", hint="see the folder data/memory")
-        name, rows = measurements(stem)
-        measured = here if name == board.name else _LazyBoard(name, partial(packaged, stem))
+        name, version, rows = measurements(stem)
+        measured = here if name == board.name else _LazyBoard(name, version, partial(packaged, stem))
         yield measured, [row for kind in USED_KINDS for row in rows if row.kind == kind]
 
 

@@ -28,8 +28,9 @@ from warpwatt.models.pipes import issue_slots, pipe_cycles
 DRAM_EFFICIENCY = 0.87
 """Achievable over theoretical DRAM bandwidth where nobody measured the board: mean of the boards of the
 packaged memory measurements (0.81-0.97)."""
-L2_BYTES_PER_SM_CLOCK = 32.0
-"""L2 bandwidth per SM and clock where nobody measured it: A100 80GB 36, L40 15, V100 22, H200 39."""
+L2_BYTES_PER_SM_CLOCK = {"HBM": 32.0, "": 16.0}
+"""L2 bandwidth per SM and clock where nobody measured it in a board's generation, by device memory: A100 80GB
+36, V100 22, H200 39; others A40 17, L40 15, RTX 4090 13, T4 20."""
 LINE_CYCLES = (0.77, 0.25)
 """L1 cycles per access = 0.77 + 0.25 per 128-byte line touched (fits Hopper within 0.12 cycles)."""
 
@@ -136,7 +137,13 @@ def l2_bandwidth(case: Case) -> tuple[float, float]:
         return measured * case.clocks.sm / gpu.boost_clock, 0.25 if gpu.memory.borrowed(
             "l2_bandwidth"
         ) else 0.10
-    return L2_BYTES_PER_SM_CLOCK * gpu.sm_count * case.clocks.sm, 0.35
+    typical = typical_l2_bytes(gpu) * gpu.sm_count
+    return max(typical, gpu.memory_bandwidth / gpu.boost_clock) * case.clocks.sm, 0.35
+
+
+def typical_l2_bytes(gpu: Gpu) -> float:
+    """Return L2's bytes per SM and clock where nobody measured them."""
+    return L2_BYTES_PER_SM_CLOCK["HBM" if gpu.memory_type.startswith("HBM") else ""]
 
 
 def _memory_roofs(case: Case) -> Iterator[Roof]:

@@ -8,7 +8,7 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.gpus.catalog import DATA
 from warpwatt.gpus.datafile import DataFile
 from warpwatt.models.latency import FALLBACK_CYCLES
-from warpwatt.models.roofs import DRAM_EFFICIENCY, L2_BYTES_PER_SM_CLOCK, SECTOR_BYTES
+from warpwatt.models.roofs import DRAM_EFFICIENCY, SECTOR_BYTES, typical_l2_bytes
 from warpwatt.published.wang_chu.memory import MemoryParameters
 
 FOLDER = DATA / "wangchu"
@@ -78,7 +78,7 @@ def _shared_latency(gpu: Gpu) -> float:
 def _fabric_delay(gpu: Gpu) -> float:
     """Return the core cycles between two sectors from L2 to one SM."""
     measured = gpu.memory.l2_bandwidth
-    per_clock = measured / gpu.boost_clock / gpu.sm_count if measured else L2_BYTES_PER_SM_CLOCK
+    per_clock = measured / gpu.boost_clock / gpu.sm_count if measured else typical_l2_bytes(gpu)
     return SECTOR_BYTES / per_clock
 
 
