@@ -10,9 +10,9 @@ used.
 
 Values of a relative are carried over by what is invariant: latencies in cycles, L1 bandwidth per SM and
 cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
-bandwidth as a share of the theoretical one; a copy's as a share of the reads' of the board that it was measured
-on. Bandwidths are never carried over from another generation. The bandwidths of GDDR6 boards are measured without ECC, the T4's
-aside; boards that ship with it on get what it leaves (``ecc_dram_share``).
+bandwidth as a share of the theoretical one; a copy's as a share of the reads' of the board that it was
+measured on. Bandwidths are never carried over from another generation. The bandwidths of GDDR6 boards are
+measured without ECC, the T4's aside; boards that ship with it on get what it leaves (``ecc_dram_share``).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _FIELDS: dict[str, tuple[_Read, str]] = {
     "graph_launch_interval": (_column("graph_launch_interval_us", 1e-6), ""),
     "h2d_bandwidth": (_column("h2d_gbs", 1e9), ""),
 }
-# Shares of a peak differ between architectures: of another nothing is taken, and the model's own constant counts.
+# Shares of a peak differ between architectures: of another nothing is taken, the model's own constant counts.
 _OF_GENERATION = frozenset({"l1_bandwidth_per_sm_clock", "l2_bandwidth", *_OF_DRAM})
 # A copy to the device is limited by the host's link: measured on the board itself or not at all.
 _NOT_BORROWED = frozenset({"h2d_bandwidth"})
@@ -129,18 +129,22 @@ def measurements(stem: str) -> tuple[str, str, tuple[Measurement, ...]]:
     Simulators and model parameters too.
     """
     file = DataFile(DATA / "memory" / f"{stem}.toml")
-    return file.text("gpu"), file.text("capability", ""), tuple(
-        Measurement(
-            {
-                key: float(value)
-                for key, value in row.items()
-                if isinstance(value, int | float) and key not in row.get("doubtful", ())
-            },
-            file.source(row.get("source")),
-            str(row.get("kind")),
-            str(row.get("note", "")),
-        )
-        for row in file.tables("measurement")
+    return (
+        file.text("gpu"),
+        file.text("capability", ""),
+        tuple(
+            Measurement(
+                {
+                    key: float(value)
+                    for key, value in row.items()
+                    if isinstance(value, int | float) and key not in row.get("doubtful", ())
+                },
+                file.source(row.get("source")),
+                str(row.get("kind")),
+                str(row.get("note", "")),
+            )
+            for row in file.tables("measurement")
+        ),
     )
 
 
@@ -165,14 +169,14 @@ def timings(board: Board, packaged: Callable[[str], Board]) -> MemoryTimings:
         for name, (read, scale) in _FIELDS.items():
             if name in found or (not own and not _lends(name, there, here)):
                 continue
-            whole = [row for row in rows if _BOTH <= row.values.keys()] if name in _OF_DRAM else []
+            whole = [row for row in rows if row.values.keys() >= _BOTH] if name in _OF_DRAM else []
             known = ((read(row.values, there), row) for row in whole or rows)
             candidates = [(value, row) for value, row in known if value is not None]
             if not candidates:
                 continue
             value, row = _median(candidates)
             found[name] = value if own or not scale else value * getattr(here, scale) / getattr(there, scale)
-            if name == "dram_copy_bandwidth" and _BOTH <= row.values.keys():
+            if name == "dram_copy_bandwidth" and row.values.keys() >= _BOTH:
                 found[name] = found["dram_bandwidth"] * value / (row.values["dram_read_bw_gbs"] * 1e9)
             cited = str(row.source)
             if name == "dram_bandwidth" and row.kind != OF_THE_FILE and (share := ecc_share(board)) < 1:

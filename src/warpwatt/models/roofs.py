@@ -90,11 +90,17 @@ def dram_bandwidth(case: Case) -> tuple[float, float]:
     """
     gpu, traffic = case.gpu, case.workload.dram
     measured = gpu.memory.dram_bandwidth or DRAM_EFFICIENCY * gpu.memory_bandwidth
-    own = gpu.memory.dram_bandwidth is not None and not gpu.memory.borrowed("dram_bandwidth")
     mixed = 2.0 * min(traffic.read, traffic.written) / traffic.total if traffic.total else 0.0
     reached = measured / (1.0 + mixed * turnaround(gpu))
     filled = fill_bandwidth(gpu, case.clocks)
-    return min(filled, reached * case.clocks.memory / gpu.memory_clock), 0.05 if own else 0.10
+    return min(filled, reached * case.clocks.memory / gpu.memory_clock), _dram_spread(gpu)
+
+
+def _dram_spread(gpu: Gpu) -> float:
+    """Return the spread of the achievable bandwidth: as measured on the board, on a relative, or nowhere."""
+    if gpu.memory.dram_bandwidth is None:
+        return 0.12
+    return 0.07 if gpu.memory.borrowed("dram_bandwidth") else 0.05
 
 
 def turnaround(gpu: Gpu) -> float:

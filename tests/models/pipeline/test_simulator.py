@@ -177,7 +177,7 @@ def test_jumps_out_of_the_cache_wait_for_instructions() -> None:
 
 
 def test_a_jump_waits_for_what_it_jumps_to() -> None:
-    """A loop of one warp that fits into L0 pays at its back edge, a straight line of the same length nothing."""
+    """A loop of one warp that fits into L0 pays at its back edge, a straight line nothing."""
     rows = table(64)
     alone = simulate(inputs(rows, repeats=4)).counters.cycles
     assert simulate(inputs(rows, repeats=4, jump_cycles=13)).counters.cycles == alone + 3 * 13

@@ -24,17 +24,13 @@ from warpwatt.models.pipeline.chip import ChipLaunch
 from warpwatt.models.pipeline.local_memory import local_misses
 from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
+from warpwatt.models.pipeline.spread import model_spreads
 from warpwatt.models.pipeline.streams import memory_pipe_accesses
 from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.pipeline.unequal import simulate_grid
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
 from warpwatt.models.roofs import atomics_roof, dram_bandwidth, l2_bandwidth
 from warpwatt.program.waits import SLEEP_SPREAD, sleeps
-
-MODEL_SPREAD = 0.15
-"""Standard deviation of log(measured / predicted) beyond what rates and assumptions explain. On the textbook
-kernels of docs/validation/time_models.md 0.12 holds 80 %, every program weighing the same; tuned kernels need
-more. How much it holds of programs not used is in time_unseen.md."""
 
 OFF_SM_CLOCK = ("dram",)
 """Units that do not run on the SMs' clock."""
@@ -241,7 +237,7 @@ def _draws(case: Case, seconds: float, busy: dict[str, float], asleep: float) ->
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
         f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
         clock_parameter(case.gpu): -case.clocks.spread * (1.0 - busy.get("dram", 0.0) ** 2),
-        "model:pipeline": MODEL_SPREAD,
+        **model_spreads(busy, case.kernel.name),
         "nanosleep": SLEEP_SPREAD * asleep,
     }
     for assumption in case.workload.assumptions:

@@ -1,0 +1,50 @@
+"""How far a measured time may lie from the simulated one: as far as what binds it is known.
+
+Standard deviations of log(measured / predicted) beyond what rates, clocks and assumptions explain, chosen by
+program on the development data of ``docs/validation/time_development.md`` (never on its test fifth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LATENCY = 0.18
+"""Where no unit is busy all the time: latencies, and what hides them, decide."""
+UNITS = {
+    "dram": 0.06,
+    "fp64": 0.09,
+    "sfu": 0.08,
+    "fp32": 0.10,
+    "int": 0.10,
+    "shared": 0.13,
+    "lsu": 0.13,
+    "l1": 0.20,
+    "issue": 0.22,
+    "atomics": 0.20,
+    "dispatch": 0.20,
+    "l2": 0.35,
+}
+"""By the unit that is busy all the time. Programs of the sample that it binds are this far off, a few with
+traffic that is not what they move left aside."""
+STEEPNESS = 4
+"""Power of a unit's busy share that counts as its part: at 0.84 half of the time is its own."""
+OWN = 0.5
+"""Part of the variance that is each kernel's own, and does not cancel between unlike ones."""
+
+
+def model_spreads(busy: Mapping[str, float], kernel: str) -> dict[str, float]:
+    """Return parameter to spread of a kernel whose units are ``busy`` for these shares of the time.
+
+    >>> streaming = model_spreads({"dram": 1.0, "lsu": 0.2}, "copy")
+    >>> round(sum(spread**2 for spread in streaming.values()) ** 0.5, 2)
+    0.06
+    >>> streaming.keys() & model_spreads({"dram": 1.0}, "reduce").keys()
+    {'model:pipeline'}
+    """
+    unit = max(busy, key=lambda name: busy[name], default="")
+    part = min(1.0, busy.get(unit, 0.0)) ** STEEPNESS
+    spread = ((part * UNITS.get(unit, LATENCY)) ** 2 + ((1.0 - part) * LATENCY) ** 2) ** 0.5
+    return {
+        "model:pipeline": spread * (1.0 - OWN) ** 0.5,
+        f"model:pipeline:{kernel}": spread * OWN**0.5,
+    }

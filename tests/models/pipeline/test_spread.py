@@ -1,0 +1,40 @@
+"""Intervals: as wide as what binds is uncertain, and of unlike kernels not the same draws."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from warpwatt.core.estimate import Estimate, Source
+from warpwatt.models.pipeline.spread import LATENCY, UNITS, model_spreads
+
+
+def total(busy: dict[str, float]) -> float:
+    return math.hypot(*model_spreads(busy, "k").values())
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_unit_that_is_always_busy_spreads_the_time_as_it_is_known(unit: str) -> None:
+    assert total({unit: 1.0, "other": 0.9}) == pytest.approx(UNITS[unit])
+
+
+def test_where_no_unit_is_busy_latencies_decide() -> None:
+    assert total({}) == total({"dram": 0.0}) == LATENCY
+    assert total({"dram": 0.3}) == pytest.approx(LATENCY, rel=0.02)
+
+
+def test_the_busier_the_memory_the_narrower_the_interval() -> None:
+    widths = [total({"dram": share / 20}) for share in range(19)]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_unlike_kernels_do_not_err_alike_and_like_ones_do() -> None:
+    """A ratio of two kernels is as uncertain as one of them; of two configurations of one it is not."""
+    one, same, unlike = (
+        Estimate.spread(1.0, model_spreads({"issue": 1.0}, kernel), "s", Source.MODELLED)
+        for kernel in ("a", "a", "b")
+    )
+    alike, apart = (one.combine(other, lambda x, y: x / y, "") for other in (same, unlike))
+    assert alike.low == alike.high == 1.0
+    assert math.log(apart.high / apart.low) == pytest.approx(2 * 1.2816 * UNITS["issue"], rel=0.15)
