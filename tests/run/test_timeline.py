@@ -94,3 +94,12 @@ def test_moving_nothing_takes_no_time(line):
     assert line.copy(3.0, copy(0)) == 3.0
     assert line.copy(3.0, copy(8, CopyKind.HOST_TO_HOST)) == 3.0
     assert not line.spans
+
+
+def test_the_steps_of_power_add_up_to_the_energy(line):
+    line.launch(0.0, "k", 0, LONG, 50.0, 1, graph=False)
+    line.launch(2 * LONG, "k", 0, LONG, 80.0, 2, graph=False)
+    steps = line.steps()
+    whole = sum(span.energy for span in line.spans) + line.idle_energy
+    assert sum((end - start) * watts for start, end, watts in steps) == pytest.approx(whole)
+    assert max(watts for _, _, watts in steps) == pytest.approx(80.0 / LONG)

@@ -16,6 +16,8 @@ from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
 from warpwatt.gpus.loans import loans
 from warpwatt.models.bounds import dram_peak, unit_flops
+from warpwatt.models.component.waiting import waiting_watts
+from warpwatt.models.sensor import launches_to_fill, sensor, shown
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.learned import effect_sentence, learned_parts
 from warpwatt.render.method import method_text
@@ -282,6 +284,7 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
         ordered = sorted(parts.items(), key=lambda part: -part[1])[:4]
         listed = ", ".join(f"{component_name(name)} {percent(joules / whole)}" for name, joules in ordered)
         yield Finding("Energy", f"{interval(prediction.energy)} per launch: {listed}.")
+        yield from _reading(prediction)
     if prediction.limited_by_power:
         limit = si(case.gpu.power_limit, "W") if case.gpu.power_limit else "its power limit"
         yield Finding(
@@ -290,6 +293,22 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
             f"{si(case.gpu.boost_clock, 'Hz')}.",
             fix="--clock",
         )
+
+
+def _reading(prediction: Prediction) -> Iterator[Finding]:
+    """Yield what the board's sensor shows of a launch that is shorter than it averages."""
+    gpu, seconds = prediction.case.gpu, prediction.time.value
+    window = sensor(gpu).window
+    waiting = waiting_watts(gpu) if gpu.rated_power is not None else None
+    if seconds >= window or waiting is None:
+        return
+    one = shown(prediction.power.value, seconds, waiting, window)
+    many = launches_to_fill(seconds, prediction.launch_overhead.value, window)
+    yield Finding(
+        "Energy",
+        f"The board's sensor averages over {si(window, 's')}: it shows {si(one, 'W')} of one launch "
+        f"({si(waiting, 'W')} between launches) and {si(prediction.power.value, 'W')} only after {many} in a row.",
+    )
 
 
 def watts(prediction: Prediction) -> Iterator[Finding]:

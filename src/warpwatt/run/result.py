@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warpwatt.core.estimate import Estimate
+from warpwatt.models.sensor import largest_reading, sensor
 from warpwatt.run.timeline import COMPUTING, Kind, Span
 
 if TYPE_CHECKING:
@@ -75,6 +76,16 @@ class GpuRun:
     busy: float
     idle: float
     idle_energy: float
+    peak: float = 0.0
+    """Watts while it draws most."""
+    reading: float = 0.0
+    """Watts of the largest reading that the board's sensor would give."""
+
+    @property
+    def mean_power(self) -> float:
+        """Watts from the first work to the last."""
+        whole = self.busy + self.idle
+        return self.energy / whole if whole else 0.0
 
     @property
     def host(self) -> float:
@@ -172,6 +183,7 @@ def _failures(device: Device) -> Iterator[str]:
 
 def _gpu_run(device: Device, number: int) -> GpuRun:
     line = device.timelines[number]
+    steps = line.steps()
     found = tuple(predicted.predictions[number] for predicted in device.predicted)
     return GpuRun(
         gpu=device.gpus[number].name,
@@ -189,6 +201,8 @@ def _gpu_run(device: Device, number: int) -> GpuRun:
         busy=line.busy,
         idle=line.idle,
         idle_energy=line.idle_energy,
+        peak=max((watts for _, _, watts in steps), default=0.0),
+        reading=largest_reading(steps, sensor(line.gpu).window),
     )
 
 

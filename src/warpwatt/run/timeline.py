@@ -8,6 +8,7 @@ time; copies to and from the host have an engine each (as :mod:`warpwatt.jobs.ap
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.core.gpu import Gpu
+    from warpwatt.models.sensor import Step
     from warpwatt.run.libraries.costs import Cost
     from warpwatt.run.protocol import CopyRecord
 
@@ -213,6 +215,22 @@ class Timeline:
         """
         kernels = _covered([span for span in self.spans if span.kind in COMPUTING])
         return (self._whole - kernels) * waiting_watts(self.gpu)
+
+    def steps(self) -> list[Step]:
+        """Return the power from the first work to the last: start, end and watts of each step."""
+        moments = sorted({moment for span in self.spans for moment in (span.start, span.end)})
+        changes = dict.fromkeys(moments, (0.0, 0))
+        for span in self.spans:
+            if span.seconds > 0:
+                rate, computes = span.energy / span.seconds, int(span.kind in COMPUTING)
+                for moment, sign in ((span.start, 1), (span.end, -1)):
+                    watts, running = changes[moment]
+                    changes[moment] = watts + sign * rate, running + sign * computes
+        waiting, watts, running, found = waiting_watts(self.gpu), 0.0, 0, []
+        for start, end in itertools.pairwise(moments):
+            watts, running = watts + changes[start][0], running + changes[start][1]
+            found.append((start, end, watts + (0.0 if running else waiting)))
+        return found
 
     @property
     def _whole(self) -> float:

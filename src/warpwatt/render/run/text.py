@@ -54,6 +54,11 @@ def _headline(result: RunResult, run: GpuRun) -> Panel:
     facts.add_row(
         "Idle", f"{si(run.idle, 's')} between them; {si(run.idle_energy, 'J')} while no kernel runs"
     )
+    facts.add_row(
+        "Power",
+        f"{si(run.mean_power, 'W')} on average, {si(run.peak, 'W')} at most; "
+        f"the board's sensor would read {si(run.reading, 'W')} at most",
+    )
     facts.add_row("Host", f"{si(run.host, 's')}, measured on this machine")
     return panel(facts, plain(result.program.rpartition("/")[2]), run.gpu)
 
