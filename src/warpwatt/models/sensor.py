@@ -37,7 +37,7 @@ SENSORS = {
     "Turing": _WHOLE,
     "Ampere": _WHOLE,
 }
-"""Capability or architecture to its sensor: Yang, Adamek and Armour, "Part-time Power Measurements" (SC 2024)."""
+"""Capability or architecture to its sensor (Yang, Adamek and Armour, Part-time Power Measurements, 2024)."""
 
 
 def sensor(gpu: Gpu) -> Sensor:
@@ -74,8 +74,8 @@ def largest_reading(steps: Sequence[Step], window: float) -> float:
 
     The mean over a sliding window is largest where the window begins or ends with a step.
 
-    >>> largest_reading([(0.0, 0.1, 50.0), (0.1, 0.15, 250.0), (0.15, 1.0, 50.0)], 0.1)
-    150.0
+    >>> round(largest_reading([(0.0, 0.1, 50.0), (0.1, 0.15, 250.0), (0.15, 1.0, 50.0)], 0.1))
+    150
     """
     if not steps:
         return 0.0

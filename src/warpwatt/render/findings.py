@@ -303,11 +303,11 @@ def _reading(prediction: Prediction) -> Iterator[Finding]:
     if seconds >= window or waiting is None:
         return
     one = shown(prediction.power.value, seconds, waiting, window)
-    many = launches_to_fill(seconds, prediction.launch_overhead.value, window)
+    many, full = launches_to_fill(seconds, prediction.launch_overhead.value, window), prediction.power.value
     yield Finding(
         "Energy",
         f"The board's sensor averages over {si(window, 's')}: it shows {si(one, 'W')} of one launch "
-        f"({si(waiting, 'W')} between launches) and {si(prediction.power.value, 'W')} only after {many} in a row.",
+        f"({si(waiting, 'W')} between launches) and {si(full, 'W')} only after {many} in a row.",
     )
 
 
