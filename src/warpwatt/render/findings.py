@@ -16,7 +16,6 @@ from warpwatt.core.units import binary_bytes, si
 from warpwatt.core.warps import Stall
 from warpwatt.gpus.loans import loans
 from warpwatt.models.bounds import dram_peak, unit_flops
-from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.sensor import launches_to_fill, sensor, shown
 from warpwatt.render.figures import count, interval, percent, plural
 from warpwatt.render.learned import effect_sentence, learned_parts
@@ -297,6 +296,8 @@ def energy(prediction: Prediction) -> Iterator[Finding]:
 
 def _reading(prediction: Prediction) -> Iterator[Finding]:
     """Yield what the board's sensor shows of a launch that is shorter than it averages."""
+    from warpwatt.models.component.waiting import waiting_watts  # brings numpy, which renderers do without
+
     gpu, seconds = prediction.case.gpu, prediction.time.value
     window = sensor(gpu).window
     waiting = waiting_watts(gpu) if gpu.rated_power is not None else None
