@@ -50,7 +50,9 @@ _SIZES = re.compile(r"N=(\d+),K=(\d+),")
 PROTOCOL = """\
 ## A Triton kernel: published choices
 
-No public data set of times of Triton configurations was found. Published are the *choices* that searches on a
+Times of near-best configurations of one Triton kernel are public
+([mixture of experts](mixture_of_experts.md)), those of whole searches were not found. Published are the
+*choices* that searches on a
 GPU made; here those of SGLang for an int8 matrix multiplication on the A100 (`autotuners_triton.py` names
 files and commits), each the fastest of its script's space, {space} configurations in the version at hand.
 Our own kernel of that shape is ranked by
