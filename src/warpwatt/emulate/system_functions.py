@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from warpwatt.emulate import device_launch
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.printf import formatted
 from warpwatt.emulate.tensor_memory import FUNCTIONS as TENSOR_MEMORY
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.emulate.device_heap import DeviceHeap
+    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.tensor_memory import Side
 
     Bits = NDArray[np.uint64]
@@ -31,12 +33,13 @@ if TYPE_CHECKING:
 
 LONGEST_STRING = 65536
 _PIECE = 256
-SIGNATURES: dict[str, tuple[tuple[Type, ...], Type | None]] = {
+SIGNATURES: dict[str, tuple[tuple[Type | tuple[Type, ...], ...], Type | None]] = {
     "vprintf": ((Type.I64, Type.I64), Type.I32),
     "__assertfail": ((Type.I64, Type.I64, Type.I32, Type.I64, Type.I64), None),
     "malloc": ((Type.I64,), Type.I64),
     "free": ((Type.I64,), None),
     "cudaGraphSetConditional": ((Type.I64, Type.I32), None),
+    **device_launch.SIGNATURES,
 }
 """Parameters and result of each (CUDA's device functions as the compiler declares them)."""
 
@@ -52,6 +55,15 @@ class Caller(Protocol):
     @property
     def heap(self) -> DeviceHeap:
         """What ``malloc`` allocates from."""
+        ...
+
+    @property
+    def buffers(self) -> dict[int, ChildLaunch]:
+        """Launches whose parameters are being written, by the address where they lie."""
+        ...
+
+    def launch(self, child: ChildLaunch) -> None:
+        """Run a kernel once this one has ended."""
         ...
 
     def side(self, step: int) -> Side:
@@ -126,6 +138,7 @@ SYSTEM_FUNCTIONS: dict[str, Function] = {
     "malloc": _malloc,
     "free": _free,
     "wgmma": wgmma,
+    **device_launch.LAUNCH_FUNCTIONS,
     **TENSOR_MEMORY,
 }
 """By the name that CALL gives them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from warpwatt.core.errors import LaunchError, WarpWattError
 from warpwatt.core.launch import Dim3, Launch
+from warpwatt.emulate.device_launch import kernel_address
 from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.gpus import check_launch, occupancy
 from warpwatt.native.demangle import demangle
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from warpwatt.compose import Choice
     from warpwatt.core.gpu import Clocks, Gpu
     from warpwatt.core.prediction import Prediction
-    from warpwatt.core.program import Kernel
+    from warpwatt.core.program import Kernel, Program
     from warpwatt.run.records import Record
 
 NANO = 1e-9
@@ -83,6 +84,8 @@ class Pending:
     record: Record
     request: Request | None = None
     graph: bool = False
+    is_child: bool = False
+    """Whether a kernel has launched it, and it has no place on the timelines so far."""
 
 
 @dataclass(slots=True)
@@ -406,19 +409,41 @@ class Device:
             patience = math.inf  # the program reads without asking
         while self._unexecuted:
             work = self._unexecuted[0]
+            if work.is_child:
+                self._unexecuted[0] = replace(work, is_child=False)
+                self._place_one(work)
+                continue
             if before is not None and work.request is before:
                 return
             if self.computes and work.request is not None:
                 self._execute_launch(work.request, patience)
                 if work.request.number in self.executor.postponed:
                     return
-            self._unexecuted.pop(0)
+            self._unexecuted[:1] = self._children(work)
             if not self.computes:
                 self._skip(work)
             elif isinstance(work.record, p.Free):
                 self.allocations.remove(work.record.address)
             elif isinstance(work.record, p.CopyRecord) and not self.executor.given_up:
                 self._move(work.record)
+
+    def _children(self, parent: Pending) -> list[Pending]:
+        """Return what a kernel that was executed has launched: it runs next, before all that comes behind."""
+        launched, self.executor.launched = self.executor.launched, []
+        if parent.request is None or not launched:
+            return []
+        module, target = self._functions[parent.request.function].module, self.gpus[0].target
+        names = {kernel_address(name): name for name in module.entries(target)}
+        found = []
+        for child in launched:
+            name = names[child.kernel]
+            self._functions.setdefault(child.kernel, Function(module, name))
+            own = child.parameters[: _parameter_bytes(module.kernel(name, target).program())]
+            launch = Launch(grid=child.grid, block=child.block, dynamic_shared=child.shared)
+            self._launches += 1
+            one = Request(self._launches, child.kernel, name, launch, own, parent.request.stream)
+            found.append(Pending(parent.host, parent.record, one, is_child=True))
+        return found
 
     def _skip(self, work: Pending) -> None:
         """Know what was written by work whose results are on file."""
@@ -598,6 +623,12 @@ class Device:
         """Predict what was asked for and not predicted yet."""
         self._place()
         self.ended = True
+
+
+def _parameter_bytes(program: Program) -> int:
+    """Return the size of a kernel's parameter block."""
+    at = parameter_offsets(program)
+    return max((at[one.name] + one.size for one in program.parameters), default=0)
 
 
 def _cost(prediction: Prediction, scale: float) -> tuple[float, float]:

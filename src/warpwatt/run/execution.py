@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Kernel
     from warpwatt.emulate.arena import ArenaMemory
+    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Context
     from warpwatt.run.launches import Request
@@ -67,6 +68,8 @@ class Executor:
     """Launches whose results memory held already."""
     postponed: set[int] = field(default_factory=set)
     """Numbers of launches that were begun and left, as nothing has needed their results so far."""
+    launched: list[ChildLaunch] = field(default_factory=list)
+    """What the last launch has launched itself, in order: it is to be executed next."""
     _memories: dict[int, ArenaMemory] = field(default_factory=dict)
     """The device as each module sees it: its heap, and variables that the host has not registered."""
 
@@ -136,6 +139,7 @@ class Executor:
         outcome = execute(routine, context, memory, cancelled=is_over)
         self.instructions += outcome.warp_instructions
         self.output.append(outcome.printed.encode())
+        self.launched += outcome.launched if outcome.stop is Stop.DONE else ()
         return outcome
 
     def _give_up(self, request: Request, reason: str) -> None:

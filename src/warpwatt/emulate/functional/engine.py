@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.functional.block_text import Tables
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
@@ -68,6 +69,8 @@ class Outcome:
         Instructions without semantics that were executed, their results taken as 0 -> opcode.
     printed
         What the kernel has written with ``printf``, and of assertions that failed, block by block.
+    launched
+        What the kernel has launched, block by block: it is not executed here.
     """
 
     stop: Stop
@@ -76,6 +79,7 @@ class Outcome:
     seconds: float = 0.0
     unknown: Mapping[int, str] = field(default_factory=dict)
     printed: str = ""
+    launched: tuple[ChildLaunch, ...] = ()
 
 
 def execute(
@@ -191,6 +195,7 @@ class _Worker:
         self.warp_instructions, self.seconds = 0, 0.0
         self.error: BaseException | None = None
         self.printed: list[tuple[int, str]] = []
+        self.launched: list[tuple[int, ChildLaunch]] = []
         self.ran: set[int] = set()
         """Basic blocks with instructions without semantics that were executed."""
         self._machine_running: Machine | None = None
@@ -239,7 +244,7 @@ class _Worker:
     def _machine(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
         text, context, memory = self._made_of
         machine = Machine(text, context, memory, blocks, limits, spare=min(len(blocks), _MOST_WAITING))
-        machine.caller.printed = self.printed
+        machine.caller.printed, machine.caller.launched = self.printed, self.launched
         machine.record["code.dispatch"] = self._dispatch
         machine.record["launch.first_turn"] = _FIRST_TURN
         return machine
@@ -282,8 +287,10 @@ def _outcome(workers: Sequence[_Worker]) -> Outcome:
     seconds = sum(worker.seconds for worker in workers)
     lines = sorted((line for worker in workers for line in worker.printed), key=lambda line: line[0])
     printed = "".join(text for _, text in lines)
+    made = sorted((one for worker in workers for one in worker.launched), key=lambda one: one[0])
+    launched = tuple(child for _, child in made)
     stopped = [worker for worker in workers if worker.stop is not Stop.DONE]
     if not stopped:
-        return Outcome(Stop.DONE, instructions, seconds=seconds, printed=printed)
+        return Outcome(Stop.DONE, instructions, seconds=seconds, printed=printed, launched=launched)
     first = min(stopped, key=lambda worker: worker.fault.block if worker.fault else 1 << 62)
     return Outcome(first.stop, instructions, first.fault, seconds, printed=printed)

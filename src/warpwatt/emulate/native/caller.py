@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.launch import Dim3
     from warpwatt.emulate.device_heap import DeviceHeap
+    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
 
@@ -58,6 +59,10 @@ class WarpCaller:
     context: Context
     memory: DeviceMemory
     printed: list[tuple[int, str]] | None = field(default=None)
+    launched: list[tuple[int, ChildLaunch]] | None = field(default=None)
+    """Takes what kernels launch, as ``printed`` takes what they write."""
+    buffers: dict[int, ChildLaunch] = field(default_factory=dict)
+    """Launches whose parameters are being written, by the address where they lie."""
     _tensors: dict[int, NDArray[np.uint32]] = field(default_factory=dict)
     """Tensor memory by the block's number in the grid, of the last blocks that used theirs."""
     _columns: dict[int, int] = field(default_factory=dict)
@@ -94,6 +99,11 @@ class WarpCaller:
         """Write to the program's output."""
         if self.printed is not None:
             self.printed.append((self._block, text))
+
+    def launch(self, child: ChildLaunch) -> None:
+        """Run a kernel once this one has ended."""
+        if self.launched is not None:
+            self.launched.append((self._block, child))
 
     def describe(self, lane: int) -> str:
         """Return ``block: [0,0,0], thread: [31,0,0]``."""

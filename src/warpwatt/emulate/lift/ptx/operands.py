@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import (
@@ -19,6 +20,7 @@ from warpwatt.core.program import (
     Vector,
 )
 from warpwatt.emulate.builder import Builder
+from warpwatt.emulate.device_launch import GET_BUFFER, kernel_address
 from warpwatt.emulate.ir import Type
 from warpwatt.emulate.layout import SLOT_BITS, WINDOWS, layout
 from warpwatt.emulate.lift.driver import UncoveredError
@@ -139,6 +141,8 @@ class PtxBuilder(Builder):
         try:
             return self.layout.address(name)
         except KeyError:
+            if _launches_kernels(self.program):
+                return kernel_address(name)
             raise UncoveredError from None
 
     def address(self, operand: Operand, space: str = "") -> Value:
@@ -188,6 +192,12 @@ class PtxBuilder(Builder):
         self.converge(self.read(mask, Type.I32))
         if key is not None:
             self.converged = (len(self.blocks), key)
+
+
+@lru_cache(maxsize=64)
+def _launches_kernels(program: Program) -> bool:
+    """Whether a program launches kernels, whose addresses it passes on."""
+    return any(GET_BUFFER in i.targets for i in program.instructions)
 
 
 def _integer(type_: Type) -> Type:

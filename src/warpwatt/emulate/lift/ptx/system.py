@@ -30,20 +30,32 @@ def call_system(b: PtxBuilder, i: Instruction) -> None:
     given = vectors[-1].elements
     if len(given) != len(types):
         raise UncoveredError
-    args = [_cell(b, operand, type_) for operand, type_ in zip(given, types, strict=True)]
+    args = [cell for operand, type_ in zip(given, types, strict=True) for cell in _cells(b, operand, type_)]
     if name == "cudaGraphSetConditional":
         handle, value = (b.get(cell) for cell in args)
         b.store("global", handle, value)  # a handle is the address of its value (native/runtime/work.h)
+        return
+    if name == "__cudaCDP2Malloc":
+        place, size = (b.get(cell) for cell in args)
+        b.store("generic", place, *b.call("malloc", (), (Type.I64, 1), size))
+        b.set(_cell(b, vectors[0].elements[0], Type.I32), b.const(Type.I32, 0))
         return
     (made,) = b.call(name, (), (result or Type.I32, 1), *(b.get(cell) for cell in args))
     if result is not None:
         b.set(_cell(b, vectors[0].elements[0], result), made)
 
 
-def _cell(b: PtxBuilder, operand: Operand, type_: Type) -> str:
+def _cells(b: PtxBuilder, operand: Operand, type_: Type | tuple[Type, ...]) -> list[str]:
+    """Return the registers that hold a parameter: one, or those of a structure of words."""
+    if isinstance(type_, Type):
+        return [_cell(b, operand, type_)]
+    return [_cell(b, operand, word, 4 * place) for place, word in enumerate(type_)]
+
+
+def _cell(b: PtxBuilder, operand: Operand, type_: Type, offset: int = 0) -> str:
     """Return the register that holds what a call passes."""
     if not isinstance(operand, Symbol):
         raise UncoveredError
-    cell = f"[{operand.name}+0]"
+    cell = f"[{operand.name}+{offset}]"
     b.declare(cell, type_)
     return cell
