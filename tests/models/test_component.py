@@ -5,18 +5,19 @@ import math
 import numpy as np
 import pytest
 
-from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.arguments import Fill, parse_arguments
 from warpwatt.core.case import Profile
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Source
 from warpwatt.core.execution import Footprint
 from warpwatt.core.gpu import Calibration, Clocks
-from warpwatt.gpus import find_many, missing
+from warpwatt.gpus import find, find_many, missing
 from warpwatt.models.component import Component
-from warpwatt.models.component.activity import active_sms, activity, reads_by_buffer
+from warpwatt.models.component.activity import Activity, active_sms, activity, reads_by_buffer
 from warpwatt.models.component.features import physical_features
 from warpwatt.models.component.model import voltage_draws
-from warpwatt.models.component.parameters import COMPONENTS, parameters
+from warpwatt.models.component.no_work import all_readings
+from warpwatt.models.component.parameters import COMPONENTS, loads, parameters, static_loads
 from warpwatt.models.component.voltage import VoltageCurve
 from warpwatt.models.registry import power_model, power_models
 from warpwatt.models.roofline import Roofline
@@ -216,3 +217,35 @@ def test_features_have_the_same_names_for_every_case_and_hold_the_prior(toy):
     assert list(found[0]) == list(found[1])
     assert all(math.isfinite(value) for features in found for value in features.values())
     assert found[0]["component.total"] == pytest.approx(predicted(cases[0]).power.value)
+
+
+def test_boards_without_work_draw_what_was_read():
+    errors = []
+    for board, found in all_readings().items():
+        gpu = find(board)
+        known = parameters(gpu)
+        for reading in found:
+            clocks = Clocks(reading.clock, gpu.compute_memory_clock or gpu.memory_clock)
+            static = static_loads(gpu, clocks, known, active_sms=0.0, temperature_c=reading.temperature_c)
+            said = math.fsum(known.coefficients[name].value * load for name, load in static.items())
+            errors.append(abs(said / reading.watts - 1.0))
+    assert max(errors) < 0.3
+    assert math.fsum(errors) / len(errors) < 0.08
+
+
+@pytest.mark.parametrize(("board", "read"), [("rtx 4090", 68.3), ("l4", 32.0), ("h200", 121.0)])
+def test_one_block_draws_little_more_than_none(toy, board, read):
+    """SMs without a block are clock-gated."""
+    assert predicted(toy.case(toy.execution(blocks=1, fmas=400), board)).power.value < 1.35 * read
+
+
+def test_zeros_reach_tensor_instructions_more_than_others(toy):
+    gpu = toy.case().gpu
+    known = parameters(gpu)
+    work = Activity(1.0, {"tensor": 1e12, "fp32": 1e9}, {})
+    factors = known.toggles[Fill.ZEROS], known.tensor_toggles[Fill.ZEROS]
+    clocks = Clocks(gpu.boost_clock, gpu.memory_clock)
+    some = loads(gpu, clocks, work, 1.0, known, toggle=factors[0], tensor_toggle=factors[1])
+    full = loads(gpu, clocks, work, 1.0, known)
+    assert some["tensor"] / full["tensor"] == pytest.approx(0.3)
+    assert some["fp32"] / full["fp32"] == pytest.approx(0.6)
