@@ -165,3 +165,24 @@ def test_a_kernel_that_was_not_followed_is_named(project: Path):
     assert other.not_followed == "not emulated: a reason"
     text = render([Ranking("a100", Objective.TIME, 0.8, (other,))], Context(colour=False))
     assert "! a: not emulated: a reason" in text
+
+
+GLUON = """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def copy(x, y, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout=layout)
+    gl.store(y + at, gl.load(x + at, mask=at < n), mask=at < n)
+"""
+
+
+def test_functions_of_gluon_are_predicted_too(tmp_path: Path):
+    file, n = tmp_path / "copy.py", 1 << 22
+    file.write_text(GLUON)
+    launch = LaunchText(grid="n/BLOCK", arg=(f"n={n}", "x=f32[n]", "y=f32[n]"))
+    (p,) = session(file, "BLOCK=1024").run(launch)
+    assert p.case.workload.dram.read == pytest.approx(4 * n, rel=0.02)
+    assert p.time.value > 4 * n / p.case.gpu.memory_bandwidth

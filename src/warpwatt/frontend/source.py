@@ -86,6 +86,9 @@ def kind_of(source: Source) -> Kind:
         return Kind.CUDA
     if suffix == ".ptx":
         raise InputError("no .version directive: not PTX", file=source.name, line=1)
+    if suffix == ".py":
+        hint = "predict, explain, rank and tune read Triton functions of a file"
+        raise InputError("Python is not read here", file=source.name, hint=hint)
     raise InputError(
         "neither CUDA C++ (no __global__), nor PTX, nor a binary",
         file=source.name,

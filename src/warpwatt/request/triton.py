@@ -62,12 +62,19 @@ def compiled(kernel: Any, arguments: Mapping[str, object], target: str) -> Any:
     options = {name: values.pop(name) for name in said}
     signature, constants, attributes = specialised(function, values)
     triton = _package()
-    source = triton.compiler.ASTSource(function, signature, constants, attributes)
+    source = _source_kind(triton, function)(function, signature, constants, attributes)
     gpu = importlib.import_module("triton.backends.compiler").GPUTarget("cuda", target_number(target), 32)
     try:
         return triton.compile(source, target=gpu, options=options)
     except Exception as error:  # Triton's compiler stages raise whatever type is at hand
         raise _refusal(error, function, target) from error
+
+
+def _source_kind(triton: Any, function: Any) -> Any:
+    """Return the class of a function's source: Gluon, Triton's language of explicit layouts, has its own."""
+    if getattr(function, "is_gluon", lambda: False)():
+        return importlib.import_module("triton.experimental.gluon._runtime").GluonASTSource
+    return triton.compiler.ASTSource
 
 
 def unwrapped(kernel: Any, arguments: Mapping[str, object]) -> tuple[Any, dict[str, object]]:
