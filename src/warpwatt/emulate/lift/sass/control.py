@@ -84,6 +84,12 @@ def branch(step: Step) -> None:
     step.b.branch(to, condition)
 
 
+@lifts("USETMAXREG.TRY_ALLOC", knows="CTAPOOL")
+def allocate_registers(step: Step) -> None:
+    """Get more registers: there always are some."""
+    step.set(step.operands[0], step.b.true())
+
+
 @lifts("BRX", "JMX", "BRXU", "JMXU", knows="INC DEC")
 def branch_indirect(step: Step) -> None:
     """Jump to an address in registers plus a number, which for BRX counts from the next instruction."""
