@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.emulate.lift.sass.machine import execute
 from warpwatt.emulate.formats import decode
 from warpwatt.emulate.fragments import fragment
 from warpwatt.emulate.functions import scaled_mma
@@ -157,3 +158,15 @@ def test_scaled_mma_is_that_of_matrices():
     right = decode(b, "e2m1") * np.repeat(decode(b_scales.astype(np.uint64), "e4m3"), 16, axis=1).T
     got = fragment("c", m, n, 32).gather(found).astype(np.uint32).view(np.float32)
     assert (got == (left @ right + c).astype(np.float32)).all()
+
+
+def test_registers_from_the_pool_are_always_there():
+    found = execute(["USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8"], {"UP0": np.zeros(32)}, ["UP0"])
+    assert (found["UP0"] == 1).all()
+
+
+def test_lanes_whose_register_differs_from_the_first_ones():
+    values = np.arange(32) % 3 + 5
+    found = execute(["R2UR P1, UR4, R2"], {"R2": values, "P1": np.zeros(32)}, ["P1", "UR4"])
+    assert (found["P1"] == (values != 5)).all()
+    assert (found["UR4"] == 5).all()

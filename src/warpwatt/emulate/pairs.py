@@ -95,7 +95,7 @@ def _kinds(program: Program) -> Ints:
         opcode = instruction.opcode
         if opcode.startswith("SYNCS.EXCH"):
             kinds[instruction.index] = _MAKE
-        elif opcode.startswith(("SYNCS.ARRIVE", "ARRIVES", "UTCBAR")):
+        elif opcode.startswith(("SYNCS.ARRIVE", "ARRIVES", "UTCBAR", "UGETNEXTWORKID")):
             kinds[instruction.index] = _CHANGE
         elif opcode.startswith(("UTMALDG", "UBLKCP.S")):
             kinds[instruction.index] = _TELL

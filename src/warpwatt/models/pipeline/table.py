@@ -50,6 +50,8 @@ _FP64_RATE = 32
 _TWO_FMA_PIPES = 128
 BULK_COPIES = ("UBLKCP", "UBLKRED", "UBLKPF", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
 """Copies by the tensor memory accelerator."""
+_LOADS_IN_BULK = ("UTMALDG", "UBLKCP.S")
+"""Copies that write shared memory, from which products of warp groups read."""
 _OBJECT_USES = (
     ("SYNCS.EXCH", ObjectUse.MAKE),
     ("SYNCS.PHASECHK", ObjectUse.WAIT),
@@ -129,6 +131,10 @@ def _at_any_clock(program: Program, board: Board) -> Records:
         elif not _special(instruction, machine, row):
             _arithmetic(instruction, machine, row)
     _register_banks(program.instructions, table)
+    if any(i.opcode.startswith(_LOADS_IN_BULK) for i in program.instructions):
+        groups = table["operation"] == Operation.WARPGROUP_MMA
+        slower = table["tensor_cycles"][groups] * machine.values["group_beside_copies"]
+        table["tensor_cycles"][groups] = np.round(slower)
     return table
 
 
@@ -372,7 +378,8 @@ def _warp_group(instruction: Instruction, machine: Machine, row: np.void) -> Non
     math = flops * 16.0 / (rate / machine.sub_cores)
     read = _GROUP_DEPTH_BYTES * (columns + (0 if in_registers else _GROUP_ROWS))
     row["operation"] = Operation.WARPGROUP_MMA
-    row["tensor_cycles"] = max(1, round(max(math, read * machine.bank_cycles / LINE_BYTES)))
+    interval = max(math, read * machine.bank_cycles / LINE_BYTES) + v["group_interval_extra"]
+    row["tensor_cycles"] = max(1, round(interval))
     row["latency"] = v["group_register_latency" if in_registers else "group_shared_latency"] + math
     committed = any(isinstance(o, Symbol) and o.name.startswith("gsb") for o in instruction.operands)
     row["scoreboard"] = WARPGROUP_BOARD if committed else NO_SCOREBOARD

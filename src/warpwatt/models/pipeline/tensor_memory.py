@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from warpwatt.models.pipeline.machine import Machine
 
-IN_TENSOR_MEMORY = ("UTC", "LDTM", "STTM")
+IN_TENSOR_MEMORY = ("UTC", "LDTM", "STTM", "UGETNEXTWORKID")
 _DEPTH_BYTES = 32
 _DEPTH = 16
 """Of half precision, in elements; of all types K takes 32 bytes and as long."""
@@ -46,7 +46,7 @@ def fill_tensor_memory(
         size = next((b for m, b in _COPY_BYTES.items() if m in instruction.opcode.split(".")), _WIDEST_COPY)
         row["operation"], row["tensor_cycles"] = Operation.TENSOR_MEMORY_MMA, max(1, size // _OPERAND_BYTES)
         row["latency"] = machine.values["tensor_copy_latency"]
-    elif base == "UTCBAR":
+    elif base in ("UTCBAR", "UGETNEXTWORKID"):
         row["operation"], row["object_use"] = Operation.TENSOR_MEMORY_COMMIT, ObjectUse.CHANGE
         row["latency"] = machine.values["shared_latency"]
         row["operand_read_latency"] = machine.values["shared_store_read"]

@@ -44,7 +44,7 @@ _SHIFTED = {"SR_VIRTID": "warpid", "SR_VIRTCFG": "nwarpid"}
 _WIDE = {"SR_CLOCKLO": "clock64", "SR_GLOBALTIMERLO": "globaltimer"}
 
 
-@lifts("MOV", "UMOV", "MOV32I", knows="64 U32")
+@lifts("MOV", "UMOV", "MOV32I", knows="64 U32 SPILL")
 def move(step: Step) -> None:
     """Copy a register, a constant or a number."""
     require(len(step.operands) == 2, "move under a mask")
@@ -52,7 +52,7 @@ def move(step: Step) -> None:
     step.set(dest, step.value(source, Type.I64 if step.has("64") else Type.I32))
 
 
-@lifts("R2UR", knows="OR BROADCAST")
+@lifts("R2UR", knows="OR BROADCAST FILL")
 def register_to_uniform(step: Step) -> None:
     """Copy the first active lane's register to one of the warp.
 
@@ -67,6 +67,19 @@ def register_to_uniform(step: Step) -> None:
     if differs is not None:
         found = step.b.op(Op.NE, own, step.get(register_of(dest).name))
         step.set(differs, step.b.or_(step.get(differs.name), found) if step.has("OR") else found)
+
+
+@lifts("RPCMOV.32")
+def program_counter(step: Step) -> None:
+    """Copy from or to half of the register of return addresses."""
+    dest, source = step.operands
+    kept = next(o for o in (dest, source) if isinstance(o, Symbol))
+    require(kept.name in ("Rpc.LO", "Rpc.HI"))
+    step.b.declare(kept.name, Type.I32)
+    if isinstance(dest, Symbol):
+        step.b.set(dest.name, step.value(source))
+    else:
+        step.set(dest, step.b.get(kept.name))
 
 
 @lifts("S2R", "S2UR")

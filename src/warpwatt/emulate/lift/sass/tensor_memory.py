@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from warpwatt.core.program import Address, Operand
-from warpwatt.emulate.ir import Type
+from warpwatt.emulate.ir import Op, Type
 from warpwatt.emulate.lift import barriers
 from warpwatt.emulate.lift.sass.asynchronous import first_lane_only
 from warpwatt.emulate.lift.sass.operands import is_predicate, is_zero, next_register, register_of, require
@@ -172,3 +172,38 @@ def commit(s: Step) -> None:
         s.b.guard = there if guard is None else s.b.and_(guard, there)
         barriers.arrive(s.b, "shared", s.b.or_(offset, s.b.i32(rank << _RANK_SHIFT)), s.b.i32(1))
     s.b.guard = guard
+
+
+# -- work of other blocks -----------------------------------------------------------------------------------
+
+
+_ANSWER_WORDS = 4
+
+
+@lifts("UGETNEXTWORKID", knows="BROADCAST SELFCAST")
+def next_work(s: Step) -> None:
+    """Ask for the work of a block that has not begun (clusterlaunchcontrol): there is none, all have begun.
+
+    Each block of the cluster gets the answer, zeros, and its barrier object the bytes.
+    """
+    answer, barrier = (s.get(register_of(o.base or o).name) for o in map(_plain, s.operands))
+    first_lane_only(s)
+    guard, offset = s.b.guard, s.b.i32((1 << _RANK_SHIFT) - 1)
+    ranks = range(_MOST_RANKS) if s.has("BROADCAST") else (None,)
+    for rank in ranks:
+        if rank is not None:
+            there = s.b.op(Op.ULT, s.b.i32(rank), s.b.special("cluster_nctarank"))
+            s.b.guard = there if guard is None else s.b.and_(guard, there)
+        to, told = (
+            a if rank is None else s.b.or_(s.b.and_(a, offset), s.b.i32(rank << _RANK_SHIFT))
+            for a in (answer, barrier)
+        )
+        barriers.complete(s.b, "shared", told, s.b.i32(4 * _ANSWER_WORDS))
+        s.b.store("shared", to, *[s.b.i32(0)] * _ANSWER_WORDS)
+    s.b.guard = guard
+
+
+def _plain(operand: Operand) -> Address:
+    require(isinstance(operand, Address) and operand.offset == 0)
+    assert isinstance(operand, Address)
+    return operand

@@ -102,7 +102,7 @@ def reduce(s: Step) -> None:
 @lifts("LDSM.16", knows="M88 MT88 1 2 4")
 def load_matrices(s: Step) -> None:
     """Load 8 x 8 matrices, a row from the address of each lane; ``MT88`` transposes them."""
-    require(len(s.operands) == 2 and s.b.guard is None)
+    require(len(s.operands) == 2)
     at, count = address(s, s.operands[1], "shared"), int(s.one_of(("1", "2", "4"), "1"))
     set_words(s, s.operands[0], load_tiles(s.b, "shared", at, count, transposed=s.has("MT88")))
 
@@ -110,7 +110,7 @@ def load_matrices(s: Step) -> None:
 @lifts("STSM.16", knows="M88 MT88 1 2 4")
 def store_matrices(s: Step) -> None:
     """Store 8 x 8 matrices, a row to the address of each lane."""
-    require(len(s.operands) == 2 and s.b.guard is None)
+    require(len(s.operands) == 2)
     at, count = address(s, s.operands[0], "shared"), int(s.one_of(("1", "2", "4"), "1"))
     store_tiles(s.b, "shared", at, words_of(s, s.operands[1], count), transposed=s.has("MT88"))
 
