@@ -46,6 +46,8 @@ PAGE = ROOT / "docs" / "validation" / "time_development.md"
 MODELS = ("pipeline", "roofline")
 TUNED, TEXTBOOK, OPERATORS = 5, 1, 1
 """Configurations of a search, of a textbook kernel and of an operator (there on each of the boards)."""
+MOST_SECONDS = 3.5
+"""CPU seconds of a whole program that is in the sample."""
 CLOCKS = (0.0, 0.5, 1.0)
 """Where in the list of its clocks an application is looked at."""
 
@@ -178,8 +180,10 @@ def main(arguments: Sequence[str] = ()) -> None:
     runs = _in_turn(runs)
     if options.kept:
         runs = [run for run in runs if time_store.has(options.keep, key_of(run))]
-    found = list(compared(runs, options.keep))
-    if options.programs:
+    found = [] if options.use else list(compared(runs, options.keep))
+    if options.use:
+        found = pickle.loads(options.use.read_bytes())
+    elif options.programs:
         found += [
             Compared(run, {model: answer(model, [case]) for model in MODELS})
             for run, case in program_runs(options.programs)
@@ -187,7 +191,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     if options.dump:
         options.dump.write_bytes(pickle.dumps(found))
     before = pickle.loads(options.before.read_bytes()) if options.before else []
-    text = page(found, before)
+    sizes = {"tuned": TUNED, "textbook": TEXTBOOK, "operators": OPERATORS, "seconds": MOST_SECONDS}
+    text = page(found, before, sizes, options.state)
     if options.page:
         PAGE.write_text(text)
     print(text)
@@ -203,7 +208,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--programs", type=Path)
     parser.add_argument("--only", nargs="*", help="programs")
     parser.add_argument("--dump", type=Path)
+    parser.add_argument("--use", type=Path, help="the page of the answers that --dump wrote")
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--state", default="", metavar="COMMIT", help="of --before")
     parser.add_argument("--page", action="store_true")
     return parser.parse_args(list(arguments))
 

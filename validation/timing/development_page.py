@@ -7,22 +7,45 @@ import statistics
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from validation.timing.page import stamp
 from validation.timing.statistics import Errors, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from validation.timing.cases import Compared
 
+PROTOCOL = """\
+# Time models on a sample of every data set that was looked at
+
+Written by `python -m validation.timing.development --page` on {date} at commit {commit}; do not edit.
+
+**Development rows**: causes of errors were looked for in them and mended, and the widths of the pipeline's
+intervals were chosen on them, by program. The *test fifth* is the exception: whole programs of gpuFLOPBench
+whose single errors nobody looked at. The sample is fixed, so that two states of the models can be compared in
+minutes: {tuned} configurations of each tuned search (seed 0), {textbook} of each textbook kernel and
+{operators} of each operator (the same on every board), each application at the lowest, middle and highest of
+its clocks, every application on older GPUs at the data sheet's clocks, and of gpuFLOPBench's programs those
+whose computing and predicting took under {seconds} s of CPU. Protocols of the data sets: time_models.md,
+time_tuned.md, time_unseen.md, programs_counters.md.
+
+*Before* is the state of the models at commit {before}, on the same executions: what launches do is held
+fixed, compiler and emulation too. Clocks are those of the measurement where it shows them, else today's
+default clocks; the state before had its own. *Width* is the median of the interval's high over its low end;
+other columns are those of time_models.md.
+"""
 MODELS = ("pipeline", "roofline")
 FIGURES = ("cases", "programs", "mean", "median", "p90", "bias", "≤10 %", "≤30 %", "order", "held", "width")
 COLUMNS = ("data", "GPU", "model", *FIGURES)
 TITLE = "| " + " | ".join(COLUMNS) + " |"
 
 
-def page(found: Sequence[Compared], before: Sequence[Compared]) -> str:
-    """Return the tables."""
-    parts = ["## By data set", "", TITLE, "|" + "---|" * len(COLUMNS), *_rows(found, before)]
+def page(
+    found: Sequence[Compared], before: Sequence[Compared], sizes: Mapping[str, object], state: str
+) -> str:
+    """Return the page; ``sizes`` says how much of each data set there is, ``state`` the commit before."""
+    head = PROTOCOL.format(**stamp(), **sizes, before=state or "(none)")
+    parts = [head, "## By data set", "", TITLE, "|" + "---|" * len(COLUMNS), *_rows(found, before)]
     parts += ["", "## By program: pipeline", "", _title_of_programs(before), *_programs(found, before)]
     return "\n".join(parts) + "\n"
 

@@ -25,6 +25,7 @@ from validation.run.gpuflopbench import ENVIRONMENT, known
 from validation.run.gpuflopbench_launches import CLOCKS, GPU, Watch, base_name
 from validation.run.gpuflopbench_programs import Program, is_test, programs
 from validation.timing.cases import Code, Measured
+from validation.timing.development import MOST_SECONDS
 from warpwatt.gpus import find
 from warpwatt.native.demangle import demangle
 from warpwatt.request.choices import parse_clocks
@@ -50,7 +51,9 @@ def main() -> None:
     parser.add_argument("journal", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--limit", type=float, default=20.0, help="CPU seconds of each program")
-    parser.add_argument("--most", type=float, default=3.5, help="CPU seconds it may have needed before")
+    parser.add_argument(
+        "--most", type=float, default=MOST_SECONDS, help="CPU seconds it may have needed before"
+    )
     parser.add_argument("--child", default="")
     given = parser.parse_args()
     ours = {program.name: program for program in programs(given.checkout.resolve())}
