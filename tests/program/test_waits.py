@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpwatt.core.program import Program
+from warpwatt.core.program import Immediate, Instruction, Level, Program
 from warpwatt.isa.ptx import lower, parse
 from warpwatt.program.waits import Poll, clock_loops, polls, sleeps
 
@@ -50,3 +50,10 @@ def test_loops_that_wait_for_others(loop: str, found: list[bool]) -> None:
     made = program(f"L: {loop} @%p1 bra L;")
     assert [poll.locks for poll in polls(made)] == found
     assert all(isinstance(poll, Poll) and made.instructions[poll.index].memory for poll in polls(made))
+
+
+def test_sleep_beside_a_barrier_object_asks_for_no_time():
+    code = tuple(
+        Instruction(i, f"NANOSLEEP{m}", (Immediate(100, "0x64"),)) for i, m in enumerate(("", ".SYNCS"))
+    )
+    assert sleeps(Program("k", Level.SASS, "sm_100", code)) == {0: 100e-9}

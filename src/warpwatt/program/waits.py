@@ -43,9 +43,11 @@ class Poll:
 def sleeps(program: Program) -> dict[int, float | None]:
     """Return the seconds that each ``nanosleep`` asks for; None where they are not a constant.
 
-    It takes between nothing and twice as long (PTX ISA, ``nanosleep``).
+    It takes between nothing and twice as long (PTX ISA, ``nanosleep``). What sleeps beside a barrier object
+    (``NANOSLEEP.SYNCS``) wakes with that, before which it has waited already.
     """
-    found = (i for i in program.instructions if i.opcode.lower().startswith("nanosleep"))
+    asks = (i for i in program.instructions if i.opcode.lower().startswith("nanosleep"))
+    found = (i for i in asks if not i.opcode.endswith(".SYNCS"))
     return {i.index: _constant(program, i.operands[-1] if i.operands else None) for i in found}
 
 
