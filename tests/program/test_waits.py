@@ -56,4 +56,4 @@ def test_sleep_beside_a_barrier_object_asks_for_no_time():
     code = tuple(
         Instruction(i, f"NANOSLEEP{m}", (Immediate(100, "0x64"),)) for i, m in enumerate(("", ".SYNCS"))
     )
-    assert sleeps(Program("k", Level.SASS, "sm_100", code)) == {0: 100e-9}
+    assert sleeps(Program("k", Level.SASS, "sm_100", code)) == pytest.approx({0: 100e-9})
