@@ -13,7 +13,6 @@ from warpwatt.core.advice import Change
 from warpwatt.core.case import Case
 from warpwatt.core.execution import LevelHits, Traffic
 from warpwatt.core.program import Access, Address, Instruction, Register, Space
-from warpwatt.models.roofs import LINE_CYCLES
 from warpwatt.program.cfg import control_flow
 from warpwatt.program.loops import natural_loops
 from warpwatt.what_if.edit import SECTOR, WAVEFRONT, by_line, with_execution, with_hits
@@ -25,8 +24,9 @@ VECTOR = 16
 """Bytes of the widest access of a thread."""
 WIDE_PASSES = 2.0
 """Passes of an access of 16 bytes per lane, however few addresses it has: half a warp at a time."""
-STORE_PASSES = 1.0
-"""Cycles of the load-store unit in which what was loaded is stored to the tile."""
+FILL_CYCLES = 2.27
+"""Of the load-store unit: of a coalesced load that touches two lines (``models.roofs.LINE_CYCLES``), and one
+of its store to the tile."""
 TILE_LINES = 2.0
 """Lines that a load of a warp touches: two rows of a tile."""
 _OFF_CHIP = frozenset({Space.GLOBAL, Space.GENERIC})
@@ -167,8 +167,7 @@ def _filled(case: Case, tiles: Collection[_Tile]) -> Case:
         for index in tile.filling:
             own, hits = _bytes(case, index), case.workload.hits[index]
             each = own / execution.counts[index] / SECTOR
-            through = LINE_CYCLES[0] + LINE_CYCLES[1] * TILE_LINES + STORE_PASSES
-            patterns[index] = replace(patterns[index], sectors=each, lines=TILE_LINES, l1_passes=through)
+            patterns[index] = replace(patterns[index], sectors=each, lines=TILE_LINES, l1_passes=FILL_CYCLES)
             which = streams.access_instruction == index
             sectors[which], lines[which] = each, TILE_LINES
             brought = Traffic(min(own, dram * own / moved))
