@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import warpwatt
 from tests.what_if.cases import predicted
 from warpwatt.core.streams import WarpStreams
 from warpwatt.emulate.caches.code import cold_code_bytes
@@ -18,6 +19,7 @@ from warpwatt.what_if.chains import shared_out
 from warpwatt.what_if.divergence import kept_steps, sides
 from warpwatt.what_if.edit import fewer_sectors, with_hits
 from warpwatt.what_if.removal import without
+from warpwatt.what_if.traffic import SUM_MORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,3 +151,25 @@ def test_changes_need_a_trace() -> None:
     case = predicted("transpose").case
     work = replace(case.workload, execution=replace(case.workload.execution, streams=None))
     assert changes(replace(case, workload=work)) == ()
+
+
+def test_a_kernel_that_sums_in_shared_memory_is_not_told_to() -> None:
+    """What is left to do is fewer sums: blocks that each add up more."""
+    launch = (
+        "// warpwatt: --grid 4096 --block 256 --arg n=1048576 --arg x=u8[n]:zeros --arg bins=u32[256]:zeros\n"
+    )
+    source = (
+        launch
+        + """
+__global__ void histogram(const unsigned char *x, unsigned *bins, int n) {
+  __shared__ unsigned s[256];
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) atomicAdd(&s[x[i]], 1u);
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], s[threadIdx.x]);
+}"""
+    )
+    found = warpwatt.predict(source, gpu="a100")
+    fixes = [change.fix for change in changes(found.case) if change.kind == "atomics"]
+    assert fixes == [SUM_MORE]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from warpwatt.core.advice import Change
 from warpwatt.core.case import Case
-from warpwatt.core.execution import Traffic
+from warpwatt.core.execution import Execution, Traffic
 from warpwatt.core.program import Access, Instruction, Space
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.program.cfg import control_flow
@@ -69,6 +69,19 @@ def _footprints(case: Case) -> dict[str, float]:
     return found
 
 
+SUM_FIRST = "sum up in registers, by shuffles or in shared memory first: one atomic per block"
+SUM_MORE = "fewer blocks that each sum up more in shared memory first (a grid-stride loop)"
+
+
+def _sums_in_shared(execution: Execution) -> bool:
+    """Whether blocks already meet in shared memory, by atomics there."""
+    return any(
+        i.memory is not None and i.memory.space is Space.SHARED and i.memory.access in _ATOMICS
+        for i in execution.program.instructions
+        if execution.counts[i.index]
+    )
+
+
 def atomics(case: Case) -> Iterator[Change]:
     """Yield the case whose atomics do not meet on one address."""
     execution = case.workload.execution
@@ -86,7 +99,7 @@ def atomics(case: Case) -> Iterator[Change]:
     yield Change(
         "atomics", f"spreading the atomics{where} over addresses",
         with_execution(case, replace(execution, accesses=accesses)), line,
-        "sum up in registers, by shuffles or in shared memory first: one atomic per block",
+        SUM_MORE if _sums_in_shared(execution) else SUM_FIRST,
     )  # fmt: skip
 
 
