@@ -13,7 +13,9 @@ OUTSIDE = {
     _INCLUDE
     + r"(GL/|GLFW|helper_gl|rendercheck_gl|vulkan|d3d|cuda_gl_interop|EGL|GLES|FreeImage)": "graphics",
     r"\bcu(da)?EGL": "graphics",
-    _INCLUDE + r"(cublas|cufft|curand|cusparse|cusolver|npp|nvjpeg|cudnn|cufile|nccl)": "a closed library",
+    _INCLUDE + r"(cublas|cufft|curand|cusparse|cusolver|npp|(?i:(helper_)?nvjpeg)|cudnn|cufile|nccl)": (
+        "a closed library"
+    ),
     _INCLUDE + r"boost/": "a library of others (Boost)",
     _INCLUDE + r"(nvrtc|nvvm|nvJitLink)": "a compiler in the program (NVRTC, nvJitLink)",
     _INCLUDE + r"(mpi\.h|nvsci|cudla|nvml|drm|screen/)": "MPI or another system",
