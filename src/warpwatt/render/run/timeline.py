@@ -6,7 +6,7 @@ Where the GPU waits for the host for long, the axis is cut: kernels take microse
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
@@ -22,6 +22,8 @@ CUT = 0.02
 """Share of the width that a cut takes; longer waits are cut."""
 MOST_BARS = 4000
 """Bars of one GPU beyond which neighbours of one colour are drawn as one."""
+CHARACTER = 8
+"""Pixels of one of a label, at most."""
 _COLOURS = 8
 
 
@@ -38,11 +40,17 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A wait that is cut: where, and how long it is."""
+    """A wait that is cut: where, and how long it is; ``label`` is empty where another stands."""
 
     x: float
     width: float
-    label: str
+    length: str
+    label: str = ""
+
+    @property
+    def middle(self) -> float:
+        """Pixel that the label is centred on."""
+        return self.x + self.width / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +127,31 @@ def _axis(spans: Sequence[Span], waits: Sequence[tuple[float, float]]) -> tuple[
     room = WIDTH - LEFT - RIGHT
     narrow = CUT * room
     scale = (room - narrow * len(cut)) / max(shown, 1e-12)
-    corners, gaps, x, time = [(first, float(LEFT))], [], float(LEFT), first
+    corners, gaps, x, time = [(first, float(LEFT))], list[tuple[float, Gap]](), float(LEFT), first
     for start, end in sorted(cut):
         x += (start - time) * scale
         corners += [(start, x), (end, x + narrow)]
-        gaps.append(Gap(round(x, 1), round(narrow, 1), si(end - start, "s")))
+        gaps.append((end - start, Gap(round(x, 1), round(narrow, 1), si(end - start, "s"))))
         x, time = x + narrow, end
     corners.append((last, x + (last - time) * scale))
-    return _Axis(tuple(corners)), tuple(gaps)
+    longest_first = [gap for _, gap in sorted(gaps, key=lambda one: -one[0])]
+    return _Axis(tuple(corners)), tuple(sorted(_labelled(longest_first), key=lambda gap: gap.x))
+
+
+def _labelled(gaps: Sequence[Gap]) -> Iterator[Gap]:
+    """Yield waits with their lengths as labels, unless that of an earlier one stands there.
+
+    >>> [g.label for g in _labelled([Gap(100, 20, "1.5 s"), Gap(120, 20, "3 ms"), Gap(200, 20, "2 ms")])]
+    ['1.5 s', '', '2 ms']
+    """
+    taken: list[Gap] = []
+    for gap in gaps:
+        room = (CHARACTER * (len(gap.length) + len(other.length)) / 2 for other in taken)
+        if all(abs(gap.middle - other.middle) >= r for other, r in zip(taken, room, strict=True)):
+            taken.append(gap)
+            yield replace(gap, label=gap.length)
+        else:
+            yield gap
 
 
 def _merged(
