@@ -24,7 +24,10 @@ from warpwatt.storage.witness import loaded_code, state, witnessed
 if TYPE_CHECKING:
     from warpwatt.storage.witness import Witness
 
-VERBS = ("predict", "explain", "compare", "recommend", "check", "rank", "features", "port", "gpus", "models")
+VERBS = (
+    "predict", "explain", "compare", "recommend", "check", "rank", "tune", "features", "port", "gpus",
+    "models",
+)  # fmt: skip
 """Verbs that say the same of the same input, and do nothing else."""
 HELP = ("--help", "-h", "--version", "-V")
 SWITCH = "WARPWATT_KEEP_ANSWERS"
