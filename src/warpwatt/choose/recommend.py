@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MEGA = 1e6
 TOLERANCE = 1e-9
 """A slowdown may exceed its limit by so much: rounding."""
-CLOCK_SPREAD = 0.08
+CLOCK_SPREAD = 0.1
 """Standard deviation of the logarithm of predicted over measured ratios of the energies of one kernel at two
 clocks (docs/validation/power_profiled.md)."""
 MOST_RISK = 0.2
