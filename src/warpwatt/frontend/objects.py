@@ -28,13 +28,15 @@ WARP_SIZE = 32
 class ObjectKernel:
     """A kernel and what its object fixes of the launch; None where the object leaves it open.
 
-    ``dynamic_shared`` is in bytes per block.
+    ``dynamic_shared`` is in bytes per block, and so is ``scratch``, global memory that a Triton kernel is given
+    beside its arguments (tensor maps that it makes).
     """
 
     kernel: Kernel
     block: Dim3 | None = None
     dynamic_shared: int | None = None
     cluster: Dim3 | None = None
+    scratch: int = 0
 
 
 def from_object(
@@ -104,6 +106,7 @@ def _from_triton(obj: Any, target: str, options: CompileOptions) -> ObjectKernel
         Dim3(WARP_SIZE * int(warps)) if warps else None,
         _field(metadata, "shared"),
         Dim3(*(_field(metadata, "cluster_dims") or (_field(metadata, "num_ctas") or 1,))),
+        int(_field(metadata, "global_scratch_size") or 0),
     )
 
 

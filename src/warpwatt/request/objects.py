@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.core.errors import LaunchError, UnsupportedGpuError, UsageError
 from warpwatt.core.gpu import Gpu
 from warpwatt.core.prediction import Prediction
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from warpwatt.request.options import ModelOptions
 
 Answer = TypeVar("Answer")
+SCRATCH = "global_scratch"
+"""Triton's own parameter: memory of the launcher's, zeros here."""
 
 
 class Asked(Protocol):
@@ -118,6 +121,9 @@ def _request(made: ObjectKernel, typed: LaunchText, *, exact: bool) -> Request:
         return request
     passed = _parameters(made.kernel)
     arguments = {name: value for name, value in request.launch.arguments.items() if name in passed}
+    if made.scratch and SCRATCH in passed:
+        size = made.scratch * request.launch.grid.count
+        arguments = {SCRATCH: Buffer(DType.U8, (size,), Fill.ZEROS), **arguments}
     return replace(request, launch=replace(request.launch, arguments=arguments))
 
 
