@@ -28,8 +28,8 @@ WARP_SIZE = 32
 class ObjectKernel:
     """A kernel and what its object fixes of the launch; None where the object leaves it open.
 
-    ``dynamic_shared`` is in bytes per block, and so is ``scratch``, global memory that a Triton kernel is given
-    beside its arguments (tensor maps that it makes).
+    ``dynamic_shared`` is in bytes per block, and so is ``scratch``, global memory that a Triton kernel is
+    given beside its arguments (tensor maps that it makes).
     """
 
     kernel: Kernel
