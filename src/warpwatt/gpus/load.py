@@ -13,7 +13,8 @@ from warpwatt.gpus.calibrations import calibration_files, load_calibration, stac
 from warpwatt.gpus.catalog import Entry
 
 # What a prediction looks at beyond the fields every Gpu has.
-_TIMINGS = ("shared_latency", "l1_latency", "l2_latency", "dram_latency", "l2_bandwidth", "dram_bandwidth")
+_TIMINGS = ("shared_latency", "l1_latency", "l2_latency", "dram_latency")
+"""Measured ones that a prediction needs; bandwidths that nobody measured are a constant share of the peak."""
 _FIELDS = ("l1_shared_per_sm", "power_limit")
 ARCHITECTURES = {
     name.lower(): name
