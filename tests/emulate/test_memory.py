@@ -131,3 +131,15 @@ def test_variables_keep_their_values_from_kernel_to_kernel():
     memory.write(1 << 40, b"\x09")
     memory.set_variables(b"\0\0\5\5\1\2", {"b": (0, 2), "c": (2, 2), "a": (4, 2)})
     assert memory.bytes_of(1).tolist() == [3, 4, 5, 5, 9, 2]
+
+
+def test_a_copied_heap_holds_the_same_and_leaves_the_other_alone():
+    one, other = DeviceMemory(), DeviceMemory()
+    other.copy_heap(one)  # nobody has allocated from it
+    first = one.heap.allocate(64)
+    one.write(first, b"kept")
+    other.copy_heap(one)
+    assert other.read(first, 4) == b"kept"
+    other.write(first, b"own!")
+    assert other.heap.allocate(16) == one.heap.allocate(16) > first
+    assert one.read(first, 4) == b"kept"

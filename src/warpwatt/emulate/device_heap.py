@@ -27,6 +27,13 @@ class DeviceHeap:
         self._sizes: dict[int, int] = {}
         self._lock = threading.Lock()
 
+    def copy(self) -> DeviceHeap:
+        """Return one with the same pieces."""
+        with self._lock:
+            made = DeviceHeap(0, 0)
+            made._pieces, made._sizes = list(self._pieces), dict(self._sizes)
+        return made
+
     def allocate(self, size: int) -> int:
         """Return the address of so many bytes; 0 if no piece is large enough, or none are asked for."""
         size = -(-size // ALIGNMENT) * ALIGNMENT

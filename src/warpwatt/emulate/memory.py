@@ -205,6 +205,12 @@ class DeviceMemory:
         self._heap = other.heap
         self._map(HEAP_SLOT, other.bytes_of(HEAP_SLOT))
 
+    def copy_heap(self, other: DeviceMemory) -> None:
+        """Find what another device's heap holds, if kernels have allocated from it; it stays as it is."""
+        if other._heap is not None:
+            self._heap = other._heap.copy()
+            self._map(HEAP_SLOT, other.bytes_of(HEAP_SLOT).copy())
+
     def localised(self, run: Run) -> Run:
         """Return a run whose addresses tell by their slots which buffer they lie in: here as it is."""
         return run

@@ -145,6 +145,7 @@ class Device:
             self.budget or math.inf,
             self.flush_l2,
             self.measured,
+            memories=self.executor.memories,
         )
 
     def handle(self, header: p.Header, record: Record) -> Answer:

@@ -70,7 +70,7 @@ class Executor:
     """Numbers of launches that were begun and left, as nothing has needed their results so far."""
     launched: list[ChildLaunch] = field(default_factory=list)
     """What the last launch has launched itself, in order: it is to be executed next."""
-    _memories: dict[int, ArenaMemory] = field(default_factory=dict)
+    memories: dict[int, ArenaMemory] = field(default_factory=dict)
     """The device as each module sees it: its heap, and variables that the host has not registered."""
 
     def execute(
@@ -148,8 +148,8 @@ class Executor:
     def _run(self, kernel: Kernel, request: Request, module: Module, patience: float) -> Failure | None:
         routine = _routine(kernel)
         bound = bind(routine.program, replace(request.launch, arguments={}))
-        memory = device_memory(self.arena.shared, self.allocations, self._memories.get(id(module)))
-        self._memories[id(module)] = memory
+        memory = device_memory(self.arena.shared, self.allocations, self.memories.get(id(module)))
+        self.memories[id(module)] = memory
         context = load_parameters(bound.program, bound.launch, request.parameters, memory)
         outcome = self._compute(routine, context, memory, patience)
         if outcome.unknown:

@@ -131,13 +131,24 @@ def texture_of(record: protocol.Texture) -> Texture:
 Load = Callable[["BoundLaunch"], "tuple[Context, DeviceMemory]"]
 
 
-def loader(parameters: bytes, area: NDArray[np.uint8], allocations: Allocations) -> Load:
-    """Return what puts a launch with these parameters on the device whose memory is an area."""
-    return partial(_load, parameters, area, allocations)
+def loader(
+    parameters: bytes, area: NDArray[np.uint8], allocations: Allocations, heap: DeviceMemory | None = None
+) -> Load:
+    """Return what puts a launch with these parameters on the device whose memory is an area.
+
+    ``heap`` is a device whose heap holds what kernels have allocated.
+    """
+    return partial(_load, parameters, area, allocations, heap)
 
 
 def _load(
-    parameters: bytes, area: NDArray[np.uint8], allocations: Allocations, bound: BoundLaunch
+    parameters: bytes,
+    area: NDArray[np.uint8],
+    allocations: Allocations,
+    heap: DeviceMemory | None,
+    bound: BoundLaunch,
 ) -> tuple[Context, DeviceMemory]:
     memory = device_memory(area, allocations)
+    if heap is not None:
+        memory.copy_heap(heap)
     return load_parameters(bound.program, bound.launch, parameters, memory), memory

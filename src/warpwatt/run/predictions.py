@@ -24,7 +24,7 @@ from warpwatt.run.launches import arguments, loader
 from warpwatt.run.steady import Steady
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from warpwatt.core.execution import Execution
     from warpwatt.core.gpu import Clocks, Gpu
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel, Program
     from warpwatt.emulate.emulation import Load
+    from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.run.effects import State
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
@@ -78,6 +79,8 @@ class Predictor:
     measured: MeasuredLaunches = field(default_factory=MeasuredLaunches)
     """Launches that somebody measured: they correct the time and power of those like them."""
     spent: float = 0.0
+    memories: Mapping[int, DeviceMemory] = field(default_factory=dict)
+    """The device as each module's kernels see it that are computed: what its heap holds."""
     steady: Steady = field(default_factory=Steady)
     """Launches whose time does not change with the data that steer them."""
     l2: tuple[L2Contents, ...] = field(init=False)
@@ -160,7 +163,8 @@ class Predictor:
         for gpu, clocks, cache in zip(self.gpus, self.clocks, self.l2, strict=True):
             try:
                 kernel = module.kernel(request.kernel, gpu.target)
-                execution = self._execution(kernel, request, gpu.target, contents, fresh)
+                heap = self.memories.get(id(module))
+                execution = self._execution(kernel, request, gpu.target, contents, fresh, heap)
                 l2.append(self._found(cache, execution))
                 if (gpu.name, l2[-1]) not in models:
                     work = _finding(execution, l2[-1], self.allocations)
@@ -193,6 +197,7 @@ class Predictor:
         target: str,
         contents: State | None,
         fresh: dict[str, Execution],
+        heap: DeviceMemory | None,
     ) -> Execution:
         """Return what a launch does: from memory as it is, or as it did when memory was the same."""
         key = (*request.key, target)
@@ -203,7 +208,7 @@ class Predictor:
             return known.found
         given = arguments(kernel, request.parameters, self.allocations)
         launch = replace(request.launch, arguments=given)
-        load = loader(request.parameters, self.arena.private, self.allocations)
+        load = loader(request.parameters, self.arena.private, self.allocations, heap)
         try:
             found = self._analyse(kernel, launch, load)
         finally:
