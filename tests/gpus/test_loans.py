@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from warpwatt.core.gpu import MEASURED_ON
-from warpwatt.gpus import default_clocks, find, find_many
+from warpwatt.gpus import default_clocks, find, find_many, missing
 from warpwatt.gpus.describe import describe
 from warpwatt.gpus.loans import foreign_loans, loans
 
@@ -107,3 +107,9 @@ def test_a_copy_is_as_much_slower_than_reads_as_where_both_were_measured() -> No
     assert shares[0] == pytest.approx(shares[1])
     volta = find("v100").memory  # 750 GB/s of one source, 867 and 809 of another
     assert (volta.dram_bandwidth or 0.0) / find("v100").memory_bandwidth == pytest.approx(867 / 897, rel=0.01)
+
+
+def test_a_bandwidth_that_nobody_measured_refuses_no_board() -> None:
+    assert find("rtx-5090").memory.l2_bandwidth is None
+    asked = {field for gpu in find_many("all") for field in missing(gpu)}
+    assert not {field for field in asked if "bandwidth" in field}
