@@ -122,10 +122,12 @@ def server(absent: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[st
     )
     try:
         assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r":(\d+)/", line)
-        if found is None:
-            raise RuntimeError(f"the server does not start: {line}{process.stdout.read()}")
+        said = ""  # what it lacks comes before where it is
+        while (found := re.search(r":(\d+)/", said)) is None:
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the server does not start: {said}")
+            said += line
         threading.Thread(target=process.stdout.read, daemon=True).start()
         port = int(found[1])
         traffic.exchange(HOST, port, traffic.get(port, "/healthz"), wait=60)
