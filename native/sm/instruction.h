@@ -17,7 +17,7 @@ enum class Operation : std::int8_t {
     copy_fence,      // LDGDEPBAR: its scoreboard falls when the asynchronous copies before it have come
     phase_wait,     // SYNCS...TRYWAIT: passes the load-store unit, then waits for a phase of a barrier object
     warpgroup_mma,  // HGMMA: queues at its sub-core's tensor pipe and runs on in the background
-    warpgroup_wait,  // WARPGROUP.DEPBAR: waits for those
+    warpgroup_wait,        // WARPGROUP.DEPBAR: waits for those
     tensor_memory_mma,     // UTCHMMA, UTCCP: queues at the SM's tensor cores and runs on in the background
     tensor_memory_commit,  // UTCBAR: tells a barrier object when what its warp started there is done
 };

@@ -40,7 +40,7 @@ struct Warp {
     Scoreboards scoreboards;
     PendingCopies copies;    // LDGSTS
     PendingCopies products;  // in tensor memory, that it started
-    Wait behind_barrier;   // what it waits for then
+    Wait behind_barrier;     // what it waits for then
     std::array<PhaseCursor, kObjects> phases;
 };
 

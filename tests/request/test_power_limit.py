@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from warpwatt.gpus import find
 from warpwatt.request.choices import complete_gpus
 
 EXAMPLE = Path(warpwatt.__file__).parent / "examples" / "matmul.cu"
-OPTIONS = {"gpu": "l4", "kernel": "matmul_tiled"}
+OPTIONS: dict[str, Any] = {"gpu": "l4", "kernel": "matmul_tiled"}
 
 
 def test_a_lower_limit_sustains_a_lower_clock():
@@ -28,7 +29,7 @@ def test_a_lower_limit_sustains_a_lower_clock():
 
 
 def test_where_the_limit_does_not_bind_it_changes_nothing():
-    slow = {"clock": "600", **OPTIONS}
+    slow: dict[str, Any] = {"clock": "600", **OPTIONS}
     one, other = (warpwatt.predict(EXAMPLE, **slow, power_limit=watts) for watts in (60, None))
     assert (one.time, one.power.value, one.energy.value) == (
         other.time, other.power.value, other.energy.value,

@@ -55,8 +55,8 @@ class Capability:
     shared_bytes_per_clock: int | None = None
     """Bytes per clock that shared memory delivers, None where every bank delivers one word."""
     l1_bytes_per_clock: int | None = None
-    """Bytes per clock that L1's banks deliver to loads wider than the load-store lanes, None where nobody says
-    that they are wider than what narrow loads show."""
+    """Bytes per clock that L1's banks deliver to loads wider than the load-store lanes, None where nobody
+    says that they are wider than what narrow loads show."""
 
     @property
     def target(self) -> str:

@@ -165,7 +165,7 @@ def test_what_is_wrong_with_a_file_of_settings_is_said(tmp_path, content, line, 
 
 
 FACTS = Facts(
-    "f", "f()", "g", "1 × 32", 1.0, 1.0, 1.0, "", "", "", "DRAM", "", "", 8, "", False,
+    "f", "f()", "g", "1 × 32", 1.0, 1.0, 1.0, "", "", "", "DRAM", "", 8, "", False,
     (LineFact(7, 0.9, 0.8, "Wait 9 % for the load of line 6", ("reading x",), (Related(6, "line 6"),)),),
     (Remark("spills", 0, "spilled"), Remark("divergence", 7, "on lines 6, 7 and 7")),
 )  # fmt: skip
