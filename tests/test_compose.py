@@ -63,7 +63,12 @@ def test_the_clock_settles_where_the_board_holds_its_limit(matmul):
 
 def test_what_is_measured_on_another_generation_is_an_assumption(matmul):
     said = [a.message for a in predict(matmul, MATMUL, find("rtx2080ti")).assumptions]
-    assert any("L2 bandwidth" in text and "another generation" in text for text in said)
+    assert any("DRAM latency" in text and "another generation" in text for text in said)
+
+
+def test_a_bandwidth_that_nobody_measured_is_an_assumption(matmul):
+    said = [a.message for a in predict(matmul, MATMUL, find("b200")).assumptions]
+    assert any(text.startswith("L2 bandwidth, DRAM bandwidth: nobody measured them") for text in said)
 
 
 def test_given_clocks_are_kept(matmul):

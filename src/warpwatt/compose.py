@@ -30,7 +30,7 @@ from warpwatt.emulate.workload import check_known, workload
 from warpwatt.frontend.pointer_types import mismatches
 from warpwatt.gpus import check_launch, default_clocks, find
 from warpwatt.gpus.boost import usual_clock
-from warpwatt.gpus.loans import foreign_loans
+from warpwatt.gpus.loans import foreign_loans, unmeasured
 from warpwatt.models.attribution import line_costs
 from warpwatt.models.bounds import bounded
 from warpwatt.models.hybrid import alike, hybrid, profiled_launch
@@ -329,7 +329,11 @@ def clock_assumptions(case: Case) -> tuple[Assumption, ...]:
 
 def gpu_assumptions(gpu: Gpu) -> tuple[Assumption, ...]:
     """Return whose numbers stand in for those of ``gpu``, where they are of another generation or board."""
-    return tuple(Assumption(str(loan), f"data of {loan.lender}", 0.0) for loan in foreign_loans(gpu))
+    found = [Assumption(str(loan), f"data of {loan.lender}", 0.0) for loan in foreign_loans(gpu)]
+    if names := unmeasured(gpu):  # models widen the rates themselves
+        message = f"{names}: nobody measured them in this generation; typical shares of the peak are taken"
+        found.append(Assumption(message, "unmeasured bandwidths", 0.0))
+    return tuple(found)
 
 
 def capped(power: Estimate, limit: float | None) -> Estimate:

@@ -68,7 +68,7 @@ def test_help_of_a_verb_loads_click_alone(verb):
         (["predict", SAXPY, "--gpu", "h200", "--format", "json"], PREDICT, 570),
         (["predict", SAXPY, "--gpu", "h200", "--format", "csv"], PREDICT, 560),
         (["predict", SAXPY, "--gpu", "h200", "--model", "power=component+learned"], PREDICT | SHOW, 625),
-        (["predict", SAXPY, "--gpu", "k20", "--model", "power=alavani"], PREDICT | SHOW, 635),
+        (["predict", SAXPY, "--gpu", "k20", "--model", "power=alavani"], PREDICT | SHOW, 645),
         (["predict", PIPELINE, "--gpu", "h200"], PREDICT | SHOW, 625),
         (["explain", SAXPY, "--gpu", "h200"], PREDICT | SHOW, 625),
         (["compare", SAXPY, "--gpu", "h200/a100"], PREDICT | SHOW, 625),

@@ -23,8 +23,8 @@ public:
     explicit TestMachine(std::int64_t threads = 32, std::int64_t blocks = 1) {
         const std::int64_t warps = (threads + kLanes - 1) / kLanes;
         for (std::int64_t i = 0; i < blocks; ++i) numbers.push_back(i);
-        machine.launch = {{threads, 1, 1}, {blocks, 1, 1}, {1, 1, 1},      threads, warps, 4,
-                          blocks,          blocks,         numbers.data(), blocks};
+        machine.launch = {{threads, 1, 1}, {blocks, 1, 1}, {1, 1, 1}, threads,        warps, 4,
+                          blocks,          blocks,         0,         numbers.data(), blocks};
         block_records.resize(blocks);
         warp_records.resize(blocks * warps);
         shared.resize(blocks * kSharedBytes);

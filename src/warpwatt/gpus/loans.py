@@ -62,6 +62,17 @@ def loans(gpu: Gpu) -> tuple[Loan, ...]:
     return (*_measurements(gpu), *_specification(gpu))
 
 
+def unmeasured(gpu: Gpu) -> str:
+    """Return the bandwidths that nobody measured on a GPU or its relatives, in words; empty if none.
+
+    >>> unmeasured(find("b200")), unmeasured(find("h200"))
+    ('L2 bandwidth, DRAM bandwidth', '')
+    """
+    return ", ".join(
+        _words(field) for field in ("l2_bandwidth", "dram_bandwidth") if getattr(gpu.memory, field) is None
+    )
+
+
 @lru_cache(maxsize=64)
 def foreign_loans(gpu: Gpu) -> tuple[Loan, ...]:
     """Return what a predicted time rests on and is not of the GPU's own generation, or is inherited.

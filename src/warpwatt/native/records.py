@@ -4,7 +4,7 @@
 >>> settings["sub_cores"], settings["l2_bytes"]
 (dtype('int32'), dtype('float64'))
 >>> codes("sm_codes")["SmPipe"]
-{'none': 0, 'fp64': 1, 'barrier': 2}
+{'none': 0, 'fp64': 1, 'barrier': 2, 'tensor': 3}
 """
 
 from __future__ import annotations

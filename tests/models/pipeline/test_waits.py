@@ -82,7 +82,7 @@ def test_a_loop_on_the_clock_takes_its_cycles_whatever_the_number_of_warps(block
 def test_sleeping_takes_what_it_asks_for_give_or_take_as_much() -> None:
     found = predicted("sleeps", 64, "x=i32[64]")
     assert found.time.value == pytest.approx(5e-3, rel=0.01)
-    assert found.time.low < 3e-3
+    assert found.time.low < 3.1e-3
     assert found.time.high > 8e-3
     assert any("__nanosleep" in a.message for a in found.assumptions)
 

@@ -18,6 +18,7 @@ from warpwatt.models.pipeline.chip import IN_PART, simulate_launch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.core.blocks import BlockClasses
     from warpwatt.core.streams import WarpStreams
     from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
 
@@ -41,6 +42,27 @@ def simulate_until_last(launched: ChipLaunch) -> ChipSimulation:
         return found
     alone = simulate_launch(replace(_only(launched, [longest], work, mean), blocks=1))
     return found if found.cycles >= alone.cycles else replace(found, cycles=alone.cycles)
+
+
+def simulate_one_wave(launched: ChipLaunch, classes: BlockClasses) -> ChipSimulation | None:
+    """Return the cycles of the SM with the most work where all blocks start at once, several on each SM.
+
+    None where they do not, or the class of some block is not known or was not traced.
+    """
+    sms, blocks = launched.machine.sm_count, launched.blocks
+    traced: dict[int, list[int]] = {}
+    for place, block in enumerate(launched.streams.blocks):
+        traced.setdefault(classes.of_block.get(block, -1), []).append(place)
+    if not sms < blocks <= sms * launched.resident or launched.scale > IN_PART:
+        return None
+    if classes.counts.sum() != blocks or not set(classes.order.tolist()) <= set(traced):
+        return None
+    of_blocks = np.repeat(classes.order, classes.counts.astype(np.int64))
+    does = np.array(classes.instructions)[of_blocks]
+    fullest = max(range(sms), key=lambda first: float(does[first::sms].sum()))
+    places = [traced[k][turn % len(traced[k])] for turn, k in enumerate(of_blocks[fullest::sms].tolist())]
+    work = launched.streams.work_of_blocks
+    return simulate_launch(replace(_only(launched, places, work, float(does.mean())), classes=None))
 
 
 def blocks_of_fullest_sm(launched: ChipLaunch, on_sm: int) -> list[int]:

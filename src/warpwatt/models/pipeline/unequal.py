@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.models.pipeline.chip import busiest_unit, simulate_launch
-from warpwatt.models.pipeline.last_sm import simulate_until_last
+from warpwatt.models.pipeline.last_sm import simulate_one_wave, simulate_until_last
 from warpwatt.models.pipeline.simulator import Counters
 
 if TYPE_CHECKING:
@@ -48,10 +48,12 @@ class _Residence:
 def simulate_grid(launched: ChipLaunch) -> ChipSimulation:
     """Return cycles until the last block has ended; unequal ones with the counts of an average SM."""
     classes = launched.classes
+    if classes is None or not classes.unequal:
+        return simulate_until_last(launched)
+    found = _unequal(launched, classes)
+    fullest = simulate_one_wave(launched, classes)
     return (
-        simulate_until_last(launched)
-        if classes is None or not classes.unequal
-        else _unequal(launched, classes)
+        found if fullest is None or fullest.cycles <= found.cycles else replace(found, cycles=fullest.cycles)
     )
 
 
@@ -63,7 +65,8 @@ def _unequal(launched: ChipLaunch, classes: BlockClasses) -> ChipSimulation:
         [(residences[k].cycles, round(n)) for k, n in runs], machine.sm_count * launched.resident
     )
     sm = _average_sm(main, residences, classes, machine.sm_count)
-    cycles = max(ended, _busiest(sm, machine))
+    fullest = simulate_one_wave(launched, classes)
+    cycles = max(ended, _busiest(sm, machine), fullest.cycles if fullest else 0.0)
     sm = sm._replace(counters=sm.counters._replace(cycles=cycles))
     told = _remarks(classes, cycles, max(r.cycles for r in residences))
     return replace(main, cycles=cycles, sm=sm, instructions=instructions, remarks=told)
