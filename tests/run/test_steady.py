@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.run.launches import Request
-from warpwatt.run.predictions import Predicted
+from warpwatt.run.launches import Predicted, Request
 from warpwatt.run.steady import AGREEING, Steady
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Dim3
     from warpwatt.run.device import Device
-    from warpwatt.run.predictions import Predicted
+    from warpwatt.run.launches import Predicted
 
 GPU, CLOCKS = "rtx3080", "1440,9501"
 ENOUGH = "all measured launches were seen"

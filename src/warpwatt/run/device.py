@@ -21,13 +21,13 @@ from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run import protocol as p
 from warpwatt.run.effects import Effects
 from warpwatt.run.execution import Executor, Failure
-from warpwatt.run.launches import Request, launch_of, pointers, texture_of
+from warpwatt.run.launches import Predicted, Request, launch_of, pointers, texture_of
 from warpwatt.run.libraries.calls import Call, Operation
 from warpwatt.run.libraries.costs import Cost, cost
 from warpwatt.run.libraries.library import Libraries, repeatable
 from warpwatt.run.memory import Allocations, Arena, Block
 from warpwatt.run.modules import Module
-from warpwatt.run.predictions import Predicted, Predictor
+from warpwatt.run.predictions import Predictor
 from warpwatt.run.properties import properties_text
 from warpwatt.run.timeline import Timeline
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel, Parameter, Program
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
@@ -50,6 +51,20 @@ class Request:
         one = self.launch
         shape = (one.grid, one.block, one.cluster, one.dynamic_shared, one.cooperative, one.carveout)
         return (self.function, shape, self.parameters)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predicted:
+    """What came of predicting a launch: a prediction for each GPU, or why there is none."""
+
+    request: Request
+    predictions: tuple[Prediction | None, ...]
+    failures: tuple[str, ...] = ()
+    """Of each GPU without a prediction, why."""
+    scale: float = 1.0
+    """Times and energies are those of the predictions times this."""
+    borrowed_from: int = 0
+    """Number of the launch that was predicted instead; 0 if it is this one."""
 
 
 def launch_of(record: protocol.Launch, carveout: int | None = None) -> Launch:

@@ -20,7 +20,7 @@ from warpwatt.models.registry import power_model, time_model
 from warpwatt.request.measured import MeasuredLaunches
 from warpwatt.run.effects import UNSEEN, allocations_of
 from warpwatt.run.l2 import Found, L2Contents
-from warpwatt.run.launches import arguments, loader
+from warpwatt.run.launches import Predicted, arguments, loader
 from warpwatt.run.steady import Steady
 
 if TYPE_CHECKING:
@@ -39,20 +39,6 @@ if TYPE_CHECKING:
     from warpwatt.run.modules import Module
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Predicted:
-    """What came of predicting a launch: a prediction for each GPU, or why there is none."""
-
-    request: Request
-    predictions: tuple[Prediction | None, ...]
-    failures: tuple[str, ...] = ()
-    """Of each GPU without a prediction, why."""
-    scale: float = 1.0
-    """Times and energies are those of the predictions times this."""
-    borrowed_from: int = 0
-    """Number of the launch that was predicted instead; 0 if it is this one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

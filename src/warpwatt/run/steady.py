@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warpwatt.run.launches import Request
-    from warpwatt.run.predictions import Predicted
+    from warpwatt.run.launches import Predicted, Request
 
 TOLERANCE = 0.005
 """Times that are this near to each other, as a part of them, are the same."""

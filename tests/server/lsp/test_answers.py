@@ -135,7 +135,7 @@ int main() {
 
 def test_advice_comes_after_the_answer(editor, uri):
     editor.configure({**editor.settings, "advice": True})
-    editor.open(uri, STRIDED)
+    editor.open(uri, STRIDED.replace("--grid 64 ", "--grid 16384 ").replace("n=8192", "n=2097152"))
     editor.answered(uri)
     editor.wait(lambda: "would save" in editor.hover(uri, 4), 60)
 
