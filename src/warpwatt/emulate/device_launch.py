@@ -8,16 +8,16 @@ launched is kept for who executes the grid: it runs when the grid has ended, in 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.launch import Dim3
 from warpwatt.emulate.ir import Type
+from warpwatt.emulate.system_caller import ChildLaunch
 
 if TYPE_CHECKING:
-    from warpwatt.emulate.system_functions import Bits, Caller, Constants, Function, Mask
+    from warpwatt.emulate.system_caller import Bits, Caller, Constants, Function, Mask
 
 _I32, _I64 = Type.I32, Type.I64
 _EXTENT = (_I32, _I32, _I32)
@@ -38,17 +38,6 @@ SIGNATURES: dict[str, tuple[tuple[Type | tuple[Type, ...], ...], Type | None]] =
     "__cudaCDP2Free": ((_I64,), _I32),
 }
 """Parameters, those of structures in parentheses, and result of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChildLaunch:
-    """A launch that a kernel has made; ``kernel`` is its address, ``parameters`` the whole buffer."""
-
-    kernel: int
-    grid: Dim3
-    block: Dim3
-    shared: int
-    parameters: bytes = b""
 
 
 def kernel_address(name: str) -> int:

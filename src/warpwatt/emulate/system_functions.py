@@ -7,9 +7,8 @@ Unlike :mod:`~warpwatt.emulate.functions` they reach memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,16 +19,7 @@ from warpwatt.emulate.tensor_memory import FUNCTIONS as TENSOR_MEMORY
 from warpwatt.emulate.warp_groups import wgmma
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from warpwatt.emulate.device_heap import DeviceHeap
-    from warpwatt.emulate.device_launch import ChildLaunch
-    from warpwatt.emulate.tensor_memory import Side
-
-    Bits = NDArray[np.uint64]
-    Mask = NDArray[np.bool_]
-    Constants = tuple[object, ...]
-    Function = Callable[["Caller", Bits, Mask, Constants], Bits]
+    from warpwatt.emulate.system_caller import Bits, Caller, Constants, Function, Mask
 
 LONGEST_STRING = 65536
 _PIECE = 256
@@ -42,49 +32,6 @@ SIGNATURES: dict[str, tuple[tuple[Type | tuple[Type, ...], ...], Type | None]] =
     **device_launch.SIGNATURES,
 }
 """Parameters and result of each (CUDA's device functions as the compiler declares them)."""
-
-
-class Caller(Protocol):
-    """The warp that calls, and its device."""
-
-    @property
-    def warp_in_block(self) -> int:
-        """Number of the warp in its block."""
-        ...
-
-    @property
-    def heap(self) -> DeviceHeap:
-        """What ``malloc`` allocates from."""
-        ...
-
-    @property
-    def buffers(self) -> dict[int, ChildLaunch]:
-        """Launches whose parameters are being written, by the address where they lie."""
-        ...
-
-    def launch(self, child: ChildLaunch) -> None:
-        """Run a kernel once this one has ended."""
-        ...
-
-    def side(self, step: int) -> Side:
-        """Return the block some ranks further on in its cluster."""
-        ...
-
-    def allocate(self, columns: int) -> int:
-        """Return the first of so many columns of tensor memory that nobody has."""
-        ...
-
-    def read(self, lane: int, address: int, size: int) -> bytes:
-        """Return bytes at a generic address as a lane sees it; fewer where memory ends."""
-        ...
-
-    def print(self, text: str) -> None:
-        """Write to the program's output."""
-        ...
-
-    def describe(self, lane: int) -> str:
-        """Return block and thread as failed assertions name them."""
-        ...
 
 
 def _malloc(caller: Caller, args: Bits, mask: Mask, _: Constants) -> Bits:

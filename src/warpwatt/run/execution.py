@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Kernel
     from warpwatt.emulate.arena import ArenaMemory
-    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Context
+    from warpwatt.emulate.system_caller import ChildLaunch
     from warpwatt.run.launches import Request
     from warpwatt.run.memory import Allocations, Arena
     from warpwatt.run.modules import Module

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
-    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.functional.block_text import Tables
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Fault
+    from warpwatt.emulate.system_caller import ChildLaunch
 
 STACK_BYTES = 256 * 2**20
 """Of a thread: registers that the processor has no room for lie there."""

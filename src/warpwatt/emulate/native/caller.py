@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from warpwatt.core.launch import Dim3
     from warpwatt.emulate.device_heap import DeviceHeap
-    from warpwatt.emulate.device_launch import ChildLaunch
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
+    from warpwatt.emulate.system_caller import ChildLaunch
 
 MOST_TENSOR_MEMORIES = 256
 """Blocks whose tensor memory (256 KiB) is kept: more than run at one time."""
