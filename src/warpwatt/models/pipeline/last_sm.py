@@ -47,7 +47,8 @@ def simulate_until_last(launched: ChipLaunch) -> ChipSimulation:
 def simulate_one_wave(launched: ChipLaunch, classes: BlockClasses) -> ChipSimulation | None:
     """Return the cycles of the SM with the most work where all blocks start at once, several on each SM.
 
-    None where they do not, or the class of some block is not known or was not traced.
+    None where they do not, or the class of some block is not known or was not traced. Of L2 and DRAM, which
+    all share, it gets as much more as it has more to do.
     """
     sms, blocks = launched.machine.sm_count, launched.blocks
     traced: dict[int, list[int]] = {}
@@ -61,8 +62,11 @@ def simulate_one_wave(launched: ChipLaunch, classes: BlockClasses) -> ChipSimula
     does = np.array(classes.instructions)[of_blocks]
     fullest = max(range(sms), key=lambda first: float(does[first::sms].sum()))
     places = [traced[k][turn % len(traced[k])] for turn, k in enumerate(of_blocks[fullest::sms].tolist())]
-    work = launched.streams.work_of_blocks
-    return simulate_launch(replace(_only(launched, places, work, float(does.mean())), classes=None))
+    more = float(does[fullest::sms].sum()) * sms / float(does.sum())
+    machine = launched.machine
+    fed = replace(machine, l2_bytes=machine.l2_bytes * more, dram_bytes=machine.dram_bytes * more)
+    alone = _only(launched, places, launched.streams.work_of_blocks, float(does.mean()))
+    return simulate_launch(replace(alone, machine=fed, classes=None))
 
 
 def blocks_of_fullest_sm(launched: ChipLaunch, on_sm: int) -> list[int]:
