@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from warpwatt.core.errors import InputError, KernelSelectionError, ParseError, ToolchainError
+from warpwatt.core.errors import CompileError, InputError, KernelSelectionError, ParseError, ToolchainError
 from warpwatt.core.program import Level
 from warpwatt.frontend import compilation, toolchain
 from warpwatt.frontend import load as load_module
 from warpwatt.frontend.disassembly import Disassembly, disassemble
 from warpwatt.frontend.load import load, load_kernel
-from warpwatt.frontend.options import CompileOptions
+from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
 
 if TYPE_CHECKING:
@@ -175,6 +175,23 @@ def test_without_nvdisasm_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: p
     assert kernel.sass is None
     assert any("nvdisasm is missing" in warning for warning in kernel.warnings)
     assert load_kernel(saxpy, "sm_90", PTX_ONLY, "total").warnings == ()
+
+
+TEMPLATE = """
+template <uint BS, typename T = float> __global__ void axpy(T *x) { x[blockIdx.x * BS + threadIdx.x] += 1; }
+"""
+
+
+@pytest.mark.parametrize("compiler", [Compiler.NVCC, Compiler.NVRTC])
+def test_a_template_is_compiled_for_the_instance_that_is_named(tmp_path: Path, compiler: Compiler):
+    file = tmp_path / "k.cuh"
+    file.write_text(TEMPLATE)
+    options = CompileOptions(compiler=compiler)
+    assert load_kernel(file, "sm_90", options, "axpy<64>").demangled == "void axpy<64u, float>(float*)"
+    assert "axpy<32u, double>" in load_kernel(file, "sm_90", options, "axpy<32, double>").demangled
+    with pytest.raises(CompileError, match=f"--kernel:(?i:.*{compiler})") as refusal:
+        load_kernel(file, "sm_90", options, "axpy<64, 3>")
+    assert "axpy<64, 3>" in refusal.value.details
 
 
 def test_a_file_without_kernels(tmp_path: Path):

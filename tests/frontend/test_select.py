@@ -38,6 +38,17 @@ def test_any_unambiguous_part_selects(name: str, expected: Named):
     assert select(ALL, name) is expected
 
 
+TILES = (
+    Named("_Z4tileILj1EfEvv", "void tile<1u, float>()"),
+    Named("_Z4tileILj12EfEvv", "void tile<12u, float>()"),
+)
+
+
+@pytest.mark.parametrize("name", ["tile<12>", "tile<12, float>", "tile<12u,float>"])
+def test_a_template_is_found_however_its_numbers_and_defaults_are_written(name: str):
+    assert select(TILES, name) is TILES[1]
+
+
 def test_whole_name_wins_over_longer_ones():
     short, long = Named("f", "f"), Named("f_long", "f_long")
     assert select((long, short), "f") is short

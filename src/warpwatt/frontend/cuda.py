@@ -40,6 +40,7 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
     with tempfile.TemporaryDirectory(prefix="warpwatt-") as name:
         scratch = Path(name)
         file = source.path.resolve() if source.path is not None else _write(source, scratch)
+        file = _write_instances(file, options.instantiate, scratch) if options.instantiate else file
         command: list[str | Path] = [nvcc, "-x", "cu", *flags(source, target, options), "-ccbin", host, file]
         command += [f"-isystem={folder}" for folder in toolkit.include if toolkit.root not in folder.parents]
         command += ["-cubin", "-o", scratch / "out.cubin", "--keep", "--keep-dir", scratch]
@@ -100,6 +101,14 @@ def source_parameters(
         if not toolchain.is_system(file, toolkit) and Path(file).is_file():
             names = {**parameter_names(Path(file).read_text(errors="replace")), **names}
     return names
+
+
+def _write_instances(source: Path, instances: Iterable[str], scratch: Path) -> Path:
+    """Write a source that includes the user's and names template instances, which makes nvcc compile them."""
+    file = scratch / f"instances{DEFAULT_SUFFIX}"
+    names = [f"auto *const instance_{i} = &{name};\n" for i, name in enumerate(instances)]
+    file.write_text(f'#include "{source}"\n#line 1 "--kernel"\nnamespace {{\n{"".join(names)}}}\n')
+    return file
 
 
 def _write(source: Source, scratch: Path) -> Path:

@@ -16,8 +16,9 @@ _FOLDER = Path(__file__).with_name("headers")
 def _read() -> dict[str, str]:
     """Return the text of each header under its name in C and in C++, ``math.h`` and ``cmath``."""
     texts = dict.fromkeys((_FOLDER / "empty.txt").read_text(encoding="utf-8").split(), "#pragma once\n")
-    for file in _FOLDER.glob("*.h"):
-        texts[file.name] = texts[f"c{file.stem}"] = file.read_text(encoding="utf-8")
+    for file in _FOLDER.rglob("*.h"):
+        name = file.relative_to(_FOLDER).as_posix()
+        texts[name] = texts[f"c{name.removesuffix('.h')}"] = file.read_text(encoding="utf-8")
     return texts
 
 

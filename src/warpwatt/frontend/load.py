@@ -6,6 +6,7 @@ prediction wants from a file with hundreds of template instances.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -52,6 +53,8 @@ def load_kernel(
 ) -> Kernel:
     """Return the one kernel that ``name`` means (see :func:`~warpwatt.frontend.select.select`).
 
+    ``axpy<float, 4>`` is compiled even if nothing in the file launches that instance of the template.
+
     Raises
     ------
     KernelSelectionError
@@ -59,8 +62,22 @@ def load_kernel(
     InputError, CompileError, ParseError, ToolchainError
         As :func:`load`.
     """
+    opened = _opened(source)
     with step(f"compiling for {target}"):
-        return select(entries(_opened(source), target, options), name).make()
+        if kind_of(opened) is not Kind.CUDA or not _INSTANCE.fullmatch(name):
+            return select(entries(opened, target, options), name).make()
+        with_instance = replace(options, instantiate=(*options.instantiate, name))
+        try:
+            return select(entries(opened, target, with_instance), name).make()
+        except CompileError as refusal:
+            try:  # only part of a name, or a name without its namespace
+                return select(entries(opened, target, options), name).make()
+            except (CompileError, InputError):
+                raise refusal from None
+
+
+_INSTANCE = re.compile(r"[\w:]+ ?<[\w:<>, ()&*-]+>")
+"""A template's name with arguments; what could leave the expression is not among its characters."""
 
 
 def _opened(source: Path | str | Source) -> Source:
@@ -87,7 +104,7 @@ def entries(source: Source, target: str, options: CompileOptions, *, cubin: byte
         choice, compiled = _with_needed_features(source, choice, options)
         found = compiled_entries(compiled, source, target, choice, options)
     if not found:
-        hint = "a template needs an instance: launch it, or add template __global__ void f<int>(...);"
+        hint = "a template needs an instance: --kernel 'f<int>', or a launch in the file"
         raise InputError(f"no kernel for {target} in this {kind}", file=source.name, hint=hint)
     return found
 

@@ -138,7 +138,8 @@ def _compile_blanking(
     # What a missing header, or a declaration that was blanked, leads to, explains less than that itself.
     why = refusals[0] if _blanked(refusals[-1], texts, source) else refusals[-1]
     log = next((r for r in refusals if _MISSING_HEADER.search(r)), why)
-    raise _refusal(log.replace(texts.name, source.name), flags, source.name, toolkit)
+    log = log.replace(texts.name, source.name).replace("__nv_name_map", "--kernel")
+    raise _refusal(log, flags, source.name, toolkit)
 
 
 def _blanked(log: str, texts: _Texts, source: Source) -> bool:
@@ -251,7 +252,10 @@ def nvrtc_flags(source: Source, target: str, toolkit: Toolkit, options: CompileO
     else:
         folders = [Path(folder).resolve() for folder in options.include]
         result += [f"-I{folder}" for folder in (source.folder.resolve(), *folders, *toolkit.include)]
-        result += ["--pre-include=math.h"]  # as nvcc does, by way of cuda_runtime.h
+        result += [
+            "--pre-include=math.h",
+            "--pre-include=sys/types.h",
+        ]  # as nvcc does, through cuda_runtime.h
     result += [] if options.max_registers is None else [f"--maxrregcount={options.max_registers}"]
     known = [flag for flag in options.flags if _NVRTC_FLAGS.match(flag)]
     result += [] if any("std=" in flag for flag in known) else ["-std=c++17"]

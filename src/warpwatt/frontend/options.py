@@ -42,8 +42,7 @@ class CompileOptions:
     compiler
         Which compiler to use.
     instantiate
-        Template instances to compile that the source itself does not name, such as ``axpy<float>``
-        (NVRTC only; nvcc instantiates what host code launches).
+        Template instances to compile that the source itself does not name, such as ``axpy<float>``.
     levels
         Levels the kernels shall hold. Without SASS the disassembler, the slowest tool, does not run.
     cached

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
@@ -32,7 +33,7 @@ def select(kernels: Sequence[N], name: str = "") -> N:
     """Return the kernel that ``name`` means; without a name, the only one.
 
     The first of these that fits exactly one kernel wins: the whole mangled or demangled name, the plain
-    function name, a part of either name.
+    function name, a part of either name, a template's name with its first arguments.
 
     Raises
     ------
@@ -41,7 +42,7 @@ def select(kernels: Sequence[N], name: str = "") -> N:
     """
     if not name and len(kernels) == 1:
         return kernels[0]
-    for fits in (_whole, _plain, _part) if name else ():
+    for fits in (_whole, _plain, _part, _defaulted) if name else ():
         found = [kernel for kernel in kernels if fits(kernel, name)]
         if len(found) == 1:
             return found[0]
@@ -83,8 +84,25 @@ def _plain(kernel: Named, name: str) -> bool:
 
 
 def _part(kernel: Named, name: str) -> bool:
-    squeezed = name.replace(" ", "")
-    return squeezed in kernel.name or squeezed in kernel.demangled.replace(" ", "")
+    squeezed = _squeezed(name)
+    return squeezed in kernel.name or squeezed in _squeezed(kernel.demangled)
+
+
+def _defaulted(kernel: Named, name: str) -> bool:
+    """Whether the template's further arguments have their defaults: ``f<4>`` is ``f<4u, float>``."""
+    return name.endswith(">") and f"{_squeezed(name)[:-1]}," in _squeezed(kernel.demangled)
+
+
+def _squeezed(name: str) -> str:
+    """Return a name without spaces, and without the types that demanglers write at numbers.
+
+    >>> _squeezed("f<4u, (bool)1>(long)")
+    'f<4,1>(long)'
+    """
+    return _NUMBER_TYPE.sub("", name).replace(" ", "")
+
+
+_NUMBER_TYPE = re.compile(r"(?<=\d)[uUlL]+\b|(?<=[<, ])\([\w ]+\)(?=-?\d)")
 
 
 def _ambiguous(message: str, kernels: Sequence[Named]) -> KernelSelectionError:

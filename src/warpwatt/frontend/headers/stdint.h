@@ -12,7 +12,6 @@ typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 typedef int64_t intptr_t;
 typedef uint64_t uintptr_t;
-typedef uint32_t uint;
 #define INT8_MAX SCHAR_MAX
 #define INT16_MAX SHRT_MAX
 #define INT32_MAX INT_MAX
