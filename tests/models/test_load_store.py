@@ -122,6 +122,18 @@ def test_random_bins_are_hit_evenly_and_bound_by_the_slices_of_l2_that_hold_them
     assert any("coalesced" in a.message for a in made.workload.assumptions)
 
 
+def test_floating_sums_on_one_address_take_two_clocks_each_and_a_rest_of_a_slice_relieves_none():
+    whole, floating = (
+        case(HISTOGRAM.replace("red.global.add.u32", f"red.global.add.{kind}"), "RTX 3060", Launch(
+            Dim3(4096), Dim3(256), arguments={
+                "0": Buffer(DType.U32, (1 << 20,), Fill.ZEROS), "1": Buffer(DType.U32, (88,), Fill.ZEROS),
+            }))
+        for kind in ("u32", "f32")
+    )  # fmt: skip
+    assert seconds(whole, "atomics on one address") == pytest.approx((1 << 20) / l2_clock(whole))
+    assert seconds(floating, "atomics on one address") == pytest.approx(2 * (1 << 20) / l2_clock(whole))
+
+
 def test_shared_atomics_on_one_address_take_turns_unless_they_are_counted():
     apart, together = pattern_with(collisions=1.0), pattern_with(collisions=32.0)
     add, count = atomic("ATOMS.ADD"), atomic("ATOMS.POPC.INC.32")

@@ -37,6 +37,9 @@ LOWEST_MHZ = {"Tesla V100 PCIe 16GB": 705}
 MEMORY_MHZ = {"Quadro RTX 8000": 7000.0}
 """Where the label is wrong: bytes of streaming kernels over time and DRAM activity (DCGM) give the peak
 bandwidth at 7000 MHz on RTX 8000 (label 6500), as they do at the label's 877 MHz on V100."""
+ANOTHER_BUILD = {"backpropForward": ("GeForce GTX 980", "TITAN X (Pascal)", "Tesla P100 PCIe 16GB")}
+"""Measured from other code than the source: nvprof counts 1520 floating-point operations a block there, the
+source and the older V100 run make 496 (``counters.toml``)."""
 SOURCES, INCLUDE = "nv-dvfs/src/linux", ("cuda-samples/Common", "nv-dvfs/src/linux/common/inc")
 MHZ = 1e6
 
@@ -77,6 +80,8 @@ def older_runs(data: Path, checkouts: Path) -> tuple[list[Measured], Counter[str
         for row in rows:
             if (float(row["coreF"]), float(row["memF"])) != clocks:
                 left_out["not the clocks nearest to the data sheet's"] += 1
+            elif gpu in ANOTHER_BUILD.get(row["appName"], ()):
+                left_out[f"{row['appName']}: another build was measured, three times the operations"] += 1
             elif row["appName"] in entries:
                 found.append(_older_run(entries[row["appName"]], row, gpu, workload, checkouts))
             else:

@@ -38,6 +38,8 @@ _RATES: Mapping[str, str] = {
     "fp64": "fp64_add_mul_fma",
 }
 """Pipe of ``expansions.toml`` to the throughput class that gives its rate."""
+CONVERSIONS = "cvt_64"
+"""Throughput class of conversions from and to types of 64 bits."""
 _FOLDED = (
     "and.pred",
     "or.pred",
@@ -85,7 +87,7 @@ def pipe_cycles(instruction: Instruction, level: Level, capability: Capability) 
     name, unit = instruction.throughput_class, instruction.unit
     if instruction.opcode in _FOLDED:
         return {}
-    if name == "cvt_64" and unit is Unit.INT:
+    if name == CONVERSIONS and unit is Unit.INT:
         name = (
             "int32_shift"  # widening an integer shifts its sign; the guide means floating-point conversions
         )
@@ -93,11 +95,23 @@ def pipe_cycles(instruction: Instruction, level: Level, capability: Capability) 
     if not rate:
         return {}
     cycles = WARP_SIZE / rate
-    if name == "cvt_64" and rate == capability.throughput.get(_RATES["fp64"]):
-        return {"fp64": cycles}  # boards with few FP64 lanes convert on them
+    if name == CONVERSIONS and on_fp64_lanes(capability.throughput):
+        return {"fp64": cycles}
     if name == "int32_mul_mad":
         return _multiplication(multiplier_passes(instruction.opcode), capability)
     return {str(unit): cycles}
+
+
+def on_fp64_lanes(rates: Mapping[str, float]) -> bool:
+    """Whether a chip converts from and to 64 bits on its FP64 lanes, as those do that have few of them.
+
+    Others convert among the special functions, at a rate of their own. ``rates``: by throughput class.
+
+    >>> from warpwatt.gpus import find
+    >>> [on_fp64_lanes(find(name).capability.throughput) for name in ("rtx-3090", "v100", "h200")]
+    [True, False, False]
+    """
+    return rates.get(CONVERSIONS) == rates.get(_RATES["fp64"])
 
 
 def multiplier_passes(opcode: str) -> float:

@@ -39,6 +39,10 @@ SLICE_BYTES = 256
 ATOMIC_CYCLES = 2.5
 """L2 clocks a slice needs for the atomics of one request on one sector: 8 requests on 4 sectors each of one
 KiB take 20 clocks on four GeForce boards of Turing and Ampere (pmpp_nvbench, histograms; chosen on them)."""
+FLOAT_ATOMIC_CYCLES = 2.0
+"""L2 clocks a slice needs for a sum of floating-point numbers on one address, where integers take one: a
+million of them on neighbouring cells take 1.48 ms on an RTX 3080 at 1.44 GHz (gpuFLOPBench, scatterParticle
+of sheath; chosen on it)."""
 L2_CLOCK_SHARE = 0.94
 """L2's clock over the SMs': 67 million atomics on one address, one a clock, show 0.92 to 0.95 on the same."""
 SHARED_ATOMIC_CYCLES = 2
@@ -166,10 +170,10 @@ def _memory_roofs(case: Case) -> Iterator[Roof]:
 def atomics_roof(case: Case) -> Roof:
     """Atomics on few addresses, which few slices of L2 have to take, however many SMs send them.
 
-    A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper) and a
-    sector in :data:`ATOMIC_CYCLES` at least, at :data:`L2_CLOCK_SHARE` of the SMs' clock: lanes of a request
-    that share an address keep its slice busy one by one. Operations spread evenly over the bytes that an
-    instruction reaches.
+    A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper), one in
+    :data:`FLOAT_ATOMIC_CYCLES` of floating-point numbers, and a sector in :data:`ATOMIC_CYCLES` at least, at
+    :data:`L2_CLOCK_SHARE` of the SMs' clock: lanes of a request that share an address keep its slice busy one
+    by one. Operations spread evenly over the bytes that an instruction reaches, as far as they fill slices.
     """
     cycles = _queued_cycles(case)
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
@@ -188,10 +192,16 @@ def _queued_cycles(case: Case) -> tuple[float, ...]:
         if pattern.footprint:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
             addresses = _addresses(case, pattern, lanes, memory.bytes)
-            each = max(ATOMIC_CYCLES, pattern.collisions)
+            turn = FLOAT_ATOMIC_CYCLES if _is_floating(instruction) else 1.0
+            each = max(ATOMIC_CYCLES, turn * pattern.collisions)
             sectors = count * pattern.sectors * each / _slices(case, pattern)
-            cycles[instruction.index] = max(operations / addresses, sectors) / L2_CLOCK_SHARE
+            cycles[instruction.index] = max(turn * operations / addresses, sectors) / L2_CLOCK_SHARE
     return tuple(cycles)
+
+
+def _is_floating(atomic: Instruction) -> bool:
+    """Whether an atomic works on floating-point numbers (``red.add.f32``, ``RED.E.ADD.F32``)."""
+    return any(part[:1] in "fF" and part[1:2].isdigit() for part in atomic.opcode.split("."))
 
 
 def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane: int) -> float:
@@ -206,10 +216,10 @@ def _addresses(case: Case, pattern: AccessPattern, lanes: float, bytes_per_lane:
 
 
 def _slices(case: Case, pattern: AccessPattern) -> float:
-    """Return how many slices of L2 hold what an atomic reaches."""
+    """Return how many slices of L2 what an atomic reaches fills: a rest in one more relieves no other."""
     assert pattern.footprint is not None
     every = l2_bandwidth(case)[0] / case.clocks.sm / SECTOR_BYTES  # each moves a sector per clock
-    return max(1.0, min(every, pattern.footprint / SLICE_BYTES))
+    return max(1.0, min(every, pattern.footprint // SLICE_BYTES))
 
 
 def _load_store_roofs(case: Case) -> Iterator[Roof]:

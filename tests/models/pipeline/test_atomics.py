@@ -30,12 +30,12 @@ def prediction(tmp_path_factory):
 
 
 def test_lanes_on_one_address_keep_their_slice_busy_one_by_one(prediction):
-    """64 floats lie in one slice of L2, which takes one operation a clock at most."""
+    """64 floats lie in one slice of L2, which takes one of their sums in two clocks at most."""
     assert prediction.timing.bottleneck == "atomics on one address"
-    assert prediction.time.value > OPERATIONS / CLOCK
+    assert prediction.time.value > 2 * OPERATIONS / CLOCK
 
 
 def test_shares_of_other_units_are_shares_of_the_whole_time(prediction):
-    """2 MiB of DRAM at some 700 GB/s are 3 µs of more than 360."""
+    """2 MiB of DRAM at some 700 GB/s are 3 µs of more than 720."""
     assert prediction.timing.utilisation["dram"] < 0.02
     assert prediction.timing.utilisation["atomics"] > 0.95

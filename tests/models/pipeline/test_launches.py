@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.models.pipeline.standin import streams
-from warpwatt.core.program import Flow, Level, Program
+from warpwatt.core.program import Flow, Level, Program, Unit
 from warpwatt.core.streams import WarpStreams
 from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
@@ -165,6 +165,18 @@ def test_before_volta_one_kind_of_core_takes_integers_and_multiplies_them_in_pie
     assert cycles["FFMA"] == cycles["IADD3"] == 1
     assert cycles["IMAD"] == 3
     assert cycles["IMAD.WIDE"] == 4
+
+
+def test_conversions_from_and_to_64_bits_pass_the_special_functions_where_fp64_has_lanes_of_its_own() -> None:
+    """16 a clock on V100, A100 and H200 (CUDA C++ Programming Guide), where DFMA runs at 32 or 64."""
+    code = program("matmul.cu", "matmul_tiled", "sm_80")
+    at = next(i.index for i in code.instructions if i.opcode == "FFMA")
+    convert = replace(code.instructions[at], opcode="F2F.F64.F32", unit=Unit.SFU, throughput_class="cvt_64")
+    changed = replace(code, instructions=(*code.instructions[:at], convert, *code.instructions[at + 1 :]))
+    for name in ("V100 PCIe", A100, "H200"):
+        row = instruction_table(changed, sm(name))[at]
+        assert (row["pipe"], row["pipe_cycles"]) == (Pipe.XU, 8)
+    assert instruction_table(changed, sm(A6000))[at]["sm_pipe"] == SmPipe.FP64
 
 
 def test_copies_are_bound_by_dram() -> None:

@@ -34,7 +34,7 @@ from warpwatt.models.pipeline.codes import (
 )
 from warpwatt.models.pipeline.simulator import record_type
 from warpwatt.models.pipeline.tensor_memory import IN_TENSOR_MEMORY, fill_tensor_memory
-from warpwatt.models.pipes import multiplier_passes
+from warpwatt.models.pipes import CONVERSIONS, multiplier_passes, on_fp64_lanes
 
 if TYPE_CHECKING:
     from warpwatt.models.pipeline.machine import Machine
@@ -312,7 +312,7 @@ def _arithmetic(instruction: Instruction, machine: Machine, row: np.void) -> Non
         row["issue_stall"] = (
             Reason.SLEEPING if instruction.opcode.startswith("NANOSLEEP") else Reason.BRANCH_RESOLVING
         )
-    elif unit is Unit.FP64 or name == "cvt_64":
+    elif unit is Unit.FP64 or (name == CONVERSIONS and on_fp64_lanes(machine.rates)):
         _fp64(machine, row)
     elif unit is Unit.TENSOR:
         _tensor(instruction, machine, row)
