@@ -46,6 +46,7 @@ constexpr Field kFields[] = {
     FIELD(Machine, global.page_flags),
     FIELD(Machine, global.fill_kinds),
     FIELD(Machine, global.fill_keys),
+    FIELD(Machine, global.fill_factors),
     FIELD(Machine, global.make_pages),
     FIELD(Machine, global.allocation_starts),
     FIELD(Machine, global.allocation_ends),

@@ -60,6 +60,7 @@ struct GlobalMemory {
     unsigned char* const* page_flags;  // a byte per page: whether it has its contents; null: all have
     const std::int64_t* fill_kinds;
     const std::uint64_t* fill_keys;
+    const double* fill_factors;
     std::int64_t (*make_pages)(std::int64_t address, std::int64_t bytes);  // in Python
     // What is allocated in the arena's slot, in order; where there is none, all of the slot.
     const std::uint64_t* allocation_starts;

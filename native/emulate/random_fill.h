@@ -1,5 +1,5 @@
-// Pages of buffers that begin as random numbers: element i of a buffer comes from output number i of
-// SplitMix64 (warpwatt.emulate.fills is the specification).
+// Pages of buffers that begin as random numbers, ones or a range: random element i of a buffer comes from
+// output number i of SplitMix64 (warpwatt.emulate.fills is the specification).
 #pragma once
 
 #include <cstdint>
@@ -37,18 +37,27 @@ enum class ElementType : std::int32_t {
     kE5M2
 };
 
-// Whether the numbers of a type are made here; those of shorter floats are made in Python.
-constexpr bool can_fill(ElementType type) { return type >= ElementType::kF32 && type <= ElementType::kU64; }
+constexpr bool is_integer(ElementType type) { return type >= ElementType::kI8 && type <= ElementType::kU64; }
 
 constexpr std::int64_t element_bytes(ElementType type) {
+    if (type <= ElementType::kBF16) return 2;
     if (type == ElementType::kF32) return 4;
-    if (type <= ElementType::kF64) return 8;
+    if (type == ElementType::kF64) return 8;
+    if (!is_integer(type)) return 1;
     return std::int64_t{1} << ((static_cast<int>(type) - static_cast<int>(ElementType::kI8)) / 2);
 }
+
+// What a buffer begins as: warpwatt.emulate.memory.FILL_KINDS.
+enum class FillKind : std::int64_t { kRandom = 1, kOnes, kRange, kIndices, kOffsets };
 
 // Writes `count` elements from number `first` on: floats in [0, 1), integers 0 to 127.
 void fill_random(unsigned char* to, ElementType type, std::uint64_t key, std::int64_t first,
                  std::int64_t count);
+
+// Writes elements of any kind; false where they are made in Python. `factor`: of indices their limit, of
+// offsets the elements of a row.
+bool fill_elements(unsigned char* to, FillKind kind, ElementType type, std::uint64_t key, double factor,
+                   std::int64_t first, std::int64_t count);
 
 // Makes a page of a buffer that is filled so; false if the buffer is of another kind.
 bool fill_page(const GlobalMemory& memory, std::int64_t slot, std::int64_t page);

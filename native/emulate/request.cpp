@@ -4,6 +4,7 @@
 
 #include "emulate/address_pattern.h"
 #include "emulate/address_space.h"
+#include "emulate/request_shape.h"
 #include "emulate/shared_banks.h"
 
 namespace warpwatt::emulate {
@@ -96,37 +97,51 @@ void count_off_chip(RequestCounters& sums, const TouchedLines& touched, std::int
     sums.sectors += touched.sectors();
 }
 
-// Counts the lanes that are in one space; returns the wavefronts.
-int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedLines& touched) {
+// Counts lanes of local memory or of a constant bank.
+void count_apart(const Request& request, Space space, LaneMask lanes, TouchedLines& touched) {
     const auto& addresses = request.machine.addresses;
-    const std::int64_t bytes = request.operation.bytes;
-    const bool atomic = request.operation.atomic != AtomicOperation::kNone;
     const AddressPattern pattern = pattern_of(addresses, lanes);
-    if (pattern.uniform() && !atomic && space != Space::kLocal && space != Space::kConstant)
-        return count_one_address(request, space, lanes, addresses[first_lane(lanes)], touched);
     RequestCounters& sums = request.counters_of(space);
     sums.add_request(lanes, pattern.stride, common_slot(request, space, lanes));
     sums.uniform += pattern.uniform();
-    if (atomic && !on_barrier_object(request.operation.atomic))
+    if (request.operation.atomic != AtomicOperation::kNone)
         sums.collisions += most_on_one_address(addresses, lanes, pattern);
-    if (space == Space::kConstant) return 0;
-    if (space == Space::kLocal) {
-        touch_local(request, lanes, touched);
-        count_off_chip(sums, touched, lane_count(lanes) * bytes, 1);  // lanes lie in banks apart
+    if (space == Space::kConstant) return;
+    touch_local(request, lanes, touched);
+    count_off_chip(sums, touched, lane_count(lanes) * request.operation.bytes,
+                   1);  // lanes lie in banks apart
+}
+
+// Counts the lanes that are in one space; returns the wavefronts.
+int count_in_space(const Request& request, Space space, LaneMask lanes, TouchedLines& touched) {
+    if (space == Space::kLocal || space == Space::kConstant) {
+        count_apart(request, space, lanes, touched);
         return 0;
     }
-    const int different = distinct_addresses(addresses, lanes, pattern);
+    const auto& addresses = request.machine.addresses;
+    const std::int64_t bytes = request.operation.bytes;
+    const bool atomic = request.operation.atomic != AtomicOperation::kNone;
+    const std::uint64_t first = addresses[first_lane(lanes)];
+    const RequestShape shape =
+        shape_of(addresses, lanes, bytes, space, request.operation.instruction, touched);
+    if (shape.pattern.uniform() && !atomic) return count_one_address(request, space, lanes, first, touched);
+    const bool together =
+        space == Space::kShared || slot_bits(first + shape.lowest) == slot_bits(first + shape.highest);
+    RequestCounters& sums = request.counters_of(space);
+    sums.add_request(lanes, shape.pattern.stride,
+                     together ? slot_of(request.operation, space, first) : kSeveralSlots);
+    sums.uniform += shape.pattern.uniform();
+    if (atomic && !on_barrier_object(request.operation.atomic))
+        sums.collisions += most_on_one_address(addresses, lanes, shape.pattern);
     if (space == Space::kGlobal) {
-        touched.add_lanes(addresses, lanes, bytes);
-        count_off_chip(sums, touched, different * bytes, wavefronts(addresses, lanes, bytes));
+        count_off_chip(sums, touched, shape.distinct * bytes, shape.wavefronts);
         return 0;
     }
-    const int passes = wavefronts(addresses, lanes, bytes);
     const std::int64_t fewest =
-        std::max<std::int64_t>(bytes >= kWidest ? 2 : 1, divide_up(different * bytes, kLineBytes));
-    sums.wavefronts += passes;
-    sums.ideal += std::min<std::int64_t>(passes, fewest);
-    return passes;
+        std::max<std::int64_t>(bytes >= kWidest ? 2 : 1, divide_up(shape.distinct * bytes, kLineBytes));
+    sums.wavefronts += shape.wavefronts;
+    sums.ideal += std::min<std::int64_t>(shape.wavefronts, fewest);
+    return shape.wavefronts;
 }
 
 }  // namespace

@@ -3,10 +3,42 @@
 #include <algorithm>
 
 #include "emulate/address_space.h"
+#include "emulate/random_fill.h"
+#include "vectors.h"
 
 namespace warpwatt::emulate {
 
 namespace {
+
+// What the addresses of lanes that are on have in common: the bits in which one differs from the first, the
+// bits that any has, the highest offset.
+struct Extent {
+    std::uint64_t differences, bits, highest;
+};
+
+WARPWATT_WIDE_VECTORS Extent extent_of(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes) {
+    const std::uint64_t first = addresses[first_lane(lanes)];
+    Extent found{};
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const std::uint64_t on = -static_cast<std::uint64_t>(lanes >> lane & 1);
+        const std::uint64_t address = (addresses[lane] & on) | (first & ~on);
+        found.differences |= address ^ first;
+        found.bits |= address;
+        found.highest = std::max(found.highest, offset_bits(address));
+    }
+    return found;
+}
+
+// Makes the pages that lanes reach, none of which lies on two.
+void touch_pages_of(Machine& machine, LaneMask lanes, std::int64_t bytes) {
+    std::uint64_t last = ~std::uint64_t{0};
+    for_each_lane(lanes, [&](int lane) {
+        const std::uint64_t address = machine.addresses[lane];
+        if (address >> kPageShift == last) return;
+        last = address >> kPageShift;
+        touch_pages(machine, slot_bits(address), offset_bits(address), bytes);
+    });
+}
 
 // Resolves lanes that all reach one region and are not at fault, as nearly always; whether that is so.
 bool resolve_together(const Request& request, LaneMask lanes, ResolvedLanes& found) {
@@ -14,25 +46,16 @@ bool resolve_together(const Request& request, LaneMask lanes, ResolvedLanes& fou
     const std::uint64_t first = addresses[first_lane(lanes)], bytes = request.operation.bytes;
     const Space space = actual_space(request.operation.space, first);
     const Region region = region_of(request.machine, request.warp, request.operation, space, first);
-    std::uint64_t differences = 0, bits = 0, highest = 0;
-    for (int lane = 0; lane < kLanes; ++lane) {
-        const std::uint64_t address = has_lane(lanes, lane) ? addresses[lane] : first;
-        differences |= address ^ first;
-        bits |= address;
-        highest = std::max(highest, offset_bits(address));
-    }
+    const auto [differences, bits, highest] = extent_of(addresses, lanes);
     if (slot_bits(differences) != 0 || (bytes & (bytes - 1)) != 0 || (bits & (bytes - 1)) != 0) return false;
     if (space == Space::kShared && offset_bits(differences) >> kClusterRankShift != 0) return false;
     if (static_cast<std::int64_t>(highest + bytes) > region.size) return false;
     if (space == Space::kGlobal && !request.operation.probe &&
         request.machine.global.page_flags[slot_bits(first)])
-        for_each_lane(lanes, [&](int lane) {
-            touch_pages(request.machine, slot_bits(first), offset_bits(addresses[lane]), bytes);
-        });
+        touch_pages_of(request.machine, lanes, request.operation.bytes);
     const std::int64_t stride = space == Space::kLocal ? request.machine.residents.local_stride : 0;
-    for_each_lane(lanes, [&](int lane) {
+    for (int lane = 0; lane < kLanes; ++lane)
         found.hosts[lane] = region.base + offset_bits(addresses[lane]) + lane * stride;
-    });
     found.by_space[static_cast<int>(space)] = lanes;
     return true;
 }

@@ -25,6 +25,8 @@ public:
     // Touches each sector of `bytes` bytes from `address` on; for ranges in ascending order it is fastest.
     void add(std::uint64_t address, std::int64_t bytes);
     void add(const TouchedLines& others);
+    // Adds a line behind all others.
+    void append(TouchedLine line) { lines_[size_++] = line; }
     // Touches an access of `bytes` bytes per lane.
     void add_lanes(const std::array<std::uint64_t, kLanes>& addresses, LaneMask lanes, std::int64_t bytes);
 

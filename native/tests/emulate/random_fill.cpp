@@ -41,10 +41,18 @@ void integers_of_every_width_are_seven_bits() {
     }
 }
 
-void halves_are_made_elsewhere() {
-    CHECK(!can_fill(ElementType::kF16));
-    CHECK(!can_fill(ElementType::kBF16));
-    CHECK(can_fill(ElementType::kF32));
+// 11 bits of 0xE22 as a fraction are 0x711 / 2048: 1.53... times a half.
+void halves_have_eleven_bits() {
+    std::uint16_t value;
+    fill_random(reinterpret_cast<unsigned char*>(&value), ElementType::kF16, 0, 0, 1);
+    CHECK(value == (14 << 10 | (0x711 - 0x400)));
+}
+
+void ranges_of_short_floats_are_made_elsewhere() {
+    std::uint16_t value;
+    auto* const room = reinterpret_cast<unsigned char*>(&value);
+    CHECK(!fill_elements(room, FillKind::kRange, ElementType::kF16, 0, 0, 0, 1));
+    CHECK(fill_elements(room, FillKind::kRange, ElementType::kU16, 0, 0, 7, 1) && value == 7);
 }
 
 }  // namespace
@@ -54,6 +62,7 @@ int main() {
     floats_are_the_upper_bits_as_a_fraction();
     doubles_have_53_bits();
     integers_of_every_width_are_seven_bits();
-    halves_are_made_elsewhere();
+    halves_have_eleven_bits();
+    ranges_of_short_floats_are_made_elsewhere();
     return warpwatt::test::failures();
 }

@@ -57,6 +57,13 @@ def key(name: str, seed: int = 0) -> int:
     return (zlib.crc32(name.encode()) + (seed << 32)) & _WIDE
 
 
+def factor(buffer: Buffer) -> float:
+    """Return what fractions are multiplied by: the limit of indices, of offsets the elements of a row."""
+    if buffer.fill == "offsets":
+        return buffer.limit / max(1, buffer.elements)
+    return float(buffer.limit) if buffer.fill == "indices" else 0.0
+
+
 def mix(key: int, indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return 64 random bits per element: SplitMix64's output number ``index`` from state ``key``.
 

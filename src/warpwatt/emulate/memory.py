@@ -6,7 +6,7 @@ offset to ``bases[slot]`` after it has compared it with ``sizes[slot]``.
 
 Buffers that begin as random numbers, ones or a range are reserved but not written. Each has one byte per
 page of 4096 bytes; where ``page_flags[slot]`` is not 0, an engine makes a page (:meth:`DeviceMemory.touch`,
-or the same arithmetic natively from ``fill_kinds`` and ``fill_keys``, see :mod:`warpwatt.emulate.fills`)
+or the same arithmetic natively from ``fill_kinds``, ``fill_keys`` and ``fill_factors``, see :mod:`warpwatt.emulate.fills`)
 before the first access to it and sets its byte.
 """
 
@@ -65,8 +65,9 @@ class DeviceMemory:
         ``int64[256]``: host address and bytes of each slot; 0 where nothing is.
     page_flags
         ``int64[256]``: host address of a byte per page, 1 where it has its contents; 0 if all have.
-    fill_kinds, fill_keys
-        ``int64[256]`` and ``uint64[256]``: what an untouched page holds, see the module and ``FILL_KINDS``.
+    fill_kinds, fill_keys, fill_factors
+        ``int64[256]``, ``uint64[256]`` and ``float64[256]``: what an untouched page holds, see the module,
+        ``FILL_KINDS`` and :func:`warpwatt.emulate.fills.factor`.
     heap_bytes
         Size of the heap, to be set before a kernel first allocates (``cudaLimitMallocHeapSize``).
     textures
@@ -84,6 +85,7 @@ class DeviceMemory:
         self.page_flags = np.zeros(SLOTS, np.int64)
         self.fill_kinds = np.zeros(SLOTS, np.int64)
         self.fill_keys = np.zeros(SLOTS, np.uint64)
+        self.fill_factors = np.zeros(SLOTS, np.float64)
         self._bytes: dict[int, NDArray[np.uint8]] = {}
         self._flags: dict[int, NDArray[np.uint8]] = {}
         self._buffers: dict[int, Buffer] = {}
@@ -139,6 +141,7 @@ class DeviceMemory:
             if room == (0, 0):  # else the engine would not know where it begins, and has them made here
                 self.fill_kinds[slot] = FILL_KINDS[buffer.fill] << 8 | DTYPES.index(buffer.dtype)
             self.fill_keys[slot] = fills.key(name, buffer.seed)
+            self.fill_factors[slot] = fills.factor(buffer)
         return (slot << SLOT_BITS) + front
 
     def place(self, name: str, array: NDArray[Any]) -> int:

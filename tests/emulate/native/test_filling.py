@@ -3,23 +3,29 @@
 import numpy as np
 import pytest
 
-from warpwatt.core.arguments import DType
+from warpwatt.core.arguments import Buffer, DType, Fill
 from warpwatt.emulate import fills
 from warpwatt.emulate.formats import decode
-from warpwatt.emulate.memory import DTYPES
-from warpwatt.native import ADDRESS, INT, addresses, function
+from warpwatt.emulate.memory import DTYPES, FILL_KINDS
+from warpwatt.native import ADDRESS, DOUBLE, INT, addresses, function
 
 SHORT = (DType.F16, DType.BF16, DType.E4M3, DType.E5M2)
-"""Floats whose numbers are made in Python."""
+"""Floats whose ranges and indices are made in Python."""
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype not in SHORT])
-def test_native_random_numbers_are_those_of_python(dtype):
-    found = np.zeros(777, fills.NUMPY[dtype])
-    key = fills.key("a buffer", 5)
-    fill = function("fill_random", None, ADDRESS, INT, INT, INT, INT)
-    fill(*addresses(found), DTYPES.index(dtype), key, 123, len(found))
-    assert (found == fills.random(key, dtype, 123, len(found))).all()
+@pytest.mark.parametrize("fill", FILL_KINDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_native_elements_are_those_of_python(dtype, fill):
+    limit = 1_000_003 if fill in (Fill.INDICES, Fill.OFFSETS) else 0
+    buffer = Buffer(dtype, (900,), fill, limit=limit)
+    found, key = np.zeros(777, fills.NUMPY[dtype]), fills.key("a buffer", 5)
+    make = function("fill_elements", INT, ADDRESS, INT, INT, INT, DOUBLE, INT, INT)
+    kind, factor = FILL_KINDS[fill], fills.factor(buffer)
+    made = make(*addresses(found), kind, DTYPES.index(dtype), key, factor, 123, len(found))
+    assert made == (dtype not in SHORT or fill in (Fill.RANDOM, Fill.ONES))
+    if made:
+        wanted = fills.elements(buffer, key, 123, len(found))
+        assert found.tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("dtype", [DType.E4M3, DType.E5M2])

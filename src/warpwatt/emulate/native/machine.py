@@ -173,7 +173,7 @@ class Machine:
     def _memory(self) -> None:
         """Buffers and constant banks."""
         memory = self.memory
-        tables = ("bases", "sizes", "page_flags", "fill_kinds", "fill_keys")
+        tables = ("bases", "sizes", "page_flags", "fill_kinds", "fill_keys", "fill_factors")
         self._set("global", **{name: getattr(memory, name).ctypes.data for name in tables})
         self._set("global", make_pages=self._callback(memory.touch))
         starts, ends = memory.allocations
