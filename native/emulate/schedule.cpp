@@ -103,6 +103,17 @@ private:
     int time_outs_ = 0;  // in a row
 };
 
+// Room for the events of one more run, a third of the bytes for each kind.
+void make_room(Trace& trace, const Trace& whole, std::int64_t bytes) {
+    const auto room = [&](std::int64_t used, std::int64_t all, std::size_t size) {
+        return std::min(all, used + bytes / 3 / static_cast<std::int64_t>(size));
+    };
+    trace.step_room = room(trace.step_count, whole.step_room, sizeof(TraceStep));
+    trace.request_room = room(trace.request_count, whole.request_room, sizeof(TraceRequest));
+    trace.line_room = room(trace.line_count, whole.line_room, sizeof(std::uint64_t));
+    trace.dropped = 0;
+}
+
 }  // namespace
 
 }  // namespace warpwatt::emulate
@@ -117,4 +128,20 @@ std::int64_t run_blocks(Machine* machine) {
          first += schedule.blocks())
         outcome = schedule.run_together(first);
     return static_cast<std::int64_t>(outcome);
+}
+
+void run_each_block(Machine* machine, std::int64_t instructions, std::int64_t trace_bytes,
+                    std::int64_t* stops) {
+    const Trace whole = machine->trace;
+    std::int64_t dropped = 0;
+    for (std::int64_t block = 0; block < machine->launch.block_count; ++block) {
+        machine->budget = instructions;
+        machine->clock = 0;
+        machine->fault.reason = FaultReason::kNone;
+        make_room(machine->trace, whole, trace_bytes);
+        stops[block] = static_cast<std::int64_t>(Schedule(*machine).run_together(block));
+        dropped |= machine->trace.dropped;
+        if (machine->fault.reason == FaultReason::kPythonError) break;
+    }
+    machine->trace.dropped = dropped;
 }

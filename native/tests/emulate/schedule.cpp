@@ -1,5 +1,6 @@
 #include "emulate/schedule.h"
 
+#include <array>
 #include <vector>
 
 #include "emulate/run_time.h"
@@ -38,6 +39,19 @@ void warps_run_in_order_and_blocks_one_after_the_other() {
     CHECK(run(test, end) == Stop::kDone);
     CHECK(turns == (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
     CHECK(test.machine.clock == 60 && test.machine.budget == 1000000 - 60);
+}
+
+// Each has the whole budget and its own room for events, whatever the block before did.
+void blocks_run_one_by_one_do_not_see_each_other_end() {
+    TestMachine test(32, 3);
+    turns.clear();
+    test.machine.code.dispatch = spin;
+    test.machine.launch.resident_blocks = test.machine.launch.places = 1;
+    std::array<std::int64_t, 3> stops{};
+    run_each_block(&test.machine, 5000, 3 * sizeof(TraceStep), stops.data());
+    for (const std::int64_t stop : stops) CHECK(static_cast<Stop>(stop) == Stop::kInstructions);
+    CHECK(turns == (std::vector<std::int64_t>{0, 0, 1, 1, 2, 2}));
+    CHECK(test.machine.budget == 0 && test.machine.trace.step_room <= 1);
 }
 
 void warps_take_turns() {
@@ -88,6 +102,7 @@ void a_fault_ends_the_run() {
 
 int main() {
     warps_run_in_order_and_blocks_one_after_the_other();
+    blocks_run_one_by_one_do_not_see_each_other_end();
     warps_take_turns();
     a_last_turn_is_as_long_as_the_budget();
     a_warp_that_waits_for_ever_is_a_deadlock();

@@ -34,9 +34,8 @@ public:
             kSharedBytes,         local.data(),        kLocalBytes,  kLocalBytes,   &special};
         bases[kBufferSlot] = buffer.data();
         sizes[kBufferSlot] = kBufferBytes;
-        machine.global = {bases.data(), sizes.data(), flags.data(),
-                          kinds.data(), keys.data(),  nullptr,
-                          nullptr,      nullptr,      0};
+        machine.global = {bases.data(), sizes.data(), flags.data(), kinds.data(), keys.data(),
+                          nullptr,      nullptr,      nullptr,      nullptr,      0};
         banks.fill(constants.data());
         bank_sizes[kParameterBank] = bank_sizes[kConstantBank] = constants.size();
         machine.constant = {banks.data(), bank_sizes.data()};

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.run import Limits
-from warpwatt.emulate.scaling import concatenate, occurring
+from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from warpwatt.emulate.memory import DeviceMemory
@@ -38,10 +38,11 @@ class Beginnings:
         """
         start, memory = self._fresh()
         length, most = FIRST_LENGTH, BUDGET // len(blocks)
-        while 2 * length <= most and not _reaches(_begun(start, blocks[0], length), groups):
+        while 2 * length <= most and not _reaches(start(blocks[:1], _limits(length)), groups):
             length *= 2
-        runs = [memory.localised(_begun(start, block, length)) for block in blocks]
-        return concatenate([run.trace for run in runs if run.trace is not None])
+        trace = memory.localised(start.each(blocks, _limits(length)).run).trace
+        assert trace is not None
+        return trace
 
 
 def _reaches(run: Run, groups: Sequence[Collection[int]]) -> bool:
@@ -50,5 +51,5 @@ def _reaches(run: Run, groups: Sequence[Collection[int]]) -> bool:
     return all(not seen.isdisjoint(group) for group in groups)
 
 
-def _begun(start: Start, block: int, length: int) -> Run:
-    return start((block,), Limits(length, TRACE_BYTES))
+def _limits(length: int) -> Limits:
+    return Limits(length, TRACE_BYTES)

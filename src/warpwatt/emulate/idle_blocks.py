@@ -15,8 +15,6 @@ from warpwatt.emulate.run import Limits, Stop
 from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from warpwatt.emulate.units import Sampled, Start
 
 SHORT = 0.1
@@ -47,16 +45,14 @@ def work_by_running(start: Start, sampled: Sampled, longest: float) -> BlockWork
     limits = Limits(max(1, int(MARGIN * longest)), 1)
     grid = sampled.sample.grid.count
     blocks, weights = _looked_at(grid)
-    ended = np.array([_ended(start, int(block), limits, longest, each) for block in blocks])
+    unknown = [block for block in blocks.tolist() if block not in each]
+    stops = dict(zip(unknown, start.each(unknown, limits).stops, strict=True)) if unknown else {}
+    ended = np.array(
+        [each[b] <= longest if b in each else stops[b] is Stop.DONE for b in blocks.tolist()], np.bool_
+    )
     done = [x for x in each.values() if x > longest]
     instructions = np.where(ended, longest, sum(done) / max(1, len(done)))
     return BlockWork(blocks, weights, ended.astype(np.int64), instructions)
-
-
-def _ended(start: Start, block: int, limits: Limits, longest: float, known: Mapping[int, float]) -> bool:
-    if block in known:
-        return known[block] <= longest
-    return start((block,), limits).stop is Stop.DONE
 
 
 def _instructions(sampled: Sampled) -> dict[int, float]:

@@ -6,8 +6,8 @@ offset to ``bases[slot]`` after it has compared it with ``sizes[slot]``.
 
 Buffers that begin as random numbers, ones or a range are reserved but not written. Each has one byte per
 page of 4096 bytes; where ``page_flags[slot]`` is not 0, an engine makes a page (:meth:`DeviceMemory.touch`,
-or the same arithmetic natively from ``fill_kinds``, ``fill_keys`` and ``fill_factors``, see :mod:`warpwatt.emulate.fills`)
-before the first access to it and sets its byte.
+or the same arithmetic natively from ``fill_kinds``, ``fill_keys`` and ``fill_factors``, see
+:mod:`warpwatt.emulate.fills`) before the first access to it and sets its byte.
 """
 
 from __future__ import annotations

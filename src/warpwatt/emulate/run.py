@@ -188,3 +188,11 @@ class Run:
     """Instructions without semantics that were executed -> opcode."""
     hazards: tuple[Hazard, ...] = ()
     """Seen in the first block."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Each:
+    """What came of running blocks one by one: their trace, in order, and why each ended."""
+
+    run: Run
+    stops: tuple[Stop, ...]

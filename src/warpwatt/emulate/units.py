@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from warpwatt.emulate.run import Limits, Run, Stop
-from warpwatt.emulate.scaling import relative_error
+from warpwatt.emulate.run import Each, Limits, Run, Stop
+from warpwatt.emulate.scaling import concatenate, relative_error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
     from warpwatt.emulate.sampling import Sample
-
-    Start = Callable[[Sequence[int], Limits], Run]
 
 ENOUGH = 1_000_000
 """Warp instructions after which no further units are run, if there are :data:`FEWEST_UNITS`."""
@@ -28,6 +27,18 @@ ENOUGH_TRACE = 0.25
 FEWEST_UNITS = 3
 MOST_WHOLE, MOST_WHOLE_COST = 512, 250_000
 """Blocks up to which a grid is run whole, if that costs no more than so many warp instructions."""
+
+
+class Start(Protocol):
+    """Runs blocks of one launch, again and again on the same memory."""
+
+    def __call__(self, blocks: Sequence[int], limits: Limits) -> Run:
+        """Run some blocks."""
+        ...
+
+    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
+        """Run blocks one by one, each within the limits."""
+        ...
 
 
 class Engine(Protocol):
@@ -75,10 +86,28 @@ class Sampled:
         return _whole_is_cheap(self.runs[0], self.sample)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithEngine:
+    """A launch that some engine runs."""
+
+    engine: Engine
+    routine: Routine
+    context: Context
+    memory: DeviceMemory
+
+    def __call__(self, blocks: Sequence[int], limits: Limits) -> Run:
+        return self.engine(self.routine, self.context, self.memory, blocks, limits, record=True)
+
+    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
+        runs = [self((block,), limits) for block in blocks]
+        trace = concatenate([run.trace for run in runs if run.trace is not None])
+        return Each(replace(runs[0], blocks=tuple(blocks), trace=trace), tuple(run.stop for run in runs))
+
+
 def starter(engine: Engine | None, routine: Routine, context: Context, memory: DeviceMemory) -> Start:
     """Return what runs blocks and keeps a trace: the given engine, else the native one."""
     if engine is not None:
-        return lambda blocks, limits: engine(routine, context, memory, blocks, limits, record=True)
+        return _WithEngine(engine, routine, context, memory)
     from warpwatt.emulate.native import Session
 
     return Session(routine, context, memory, record=True)

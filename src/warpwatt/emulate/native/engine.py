@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from warpwatt.emulate.native.llvm import Code, compile_text, load
 from warpwatt.emulate.native.machine import Machine, resident
-from warpwatt.emulate.native.results import results
+from warpwatt.emulate.native.records import CODES
+from warpwatt.emulate.native.results import STOPS, results
 from warpwatt.emulate.native.routine_text import RoutineText
 from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
-from warpwatt.emulate.run import Limits
-from warpwatt.native import ADDRESS, INT, address, function
+from warpwatt.emulate.run import Each, Limits, Stop
+from warpwatt.native import ADDRESS, INT, address, addresses, function
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Routine
@@ -73,10 +76,25 @@ class Session:
     def __call__(self, blocks: Sequence[int], limits: Limits) -> Run:
         """Run some blocks, as :func:`run`; the trace gets no more room than in the first run."""
         machine = self._ready(tuple(int(block) for block in blocks), limits)
-        run_blocks = partial(self._run_blocks, machine.address)
-        stop = _on_large_stack(run_blocks) if self._long else run_blocks()
+        stop = self._on_stack(partial(self._run_blocks, machine.address))
         machine.raise_pending()
         return results(machine, stop)
+
+    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
+        """Run each block as if alone, within the limits; memory stays as those before left it."""
+        room = Limits(limits.warp_instructions, limits.trace_bytes * len(blocks))
+        machine = self._made(tuple(int(block) for block in blocks), room)
+        machine.record["launch.resident_blocks"] = machine.record["launch.places"] = 1
+        stops = np.zeros(len(blocks), np.int64)
+        run_each = function("run_each_block", INT, ADDRESS, INT, INT, ADDRESS)
+        bounds = limits.warp_instructions, limits.trace_bytes
+        self._on_stack(partial(run_each, machine.address, *bounds, *addresses(stops)))
+        machine.raise_pending()
+        found = results(machine, CODES["stop"][Stop.DONE])
+        return Each(found, tuple(STOPS[code] for code in stops.tolist()))
+
+    def _on_stack(self, run: Callable[[], int]) -> int:
+        return _on_large_stack(run) if self._long else run()
 
     def _ready(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
         """Return a machine before a run."""
@@ -84,7 +102,11 @@ class Session:
         if machine is not None and machine.together == resident(self.context, blocks):
             machine.begin(blocks, limits)
             return machine
-        machine = self._machine = Machine(self._text, self.context, self.memory, blocks, limits)
+        self._machine = self._made(blocks, limits)
+        return self._machine
+
+    def _made(self, blocks: tuple[int, ...], limits: Limits) -> Machine:
+        machine = Machine(self._text, self.context, self.memory, blocks, limits)
         machine.record["code.dispatch"] = self._code.address("dispatch")
         return machine
 

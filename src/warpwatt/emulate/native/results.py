@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_STOPS = {code: Stop(name) for name, code in CODES["stop"].items()}
+STOPS = {code: Stop(name) for name, code in CODES["stop"].items()}
 _FAULTS = {code: reason for reason, code in CODES["fault"].items()}
 _HAZARDS = {code: kind for kind, code in CODES["hazard"].items() if kind != "most"}
 _SUMMED = (
@@ -35,13 +35,13 @@ def results(machine: Machine, stop: int) -> Run:
     executions, lanes = _instructions(machine)
     uncovered = machine.text.routine.uncovered
     return Run(
-        stop=_STOPS[stop],
+        stop=STOPS[stop],
         executions=executions,
         lanes=lanes,
         accesses=_accesses(machine),
         blocks=machine.blocks,
         trace=_trace(machine) if machine.text.record else None,
-        fault=_fault(machine, _STOPS[stop]),
+        fault=_fault(machine, STOPS[stop]),
         hazards=tuple(_hazards(machine)),
         unknown={i: opcode for i, opcode in uncovered.items() if executions[i]},
     )
@@ -59,7 +59,7 @@ def _hazards(machine: Machine) -> Iterator[Hazard]:
 
 def end_of(machine: Machine, stop: int) -> tuple[Stop, Fault | None]:
     """Return why a run ended, and where it went wrong if it did."""
-    return _STOPS[stop], _fault(machine, _STOPS[stop])
+    return STOPS[stop], _fault(machine, STOPS[stop])
 
 
 def _instructions(machine: Machine) -> tuple[Array, Array]:
