@@ -86,6 +86,8 @@ class Growth:
     """Local memory: resident threads share its place with the threads that follow them."""
     run: float = math.inf
     """Contiguous bytes that a block and its neighbours request at about the same time."""
+    lines: float = 1.0
+    """Bytes of 128-byte lines over bytes of the sectors in them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,6 +33,7 @@ from warpwatt.core.program import Access, Instruction, Program, Resources, Space
 from warpwatt.emulate.caches.code import cold_code_bytes
 from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, left_dirty, overlap_miss
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
+from warpwatt.emulate.caches.write_back import written_back
 from warpwatt.gpus.occupancy import occupancy
 
 SECTOR = 32
@@ -76,9 +77,9 @@ def workload(
 
     launch = execution.launch
     residency = occupancy(gpu, resources, launch)
-    hits = _hits(execution, gpu, residency)
+    hits, before = _hits(execution, gpu, residency)
     l1, l2, dram = _totals(hits) if hits else _by_footprints(execution, gpu, residency)
-    dram = Traffic(dram.read + cold_code_bytes(execution), dram.written)
+    dram = Traffic(dram.read + cold_code_bytes(execution), dram.written + before)
     resident = max(1, residency.blocks_per_sm) * gpu.sm_count
     return Workload(
         execution=execution,
@@ -101,10 +102,13 @@ def workload(
     )
 
 
-def _hits(execution: Execution, gpu: Gpu, residency: Occupancy) -> dict[int, LevelHits]:
-    """Return what each level sees of each off-chip instruction, nothing where no block was emulated."""
+def _hits(execution: Execution, gpu: Gpu, residency: Occupancy) -> tuple[dict[int, LevelHits], float]:
+    """Return what each level sees of each off-chip instruction, and bytes of before that L2 writes back.
+
+    Nothing where no block was emulated.
+    """
     if execution.reuse is None:
-        return {}
+        return {}, 0.0
     from warpwatt.emulate.caches.hierarchy import level_hits
 
     return level_hits(
@@ -235,9 +239,13 @@ def _dram(streams: Iterable[Stream], l2: Traffic, gpu: Gpu, launch: Launch) -> T
     written = first_written + (l2.written - first_written) * l2_store_miss(oversubscription)
     lost = overlap_miss(oversubscription) if launch.l2 == L2State.WARM else 1.0 - _in_l2(streams, launch)
     read, written = read * lost, written * lost
-    if launch.l2 == L2State.COLD:
-        written *= 1.0 - left_dirty(read + written, policy(gpu).dirty_bytes)
-    return Traffic(read, written)
+    rules = policy(gpu)
+    if launch.l2 != L2State.COLD:
+        return Traffic(read, written)
+    if rules.left_by_flush and not launch.in_l2:
+        back = written_back(written, read + written, rules)
+        return Traffic(read, written * back.own + back.before)
+    return Traffic(read, written * (1.0 - left_dirty(read + written, rules.dirty_bytes)))
 
 
 def _in_l2(streams: Iterable[Stream], launch: Launch) -> float:

@@ -176,16 +176,17 @@ def _within_limits(
         sums[growth.buffer] = sums.get(growth.buffer, 0.0) + growth.total
     whole = len(blocks.numbers) >= blocks.grid.count
     for growth in found:
-        room, granule = growth.limit, growth.granule
+        room, granule, lines = growth.limit, growth.granule, growth.lines
         if whole:
             members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
             own = _distinct(np.sort(touched.sector[np.isin(touched.instruction, members)]))
             unseen = max(scales.get(i, 1.0) for i in members)  # of a trace that was cut short
             room = min(math.inf if room is None else room, unseen * SECTOR * len(own))
-            granule = 2 * len(_distinct(own >> 1)) / max(1, len(own))
+            granule, lines = (n * len(_distinct(own // n)) / max(1, len(own)) for n in (2, 4))
         share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
-        granule = granule if whole or share == 1.0 else 1.0  # what fills its buffer leaves no gaps
-        yield replace(growth, total=growth.total * share, granule=granule)
+        if share < 1.0 and not whole:  # what fills its buffer leaves no gaps
+            granule = lines = 1.0
+        yield replace(growth, total=growth.total * share, granule=granule, lines=lines)
 
 
 def steps_of(
@@ -348,7 +349,10 @@ def _growth(
     sets = _sets(touched, own, blocks)
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, again, total = _extent(sets, steps, blocks, scale)
-    *_, pieces = _extent([_distinct(s >> 1) for s in sets], tuple(s / 2 for s in steps), blocks, scale)
+    pieces, lines = (
+        _extent([_distinct(s >> bits) for s in sets], tuple(s / (1 << bits) for s in steps), blocks, scale)[2]
+        for bits in (1, 2)
+    )
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
     return Growth(
@@ -361,6 +365,7 @@ def _growth(
         step=_new_share(sets, blocks.neighbours(0)),
         limit=limit,
         granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
+        lines=min(4.0, max(1.0, 4 * lines / max(1.0, total))),
         partial=float(np.average(np.isin(sector, partly), weights=weight)) if touched.written else 0.0,
         shares={i: float(weight[instruction == i].sum() / weight.sum()) for i in members},
         private=slot == LOCAL_SLOT,

@@ -14,11 +14,13 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, LineStream, Reuse
+from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.caches.curves import left_dirty
 from warpwatt.emulate.caches.l1 import ReadShares, WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
+from warpwatt.emulate.caches.write_back import WrittenBack, written_back
 from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
@@ -54,12 +56,16 @@ class _Tally:
     run: float = math.inf
     in_flight: float = 0.0
     """Share of what is requested that is on its way to L1 already."""
+    lines: float = 1.0
+    """Bytes of lines over bytes of the sectors that are touched in them."""
 
 
 def level_hits(
     execution: Execution, gpu: Gpu, residency: Occupancy, patterns: Mapping[int, AccessPattern]
-) -> dict[int, LevelHits]:
-    """Return what each level sees of each instruction of ``patterns``, over the whole grid.
+) -> tuple[dict[int, LevelHits], float]:
+    """Return what each level sees of each instruction of ``patterns``, and bytes of before written back.
+
+    All over the whole grid.
 
     Reads that miss L1 are first touches of the SM's resident blocks, shared with other SMs and waves as the
     growth of footprints says, or lines that L1 has lost, which L2 has lost too where their distance, grown
@@ -80,9 +86,9 @@ def level_hits(
     for growth in reuse.growths:
         _distribute(growth, tallies, waves, rules)
     _add_unsampled(tallies, execution, patterns)
-    if execution.launch.l2 is L2State.COLD:
-        _keep_dirty(tallies, rules)
-    return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
+    before = _keep_dirty(tallies, execution, rules)
+    hits = {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
+    return hits, before
 
 
 def _shares(
@@ -228,6 +234,7 @@ def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules:
     wide = growth.granule if rules.dram_granule > SECTOR and not growth.written else 1.0
     for index in members:
         tallies[index].run = min(tallies[index].run, growth.run)
+        tallies[index].lines = max(tallies[index].lines, growth.lines)
         part = first * growth.shares[index] + missed * requested[index] / total
         if growth.written:
             tallies[index].written += part
@@ -254,11 +261,20 @@ def _add_unsampled(
             tally.written += tally.requested * share if tally.writes else 0.0
 
 
-def _keep_dirty(tallies: dict[int, _Tally], rules: Policy) -> None:
-    """Take out of the writes what L2 still holds when the launch ends; nothing was dirty when it began."""
-    kept = left_dirty(sum(tally.read + tally.written for tally in tallies.values()), rules.dirty_bytes)
+def _keep_dirty(tallies: dict[int, _Tally], execution: Execution, rules: Policy) -> float:
+    """Take out of the writes what L2 still holds when the launch ends; return what it writes of before."""
+    if execution.launch.l2 is not L2State.COLD:
+        return 0.0
+    written = sum(tally.written * tally.lines for tally in tallies.values())
+    passed = sum((tally.read + tally.written) * tally.lines for tally in tallies.values())
+    if rules.left_by_flush and is_cold(execution):
+        back = written_back(written, passed, rules)
+    else:
+        moved = sum(tally.read + tally.written for tally in tallies.values())
+        back = WrittenBack(1.0 - left_dirty(moved, rules.dirty_bytes), 0.0)
     for tally in tallies.values():
-        tally.written *= 1.0 - kept
+        tally.written *= back.own
+    return back.before
 
 
 def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tally) -> LevelHits:

@@ -21,13 +21,21 @@ LINE = 128
 class Policy:
     """Bytes that one L2 miss fetches, usable L2 in bytes, whether partly written sectors are completed.
 
-    ``dirty_bytes`` are those moved last of which L2 has not yet written back what was written.
+    ``dirty_bytes`` are those moved last of which L2 has not yet written back what was written. Where it is
+    known how many bytes of lines ``left_by_flush`` are dirty when a launch begins, ``dirty_limit`` are those
+    that may be, give or take ``dirty_spread``; ``dirty_stay`` and ``exchange`` are sizes of L2: what has passed
+    when a dirty line must leave, and when most of the others have left.
     """
 
     dram_granule: int
     l2_bytes: float
     partial_fill: bool
     dirty_bytes: float
+    left_by_flush: float = 0.0
+    dirty_limit: float = math.inf
+    dirty_spread: float = 1.0
+    dirty_stay: float = 1.0
+    exchange: float = 1.0
 
 
 def policy(gpu: Gpu) -> Policy:
@@ -45,7 +53,16 @@ def policy(gpu: Gpu) -> Policy:
         l2_bytes=row["l2_share"]["value"] * gpu.l2_size,
         partial_fill=gpu.memory_type.startswith("HBM"),
         dirty_bytes=row["dirty_share"]["value"] * gpu.l2_size,
+        **_flushed(row, gpu.l2_size),
     )
+
+
+def _flushed(row: dict[str, Any], l2_size: int) -> dict[str, float]:
+    """Return what is known of dirty lines after a flush, nothing where that was not measured."""
+    if "left_by_flush" not in row:
+        return {}
+    shares = {name: row[name]["value"] * l2_size for name in ("left_by_flush", "dirty_limit", "dirty_spread")}
+    return shares | {name: row[name]["value"] for name in ("dirty_stay", "exchange")}
 
 
 def l1_capacity(gpu: Gpu, residency: Occupancy) -> float:
