@@ -146,6 +146,39 @@ def strided(blocks: int, stride: int) -> TracedKernel:
     )
 
 
+def byte_columns(columns: int, rows: int) -> TracedKernel:
+    """Each block reads and writes a column of bytes, as wide as one thread, 32 rows high."""
+
+    def accesses(x, y, z):
+        at = (y * 32 + LANES) * columns + x
+        yield [(0, slot(2) + at), (1, slot(3) + at)]
+
+    return TracedKernel(
+        Dim3(columns, rows // 32),
+        Dim3(1, 32),
+        ((Access.LOAD, 1, "ld.global.u8"), (Access.STORE, 1, "st.global.u8")),
+        accesses,
+        {2: ("x", columns * rows), 3: ("y", columns * rows)},
+    )
+
+
+def scattered(blocks: int, span: int) -> TracedKernel:
+    """Every thread reads and writes 8 bytes of its own, anywhere in ``span`` bytes: a hash table."""
+
+    def accesses(x, y, z):
+        for places in np.random.default_rng(x).integers(0, span // 8, (4, 32)):
+            at = slot(2) + places * 8
+            yield [(0, at), (1, at)]
+
+    return TracedKernel(
+        Dim3(blocks),
+        Dim3(128),
+        ((Access.LOAD, 8, "ld.global.u64"), (Access.STORE, 8, "st.global.u64")),
+        accesses,
+        {2: ("table", span)},
+    )
+
+
 def table(blocks: int, entries: int, lookups: int) -> TracedKernel:
     """Every warp reads the same table, one entry for all lanes at a time."""
 

@@ -498,12 +498,13 @@ def _stretch(union: NDArray[np.int64], sets: Sequence[NDArray[np.int64]], blocks
     """Return the bytes of the stretch of addresses that blocks are spread over, as dense as it is nearby.
 
     The ends of a stretch lie beyond those of n draws from it by one gap in all. Where more blocks leave
-    narrower gaps, others are filling them, and in the end there are none.
+    narrower gaps, or more that are near, others are filling them, and in the end there are none.
     """
     if len(union) < 2:
         return float(SECTOR * len(union))
-    density = _density(union)
-    if _density(_union(sets[::2])) < SATURATED * density or _neighbours_fill(sets, blocks):
+    density, fewer = _density(union), _union(sets[::2])
+    sparser = _near_share(fewer) < SATURATED * _near_share(union)
+    if sparser or _density(fewer) < SATURATED * density or _neighbours_fill(sets, blocks):
         density = 1.0
     count = len(sets)
     return SECTOR * float(union[-1] - union[0] + 1) * density * (count + 1) / max(1, count - 1)
@@ -517,6 +518,11 @@ def _neighbours_fill(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -
         if sum(_density(_union([sets[i], sets[j]])) for i, j in pairs) * SATURATED > alone:
             return True
     return False
+
+
+def _near_share(ascending: NDArray[np.int64]) -> float:
+    """Return the share of gaps between sectors that are near; a pattern has the same in any part of it."""
+    return float((np.diff(ascending) <= NEAR_GAP).mean()) if len(ascending) > 1 else 1.0
 
 
 def _density(ascending: NDArray[np.int64]) -> float:

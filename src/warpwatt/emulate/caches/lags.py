@@ -32,7 +32,7 @@ CANDIDATES = 12
 MOST_ENDS = 8
 """Lags along an axis for which blocks at its ends are told apart."""
 GOLDEN = (5**0.5 - 1) / 2
-FRACTIONS = 16
+FRACTIONS = 1 << 10
 """Parts of a sector that overlaps are rounded to."""
 SAME = 0.5
 """Sectors by which a fit may be off at the end of a grid."""

@@ -23,8 +23,8 @@ class Policy:
 
     ``dirty_bytes`` are those moved last of which L2 has not yet written back what was written. Where it is
     known how many bytes of lines ``left_by_flush`` are dirty when a launch begins, ``dirty_limit`` are those
-    that may be, give or take ``dirty_spread``; ``dirty_stay`` and ``exchange`` are sizes of L2: what has passed
-    when a dirty line must leave, and when most of the others have left.
+    that may be, give or take ``dirty_spread``; ``dirty_stay`` and ``exchange`` are sizes of L2: what has
+    passed when a dirty line must leave, and when most of the others have left.
     """
 
     dram_granule: int
