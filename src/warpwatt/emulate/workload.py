@@ -31,9 +31,15 @@ from warpwatt.core.gpu import Gpu
 from warpwatt.core.launch import L2State, Launch
 from warpwatt.core.program import Access, Instruction, Program, Resources, Space, Unknown
 from warpwatt.emulate.caches.code import cold_code_bytes
-from warpwatt.emulate.caches.curves import l1_miss, l2_miss, l2_store_miss, left_dirty, overlap_miss
+from warpwatt.emulate.caches.curves import (
+    l1_miss,
+    l2_miss,
+    l2_store_miss,
+    left_dirty,
+    overlap_miss,
+    written_back,
+)
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
-from warpwatt.emulate.caches.write_back import written_back
 from warpwatt.gpus.occupancy import occupancy
 
 SECTOR = 32

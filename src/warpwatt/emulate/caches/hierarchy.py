@@ -15,12 +15,11 @@ from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, LineStream, Reuse
 from warpwatt.emulate.caches.code import is_cold
-from warpwatt.emulate.caches.curves import left_dirty
+from warpwatt.emulate.caches.curves import WrittenBack, left_dirty, written_back
 from warpwatt.emulate.caches.l1 import ReadShares, WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
 from warpwatt.emulate.caches.waves import Waves
-from warpwatt.emulate.caches.write_back import WrittenBack, written_back
 from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
