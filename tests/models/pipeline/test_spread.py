@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
+import warpwatt
 from warpwatt.core.estimate import Estimate, Source
 from warpwatt.models.pipeline.spread import LATENCY, UNITS, model_spreads
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def total(busy: dict[str, float]) -> float:
@@ -38,3 +42,16 @@ def test_unlike_kernels_do_not_err_alike_and_like_ones_do() -> None:
     alike, apart = (one.combine(other, lambda x, y: x / y, "") for other in (same, unlike))
     assert alike.low == alike.high == 1.0
     assert math.log(apart.high / apart.low) == pytest.approx(2 * 1.2816 * UNITS["issue"], rel=0.15)
+
+
+@pytest.mark.toolchain
+def test_what_code_a_relative_would_run_matters_only_where_the_sms_bind() -> None:
+    """A V100 runs code of sm_75 here: that leaves open how fast a product is, not how fast DRAM is."""
+    streamed = warpwatt.predict(EXAMPLES / "saxpy.cu", gpu="v100")
+    computed = warpwatt.predict(EXAMPLES / "matmul.cu", gpu="v100", kernel="matmul_tiled")
+    assert streamed.timing.utilisation["dram"] > 0.95
+    assert width(streamed.time) < 1.3 < 1.4 < width(computed.time)
+
+
+def width(time: Estimate) -> float:
+    return time.high / time.low

@@ -14,6 +14,7 @@ from warpwatt.core.gpu import Clocks, clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.core.warps import Stall, WarpStates
+from warpwatt.emulate.analysis import STAND_IN
 from warpwatt.emulate.caches.code import is_cold
 from warpwatt.emulate.workload import OFF_CHIP
 from warpwatt.gpus import default_clocks
@@ -235,18 +236,19 @@ def _waits(case: Case) -> dict[int, float]:
 
 
 def _draws(case: Case, seconds: float, busy: dict[str, float], asleep: float) -> list[float]:
-    """Return draws: rates spread the time as far as they bind, the clock as far as DRAM does not.
+    """Return draws: rates spread the time as far as they bind, clock and code as far as DRAM does not.
 
     ``asleep`` is the share of the time that warps sleep for as long as the hardware likes.
     """
-    gpu = case.gpu.name
+    gpu, on_sm = case.gpu.name, 1.0 - busy.get("dram", 0.0) ** 2
     spreads = {
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
         f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
-        clock_parameter(case.gpu): -case.clocks.spread * (1.0 - busy.get("dram", 0.0) ** 2),
+        clock_parameter(case.gpu): -case.clocks.spread * on_sm,
         **model_spreads(busy, case.kernel.name),
         "nanosleep": SLEEP_SPREAD * asleep,
     }
     for assumption in case.workload.assumptions:
-        spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
+        spread = assumption.spread * (on_sm if assumption.parameter == STAND_IN else 1.0)
+        spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), spread)
     return [seconds * factor for factor in factor_draws(spreads)]
