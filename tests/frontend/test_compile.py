@@ -252,6 +252,13 @@ def test_a_file_that_uses_cublas_compiles_without_it(choice: ToolkitChoice):
         assert "header cublas_v2.h not found: taken for empty" in made.warnings
 
 
+@pytest.mark.parametrize("compiler", [Compiler.NVCC, Compiler.NVRTC])
+def test_code_for_nvcc_is_compiled_as_such(choice: ToolkitChoice, compiler: Compiler):
+    text = b"#ifdef __NVCC__\n__global__ void k(int *x) { *x = 1; }\n#endif\n"
+    made = compile_cuda(Source("k.cu", text), choice, CompileOptions(compiler=compiler))
+    assert list(made.resources) == ["_Z1kPi"]
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_integer_types_of_the_host_and_of_cuda_agree_in_any_order(choice: ToolkitChoice, first: int):
     headers = ["#include <stdint.h>\n", "#include <cuda/std/cstdint>\n"]

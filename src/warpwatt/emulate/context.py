@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from warpwatt.core.arguments import Argument, Buffer
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Launch
@@ -85,7 +87,11 @@ def load_launch(
     loaded = _load_module(bound.program, bound.launch, memory)
     place = _placer(memory, bound.names, arrays or {}, addresses or {}, folder, rooms or {})
     _set_symbols(bound, loaded.banks, memory, place)
-    return loaded.context(parameters.block(bound, place)), memory
+
+    def keep(name: str, data: bytes) -> int:
+        return memory.place(name, np.frombuffer(data, np.uint8))
+
+    return loaded.context(parameters.block(bound, place, keep)), memory
 
 
 def load_parameters(program: Program, launch: Launch, block: bytes, memory: DeviceMemory) -> Context:

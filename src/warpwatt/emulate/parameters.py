@@ -44,13 +44,17 @@ _ADDEND = 3
 """Place of what a multiplication adds, among its operands that are no predicates: result, factors, addend."""
 
 
-def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
+def block(
+    bound: BoundLaunch, place: Callable[[str, Buffer], int], keep: Callable[[str, bytes], int]
+) -> bytes:
     """Return the parameter block; parameters that the program never reads may be missing and are zero.
 
     Parameters
     ----------
     place
         Puts a buffer on the device and returns its address; called with the key in ``bound.arguments``.
+    keep
+        Puts bytes of a name on the device and returns their address.
 
     Raises
     ------
@@ -68,7 +72,7 @@ def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
             argument = given[parameter.name]
             if isinstance(argument, Buffer):
                 check_buffer(parameter, argument, index)
-                value = _pointer(parameter, argument, place)
+                value = _pointer(parameter, argument, place, keep)
             else:
                 value = scalar_bytes(parameter, argument, index)
             data[start : start + len(value)] = value
@@ -83,11 +87,19 @@ def block(bound: BoundLaunch, place: Callable[[str, Buffer], int]) -> bytes:
     return bytes(data)
 
 
-def _pointer(parameter: Parameter, buffer: Buffer, place: Callable[[str, Buffer], int]) -> bytes:
-    """Return the address of a buffer, or the tensor map that describes it."""
+def _pointer(
+    parameter: Parameter,
+    buffer: Buffer,
+    place: Callable[[str, Buffer], int],
+    keep: Callable[[str, bytes], int],
+) -> bytes:
+    """Return the address of a buffer; for a tensor's map the map itself, or the address of one in memory."""
     address = place(parameter.name, buffer)
-    if isinstance(buffer, TensorMap) and parameter.size == TENSOR_MAP_BYTES:
-        return tensor_map(buffer, address)
+    if isinstance(buffer, TensorMap):
+        data = tensor_map(buffer, address)
+        if parameter.size == TENSOR_MAP_BYTES:
+            return data
+        address = keep(f"map of {parameter.name}", data)
     return address.to_bytes(_POINTER_BYTES, "little")
 
 

@@ -91,7 +91,9 @@ def _device_code_only(
 
     try:
         made = compile_nvrtc(source, choice.target, choice.toolkit, options)
-    except (CompileError, ToolchainError):
+    except (CompileError, ToolchainError) as error:
+        if "-arch=" in error.hint:  # of more use than a word on host code
+            raise
         raise refusal from None
     if not made.resources:
         raise refusal

@@ -96,7 +96,10 @@ def compile_nvrtc(source: Source, target: str, toolkit: Toolkit, options: Compil
         If NVRTC or ptxas is missing, crashes or runs out of time.
     """
     texts = _read_untrusted(source, options, toolkit) if options.untrusted else _read(source, options)
-    answer = _compile_blanking(texts, source, nvrtc_flags(source, target, toolkit, options), toolkit, options)
+    flags = nvrtc_flags(source, target, toolkit, options)
+    # NVRTC's own headers must not take it for nvcc; the user's code, which asks, is meant for nvcc.
+    flags += ["-D__NVCC__=1"] if any("__NVCC__" in text for text in texts.texts.values()) else []
+    answer = _compile_blanking(texts, source, flags, toolkit, options)
     whole = options.untrusted and texts.texts[texts.name] == untrusted.normalised(source.text)
     made = assemble(answer["ptx"], target, toolkit, options)
     ignored = [flag for flag in options.flags if not _NVRTC_FLAGS.match(flag)]

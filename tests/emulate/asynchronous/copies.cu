@@ -2,17 +2,25 @@
 #include "hopper.cuh"
 
 // A box of a tensor to shared memory, as it lies there to `out`.
-extern "C" __global__ void load_one_box(const __grid_constant__ TensorMap map, int4* out, int x, int y, int bytes) {
+__device__ void load_and_show(const TensorMap* map, int4* out, int x, int y, int bytes) {
     extern __shared__ __align__(1024) int4 box[];
     __shared__ uint64_t barrier;
     if (threadIdx.x == 0) {
         make_barrier(&barrier, 1);
         arrive_expecting(&barrier, bytes);
-        load_box(box, &map, &barrier, x, y);
+        load_box(box, map, &barrier, x, y);
     }
     __syncthreads();
     await_phase(&barrier, 0);
     for (int i = threadIdx.x; i < bytes / 16; i += blockDim.x) out[i] = box[i];
+}
+
+extern "C" __global__ void load_one_box(const __grid_constant__ TensorMap map, int4* out, int x, int y, int bytes) {
+    load_and_show(&map, out, x, y, bytes);
+}
+
+extern "C" __global__ void load_box_by_pointer(const TensorMap* map, int4* out, int x, int y, int bytes) {
+    load_and_show(map, out, x, y, bytes);
 }
 
 // A box of a tensor from shared memory, or added to it.

@@ -136,6 +136,16 @@ def test_box_lies_swizzled_with_zeros_outside_the_tensor(swizzle, x, y):
     assert (found["1"] == swizzled(wanted, swizzle)).all()
 
 
+def test_a_map_in_memory_is_read_through_its_pointer():
+    tensor, out = whole((20, 48), np.float16), np.zeros(16 * 32, np.uint8)
+    arguments = [(tensor, (16, 16), 32), out, 16, 2, out.nbytes]
+    by_value, by_pointer = (
+        run("copies.cu", k, arguments, shared=4096) for k in ("load_one_box", "load_box_by_pointer")
+    )
+    assert (by_value["1"] == by_pointer["1"]).all()
+    assert by_pointer["1"].any()
+
+
 @pytest.mark.parametrize("swizzle", SPANS)
 @pytest.mark.parametrize("add", [0, 1])
 def test_box_is_stored_or_added_where_the_tensor_is(swizzle, add):
