@@ -1,0 +1,1 @@
+"""Kernels whose authors published what they measured."""
