@@ -22,7 +22,7 @@ from warpwatt.storage.cache import default_cache, digest
 from warpwatt.storage.witness import depends_on
 
 _ARCH_FLAG = re.compile(r"^-?-(arch|gpu-architecture)=(sm|compute)_\d+[af]?$")
-FORMAT = 1
+FORMAT = 2
 """Version of what is stored; raise it when the content or its meaning changes."""
 
 Dependency = tuple[str, int, int, str]
