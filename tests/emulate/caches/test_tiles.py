@@ -9,7 +9,7 @@ import warpwatt
 from tests.emulate.caches.kernels import LANES, TracedKernel, slot
 from warpwatt.core.launch import Dim3
 from warpwatt.core.program import Access
-from warpwatt.emulate.caches.growth import footprint
+from warpwatt.emulate.caches.growth import SampledBlocks, footprint
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.sampling import sample_blocks
 
@@ -49,8 +49,10 @@ def product(steps: int = STEPS, shift: int = 0) -> TracedKernel:
     return TracedKernel(Dim3(ROWS * COLUMNS), Dim3(128), loads, accesses, {2: ("a", size), 3: ("b", size)})
 
 
-def growths(kernel: TracedKernel, beginnings: TracedKernel | None):
+def growths(kernel: TracedKernel, beginnings: TracedKernel | None, numbers: list[int] | None = None):
     blocks = sample_blocks(kernel.grid)
+    if numbers is not None:
+        blocks = SampledBlocks(kernel.grid, np.array(numbers), np.ones(len(numbers)))
     begin = None if beginnings is None else lambda numbers, _: beginnings.trace(numbers)
     found = reuse_of(kernel.trace(blocks.numbers), kernel.program, blocks, kernel.buffers, begin=begin)
     return {growth.buffer: growth for growth in found.growths}
@@ -91,6 +93,29 @@ def test_blocks_that_gather_here_and_there_have_no_tiles():
     load = ((Access.LOAD, 16, "ld.global"),)
     kernel = TracedKernel(Dim3(4096), Dim3(32), load, accesses, {2: ("x", 2.0**21)})
     assert growths(kernel, kernel)["x"].lags is None
+
+
+EXPERTS, TILES, ROW_BLOCKS = 128, 12, 3
+"""Of a mixture of experts: experts, tiles of each one's weights, blocks of rows that an expert has."""
+
+
+def test_a_row_of_blocks_that_touches_more_than_far_ones_say_is_believed():
+    """Blocks of all experts by tiles of weights: three blocks in a row read one tile, and no others do."""
+    rows = EXPERTS * ROW_BLOCKS
+
+    def accesses(x, y, z):
+        first, rest = x // (64 * TILES) * 64, x % (64 * TILES)
+        row, column = first + rest % 64, rest // 64
+        at = slot(2) + (row // ROW_BLOCKS * TILES + column) * 4096
+        yield [(0, at + half * 512 + LANES * 16) for half in range(8)]
+
+    load = ((Access.LOAD, 16, "ld.global"),)
+    size = EXPERTS * TILES * 4096.0
+    kernel = TracedKernel(Dim3(rows * TILES), Dim3(32), load, accesses, {2: ("weights", size)})
+    tiles = ((0, 7), (1, 2), (3, 11), (4, 5), (8, 1), (11, 8), (13, 3), (19, 10))
+    few = [64 * column + ROW_BLOCKS * expert + row for expert, column in tiles for row in range(ROW_BLOCKS)]
+    assert growths(kernel, None, few)["weights"].total < 0.1 * size
+    assert growths(kernel, kernel, few)["weights"].total == pytest.approx(size, rel=0.05)
 
 
 KERNEL = """

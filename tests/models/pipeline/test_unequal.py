@@ -89,6 +89,17 @@ def test_the_block_that_works_is_found_in_a_small_grid_that_is_run_whole(tmp_pat
     assert found.time.value == pytest.approx(alone, rel=0.1)
 
 
+@pytest.mark.toolchain
+def test_units_of_many_waves_of_long_blocks_are_as_busy_as_their_work_says(tmp_path):
+    """The first half of the blocks do 1,500 multiply-adds in each of four warps."""
+    grid, n = 132 * 16 * 12, 1500
+    found = unequal(tmp_path, grid, n, last=grid // 2)
+    gpu = found.case.gpu
+    each_cycle = gpu.sm_count * gpu.capability.throughput["fp32_add_mul_fma"] / 32
+    work = grid / 2 * 4 * n / each_cycle / found.case.clocks.sm
+    assert found.timing.utilisation["fp32"] == pytest.approx(work / found.time.value, rel=0.1)
+
+
 DATA_STEERED = """extern "C" __global__ void steered(const int *trips, float *x) {
     int n = trips[blockIdx.x];
     float a = x[threadIdx.x];

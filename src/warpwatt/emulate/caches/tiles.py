@@ -38,7 +38,7 @@ ALIKE = 1.25
 """Ratio up to which numbers of blocks between two uses are one."""
 FAR = 2.0
 """Ratio of what blocks in a row say that the grid touches to what blocks far apart say: beyond it there is
-reuse that a row is too short for."""
+reuse that a row is too short for, unless the row alone touches as much: then the far ones say too little."""
 OF_BLOCK = 1 << 17
 """Ordinals of blocks, and numbers of blocks in a row, are smaller; sectors times this fit 64 bits."""
 
@@ -101,13 +101,19 @@ def _with_lags(
     if not again:
         return growth
     shared, asked = sum(lag.share for lag in again), growth.block_bytes * blocks.grid.count
-    total = asked * max(0.0, 1.0 - shared)
-    if total > FAR * growth.total:
+    total, least = asked * max(0.0, 1.0 - shared), growth.block_bytes * _distinct_blocks(begun, sampled)
+    if total > FAR * growth.total and least <= FAR * growth.total:
         return replace(growth, lags=again)
     total = max(total, growth.total)
     fitting = min(1.0, (1.0 - total / asked) / shared)
     again = tuple(replace(lag, share=lag.share * fitting) for lag in again)
     return replace(growth, lags=again, total=total if growth.limit is None else min(total, growth.limit))
+
+
+def _distinct_blocks(begun: Touches, sampled: NDArray[np.bool_]) -> float:
+    """Return how many blocks' worth of different memory the blocks in a row touch: the grid no less."""
+    ordinals, sectors = begun[0][~sampled], begun[1][~sampled]
+    return len(np.unique(ordinals)) * (1.0 - _common(sectors)) if len(sectors) else 0.0
 
 
 def _common(sectors: NDArray[np.int64]) -> float:

@@ -126,12 +126,17 @@ def _residences(
         alike, blocks = _alone(launched, classes, k)
         simulated[k] = simulate_launch(alike)
         rounds = max(1.0, blocks / alike.resident)
-        found[k] = _Residence(simulated[k].cycles / rounds, simulated[k].sm.scaled(1.0 / blocks))
+        found[k] = _Residence(simulated[k].cycles / rounds, _of_whole(simulated[k]).scaled(1.0 / blocks))
     residences = [
         found.get(k) or _in_proportion(found, classes.instructions, w)
         for k, w in enumerate(classes.instructions)
     ]
     return simulated[traced[0]], residences, sum(s.instructions for s in simulated.values())
+
+
+def _of_whole(found: ChipSimulation) -> Simulation:
+    """Return what an SM counts in all its cycles: of long blocks one wave was simulated."""
+    return found.sm.scaled(found.cycles / max(1.0, found.sm.counters.cycles))
 
 
 def _in_proportion(
