@@ -98,7 +98,7 @@ def test_no_bandwidth_is_taken_from_another_generation() -> None:
         for loan in loans(gpu):
             if any("bandwidth" in field for field in loan.fields):
                 assert find(loan.lender).capability.arch.split()[0] == gpu.capability.arch.split()[0]
-    assert find("rtx 5090").memory.dram_bandwidth is None
+    assert find("rtx 5090").memory.l2_bandwidth is None
 
 
 def test_a_copy_is_as_much_slower_than_reads_as_where_both_were_measured() -> None:
