@@ -15,6 +15,8 @@ UNEQUAL = 0.5
 """Standard deviation over mean of the blocks' work from which on their classes are looked at apart."""
 SURPLUS = 0.05
 """Share of blocks that do next to nothing from which on these are looked at apart."""
+NEXT_TO_NOTHING = 0.1
+"""Work of a block over that of the busiest up to which it does next to nothing: it looks and has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +45,8 @@ class BlockClasses:
     def unequal(self) -> bool:
         """Whether the mean block says little of what the launch does.
 
-        >>> [BlockClasses((90.0, 10.0), (500.0, w), None, None, {}).unequal for w in (4.0, 300.0)]
-        [True, False]
+        >>> [BlockClasses((90.0, 10.0), (500.0, w), None, None, {}).unequal for w in (4.0, 40.0, 300.0)]
+        [True, True, False]
         """
         return self.inequality > UNEQUAL or self.idle() > SURPLUS
 
@@ -57,12 +59,14 @@ class BlockClasses:
         variance = sum(n * (w - mean) ** 2 for n, w in pairs) / blocks
         return float(variance**0.5) / mean if mean else 0.0
 
-    def idle(self, share: float = 0.02) -> float:
-        """Return which part of the blocks does less than ``share`` of what the busiest do.
+    def idle(self) -> float:
+        """Return which part of the blocks does next to nothing beside what the busiest do.
 
         >>> BlockClasses((10.0, 30.0), (500.0, 4.0), None, None, {}).idle()
         0.75
         """
         most = max(self.instructions)
-        few = sum(n for n, w in zip(self.populations, self.instructions, strict=True) if w < share * most)
+        few = sum(
+            n for n, w in zip(self.populations, self.instructions, strict=True) if w < NEXT_TO_NOTHING * most
+        )
         return few / sum(self.populations)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warpwatt
 from tests.models.pipeline.standin import streams
 from warpwatt.core.program import Flow, Level, Program, Unit
 from warpwatt.core.streams import WarpStreams
@@ -22,6 +23,7 @@ from warpwatt.models.pipeline.codes import Pipe, SmPipe
 from warpwatt.models.pipeline.machine import Machine, machine
 from warpwatt.models.pipeline.reasons import bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.table import instruction_table
+from warpwatt.models.roofs import dram_bandwidth, dram_bytes
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 A6000, A100 = "RTX A6000", "A100-PCIE-40GB"
@@ -238,3 +240,37 @@ def test_units_of_both_amperes() -> None:
         assert table["lsu_cycles"][load] == cycles
         assert table["shared_memory"][load]
         assert np.all(table["stall_count"] >= 0)
+
+
+IN_STEP = """extern "C" __global__ void rows(const int *a, int *c) {
+    extern __shared__ int room[];
+    const int *from = a + (long)blockIdx.x * 65536 + threadIdx.x;
+    int sum = 0;
+    for (int k = 0; k < 16; ++k) {
+        int v[16];
+        #pragma unroll
+        for (int j = 0; j < 16; ++j) v[j] = from[(k * 16 + j) * 256];
+        #pragma unroll
+        for (int j = 0; j < 16; ++j) sum += v[j];
+    }
+    float tail = sum;
+    for (int k = 0; k < 1000; ++k) tail = tail * 1.1f + sum;
+    c[(long)blockIdx.x * 256 + threadIdx.x] = (int)tail;
+}
+"""
+
+
+@pytest.mark.toolchain
+def test_two_blocks_that_load_and_then_compute_keep_dram_busy_in_turn() -> None:
+    """In step, both would compute at one time: an eighth of it without loads."""
+    found = warpwatt.predict(
+        IN_STEP,
+        gpu="h200",
+        grid=6336,
+        block=256,
+        shared=100_000,
+        args={"a": "i32[6336*65536]", "c": "i32[6336*256]"},
+    )
+    least = dram_bytes(found.case) / dram_bandwidth(found.case)[0]
+    assert found.case.workload.occupancy.blocks_per_sm == 2
+    assert least <= found.time.value < 1.06 * least

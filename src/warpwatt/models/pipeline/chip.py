@@ -48,6 +48,11 @@ LEAST = 0.05
 LEAST_WAVES, MOST_WAVES = 4, 16
 """Waves of blocks simulated: in the first ones blocks that started together are in step, some computing while
 others load only later; the most are enough for the memory system to settle."""
+STARVED, SATED = 0.75, 0.98
+"""Shares of DRAM's bandwidth that an SM uses where its blocks, in step with each other, leave some idle."""
+APART = 0.5
+"""Part of the time in which an SM ends a block by which its blocks start one behind the other, where they do
+not do so by themselves in the waves that are simulated: in long launches all SMs together keep DRAM busy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,14 +144,34 @@ def _repeats(launched: ChipLaunch) -> bool:
 def _short_blocks(launched: ChipLaunch, on_sm: int, resident: int, affordable: float) -> ChipSimulation:
     """Simulate several waves of whole blocks; the difference of two simulations stands for the others."""
     few, many = _waves(on_sm, resident, affordable)
+    whole = _some_waves(launched, on_sm, resident, (few, many))
+    done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
+    if few < many < MOST_WAVES * resident and resident > 1 and _fed_in_step(launched, whole, on_sm):
+        turn = max(launched.machine.dispatch_cycles, APART * whole.counters.cycles / on_sm)
+        staggered = replace(launched, machine=replace(launched.machine, dispatch_cycles=turn))
+        found = _some_waves(staggered, on_sm, resident, (few, many))
+        if found.counters.cycles < whole.counters.cycles:
+            waited = whole.counters.dispatch_busy
+            whole = found._replace(counters=found.counters._replace(dispatch_busy=waited))
+        done *= 2
+    return ChipSimulation(whole.counters.cycles, whole, done)
+
+
+def _some_waves(launched: ChipLaunch, on_sm: int, resident: int, waves: tuple[int, int]) -> Simulation:
+    """Return what all blocks of an SM count, from simulations of a few of them and of more."""
+    few, many = waves
     inputs = _inputs(launched, launched.streams, many, resident, on_sm)
     if few == many:
-        whole = simulate(inputs)
-    else:
-        large, small = simulate_with_beginning(inputs, few)
-        whole = _continued(large, small, (on_sm - many) / (many - few))
-    done = launched.streams.instructions_per_block * (many + few * (many < on_sm))
-    return ChipSimulation(whole.counters.cycles, whole, done)
+        return simulate(inputs)
+    large, small = simulate_with_beginning(inputs, few)
+    return _continued(large, small, (on_sm - many) / (many - few))
+
+
+def _fed_in_step(launched: ChipLaunch, sm: Simulation, on_sm: int) -> bool:
+    """Whether an SM uses most of its share of DRAM, and not all of it: its blocks begin and end together."""
+    machine = launched.machine
+    share = machine.dram_bytes * on_sm * machine.sm_count / launched.blocks
+    return STARVED <= sm.counters.dram_bytes / (sm.counters.cycles * share) < SATED
 
 
 def _long_blocks(launched: ChipLaunch, on_sm: int, resident: int) -> ChipSimulation:
