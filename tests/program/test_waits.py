@@ -6,7 +6,7 @@ import pytest
 
 from warpwatt.core.program import Immediate, Instruction, Level, Program
 from warpwatt.isa.ptx import lower, parse
-from warpwatt.program.waits import Poll, clock_loops, polls, sleeps
+from warpwatt.program.waits import Poll, clock_loops, polls, retries, sleeps
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
 REGISTERS = ".reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [x];\n"
@@ -50,6 +50,23 @@ def test_loops_that_wait_for_others(loop: str, found: list[bool]) -> None:
     made = program(f"L: {loop} @%p1 bra L;")
     assert [poll.locks for poll in polls(made)] == found
     assert all(isinstance(poll, Poll) and made.instructions[poll.index].memory for poll in polls(made))
+
+
+@pytest.mark.parametrize(
+    ("loop", "found"),
+    [
+        pytest.param("mov.u32 %r2, %r1; atom.shared.cas.b32 %r1, [%rd1], %r2, 7;", True, id="retried"),
+        pytest.param("atom.global.cas.b32 %r1, [%rd1], 0, 1; mov.u32 %r2, 0;", False, id="lock"),
+        pytest.param(
+            "add.s64 %rd1, %rd1, 4; mov.u32 %r2, 0; atom.global.cas.b32 %r1, [%rd1], 0, 1;",
+            False, id="next place of a hash table",
+        ),
+    ],
+)  # fmt: skip
+def test_compare_and_swaps_that_are_retried(loop: str, found: bool) -> None:
+    made = program(f"mov.u32 %r1, 0; L: {loop} setp.ne.s32 %p1, %r1, %r2; @%p1 bra L;")
+    swaps = [i.index for i in made.instructions if ".cas." in i.opcode]
+    assert sorted(retries(made)) == (swaps if found else [])
 
 
 def test_sleep_beside_a_barrier_object_asks_for_no_time():

@@ -12,11 +12,11 @@ import numpy as np
 from warpwatt.core.arguments import Buffer, DType
 from warpwatt.core.execution import Assumption
 from warpwatt.core.launch import Launch
-from warpwatt.core.program import Program, Space
+from warpwatt.core.program import Instruction, Program, Space
 from warpwatt.isa.sass.products import is_product, product_of
 from warpwatt.program.reasons import place
 from warpwatt.program.system_calls import system_calls
-from warpwatt.program.waits import SLEEP_SPREAD, polls, sleeping_polls, sleeps
+from warpwatt.program.waits import SLEEP_SPREAD, polls, retries, sleeping_polls, sleeps
 
 if TYPE_CHECKING:
     from warpwatt.core.execution import Execution
@@ -30,6 +30,8 @@ UNCOVERED = "opcodes without semantics"
 """Parameter of the assumption that results of some executed instructions are unknown."""
 CUT_SPREAD = 0.2
 """Standard deviation of the logarithm of the time where sampled blocks did not fit in the budget."""
+TRACED = 0.9
+"""Share of accesses off the chip from which on a trace holds nearly all."""
 LOOKED_AT = 1 << 20
 """Numbers of a data file that are searched for NaN."""
 PRODUCT_SPREAD = 0.3
@@ -41,10 +43,15 @@ POLL_SPREAD = 0.3
 HEAP_SPREAD = 1.0
 """The same where threads call ``malloc``, which may take longer than all else that they do (Winter et al.,
 *Are dynamic memory managers on GPUs slow?*, PPoPP 2021)."""
+RETRY_SPREAD = 0.3
+"""The same where threads repeat a compare-and-swap that another one's has undone."""
+RETRIED = 1.2
+"""Rounds of such a loop, on average, from which on threads are in each other's way."""
 LONGEST_WAIT = 3.0
 """The same, at most, where they take a lock: one after the other, so that it may be as often as long."""
 WITHIN_80 = 1.2816
 """Standard deviations of a normal distribution within which 80 % of it lies."""
+_OFF_CHIP = frozenset({Space.GLOBAL, Space.GENERIC, Space.LOCAL})
 _FLOATS = frozenset({DType.F16, DType.F32, DType.F64})
 
 
@@ -59,6 +66,26 @@ def sampling_assumptions(
     if cut:
         message = f"a sampled block took more than the budget and was left out; {run} of {all_} were run"
         yield Assumption(message, "budget of emulation", CUT_SPREAD)
+
+
+def trace_assumptions(runs: Sequence[Run], program: Program) -> Iterator[Assumption]:
+    """Yield that the order of some accesses was not kept, where the trace was cut short before many."""
+    made = held = 0.0
+    for run in runs:
+        off_chip = np.array([_is_off_chip(i) for i in program.instructions])
+        made += float(run.accesses.requests[off_chip[run.accesses.instruction]].sum())
+        if run.trace is not None:
+            held += float(off_chip[run.trace.access_instruction].sum())
+    if made and held < TRACED * made:
+        message = (
+            f"{1 - held / made:.0%} of the accesses to memory come after the end of the trace: what caches"
+        )
+        message += " keep of them is taken to be as before it"
+        yield Assumption(message, "accesses not traced", CUT_SPREAD * (1 - held / made))
+
+
+def _is_off_chip(instruction: Instruction) -> bool:
+    return instruction.memory is not None and instruction.memory.space in _OFF_CHIP
 
 
 def uncovered_assumptions(runs: Sequence[Run], program: Program, grid: GridRun) -> Iterator[Assumption]:
@@ -107,6 +134,21 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
         most = math.log(max(1, execution.launch.grid.count)) / WITHIN_80
         spread = min(LONGEST_WAIT, most) if poll.locks else POLL_SPREAD
         yield Assumption(message, "waits for other blocks", spread, line and line.outermost)
+
+
+def retry_assumptions(execution: Execution) -> Iterator[Assumption]:
+    """Yield that compare-and-swaps are repeated as often as threads of one warp are in each other's way.
+
+    Warps are emulated one after the other: what they undo of each other's is not seen.
+    """
+    trips = {loop.header: loop.trips for loop in execution.loops if loop.trips > RETRIED}
+    for swap, header in retries(execution.program).items():
+        if header not in trips or not execution.counts[swap]:
+            continue
+        line = execution.program.instructions[swap].line
+        message = f"a compare-and-swap ({place(line, swap)}) is tried {trips[header]:.3g} times, as the"
+        message += " threads of one warp make it; others may make it more"
+        yield Assumption(message, "compare-and-swap", RETRY_SPREAD, line and line.outermost)
 
 
 def heap_assumptions(execution: Execution) -> Iterator[Assumption]:

@@ -25,6 +25,7 @@ from warpwatt.emulate.assumptions import (
     nan_assumptions,
     product_assumptions,
     sampling_assumptions,
+    trace_assumptions,
     uncovered_assumptions,
 )
 from warpwatt.emulate.beginnings import Beginnings
@@ -227,6 +228,7 @@ def scale_to_grid(emulation: Emulation) -> Execution:
         accesses=access_patterns(grid, program, buffers, reuse),
         assumptions=(
             *sampling_assumptions(found.sample, found.units, grid.spread, cut=found.cut is not None),
+            *trace_assumptions(found.runs, program),
             *uncovered_assumptions(found.runs, program, grid),
             *product_assumptions(program, grid),
             *emulation.assumed_contents(grid.executions, _requests(grid)),

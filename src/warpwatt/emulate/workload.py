@@ -79,7 +79,12 @@ def workload(
     LaunchError
         If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
     """
-    from warpwatt.emulate.assumptions import heap_assumptions, texture_assumptions, wait_assumptions
+    from warpwatt.emulate.assumptions import (
+        heap_assumptions,
+        retry_assumptions,
+        texture_assumptions,
+        wait_assumptions,
+    )
 
     launch = execution.launch
     residency = occupancy(gpu, resources, launch)
@@ -100,6 +105,7 @@ def workload(
         assumptions=(
             *execution.assumptions,
             *wait_assumptions(execution),
+            *retry_assumptions(execution),
             *texture_assumptions(execution),
             *heap_assumptions(execution),
             *_fill_assumptions(launch),

@@ -115,6 +115,24 @@ def polls(program: Program) -> tuple[Poll, ...]:
     return tuple(poll for body in _last_to_read(program) for poll in _polls_of(body))
 
 
+@lru_cache(maxsize=64)
+def retries(program: Program) -> dict[int, int]:
+    """Return each compare-and-swap that a loop repeats until it succeeds, and where that begins."""
+    if not any(map(_compares_and_swaps, program.instructions)):
+        return {}
+    waiting = {poll.index for poll in polls(program)}
+    return {
+        i.index: body[0].index
+        for body in _innermost(program)
+        for i in body
+        if _compares_and_swaps(i) and i.index not in waiting and not _moves(i, body)
+    }
+
+
+def _compares_and_swaps(instruction: Instruction) -> bool:
+    return any(word in ("cas", "cast") for word in instruction.opcode.lower().split("."))
+
+
 def _polls_of(body: Sequence[Instruction]) -> Iterator[Poll]:
     inputs = {i.index: _inputs(i, body) for i in body}
     for leaving in body:

@@ -95,6 +95,30 @@ def test_a_lock_is_named() -> None:
     assert named.spread > 1
 
 
+SUMMED = b"""
+extern "C" __global__ void summed(const float *x, float *y, int same) {
+  __shared__ float sums[32];
+  if (threadIdx.x < 32) sums[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&sums[same ? 0 : threadIdx.x % 32], x[blockIdx.x * blockDim.x + threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x < 32) y[blockIdx.x * 32 + threadIdx.x] = sums[threadIdx.x];
+}
+"""
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("same", [0, 1])
+def test_a_compare_and_swap_that_threads_undo_is_named(same: int) -> None:
+    """Shared memory adds floats by one before Hopper."""
+    kernel = load_kernel(Source("<waits>", SUMMED), "sm_86", name="summed")
+    arguments = parse_arguments(["x=f32[2048]", "y=f32[256]", f"same={same}"])
+    found = predict(kernel, Launch(Dim3(8), Dim3(256), arguments=arguments), find("rtx3080"))
+    named = [a.message for a in found.assumptions if a.parameter == "compare-and-swap"]
+    assert len(named) == same
+    assert all("line 6) is tried 32 times" in message for message in named)
+
+
 SHARED_STATE = b"""
 #include <cooperative_groups.h>
 #include <cuda/pipeline>
