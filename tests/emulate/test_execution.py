@@ -125,6 +125,23 @@ def test_a_long_loop_is_counted_by_analysis_and_says_so():
     assert any("budget" in a.message for a in found.assumptions)
 
 
+def test_accesses_behind_the_end_of_a_trace_are_named():
+    """Each of 600 rounds reads x[0]: the trace of four blocks ends before, a long one does not."""
+    reading = LOOP.replace(
+        "add.u64 %rd1, %rd1, 1;", "ld.param.u64 %rd4, [x]; ld.global.u32 %r1, [%rd4];\nadd.u64 %rd1, %rd1, 1;"
+    )
+    messages = {
+        trace: [
+            a.message
+            for a in execute(program(reading), launch(4, 600), limits=Limits(10**6, trace)).assumptions
+        ]
+        for trace in (400_000, 2**22)
+    }
+    (cut,) = [m for m in messages[400_000] if "after the end of the trace" in m]
+    assert 10 < int(cut.partition("%")[0]) < 100
+    assert not any("after the end of the trace" in m for m in messages[2**22])
+
+
 def test_an_endless_loop_names_its_line():
     with pytest.raises(EndlessLoopError) as caught:
         execute(program(SPIN), launch(4, 1), limits=Limits(20_000, 2**20))
