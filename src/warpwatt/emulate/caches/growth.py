@@ -19,7 +19,7 @@ import numpy as np
 from warpwatt.core.launch import Dim3
 from warpwatt.core.reuse import Growth, Lag, LineStream
 from warpwatt.emulate.caches.lags import lags, near, pattern
-from warpwatt.emulate.caches.sets import SECTOR, Touches
+from warpwatt.emulate.caches.sets import SECTOR, Touches, distinct
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
 from warpwatt.emulate.scaling import occurring
 
@@ -179,10 +179,10 @@ def _within_limits(
         room, granule, lines = growth.limit, growth.granule, growth.lines
         if whole:
             members = [i for g in found if g.buffer == growth.buffer for i in g.instructions]
-            own = _distinct(np.sort(touched.sector[np.isin(touched.instruction, members)]))
+            own = distinct(np.sort(touched.sector[np.isin(touched.instruction, members)]))
             unseen = max(scales.get(i, 1.0) for i in members)  # of a trace that was cut short
             room = min(math.inf if room is None else room, unseen * SECTOR * len(own))
-            granule, lines = (n * len(_distinct(own // n)) / max(1, len(own)) for n in (2, 4))
+            granule, lines = (n * len(distinct(own // n)) / max(1, len(own)) for n in (2, 4))
         share = 1.0 if room is None else min(1.0, room / max(1.0, sums[growth.buffer]))
         if share < 1.0 and not whole:  # what fills its buffer leaves no gaps
             granule = lines = 1.0
@@ -350,7 +350,7 @@ def _growth(
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, again, total = _extent(sets, steps, blocks, scale)
     pieces, lines = (
-        _extent([_distinct(s >> bits) for s in sets], tuple(s / (1 << bits) for s in steps), blocks, scale)[2]
+        _extent([distinct(s >> bits) for s in sets], tuple(s / (1 << bits) for s in steps), blocks, scale)[2]
         for bits in (1, 2)
     )
     name, limit = buffers.get(slot, ("", None))
@@ -414,18 +414,7 @@ def appended(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
 
 
 def _union(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return _distinct(np.sort(np.concatenate(sets)))
-
-
-def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the different numbers of an ascending array.
-
-    >>> _distinct(np.array([3, 3, 5])).tolist()
-    [3, 5]
-    """
-    fresh = np.ones(len(ascending), bool)
-    fresh[1:] = ascending[1:] != ascending[:-1]
-    return ascending[fresh]
+    return distinct(np.sort(np.concatenate(sets)))
 
 
 def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
+from warpwatt.emulate.caches.sets import distinct
 from warpwatt.emulate.caches.stream import line_stream
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _touches(stream: LineStream, growth: Growth) -> Touches:
     rows = np.isin(stream.instruction, growth.instructions)
     row, place = np.nonzero(stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1)
     sector = stream.line[rows][row] * 4 + place
-    pairs = np.unique(sector * OF_BLOCK + stream.block[rows][row])
+    pairs = distinct(np.sort(sector * OF_BLOCK + stream.block[rows][row]))
     return pairs % OF_BLOCK, pairs // OF_BLOCK
 
 
