@@ -23,7 +23,7 @@ struct Touch {
     double bytes_per_sector;  // written in each
 };
 
-// What a block does with a line. Layout shared with Python: warpwatt.emulate.caches.sets.
+// What a block does with a line.
 struct TouchedLine {
     std::int64_t line, block;
     std::array<std::int64_t, kSectorsPerLine> first_use;    // the row of each sector, or kNobody
@@ -32,7 +32,6 @@ struct TouchedLine {
 
     void add(std::int64_t row, const Touch& touch, const std::int64_t* time);
 };
-static_assert(sizeof(TouchedLine) == 112);
 
 // The lines of the block at hand by their number: a hash table with open addressing, which forgets by itself
 // what earlier blocks put there.
@@ -52,6 +51,13 @@ private:
     std::vector<Entry> entries_;
     std::uint64_t mask_;
     std::int64_t first_ = 0;  // smaller indices belong to earlier blocks
+};
+
+// Rows of a table of sectors: the block, the sector's byte address over 32, and an instruction.
+struct SectorRows {
+    std::int64_t* block;
+    std::int64_t* sector;
+    std::int32_t* instruction;
 };
 
 }  // namespace warpwatt::caches

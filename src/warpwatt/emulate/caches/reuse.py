@@ -48,9 +48,10 @@ def reuse_of(
     (:class:`~warpwatt.emulate.beginnings.Beginnings`). The trace's blocks are those of ``blocks``, in order.
     """
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
-    stream = line_stream(trace, warps, program, routine)
+    moved = bytes_per_sector(trace, program)
+    stream = line_stream(trace, warps, program, routine, moved)
     apart, owners = told_apart(stream, blocks)
-    read, written, partly = touches(apart, bytes_per_sector(trace, program))
+    read, written, partly = touches(apart, moved)
     bases, asked = bases_of(apart), first_asked(apart)
     scales = dict(scales or {})
     scales |= {label: scales[index] for label, index in owners.items() if index in scales}

@@ -30,8 +30,14 @@ _UNCACHED = frozenset({"cg", "cv", "volatile", "relaxed", "acquire", "mmio", "ST
 """Modifiers of loads that L1 does not keep (PTX ISA, "Cache operators"; the upper-case ones in SASS)."""
 
 
-def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: Routine | None) -> LineStream:
-    """Return the lines of a trace in the order of its warps.
+def line_stream(
+    trace: Trace,
+    warps_per_block: int,
+    program: Program,
+    routine: Routine | None,
+    moved: NDArray[np.float64] | None = None,
+) -> LineStream:
+    """Return the lines of a trace in the order of its warps; ``moved`` is its :func:`bytes_per_sector`.
 
     With ``routine``, accesses behind a barrier wait for those before it; without, every access comes as
     early as its place in its warp says.
@@ -43,7 +49,8 @@ def line_stream(trace: Trace, warps_per_block: int, program: Program, routine: R
     row = np.repeat(np.arange(len(touched)), touched)
     line = (trace.lines >> np.uint64(LINE_BITS)).astype(np.int64)
     kind = np.array([_kind(i) for i in program.instructions], np.uint8)[trace.access_instruction][row]
-    full = (kind & WRITE > 0) & (bytes_per_sector(trace, program) >= SECTOR)
+    moved = bytes_per_sector(trace, program) if moved is None else moved
+    full = (kind & WRITE > 0) & (moved >= SECTOR)
     return LineStream(
         instruction=trace.access_instruction[row].astype(np.int32),
         block=(warp[row] // warps_per_block).astype(np.int32),
