@@ -57,16 +57,16 @@ def touches(
     given = [np.ascontiguousarray(column, kind) for column, kind in columns]
     room = 4 * len(stream.line)
     block, sector = np.empty((2, room), np.int64), np.empty((2, room), np.int64)  # of reads, of writes
-    instruction = np.empty((2, room), np.int32)
+    first = np.empty((2, room), np.int32)
     partly, counts = np.empty(room, np.int64), np.zeros(3, np.int64)
     gather = function("touched_sectors", None, INT, *[ADDRESS] * 7, DOUBLE, *[ADDRESS] * 8)
-    sides = (column for side in (0, 1) for column in (block[side], sector[side], instruction[side]))
+    sides = (column for side in (0, 1) for column in (block[side], sector[side], first[side]))
     gather(len(stream.line), *addresses(*given), float(WHOLE), *addresses(*sides, partly, counts))
     read, written = (
         Touches(
             block[side, :count].copy(),
             sector[side, :count].copy(),
-            instruction[side, :count].copy(),
+            first[side, :count].copy(),
             side > 0,
         )
         for side, count in enumerate(counts[:2].tolist())
