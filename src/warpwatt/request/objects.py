@@ -85,6 +85,10 @@ def map_object(
         launch = replace(launch, arg=format_pairs(triton.passed(triton.unwrapped(kernel, values)[1])))
     elif numba.is_dispatcher(kernel) and values:
         launch = replace(launch, arg=numba.passed(kernel, values))
+    elif hasattr(kernel, "operation"):  # CuPy's elementwise kernels, which few have
+        from warpwatt.request.cupy import written
+
+        kernel, launch = written(kernel, launch, values)
     typed, made, answers = typed_text(launch), dict[str, "ObjectKernel"](), list["Answer"]()
     for gpu in complete_gpus(session.gpus, session.notify, session.modelling.power_limit):
         try:
