@@ -48,3 +48,28 @@ def test_machine_code_names_the_functions_that_it_calls_and_runs_them(source, ta
     context, memory = load_launch(bound, arrays={"out": np.zeros(64, np.int32)})
     assert execute(lift(kernel.sass), context, memory).stop is Stop.DONE
     assert memory.array("out").tolist() == [45 * i for i in range(64)]
+
+
+PRINTING = """
+#include <cassert>
+#include <cstdio>
+extern "C" __global__ void said(int *out, int n) {
+    assert(n > 5);
+    if (threadIdx.x < 2) printf("%d of %s\\n", threadIdx.x + n, "all");
+    out[threadIdx.x] = n;
+}
+"""
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("target", ["sm_75", "sm_100"])
+def test_machine_code_prints_and_says_what_it_asserts(tmp_path, target):
+    source = tmp_path / "said.cu"
+    source.write_text(PRINTING, encoding="utf-8")
+    (kernel,) = load(source, target)
+    assert not lift(kernel.sass).uncovered
+    for n, wanted in ((7, "7 of all\n8 of all\n"), (5, "Assertion `n > 5` failed")):
+        given = Launch(Dim3(1), Dim3(4), arguments=parse_arguments(["out=i32[4]", f"n={n}"]))
+        bound = bind(kernel.sass, given, kernel.ptx.parameters)
+        context, memory = load_launch(bound, arrays={"out": np.zeros(4, np.int32)})
+        assert wanted in execute(lift(kernel.sass), context, memory).printed

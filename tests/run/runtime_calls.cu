@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "../emulate/asynchronous/hopper.cuh"
+
 static int wrong = 0;
 #define CHECK(condition) \
     if (!(condition)) printf("line %d: %s (%s)\n", __LINE__, #condition, cudaGetErrorName(cudaPeekAtLastError())), ++wrong
@@ -233,6 +235,51 @@ static void driver() {
     CHECK(cuMemcpyDtoH(back, data, 4) == CUDA_ERROR_INVALID_VALUE);
 }
 
+static const int rows = 24, columns = 40, box_rows = 8, box_columns = 32;
+
+__global__ void take_box(const __grid_constant__ CUtensorMap map, float *out, int x, int y) {
+    __shared__ alignas(128) float box[box_rows * box_columns];
+    __shared__ uint64_t barrier;
+    if (threadIdx.x == 0) {
+        make_barrier(&barrier, 1);
+        load_box(box, reinterpret_cast<const TensorMap *>(&map), &barrier, x, y);
+        arrive_expecting(&barrier, sizeof box);
+    }
+    __syncthreads();
+    await_phase(&barrier, 0);
+    for (int i = threadIdx.x; i < box_rows * box_columns; i += blockDim.x) out[i] = box[i];
+}
+
+static void tensor_maps() {
+    CUtensorMap map;
+    float given[rows * columns], taken[box_rows * box_columns], *tensor, *out;
+    for (int i = 0; i < rows * columns; ++i) given[i] = i;
+    OK(cudaMalloc(&tensor, sizeof given));
+    OK(cudaMalloc(&out, sizeof taken));
+    OK(cudaMemcpy(tensor, given, sizeof given, cudaMemcpyHostToDevice));
+    cuuint64_t extents[] = {columns, rows}, strides[] = {columns * sizeof(float)};
+    cuuint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
+    auto encode = [&](void *address, CUtensorMapSwizzle swizzle) {
+        return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, address, extents, strides, box, steps,
+                                      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    };
+    CHECK(encode(tensor + 1, CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(encode(tensor, CU_TENSOR_MAP_SWIZZLE_64B) == CUDA_ERROR_INVALID_VALUE);
+    for (CUtensorMapSwizzle swizzle : {CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_128B}) {
+        OK(encode(tensor, swizzle));
+        take_box<<<1, 64>>>(map, out, 16, 20);
+        OK(cudaMemcpy(taken, out, sizeof taken, cudaMemcpyDeviceToHost));
+        for (int y = 0; y < box_rows; ++y)
+            for (int x = 0; x < box_columns; ++x) {
+                int chunk = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? x / 4 : x / 4 ^ y;
+                bool inside = y + 20 < rows && x + 16 < columns;
+                float wanted = inside ? (y + 20) * columns + x + 16 : 0;
+                CHECK(taken[y * box_columns + chunk * 4 + x % 4] == wanted);
+            }
+    }
+}
+
 int main() {
     devices_and_functions();
     memory();
@@ -240,6 +287,7 @@ int main() {
     arrays();
     conditional_graphs();
     driver();
+    tensor_maps();
     OK(cudaDeviceReset());
     printf("%d wrong\n", wrong);
     return wrong;

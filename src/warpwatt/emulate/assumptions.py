@@ -47,6 +47,21 @@ RETRY_SPREAD = 0.3
 """The same where threads repeat a compare-and-swap that another one's has undone."""
 RETRIED = 1.2
 """Rounds of such a loop, on average, from which on threads are in each other's way."""
+_UNTIMED = {
+    "malloc": (
+        "malloc and free",
+        "the device's heap",
+        HEAP_SPREAD,
+        "how the device keeps its heap is not documented",
+    ),
+    "vprintf": (
+        "printf's arguments",
+        "the device's printf",
+        HEAP_SPREAD,
+        "how they reach the host is not documented",
+    ),
+}
+"""Of functions of the system: how assumptions say that they are not timed, and its spread."""
 LONGEST_WAIT = 3.0
 """The same, at most, where they take a lock: one after the other, so that it may be as often as long."""
 WITHIN_80 = 1.2816
@@ -151,19 +166,17 @@ def retry_assumptions(execution: Execution) -> Iterator[Assumption]:
         yield Assumption(message, "compare-and-swap", RETRY_SPREAD, line and line.outermost)
 
 
-def heap_assumptions(execution: Execution) -> Iterator[Assumption]:
-    """Yield that what ``malloc`` and ``free`` do themselves is not timed, where they are called."""
-    calls = [
-        i for i, name in system_calls(execution.program)
-        if name in ("malloc", "free") and execution.counts[i.index]
-    ]  # fmt: skip
-    if calls:
-        line = calls[0].line
-        message = (
-            f"malloc and free ({place(line, calls[0].index)}) take no time of their own: how the device "
-        )
-        message += "keeps its heap is not documented"
-        yield Assumption(message, "the device's heap", HEAP_SPREAD, line and line.outermost)
+def system_assumptions(execution: Execution) -> Iterator[Assumption]:
+    """Yield that functions of the system (``malloc``, ``printf``) take no time of their own, where called."""
+    called: dict[str, Instruction] = {}
+    for instruction, name in system_calls(execution.program):
+        if execution.counts[instruction.index]:
+            called.setdefault("malloc" if name == "free" else name, instruction)
+    for name, (what, parameter, spread, why) in _UNTIMED.items():
+        if name in called:
+            line = called[name].line
+            message = f"{what} ({place(line, called[name].index)}) take no time of their own: {why}"
+            yield Assumption(message, parameter, spread, line and line.outermost)
 
 
 def _waits_within_blocks(execution: Execution) -> Iterator[Assumption]:

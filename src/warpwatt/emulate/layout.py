@@ -183,6 +183,30 @@ def parameter_offsets(program: Program) -> dict[str, int]:
     return result
 
 
+def relaid(block: bytes, written: Program, read: Program) -> bytes:
+    """Return the parameter block of one form of a kernel as another form reads it.
+
+    Machine code aligns parameters by their place in the constant bank, PTX by that in the block: tensor maps,
+    of 64 or 128 bytes, lie elsewhere where the bank's parameters begin between.
+
+    >>> from warpwatt.core.program import Level, Parameter, Program
+    >>> from dataclasses import replace
+    >>> tensor = Parameter("t", "b8", 128, 64)
+    >>> ptx = Program("k", Level.PTX, "sm_90", (), parameters=(tensor,))
+    >>> sass = Program("k", Level.SASS, "sm_90", (), parameters=(replace(tensor, offset=0x30),))
+    >>> relaid(bytes(range(128)), ptx, sass)[0x30] == 0
+    True
+    """
+    places = parameter_offsets(written), parameter_offsets(read)
+    froms, tos = (list(found.values()) for found in places)
+    if froms == tos or len(froms) != len(tos):
+        return block
+    data = bytearray(max(tos[k] + parameter.size for k, parameter in enumerate(read.parameters)))
+    for start, to, parameter in zip(froms, tos, read.parameters, strict=True):
+        data[to : to + parameter.size] = block[start : start + parameter.size].ljust(parameter.size, b"\0")
+    return bytes(data)
+
+
 def _image(variables: Iterable[Variable], offsets: Mapping[str, int], size: int) -> bytes:
     """Return ``size`` bytes that hold what variables are before the launch."""
     image = bytearray(size)

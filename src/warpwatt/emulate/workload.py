@@ -80,8 +80,8 @@ def workload(
         If the GPU cannot run such a block (see :func:`warpwatt.gpus.occupancy.occupancy`).
     """
     from warpwatt.emulate.assumptions import (
-        heap_assumptions,
         retry_assumptions,
+        system_assumptions,
         texture_assumptions,
         wait_assumptions,
     )
@@ -107,7 +107,7 @@ def workload(
             *wait_assumptions(execution),
             *retry_assumptions(execution),
             *texture_assumptions(execution),
-            *heap_assumptions(execution),
+            *system_assumptions(execution),
             *_fill_assumptions(launch),
             *_unknown_assumptions(execution, unknown),
         ),

@@ -13,6 +13,7 @@ from warpwatt.core.errors import WarpWattError
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.failures import MISALIGNED, fault_error
 from warpwatt.emulate.functional import Outcome, execute, routine_of
+from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.run import Stop
 from warpwatt.program.binding import bind
 from warpwatt.run.effects import Effects, Versions, effects
@@ -83,7 +84,8 @@ class Executor:
         What takes more than ``patience`` seconds is left, to be computed from its start when something needs
         its results (:attr:`postponed`), where that gives the same.
         """
-        found = effects(_routine(kernel), request.parameters, self.allocations)
+        routine = _routine(kernel)
+        found = effects(routine, _block(kernel, routine, request), self.allocations)
         failure = None
         if self.given_up:
             pass
@@ -141,7 +143,9 @@ class Executor:
 
     def skip(self, kernel: Kernel, request: Request) -> None:
         """Know that a launch has written what it writes, without computing it."""
-        self.versions.computed(request.key, effects(_routine(kernel), request.parameters, self.allocations))
+        routine = _routine(kernel)
+        found = effects(routine, _block(kernel, routine, request), self.allocations)
+        self.versions.computed(request.key, found)
 
     def _compute(self, routine: Routine, context: Context, memory: ArenaMemory, patience: float) -> Outcome:
         """Execute the whole grid while budget and patience last."""
@@ -164,7 +168,7 @@ class Executor:
         bound = bind(routine.program, replace(request.launch, arguments={}))
         memory = device_memory(self.arena.shared, self.allocations, self.memories.get(id(module)))
         self.memories[id(module)] = memory
-        context = load_parameters(bound.program, bound.launch, request.parameters, memory)
+        context = load_parameters(bound.program, bound.launch, _block(kernel, routine, request), memory)
         outcome = self._compute(routine, context, memory, patience)
         if outcome.unknown:
             names = ", ".join(sorted(set(outcome.unknown.values())))
@@ -186,6 +190,11 @@ class Executor:
 def _routine(kernel: Kernel) -> Routine:
     """Return what is executed of a kernel."""
     return routine_of(kernel)
+
+
+def _block(kernel: Kernel, routine: Routine, request: Request) -> bytes:
+    """Return a launch's parameters as what is executed reads them."""
+    return relaid(request.parameters, kernel.program(), routine.program)
 
 
 def _code(outcome: Outcome) -> int:

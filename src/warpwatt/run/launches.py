@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.arguments import Argument, Buffer, DType, Fill, Scalar
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_parameters
-from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.emulate.layout import parameter_offsets, relaid
 from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture
 from warpwatt.run.memory import Allocations, device_memory
 from warpwatt.run.protocol import LaunchFlag, TextureFlag
@@ -147,16 +147,21 @@ Load = Callable[["BoundLaunch"], "tuple[Context, DeviceMemory]"]
 
 
 def loader(
-    parameters: bytes, area: NDArray[np.uint8], allocations: Allocations, heap: DeviceMemory | None = None
+    written: Program,
+    parameters: bytes,
+    area: NDArray[np.uint8],
+    allocations: Allocations,
+    heap: DeviceMemory | None = None,
 ) -> Load:
-    """Return what puts a launch with these parameters on the device whose memory is an area.
+    """Return what puts a launch with these parameters, as a program reads them, on the device of an area.
 
     ``heap`` is a device whose heap holds what kernels have allocated.
     """
-    return partial(_load, parameters, area, allocations, heap)
+    return partial(_load, written, parameters, area, allocations, heap)
 
 
 def _load(
+    written: Program,
     parameters: bytes,
     area: NDArray[np.uint8],
     allocations: Allocations,
@@ -166,4 +171,5 @@ def _load(
     memory = device_memory(area, allocations)
     if heap is not None:
         memory.copy_heap(heap)
-    return load_parameters(bound.program, bound.launch, parameters, memory), memory
+    block = relaid(parameters, written, bound.program)
+    return load_parameters(bound.program, bound.launch, block, memory), memory

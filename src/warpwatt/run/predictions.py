@@ -13,6 +13,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.execution import Assumption
 from warpwatt.core.program import Level
+from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.provenance import ON_CHIP
 from warpwatt.emulate.steering import data_dependence
@@ -94,7 +95,9 @@ class Predictor:
         for gpu in self.gpus:
             with suppress(WarpWattError):  # said where it is predicted
                 kernel = module.kernel(request.kernel, gpu.target)
-                more = _steering(kernel.sass or kernel.program(), request.parameters, self.allocations)
+                read = kernel.sass or kernel.program()
+                block = relaid(request.parameters, kernel.program(), read)
+                more = _steering(read, block, self.allocations)
                 if more is None:
                     return None
                 found |= more
@@ -206,7 +209,7 @@ class Predictor:
             return known.found
         given = arguments(kernel, request.parameters, self.allocations)
         launch = replace(request.launch, arguments=given)
-        load = loader(request.parameters, self.arena.private, self.allocations, heap)
+        load = loader(kernel.program(), request.parameters, self.arena.private, self.allocations, heap)
         try:
             found = self._analyse(kernel, launch, load)
         finally:

@@ -187,24 +187,55 @@ def test_floats_to_shorter_ones():
 
 
 @pytest.mark.parametrize(
-    ("name", "largest", "bits", "least"), [("E4M3", 448, 4, -6), ("E5M2", 57344, 3, -14)]
+    ("name", "largest", "bits", "least"),
+    [
+        ("E4M3", 448, 4, -6),
+        ("E5M2", 57344, 3, -14),
+        ("E3M2", 28, 3, -2),
+        ("E2M3", 7.5, 4, 0),
+        ("E2M1", 6, 2, 0),
+    ],
 )
-def test_eight_bit_floats(name, largest, bits, least):
+def test_floats_of_8_6_and_4_bits(name, largest, bits, least):
     from tests.emulate.lift.sass.exact import rounded
-    from warpwatt.emulate.formats import decode
+    from warpwatt.emulate.formats import BITS, decode
 
     x = np.where(
         np.arange(LANES) % 2, floats(np.float32, 70, LANES), np.exp2(np.linspace(-18, 17, LANES)) * 1.1
     )
     x = x.astype(np.float32)
-    given = {"R2": x.view(np.uint32), "R3": (-x).view(np.uint32)}
-    word = execute([f"F2FP.SATFINITE.{name}.F32.PACK_AB_MERGE_C R0, R2, R3, RZ"], given, ["R0"])["R0"]
-    values = decode((word >> 8 & 0xFF).astype(np.uint64), name.lower())
+    width, given = BITS[name.lower()], {"R2": x.view(np.uint32), "R3": (-x).view(np.uint32)}
+    pack = f"F2FP.SATFINITE.{name}.F32.PACK_AB_MERGE_C"
+    word = execute([f"{pack} R0, R2, R3, RZ"], given, ["R0"])["R0"]
+    values = decode((word >> width & (1 << width) - 1).astype(np.uint64), name.lower())
+    nan = math.nan if name in ("E4M3", "E5M2") else float(largest)
     wanted = [
-        float(v) if math.isnan(v) else math.copysign(largest, v) if math.isinf(v)
+        nan if math.isnan(v) else math.copysign(largest, v) if math.isinf(v)
         else max(-largest, min(largest, float(rounded(Fraction(float(v)), bits, least, Fraction(2**127)))))
         for v in x
     ]  # fmt: skip
     assert np.array_equal(values, wanted, equal_nan=True)
     back = execute([f"F2FP.F16.{name}.UNPACK_B R0, R2"], {"R2": word}, ["R0"])["R0"].view(np.float16)
     assert np.array_equal(back.reshape(-1, 2)[:, 1].astype(np.float64), values, equal_nan=True)
+    merged = execute([f"{pack} R0, R2, R3, R4"], {**given, "R4": word}, ["R0"])["R0"]
+    assert np.array_equal(merged, word | (word << 2 * width).astype(np.uint32))
+
+
+def test_scales_are_exponents():
+    """Microscaling formats 1.0: E8M0 counts from -127, 255 is not a number; ``cvt`` rounds up or to zero."""
+    x = np.abs(floats(np.float32, 71, LANES))
+    x[:8] = [0.0, 2.0**-130, 2.0**-127, 1.5 * 2.0**-127, 1.0, 3.0, math.inf, math.nan]
+    exponent = [math.nan if math.isnan(v) else math.log2(v) if v else -math.inf for v in x.astype(np.float64)]
+    for mode, whole in (("RP", math.ceil), ("RZ", math.floor)):
+        text = f"F2FP.SATFINITE.E8.F32.PACK_AB_MERGE_C.{mode} R0, R2, R3, RZ"
+        word = execute([text], {"R2": (-x).view(np.uint32), "R3": np.zeros(LANES, np.uint32)}, ["R0"])["R0"]
+        wanted = [
+            255 if math.isnan(e) else max(0, min(254, 127 + whole(max(-200.0, min(200.0, e)))))
+            for e in exponent
+        ]
+        assert (word >> 8).tolist() == wanted
+        back = execute(["F2FP.BF16.E8.UNPACK_B R0, R2"], {"R2": word}, ["R0"])["R0"] >> 16
+        powers = of_bfloat(back.astype(np.uint16)).astype(np.float64)
+        assert np.array_equal(
+            powers, [math.nan if k == 255 else 2.0 ** (k - 127) for k in wanted], equal_nan=True
+        )

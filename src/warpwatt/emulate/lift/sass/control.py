@@ -116,8 +116,8 @@ def _symbol_address(step: Step, symbol: Operand) -> int:
 def call(step: Step) -> None:
     """Jump to a function; the return address is in registers already.
 
-    Functions of the system that only make memory (``malloc``, ``free``) are called as they are; of others
-    (``vprintf``) there is no code: they are uncovered and return zero.
+    Functions of the system have no code: those of :data:`_SYSTEM` are called, others are uncovered and
+    return zero.
     """
     first, *rest = step.operands
     if is_register(first):
@@ -135,15 +135,32 @@ def call(step: Step) -> None:
         step.b.branch(label(_symbol_address(step, first)))
 
 
+_SYSTEM = {
+    "vprintf": (("R4", Type.I64), ("R6", Type.I64)),
+    "__assertfail": (
+        ("R4", Type.I64),
+        ("R6", Type.I64),
+        ("R8", Type.I32),
+        ("R10", Type.I64),
+        ("R12", Type.I64),
+    ),
+    "malloc": (("R4", Type.I64),),
+    "free": (("R4", Type.I64),),
+}
+"""Registers that functions of the system take arguments in (CUDA's ABI: from R4 on, pairs aligned)."""
+
+
 def _call_system(step: Step, load: Instruction) -> None:
-    """Call a function of the system; arguments come in R4:R5, and what it returns goes there (CUDA's ABI)."""
+    """Call a function of the system; what it returns goes to R4, an address to R4:R5."""
     name = function_at(step.program, load)
-    if name not in ("malloc", "free"):
+    if name not in _SYSTEM:
         step.set("R4", step.b.const(Type.I64, 0))
         raise Unsupported("function of the system")
-    (address,) = step.b.call(name, (), (Type.I64, 1), step.value(Register("R4"), Type.I64))
-    if name == "malloc":
-        step.set("R4", address)
+    given = (step.value(Register(register), type_) for register, type_ in _SYSTEM[name])
+    type_ = Type.I64 if name == "malloc" else Type.I32
+    (result,) = step.b.call(name, (), (type_, 1), *given)
+    if name in ("malloc", "vprintf"):
+        step.set("R4", result)
 
 
 @lifts("RET", knows="REL ABS NODEC")
