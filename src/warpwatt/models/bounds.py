@@ -70,13 +70,23 @@ def bounds(case: Case) -> dict[str, float]:
     for (unit, row), flops in _operations(case.workload.execution).items():
         peak = compute_peak(case, unit, row) if unit in COMPUTE else 0.0
         if peak > 0:
-            found[f"{COMPUTE[unit][0]} pipe"] += flops / peak
+            found[_pipe(unit, row)] += flops / peak
     slots = case.gpu.sm_count * case.gpu.capability.warp_schedulers * case.clocks.sm
     found["issue slots"] = _issued(case.workload.execution) / slots
     found["longest block"] = (
         _longest_block(case.workload.execution, case.gpu.capability.warp_schedulers) / case.clocks.sm
     )
     return dict(found)
+
+
+def _pipe(unit: Unit, row: str) -> str:
+    """Return the name of a pipe; tensor cores are named by the type that they multiply.
+
+    >>> _pipe(Unit.TENSOR, "tensor_fp8_fma"), _pipe(Unit.FP32, "")
+    ('Tensor FP8 pipe', 'FP32 pipe')
+    """
+    kind = row.split("_")[1].upper() if row.startswith("tensor_") else ""
+    return f"Tensor {kind} pipe" if kind else f"{COMPUTE[unit][0]} pipe"
 
 
 @lru_cache(maxsize=8)

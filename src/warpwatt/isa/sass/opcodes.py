@@ -105,10 +105,9 @@ def tile(opcode: str) -> Tile | None:
     """
     base, *modifiers = opcode.split(".")
     shape = next((s for s in map(_shape, modifiers) if s), None)
-    bits = _INPUT_BITS.get(base)
-    if shape is None or bits is None:
+    if shape is None or base not in _INPUT_BITS:
         return None
-    bits = next((_NARROW_INPUTS[m] for m in modifiers if m in _NARROW_INPUTS), bits)
+    bits = input_bits(opcode)
     m, n, k = shape
     threads = _GROUP_THREADS if base.endswith("GMMA") else 32
     k_of_a = k // 2 if "SP" in modifiers else k
@@ -120,6 +119,16 @@ def tile(opcode: str) -> Tile | None:
         max(m * k_of_a * bits // lanes, 1),
         max(n * k * bits // lanes, 1),
     )
+
+
+def input_bits(opcode: str) -> int:
+    """Return the bits of an element of A and B of a tensor instruction.
+
+    >>> input_bits("IMMA.16832.S8.S8"), input_bits("IMMA.16864.S4.S4"), input_bits("BMMA.88128.AND.POPC")
+    (8, 4, 1)
+    """
+    base, *modifiers = opcode.split(".")
+    return next((_NARROW_INPUTS[m] for m in modifiers if m in _NARROW_INPUTS), _INPUT_BITS[base])
 
 
 def _shape(modifier: str) -> tuple[int, int, int] | None:
