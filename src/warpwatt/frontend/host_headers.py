@@ -7,6 +7,7 @@ Values are those of the C standard's limits for NVIDIA's 64-bit data model (CUDA
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -26,27 +27,42 @@ HOST_HEADERS = _read()
 """Text of every header that NVRTC gets from us instead of from the system."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Library:
+    """A library's headers: the wheel that holds them, and what device code may take from them."""
+
+    wheel: str
+    headers: list[str]
+    includes: list[str]
+    declares: str = ""
+
+
 @cache
-def _libraries() -> dict[str, tuple[str, list[str]]]:
-    """Return the wheel of each header of NVIDIA's libraries, and what it includes."""
+def _library(header: str) -> _Library | None:
+    """Return the library that a header belongs to."""
     data = tomllib.loads((_FOLDER / "libraries.toml").read_text(encoding="utf-8"))
-    return {name: (row["wheel"], row["includes"]) for row in data.values() for name in row["headers"]}
+    rows = (_Library(**row) for row in data.values())
+    names = {header, header.partition("/")[0] + "/"}
+    return next((row for row in rows if names & set(row.headers)), None)
 
 
 def wheel_of(header: str) -> str:
-    """Return the wheel that holds a header of NVIDIA's libraries; empty if none is known.
+    """Return the wheel that holds a header of a library; empty if none is known.
 
-    >>> wheel_of("cublas_v2.h"), wheel_of("mine.h")
-    ('nvidia-cublas', '')
+    >>> wheel_of("cublas_v2.h"), wheel_of("ATen/cuda/CUDAContext.h"), wheel_of("mine.h")
+    ('nvidia-cublas', 'torch', '')
     """
-    return _libraries().get(header, ("", []))[0]
+    library = _library(header)
+    return library.wheel if library else ""
 
 
 def stand_in(header: str) -> str:
-    r"""Return what to take for a header that is missing: nothing, or what a library's header includes.
+    r"""Return what to take for a header that is missing: nothing, or what a library's gives device code.
 
     >>> stand_in("cusparse.h")
     '#include <cuComplex.h>\n#include <library_types.h>\n'
     """
-    includes = _libraries().get(header, ("", []))[1]
-    return "".join(f"#include <{name}>\n" for name in includes)
+    library = _library(header)
+    if library is None:
+        return ""
+    return "".join(f"#include <{name}>\n" for name in library.includes) + library.declares

@@ -94,15 +94,17 @@ def _defaulted(kernel: Named, name: str) -> bool:
 
 
 def _squeezed(name: str) -> str:
-    """Return a name without spaces, and without the types that demanglers write at numbers.
+    """Return a name without spaces, types written at numbers, and underscores before CUDA's types.
 
-    >>> _squeezed("f<4u, (bool)1>(long)")
-    'f<4,1>(long)'
+    >>> _squeezed("f<4u, (bool)1, __half>(long)")
+    'f<4,1,half>(long)'
     """
-    return _NUMBER_TYPE.sub("", name).replace(" ", "")
+    return _CUDA_TYPE.sub("", _NUMBER_TYPE.sub("", name)).replace(" ", "")
 
 
 _NUMBER_TYPE = re.compile(r"(?<=\d)[uUlL]+\b|(?<=[<, ])\([\w ]+\)(?=-?\d)")
+_CUDA_TYPE = re.compile(r"\b__(?=(half|nv_bfloat16)2?\b)")
+"""``half`` is a name of ``__half``, ``nv_bfloat16`` of ``__nv_bfloat16`` (cuda_fp16.h, cuda_bf16.h)."""
 
 
 def _ambiguous(message: str, kernels: Sequence[Named]) -> KernelSelectionError:
