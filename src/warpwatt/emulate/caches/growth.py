@@ -349,10 +349,7 @@ def _growth(
     sets = _sets(touched, own, blocks)
     scale = max(scales.get(index, 1.0) for index in members)
     block_bytes, again, total = _extent(sets, steps, blocks, scale)
-    pieces, lines = (
-        _extent([distinct(s >> bits) for s in sets], tuple(s / (1 << bits) for s in steps), blocks, scale)[2]
-        for bits in (1, 2)
-    )
+    pieces, lines = (_total_of(sets, bits, steps, blocks, scale, total) for bits in (1, 2))
     name, limit = buffers.get(slot, ("", None))
     weight = blocks.weights[block]
     return Growth(
@@ -370,6 +367,21 @@ def _growth(
         shares={i: float(weight[instruction == i].sum() / weight.sum()) for i in members},
         private=slot == LOCAL_SLOT,
     )
+
+
+def _total_of(
+    sets: list[NDArray[np.int64]],
+    bits: int,
+    steps: tuple[float, ...],
+    blocks: SampledBlocks,
+    scale: float,
+    total: float,
+) -> float:
+    """Return what the grid touches in pieces of 2 to so many sectors, each counted as one sector."""
+    pieces = [distinct(s >> bits) for s in sets]
+    if all(len(whole) << bits == len(s) for whole, s in zip(pieces, sets, strict=True)):
+        return total / (1 << bits)  # blocks touch nothing but whole ones
+    return _extent(pieces, tuple(s / (1 << bits) for s in steps), blocks, scale)[2]
 
 
 def _sets(touched: Touches, rows: NDArray[np.bool_], blocks: SampledBlocks) -> list[NDArray[np.int64]]:
