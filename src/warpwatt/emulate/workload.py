@@ -88,9 +88,9 @@ def workload(
 
     launch = execution.launch
     residency = occupancy(gpu, resources, launch)
-    hits, before = _hits(execution, gpu, residency)
+    hits = _hits(execution, gpu, residency)
     l1, l2, dram = _totals(hits) if hits else _by_footprints(execution, gpu, residency)
-    dram = Traffic(dram.read + cold_code_bytes(execution), dram.written + before)
+    dram = Traffic(dram.read + cold_code_bytes(execution), dram.written)
     resident = max(1, residency.blocks_per_sm) * gpu.sm_count
     return Workload(
         execution=execution,
@@ -114,13 +114,10 @@ def workload(
     )
 
 
-def _hits(execution: Execution, gpu: Gpu, residency: Occupancy) -> tuple[dict[int, LevelHits], float]:
-    """Return what each level sees of each off-chip instruction, and bytes of before that L2 writes back.
-
-    Nothing where no block was emulated.
-    """
+def _hits(execution: Execution, gpu: Gpu, residency: Occupancy) -> dict[int, LevelHits]:
+    """Return what each level sees of each off-chip instruction, nothing where no block was emulated."""
     if execution.reuse is None:
-        return {}, 0.0
+        return {}
     from warpwatt.emulate.caches.hierarchy import level_hits
 
     return level_hits(

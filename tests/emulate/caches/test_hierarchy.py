@@ -8,8 +8,9 @@ import pytest
 
 import warpwatt
 from tests.emulate.caches import kernels
+from warpwatt.core.case import Case
 from warpwatt.core.launch import Dim3, L2State, Launch
-from warpwatt.core.program import Access, Resources
+from warpwatt.core.program import Access, Kernel, Resources
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, Lag, LineStream
 from warpwatt.emulate.caches.curves import written_back
 from warpwatt.emulate.caches.growth import SampledBlocks, _only_begin_alike, _stretch, steps_of
@@ -22,6 +23,7 @@ from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models.dram import slowdown, visit_bytes
+from warpwatt.models.pipeline.model import _slower
 
 RESOURCES = Resources(registers=16)
 
@@ -331,6 +333,20 @@ def test_what_is_written_last_stays_in_l2_and_what_was_dirty_before_goes(read, w
     """MB by Nsight Compute on an RTX 3080 with caches flushed before (gpuFLOPBench)."""
     back = written_back(1e6 * written, 1e6 * (read + written), policy(find("rtx3080")))
     assert read + written * back.own + back.before / 1e6 == pytest.approx(moved, abs=0.45)
+
+
+def test_what_reads_drive_out_is_dram_traffic_of_theirs():
+    """12.8 MB read, nothing written: most of what a flush left dirty goes (lanczos: 1.70 and 1.74 MB)."""
+    reading = kernels.copy(25_000).replaced(instructions=((Access.LOAD, 4, "ld.global.f32"),) * 2)
+    launch = Launch(reading.grid, reading.block, l2=L2State.COLD)
+    work = workload(reading.execution(sampled(reading), launch), find("rtx3080"), RESOURCES)
+    assert sum(hits.displaced for hits in work.hits.values()) == pytest.approx(1.8e6, rel=0.1)
+    assert work.dram.written == pytest.approx(sum(hits.displaced for hits in work.hits.values()))
+    board = find("rtx3080")
+    kernel = Kernel("traced", "traced", board.target, RESOURCES, ptx=reading.program)
+    slower = _slower(Case(kernel, work, launch, board, default_clocks(board)))
+    read = sum(hits.dram.read for hits in work.hits.values())
+    assert list(slower.values()) == pytest.approx([1 + work.dram.written / read] * 2, rel=0.01)
 
 
 def test_a_line_of_which_a_sector_is_dirty_takes_the_room_of_a_whole_one():

@@ -15,7 +15,7 @@ from warpwatt.core.launch import L2State
 from warpwatt.core.program import Access
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, LineStream, Reuse
 from warpwatt.emulate.caches.code import is_cold
-from warpwatt.emulate.caches.curves import WrittenBack, left_dirty, written_back
+from warpwatt.emulate.caches.curves import left_dirty, written_back
 from warpwatt.emulate.caches.l1 import ReadShares, WriteShares, l1_profile
 from warpwatt.emulate.caches.policy import LINE, buffer_size, l1_capacity, policy
 from warpwatt.emulate.caches.sets import SECTOR
@@ -57,14 +57,14 @@ class _Tally:
     """Share of what is requested that is on its way to L1 already."""
     lines: float = 1.0
     """Bytes of lines over bytes of the sectors that are touched in them."""
+    displaced: float = 0.0
+    """Bytes written before the launch that L2 writes back for these."""
 
 
 def level_hits(
     execution: Execution, gpu: Gpu, residency: Occupancy, patterns: Mapping[int, AccessPattern]
-) -> tuple[dict[int, LevelHits], float]:
-    """Return what each level sees of each instruction of ``patterns``, and bytes of before written back.
-
-    All over the whole grid.
+) -> dict[int, LevelHits]:
+    """Return what each level sees of each instruction of ``patterns``, over the whole grid.
 
     Reads that miss L1 are first touches of the SM's resident blocks, shared with other SMs and waves as the
     growth of footprints says, or lines that L1 has lost, which L2 has lost too where their distance, grown
@@ -85,9 +85,9 @@ def level_hits(
     for growth in reuse.growths:
         _distribute(growth, tallies, waves, rules)
     _add_unsampled(tallies, execution, patterns)
-    before = _keep_dirty(tallies, execution, rules)
-    hits = {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
-    return hits, before
+    if execution.launch.l2 is L2State.COLD:
+        _keep_dirty(tallies, execution, rules)
+    return {index: _hits(execution, index, patterns[index], tally) for index, tally in tallies.items()}
 
 
 def _shares(
@@ -260,26 +260,25 @@ def _add_unsampled(
             tally.written += tally.requested * share if tally.writes else 0.0
 
 
-def _keep_dirty(tallies: dict[int, _Tally], execution: Execution, rules: Policy) -> float:
-    """Take out of the writes what L2 still holds when the launch ends; return what it writes of before."""
-    if execution.launch.l2 is not L2State.COLD:
-        return 0.0
+def _keep_dirty(tallies: dict[int, _Tally], execution: Execution, rules: Policy) -> None:
+    """Take out of the writes what L2 still holds when the launch ends; add what they and reads drive out."""
+    if not rules.left_by_flush or not is_cold(execution):
+        kept = left_dirty(sum(tally.read + tally.written for tally in tallies.values()), rules.dirty_bytes)
+        for tally in tallies.values():
+            tally.written *= 1.0 - kept
+        return
     written = sum(tally.written * tally.lines for tally in tallies.values())
-    passed = sum((tally.read + tally.written) * tally.lines for tally in tallies.values())
-    if rules.left_by_flush and is_cold(execution):
-        back = written_back(written, passed, rules)
-    else:
-        moved = sum(tally.read + tally.written for tally in tallies.values())
-        back = WrittenBack(1.0 - left_dirty(moved, rules.dirty_bytes), 0.0)
+    moved = sum((tally.read + tally.written) * tally.lines for tally in tallies.values())
+    back = written_back(written, moved, rules)
     for tally in tallies.values():
+        tally.displaced = back.before * (tally.read + tally.written) * tally.lines / max(1.0, moved)
         tally.written *= back.own
-    return back.before
 
 
 def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tally) -> LevelHits:
     passed = tally.requested - tally.from_l1
     reads, writes = float(tally.reads), float(tally.writes)
-    moved = tally.read if tally.reads else tally.written
+    moved = tally.read if tally.reads else tally.written + tally.displaced
     return LevelHits(
         buffer=pattern.buffer,
         requests=execution.counts[index],
@@ -288,8 +287,9 @@ def _hits(execution: Execution, index: int, pattern: AccessPattern, tally: _Tall
         l2_hits=min(1.0, max(0.0, 1 - moved / passed)) if passed > 0 else 1.0,
         l1=Traffic(tally.requested * reads, tally.requested * writes),
         l2=Traffic(passed * reads, tally.requested * writes),
-        dram=Traffic(tally.read, tally.written),
+        dram=Traffic(tally.read, tally.written + tally.displaced),
         uniform=pattern.uniform,
         run=tally.run,
         in_flight=tally.in_flight,
+        displaced=tally.displaced,
     )

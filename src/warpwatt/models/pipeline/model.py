@@ -10,6 +10,7 @@ import numpy as np
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
+from warpwatt.core.execution import LevelHits
 from warpwatt.core.gpu import Clocks, clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
@@ -217,9 +218,17 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
 
 
 def _slower(case: Case) -> dict[int, float]:
-    """Return, by instruction, how much longer DRAM takes for its bytes because it opens pages for them."""
+    """Return, by instruction, how much longer DRAM takes for its bytes than for those of whole pages.
+
+    It opens pages for them, and writes back what was dirty before where reads drive it out of L2.
+    """
     visit = visit_bytes(case.gpu, case.clocks)
-    return {index: slowdown(hits.run, visit) for index, hits in case.workload.hits.items()}
+    return {index: slowdown(hits.run, visit) * _behind(hits) for index, hits in case.workload.hits.items()}
+
+
+def _behind(hits: LevelHits) -> float:
+    """Return the bytes that reads move in all over those they read; writes have theirs among their misses."""
+    return 1.0 + hits.displaced / hits.dram.read if hits.dram.read else 1.0
 
 
 def _in_flight(case: Case) -> dict[int, float]:
