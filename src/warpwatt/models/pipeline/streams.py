@@ -12,7 +12,7 @@ from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Access, Program, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.codes import OBJECTS, ObjectUse, Operation, Reason, Traffic
-from warpwatt.models.pipeline.table import BULK_COPIES, CONSTANTS
+from warpwatt.models.pipeline.memory_pipe import BULK_COPIES, CONSTANTS
 from warpwatt.models.roofs import LINE_CYCLES, atomic_cycles
 
 if TYPE_CHECKING:
