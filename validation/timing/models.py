@@ -18,6 +18,7 @@ from validation import ROOT
 from validation.timing import pmpp as time_pmpp
 from validation.timing import tuning as time_tuning
 from validation.timing.cases import compare
+from validation.timing.kept import compare_kept, others
 from validation.timing.page import SAMPLE_OF_TUNED, page
 from validation.timing.thesis import compare_thesis
 
@@ -34,7 +35,11 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = _options(arguments)
     runs, left_out = _runs(options.data, {"hub": options.hub, "ktt": options.ktt})
     kept = options.use and pickle.loads(options.use.read_bytes())
-    compared = kept or compare(runs) + compare_thesis()
+    if options.kept:
+        compared = compare_kept(runs, options.kept)
+        left_out["all of them"] = others(runs, compared)
+    else:
+        compared = kept or compare(runs) + compare_thesis()
     if options.dump:
         options.dump.write_bytes(pickle.dumps(compared))
     text = page(compared, left_out)
@@ -47,6 +52,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--hub", type=Path, default=ROOT.parent / "fetched" / "benchmark_hub")
     parser.add_argument("--ktt", type=Path, default=ROOT.parent / "fetched" / "ktt")
+    parser.add_argument("--kept", metavar="STORE", help="only what timing.development keeps there")
     parser.add_argument("--dump", type=Path, help="also pickle every comparison there")
     parser.add_argument("--use", type=Path, help="the page of the comparisons that --dump wrote")
     return parser.parse_args(list(arguments))

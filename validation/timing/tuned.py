@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from validation import ROOT
 from validation.timing import store as time_store
 from validation.timing.cases import BASELINES, Compared, answer
+from validation.timing.kept import compare_kept
 from validation.timing.screen import screen
 from validation.timing.searches import SEARCHES
 from validation.timing.tuned_page import page
@@ -71,16 +72,16 @@ def main(arguments: Sequence[str] = ()) -> None:
     checkouts = {"hub": options.hub, "ktt": options.ktt}
     found = []
     samples = {s.file: sampled(s, options.data, checkouts[s.checkout], options.sample) for s in SEARCHES}
-    if not options.page:
+    if not (options.page or options.kept):
         for run, level in _turns([runs for runs, _ in samples.values()], *options.slice):
             answered(run, level)
     for search in SEARCHES:
         runs, left_out = samples[search.file]
-        compared = _compared(runs)
+        compared = _compared(runs, options.kept)
         own = [replace(c.measured, clocks=search.clocks) for c in compared] if search.clocks else []
         usable, _ = sampled(search, options.data, checkouts[search.checkout], sys.maxsize)
         waiting = len(runs) - len(compared)
-        found.append(Found(search, compared, left_out, waiting, _compared(own), screen(usable)))
+        found.append(Found(search, compared, left_out, waiting, _compared(own, options.kept), screen(usable)))
     text = page(found)
     PAGE.write_text(text)
     print(text)
@@ -93,6 +94,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--ktt", type=Path, default=ROOT.parent / "fetched" / "ktt")
     parser.add_argument("--sample", type=int, default=SAMPLE)
     parser.add_argument("--page", action="store_true", help="write the page from what there is")
+    parser.add_argument("--kept", metavar="STORE", help="only what timing.development keeps there")
     parser.add_argument("--slice", type=_slice, default=(0, 1), metavar="K/N")
     return parser.parse_args(list(arguments))
 
@@ -114,8 +116,13 @@ def _turns(samples: Sequence[Sequence[Measured]], first: int, step: int) -> Iter
             yield run, Level.PTX
 
 
-def _compared(runs: Sequence[Measured]) -> list[Compared]:
-    """Return the comparisons of the runs whose executions are kept; asking a model costs little."""
+def _compared(runs: Sequence[Measured], kept: str | None) -> list[Compared]:
+    """Return the comparisons of the runs whose executions are kept; asking a model costs little.
+
+    ``kept`` names the folder of another's, which has no PTX.
+    """
+    if kept:
+        return compare_kept(runs, kept)
     found = []
     for run in runs:
         answers: dict[str, Answer] = {}

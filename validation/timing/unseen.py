@@ -18,6 +18,7 @@ from validation import ROOT
 from validation.timing import dvfs as time_dvfs
 from validation.timing import neusight as time_neusight
 from validation.timing.cases import compare
+from validation.timing.kept import compare_kept, others
 from validation.timing.unseen_page import page
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = _options(arguments)
     runs, left_out = _runs(options.data, options.checkouts)
     wanted = [run for run in runs if run.program in (options.only or [run.program])]
-    compared = compare(wanted)
+    compared = compare_kept(wanted, options.kept) if options.kept else compare(wanted)
+    if options.kept:
+        left_out["all of them"] = others(wanted, compared)
     if options.dump:
         options.dump.write_bytes(pickle.dumps(compared))
     text = page(compared, left_out)
@@ -48,6 +51,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--checkouts", type=Path, default=ROOT.parent / "fetched")
     parser.add_argument("--dump", type=Path, help="also pickle every comparison there")
     parser.add_argument("--only", nargs="*", help="programs")
+    parser.add_argument("--kept", metavar="STORE", help="only what timing.development keeps there")
     return parser.parse_args(list(arguments))
 
 

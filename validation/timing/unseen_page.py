@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PROTOCOL = """\
 Written by `python -m validation.timing.unseen` on {date} at commit {commit}; do not edit.
 
-**Unseen programs**: the models were built, and their constants chosen, without a look at these measurements.
+**Unseen at first**: the models were built, and their constants chosen, without a look at these measurements.
 {state}
 
 - *Applications*: 15 of the 20 applications of github.com/blackjack2015/NV-DVFS-Benchmark (branch master,
@@ -45,7 +45,10 @@ LATER = """\
 The first full run, before anybody looked at an error, is kept in time_unseen_first.md. Since then: R2P and
 addresses in immediates are emulated; a repeated launch no longer finds in L2 a share of what is larger than
 it; two programs that were measured with other arguments are left out; the RTX 8000's memory clock is 7000
-MHz; what is measured around the operators is taken off. No constant of a model was chosen by these rows."""
+MHz; what is measured around the operators is taken off. **By now they are development rows**
+(time_development.md): causes of errors were looked for in them, and chosen on some of them were how fast L2
+fills on V100 and GTX 980, barriers before Volta, and the bandwidths of P100, T4 and P4, which are those of
+the operators. Programs that are still set aside: programs_counters.md."""
 
 
 def page(compared: Sequence[Compared], left_out: Mapping[str, Counter[str]], state: str = LATER) -> str:
