@@ -15,7 +15,7 @@ from warpwatt.gpus import find, find_many, missing
 from warpwatt.models.component import Component
 from warpwatt.models.component.activity import Activity, active_sms, activity, reads_by_buffer
 from warpwatt.models.component.features import physical_features
-from warpwatt.models.component.model import SLOPE_SPREAD, voltage_draws
+from warpwatt.models.component.model import voltage_draws
 from warpwatt.models.component.no_work import all_readings
 from warpwatt.models.component.parameters import (
     COMPONENTS,
@@ -24,6 +24,7 @@ from warpwatt.models.component.parameters import (
     parameters,
     static_loads,
 )
+from warpwatt.models.component.table import number
 from warpwatt.models.component.voltage import VoltageCurve
 from warpwatt.models.registry import power_model, power_models
 from warpwatt.models.roofline import Roofline
@@ -62,7 +63,8 @@ def test_amounts_are_those_of_the_toy(toy):
     amounts = activity(case).amounts
     threads = case.launch.threads
     assert amounts["fp32"] == pytest.approx(7 * threads)
-    assert amounts["issue"] * 32 == pytest.approx(amounts["registers"])
+    exits = number("model", "scalar_issue") * threads  # which read no registers
+    assert amounts["issue"] * 32 == pytest.approx(amounts["registers"] + exits)
     assert amounts["dram"] == pytest.approx(case.workload.dram.total)
 
 
@@ -134,7 +136,7 @@ def test_the_voltage_is_least_sure_far_below_the_boost_clock(toy):
     known = toy.replace(parameters(toy.case().gpu), floor_spread=0.05)
     spreads = [np.log(voltage_draws(known, share)).std() for share in (0.5, 0.8, 1.0)]
     assert spreads[0] > spreads[1] > spreads[2] == pytest.approx(0.0, abs=1e-12)
-    floor, slope = 2 * known.floor_spread / known.voltage.floor, SLOPE_SPREAD * math.log(2)
+    floor, slope = 2 * known.floor_spread / known.voltage.floor, number("voltage", "slope") * math.log(2)
     assert spreads[0] == pytest.approx(math.hypot(floor, slope), rel=0.05)
 
 

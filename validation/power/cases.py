@@ -54,9 +54,19 @@ STEADY: Mapping[str, str] = {
 overflowed (fastWalshTransform doubles them, the layer multiplies its weights by inputs below 1); a counted
 sequence (transpose); buffers that only a kernel which is not run would fill (scanUniformUpdate, whose host
 code is not public: its low power said where to look)."""
-GAP_SECONDS = 15e-6
-"""Between launches of the nv_dvfs programs, whose hosts wait for each: the SM-active counters of the V100's
-short kernels (hotspot, nnForward) say 16-19 µs. Power is the mean over a loop that holds these gaps."""
+GAPS: Mapping[tuple[str, str], float] = {
+    (APPLICATIONS, "Tesla V100 PCIe 16GB"): 24e-6,
+    (APPLICATIONS, "Quadro RTX 8000"): 13e-6,
+    (OLDER, "GeForce GTX 980"): 50e-6,
+}
+"""Seconds between rounds of a program's loop, whose host waits for each: power is the mean over such loops.
+The SM-active counters of the two short kernels (hotspot, nnForward) say 21-27 µs for the V100 and 12-14 for
+the RTX 8000. The GTX 980 was driven from Windows (its clocks are set by nvidiaInspector); no counter says how
+long that waits, and 50 µs fit the power of its short kernels best."""
+GAP = 15e-6
+"""The same of other hosts."""
+BETWEEN = 6e-6
+"""Seconds between launches that the host does not wait for: SM-active counters of mergeSort's 49 launches."""
 LAUNCH_DOUBT = 3.0
 """A run whose DRAM counter is this far from our bytes was not the launch that we analysed."""
 BUSY = 0.1
@@ -142,11 +152,16 @@ def _analysed(run: Measured, rows: list[Row]) -> list[PowerCase]:
                 (_repeated(work, n), t.time.value * n * scale, toggle)
                 for work, t, n, toggle in zip(works, timings, times, toggles, strict=True)
             ]
-            parts.append((NOTHING, GAP_SECONDS * max(1.0, math.fsum(times)), 1.0))
+            parts.append((NOTHING, _waiting(run, math.fsum(times)), 1.0))
             pairs.append(PoweredRun(run.program, find(run.gpu), clocks, tuple(parts), watts))
         said = tuple(_specification(at, timings, times, scale) for scale in (seconds / whole, 1.0))
         found.append(PowerCase(run.data, run.program, pairs[0], pairs[1], (said[0], said[1]), counters))
     return found
+
+
+def _waiting(run: Measured, launches: float) -> float:
+    """Return the seconds of a round of a program's loop in which nothing runs."""
+    return GAPS.get((run.data, run.gpu), GAP) + BETWEEN * max(0.0, launches - 1.0)
 
 
 def _repeated(work: Activity, times: float) -> Activity:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from validation import ROOT
 from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE, TUNER
-from validation.power.cases import GAP_SECONDS, STEADY, TIME_MODEL
+from validation.power.cases import BETWEEN, GAP, GAPS, STEADY, TIME_MODEL
 from warpwatt.models.component.parameters import cited_numbers
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ Written by `python -m validation.power.models` on {date} at commit {commit}; do 
 
 Measured board power against what the models say. Errors are |predicted − measured| / measured in percent:
 mean over the rows of a program (its clocks), then over programs, so that each weighs the same. "Held": share
-of measured values in the 10-90 % interval, every program weighing the same; the wish is 75-85 %.
+of measured values in the 10-90 % interval, every program weighing the same; the wish is 75-85 %. Width: upper
+over lower end of the interval.
 
 - **From specification**: no power of that GPU, of another board with the same chip, or of that program was
   used. The numbers that all GPUs share (joules per operation and byte, watts per SM) were fitted to the
@@ -45,9 +46,11 @@ of measured values in the 10-90 % interval, every program weighing the same; the
   the same GPU (calibrated) or as a share of the power limit (from specification).
 
 Launches of nv_dvfs_benchmark and its branch wsl are those of `time_dvfs.toml` and `counters.toml`. The
-programs wait for each launch, so that {gap:.0f} µs between launches are taken to be in the mean power (the
-SM-active counters of short kernels say 16-19 µs). Rows whose DRAM counter differs threefold from our bytes
-are left out: another launch was measured. What buffers hold in the long run ({steady})
+programs' hosts wait for each round of the loop whose mean power is measured: {gaps}, others {gap:.0f} µs, and
+{between:.0f} µs between launches that they do not wait for (SM-active counters of short kernels and of
+mergeSort; the GTX 980's, on Windows, is what fits the power of its short kernels). Rows whose DRAM counter
+differs threefold from our bytes are left out: another launch was measured. What buffers hold in the long run
+({steady})
 is read off the public host code; the section on contents says what that is worth. V100 below 705 MHz is left
 out (clocks not as labelled). {roofline}, {tuner}, {gemm} and {accelwattch} are counted by hand or from
 counters (see the script). The roofline's power is the largest of 21 readings less 3 %; the last two enter no
@@ -95,14 +98,21 @@ def page(
     return "\n\n".join(parts) + "\n"
 
 
-def _protocol() -> str:
+def commit() -> str:
+    """Return the commit of the checkout that makes a page."""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
+def _protocol() -> str:
     return PROTOCOL.format(
         date=datetime.datetime.now(tz=datetime.UTC).date(),
-        commit=found.stdout.strip() or "unknown",
+        commit=commit(),
         time_model=TIME_MODEL,
-        gap=GAP_SECONDS * 1e6,
+        gaps=", ".join(f"{gpu} {seconds * 1e6:.0f} µs" for (_, gpu), seconds in GAPS.items()),
+        gap=GAP * 1e6,
+        between=BETWEEN * 1e6,
         steady=", ".join(f"{name}: {fill}" for name, fill in STEADY.items()),
         roofline=ROOFLINE,
         tuner=TUNER,
@@ -116,9 +126,9 @@ Pair = tuple["PowerCase", "Answer"]
 
 def _table(pairs: Sequence[Pair], constant: str) -> str:
     head = (
-        "data | GPU | rows | programs | component, time as measured | bias | held | component, before "
-        f"anything runs | no reading of the board | specification, time as measured | specification, before "
-        f"anything runs | {constant} | power limit"
+        "data | GPU | rows | programs | component, time as measured | bias | held | width | component, "
+        "before anything runs | no reading of the board | specification, time as measured | "
+        f"specification, before anything runs | {constant} | power limit"
     )
     lines = [f"| {head} |", "|---" * (head.count("|") + 1) + "|"]
     groups: dict[tuple[str, str], list[Pair]] = defaultdict(list)
@@ -140,6 +150,7 @@ def _cells(pairs: Sequence[Pair]) -> str:
         f"{_mean(pairs, lambda _, a: a.watts):.1f}",
         f"{_mean(pairs, lambda _, a: a.watts, signed=True):+.1f}",
         f"{_held(pairs):.0%}",
+        f"×{_width(pairs):.2f}",
         f"{_mean(ours, lambda _, a: a.watts_predicted_time or 0.0):.1f}" if ours else "",
         "" if any(math.isnan(a.unread) for _, a in pairs) else f"{_mean(pairs, lambda _, a: a.unread):.1f}",
         f"{_mean(old, lambda c, _: c.specification[0]):.1f}" if old else "",
@@ -167,16 +178,29 @@ def _held(pairs: Iterable[Pair]) -> float:
     return statistics.fmean(statistics.fmean(group) for group in inside.values())
 
 
+def _width(pairs: Iterable[Pair]) -> float:
+    """Return the upper over the lower end of the interval, the geometric mean over programs."""
+    logs: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for case, answer in pairs:
+        logs[case.data, case.gpu, case.program].append(2 * Z80 * answer.spread)
+    return math.exp(statistics.fmean(statistics.fmean(group) for group in logs.values()))
+
+
 def _energy(spec: Sequence[Pair], own: Sequence[Pair]) -> str:
-    """Return one line per data set and GPU: error of predicted power times time, and of the time alone."""
-    head = "data | GPU | energy, from specification | energy, calibrated | time alone"
+    """Return one line per data set and GPU: error of power times time, as predicted and as measured."""
+    head = (
+        "data | GPU | energy, from specification | energy, calibrated | time alone | from specification, "
+        "time as measured | calibrated, time as measured | constant power, time as measured"
+    )
     lines = [f"| {head} |", "|---" * (head.count("|") + 1) + "|"]
     keys = list(dict.fromkeys((c.data, c.gpu) for c, _ in spec if c.predicted is not None))
     for data, gpu in [*keys, ("", "")]:
         of = [[p for p in pairs if _chosen(p[0], data, gpu)] for pairs in (spec, own)]
         cells = [f"{_mean(pairs, _energy_as_watts):.1f}" for pairs in of]
-        time = f"{_mean(of[0], lambda c, _: c.measured.watts * _time_ratio(c)):.1f}"
-        lines.append(f"| {data or '**all**'} | {gpu} | {' | '.join([*cells, time])} |")
+        cells.append(f"{_mean(of[0], lambda c, _: c.measured.watts * _time_ratio(c)):.1f}")
+        cells += [f"{_mean(pairs, lambda _, a: a.watts):.1f}" for pairs in of]
+        cells.append(f"{_mean(of[1], lambda _, a: a.constant):.1f}")
+        lines.append(f"| {data or '**all**'} | {gpu} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ falls; and a point that is likely enough to cost more is not advised.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,9 @@ TOLERANCE = 1e-9
 CLOCK_SPREAD = 0.1
 """Standard deviation of the logarithm of predicted over measured ratios of the energies of one kernel at two
 clocks (docs/validation/power_profiled.md)."""
+TIE = 0.02
+"""Clocks predicted to cost so little more than the least are taken to cost as much; the highest is advised.
+Advice costs less so, in joules and in seconds (docs/validation/power_profiled.md)."""
 MOST_RISK = 0.2
 """Probability of a loss from which on a clock is not advised where the chip's voltage is not known."""
 
@@ -139,9 +142,21 @@ def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None, read: bool
         if row.time is not None and row.time.value <= limit and not (row.clocks_fixed and row.at_power_limit)
     ]
     choice = [baseline, *allowed]
-    if read or not any(row.clocks_fixed for row in allowed):
-        return baseline, least(choice, goal)
-    return baseline, min(choice, key=lambda row: _at_most(row, goal))
+    sure = read or not any(row.clocks_fixed for row in allowed)
+    judge = objective if sure else _at_most
+
+    def cost(row: Row) -> float:
+        return judge(row, goal)
+
+    best = least(choice, goal) if sure else min(choice, key=cost)
+    return baseline, best if goal == "time" else _highest(best, choice, cost)
+
+
+def _highest(best: Row, choice: Sequence[Row], cost: Callable[[Row], float]) -> Row:
+    """Return the row at the highest SM clock of those like the best that cost about as much."""
+    alike = [row for row in choice if _configuration(row) == _configuration(best)]
+    ties = [row for row in alike if row.sm_clock and cost(row) <= cost(best) * (1 + TIE)]
+    return max(ties, key=lambda row: row.sm_clock or 0.0, default=best)
 
 
 def _at_most(row: Row, goal: str) -> float:

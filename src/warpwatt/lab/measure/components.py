@@ -39,6 +39,7 @@ from warpwatt.models.component.parameters import (
     specification,
     with_readings,
 )
+from warpwatt.models.component.table import number
 from warpwatt.models.component.voltage import VoltageCurve
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, flo
     """Return the numbers that all GPUs share, with standard errors, from runs on many GPUs.
 
     Energies, what boards draw without work and the factors of processes are fitted together: any of them
-    alone takes over what the others should.
+    alone takes over what the others should. Boards differ by a factor of their own, so that one with many
+    measurements does not outweigh the others.
     """
     _check(runs)
     prior = cited_numbers()
@@ -170,6 +172,8 @@ def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, flo
             spreads=np.array([spread for _, spread in prior.values()]) / values,
             measured=np.array([run.watts for run in runs]),
             weights=_weights(runs) / NOISE / quiet,
+            groups=np.unique([run.gpu.name for run in runs], return_inverse=True)[1],
+            apart=number("model", "between_boards"),
         )
     )
     found = values * np.exp(logarithms)

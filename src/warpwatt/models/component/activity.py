@@ -16,12 +16,14 @@ from warpwatt.core.case import Case
 from warpwatt.core.launch import WARP_SIZE
 from warpwatt.core.program import Instruction, Space, Unit
 from warpwatt.emulate.workload import OFF_CHIP, off_chip_bytes, pattern_of
-from warpwatt.models.component.table import tensor_weight
+from warpwatt.models.component.table import number, tensor_weight
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.pipes import issue_slots, pipe_instructions
 
 Loads = dict[int, float]
 """Instruction index to its amount."""
+SCALAR = (Unit.CONTROL, Unit.UNIFORM)
+"""Units whose instructions read no vector registers: branches, barriers, uniform instructions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,9 +35,10 @@ class Activity:
     active_sms
         SMs that hold a block, averaged over the launch.
     amounts
-        Component to amount in the whole grid: warp instructions (``issue``), thread instructions
-        (``registers``, and every pipe), floating-point operations (``tensor``, as many in FP16 as cost the
-        same energy), bytes (``shared``, ``l1``, ``l2``, ``dram``).
+        Component to amount in the whole grid: warp instructions (``issue``, those of :data:`SCALAR` units as
+        many as cost the same energy), thread instructions (``registers``, and every pipe), floating-point
+        operations (``tensor``, as many in FP16 as cost the same energy), bytes (``shared``, ``l1``, ``l2``,
+        ``dram``).
     by_instruction
         The same by instruction; empty for components that are not attributed.
     measured
@@ -84,8 +87,9 @@ def _inside(case: Case) -> dict[str, Loads]:
         if not count:
             continue
         slots = issue_slots(i, level, target) * count
-        parts["issue"][i.index] = slots
-        parts["registers"][i.index] = slots * lanes
+        parts["issue"][i.index] = slots * (number("model", "scalar_issue") if i.unit in SCALAR else 1.0)
+        if i.unit not in SCALAR:
+            parts["registers"][i.index] = slots * lanes
         for pipe, operations in pipe_instructions(i, level).items():
             each = i.flops * tensor_weight(i.throughput_class) if pipe == Unit.TENSOR else operations
             parts[pipe][i.index] = each * count * lanes

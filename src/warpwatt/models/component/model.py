@@ -14,18 +14,13 @@ from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws, standa
 from warpwatt.models.component.activity import fill_assumed, toggle_factor
 from warpwatt.models.component.counters import measured_work
 from warpwatt.models.component.parameters import STATIC, UNSCALED, loads, parameters
+from warpwatt.models.component.table import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.models.component.activity import Activity
     from warpwatt.models.component.parameters import Parameters
-
-SLOPE_SPREAD = 0.15
-"""Deviation of the power of the clock by which V² may rise beside its curve. Chosen on power at other clocks
-than the measured one (docs/validation/power_profiled.md): boards whose curve is flat have no other doubt."""
-LOWEST_FLOOR = 0.5
-"""No chip works below this share of its voltage at the boost clock."""
 
 
 class Component:
@@ -86,10 +81,10 @@ def voltage_draws(known: Parameters, share: float) -> NDArray[np.float64]:
     """Return draws of V² around 1 at a share of the boost clock: neither its floor nor its slope is sure."""
     floor, middle = known.voltage.floor, known.voltage.at(share)
     draws = np.array(standard_draws(f"voltage:{known.scope}"))
-    floors = np.clip(floor + known.floor_spread * draws, LOWEST_FLOOR, 1.0)
+    floors = np.clip(floor + known.floor_spread * draws, number("voltage", "lowest"), 1.0)
     # V is a floor and a share of what lies between it and 1, so that it moves with the floor by the rest.
     far = (1.0 - middle) / (1.0 - floor) if floor < 1.0 else 0.0
-    slopes = SLOPE_SPREAD * np.array(standard_draws(f"voltage slope:{known.scope}"))
+    slopes = number("voltage", "slope") * np.array(standard_draws(f"voltage slope:{known.scope}"))
     squares: NDArray[np.float64] = ((middle + (floors - floor) * far) / middle) ** 2 * share**slopes
     return squares
 

@@ -20,7 +20,7 @@ from warpwatt.core.arguments import Fill
 from warpwatt.core.gpu import Calibration, Clocks, Gpu
 from warpwatt.core.units import GIB
 from warpwatt.models.component.no_work import Reading, readings
-from warpwatt.models.component.table import component_table
+from warpwatt.models.component.table import component_table, number
 from warpwatt.models.component.voltage import REFERENCE_VOLTS, Voltage, VoltageCurve, chip_voltage
 from warpwatt.models.specification import power_limit
 
@@ -51,12 +51,6 @@ SHARED = (
 USUAL_GIB = 16.0
 """Capacity of the device memory of a board whose data sheet is silent."""
 PICO = 1e-12
-FITTED_FLOOR_SPREAD = 0.03
-"""Deviation of the voltage floor of a curve that was fitted to the GPU: the distance of the curves tried."""
-READING_TRUST = 0.8
-"""Share of a board's deviation without work that is taken over: boards of one name differ by some 15 %."""
-READING_SPREAD = 0.15
-"""Deviation of a static component's logarithm where the board was read without work."""
 REFERENCE_LANES = 64
 """FP32 lanes of the SM that the watts per SM are given for."""
 
@@ -115,7 +109,6 @@ def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = N
     ``values`` stand for those of :func:`shared_numbers`, by the same names.
     """
     table = component_table()
-    model = table["model"]
     known = shared_numbers() if values is None else values
     chip = chip_voltage(gpu)
     scales = scales_of(gpu)
@@ -127,13 +120,13 @@ def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = N
         },
         voltage=chip.table,
         voltage_read=chip.read,
-        floor_spread=float(table["voltage"]["read" if chip.read else "unread"]["value"]),
+        floor_spread=number("voltage", "read" if chip.read else "unread"),
         toggles=toggles,
         tensor_toggles={**toggles, **tensor},
-        toggle_spread=float(table["toggle"]["spread"]["value"]),
-        temperature_c=float(model["temperature_c"]["value"]),
-        leakage_per_kelvin=float(model["leakage_per_kelvin"]["value"]),
-        residual=float(model["residual"]["value"]),
+        toggle_spread=number("toggle", "spread"),
+        temperature_c=number("model", "temperature_c"),
+        leakage_per_kelvin=number("model", "leakage_per_kelvin"),
+        residual=number("model", "residual"),
         scope="specification",
         calibrated=False,
     )
@@ -145,12 +138,12 @@ def with_readings(known: Parameters, gpu: Gpu) -> Parameters:
     if not found:
         return known
     deviations = [math.log(one.watts / _without_work(known, gpu, one)) for one in found]
-    factor = math.exp(READING_TRUST * math.fsum(deviations) / len(deviations))
-    coefficients = dict(known.coefficients)
+    factor = math.exp(number("model", "reading_trust") * math.fsum(deviations) / len(deviations))
+    coefficients, spread = dict(known.coefficients), number("model", "between_boards")
     for name in STATIC:
         own = coefficients[name]
         if name != "active SMs":
-            coefficients[name] = Coefficient(own.value * factor, min(own.spread, READING_SPREAD))
+            coefficients[name] = Coefficient(own.value * factor, min(own.spread, spread))
     return replace(known, coefficients=coefficients)
 
 
@@ -258,7 +251,7 @@ def calibrated(base: Parameters, calibration: Calibration) -> Parameters:
         coefficients=coefficients,
         voltage=VoltageCurve(floor, knee, exponent, base.voltage.end) if fitted else base.voltage,
         voltage_read=base.voltage_read or fitted,
-        floor_spread=FITTED_FLOOR_SPREAD if fitted else base.floor_spread,
+        floor_spread=number("voltage", "fitted") if fitted else base.floor_spread,
         residual=own.get("residual", (base.residual, 0.0))[0],
         scope=calibration.gpu,
         calibrated=True,
@@ -321,9 +314,8 @@ def memory_load(gpu: Gpu, clocks: Clocks) -> float:
     share = clocks.memory / gpu.memory_clock
     if not gpu.memory_type.startswith("GDDR"):
         return share
-    model = component_table()["model"]
-    lines = float(model["terminated"]["value"])
-    on = share > float(model["terminated_from"]["value"])
+    lines = number("model", "terminated")
+    on = share > number("model", "terminated_from")
     return (1.0 - lines) * share + (lines if on else 0.0)
 
 

@@ -26,3 +26,13 @@ def tensor_weight(throughput_class: str) -> float:
     """
     entry = component_table()["tensor_type"].get(throughput_class)
     return float(entry["value"]) if entry else 1.0
+
+
+@lru_cache(maxsize=64)
+def number(table: str, key: str) -> float:
+    """Return one number of ``component.toml``.
+
+    >>> 0 < number("model", "scalar_issue") < 1
+    True
+    """
+    return float(component_table()[table][key]["value"])
