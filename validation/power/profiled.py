@@ -116,7 +116,7 @@ SCATTER = """
 Exponent of power over the clock between neighbouring clocks: its scatter over programs, step by step, and the
 least seen. Power rises alike with the clock but in the older V100 campaign, where single readings lie 10 to
 20 % low, the highest clock's among them (from 1237 to 1380 MHz the power of compute-bound programs rises by a
-fifth to a third in the newer campaign, at the same times). One launch measured there says little of others."""
+fifth to a third in the newer campaign, at the same times). A launch measured there says little of others."""
 
 
 class Specified:
