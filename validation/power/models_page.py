@@ -84,6 +84,8 @@ def page(
         _table(own, "constant"),
         "## Energy before anything runs",
         _energy(spec, own),
+        "## From specification, program by program",
+        _programs(spec),
         "## Calibrated, program by program",
         _programs(own),
         "## Boards without work",

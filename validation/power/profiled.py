@@ -83,7 +83,7 @@ def page(cases: Sequence[PowerCase]) -> str:
     ):
         errors, regrets, ratios, intervals = judged(cases, priors)
         lines += [f"\n## {title}\n", *_table("power", errors)]
-        lines += ["", *_intervals(intervals)]
+        lines += ["", *_intervals(intervals), "", *_programs(errors["one launch"])]
         for goal, found in regrets.items():
             lines += ["", *_table(f"regret, {goal}", found)]
         off = statistics.pstdev(ratios)
@@ -293,6 +293,18 @@ def _intervals(found: Intervals) -> list[str]:
         held = statistics.fmean(inside for inside, _ in rows)
         width = statistics.geometric_mean([width for _, width in rows])
         lines.append(f"| {setting} | {held:.0%} | ×{width:.2f} |")
+    return lines
+
+
+def _programs(errors: Mapping[tuple[str, str, str], Sequence[float]]) -> list[str]:
+    """Return one line per program: its mean absolute error after one launch, by data set and GPU."""
+    columns = sorted({key[:2] for key in errors})
+    lines = [f"| one launch | {' | '.join(f'{gpu} ({data})' for data, gpu in columns)} |"]
+    lines.append("|---" * (len(columns) + 1) + "|")
+    for program in sorted({key[2] for key in errors}):
+        own = [errors.get((data, gpu, program)) for data, gpu in columns]
+        cells = [f"{100 * statistics.fmean(map(abs, found)):.1f}" if found else "" for found in own]
+        lines.append(f"| {program} | {' | '.join(cells)} |")
     return lines
 
 

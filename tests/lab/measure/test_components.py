@@ -1,7 +1,9 @@
 """Fits of component coefficients: found again from exact powers, the prior where data are silent."""
 
+import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from warpwatt.core.errors import InputError
@@ -14,6 +16,7 @@ from warpwatt.lab.measure.components import (
     predicted_spread,
     predicted_watts,
 )
+from warpwatt.lab.measure.products import Products, fit_products
 from warpwatt.models.component.activity import Activity
 from warpwatt.models.component.parameters import Coefficient, cited_numbers, specification
 from warpwatt.models.component.voltage import VoltageCurve
@@ -113,3 +116,18 @@ def test_no_runs_are_refused():
 def test_runs_at_one_clock_keep_the_voltage_curve_of_the_prior():
     runs = [one for one in runs_of(other()) if one.clocks.sm == GPU.boost_clock]
     assert fit_components(runs, GPU).voltage == specification(GPU).voltage
+
+
+@pytest.mark.parametrize(("apart", "low", "high"), [(0.15, 1.05, 1.15), (1e-6, 1.24, 1.3)])
+def test_a_board_measured_often_does_not_outweigh_the_others(apart, low, high):
+    groups = np.array([0] * 40 + [1, 2])
+    problem = Products(
+        terms=np.ones((42, 1)),
+        scales=np.zeros((42, 1), dtype=int),
+        spreads=np.array([1.0]),
+        measured=np.where(groups == 0, 1.3, 1.0),
+        weights=np.full(42, 20.0),
+        groups=groups,
+        apart=apart,
+    )
+    assert low < math.exp(fit_products(problem)[0][0]) < high
