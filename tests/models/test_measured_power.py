@@ -10,7 +10,7 @@ import pytest
 
 from warpwatt.core.case import Power
 from warpwatt.core.estimate import Estimate, Source, factor_draws
-from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
+from warpwatt.models.measured_power import ELSEWHERE_SPREAD, MeasuredPower, PoweredLaunch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +84,13 @@ def test_the_interval_narrows_and_does_not_vanish(toy):
     plain = said(40, 30, spreads)
     power = corrected(plain, [(said(40, 60, spreads), 112.0)], toy).power
     assert 1.03 < power.high / power.low < (plain.high / plain.low) ** 0.7
+
+
+def test_two_launches_leave_open_what_lies_between_them(toy):
+    spreads = {"floor": 0.25, "dynamic": 0.25}
+    seen = [(said(40, 59, spreads), 99.0), (said(40, 61, spreads), 101.0)]
+    power = corrected(said(40, 60, spreads), seen, toy).power
+    assert math.log(power.high / power.low) > 2 * ELSEWHERE_SPREAD
 
 
 def test_a_model_without_draws_takes_the_whole_ratio(toy):
