@@ -22,7 +22,9 @@ from warpwatt.models.component.parameters import (
     loads,
     memory_load,
     parameters,
+    specification,
     static_loads,
+    with_own_factor,
 )
 from warpwatt.models.component.table import number
 from warpwatt.models.component.voltage import VoltageCurve
@@ -269,3 +271,15 @@ def test_zeros_reach_tensor_instructions_more_than_others(toy):
     full = loads(gpu, clocks, work, 1.0, known)
     assert some["tensor"] / full["tensor"] == pytest.approx(0.3)
     assert some["fp32"] / full["fp32"] == pytest.approx(0.6)
+
+
+def test_a_board_with_measured_kernels_has_a_factor_of_its_own():
+    a40, l4 = find("a40"), find("l4")
+    assert with_own_factor(specification(l4), l4).coefficients == specification(l4).coefficients
+    before, after = specification(a40), with_own_factor(specification(a40), a40)
+    ratios = {
+        name: after.coefficients[name].value / own.value
+        for name, own in before.coefficients.items()
+        if own.value
+    }
+    assert 1.05 < min(ratios.values()) == pytest.approx(max(ratios.values())) < 1.3

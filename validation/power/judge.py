@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.gpus import find
 from warpwatt.lab.measure.components import (
+    fit_board_factors,
     fit_components,
     fit_shared_numbers,
     no_work_runs,
@@ -151,6 +152,11 @@ def fit_shared(training: Sequence[PowerCase], without: str) -> dict[str, tuple[f
     return fit_shared_numbers(
         [case.measured for case in training] + [run for run in without_work() if die(run.gpu) != without]
     )
+
+
+def board_factors(training: Sequence[PowerCase]) -> dict[str, float]:
+    """Return what boards with measured kernels draw over what shared numbers say."""
+    return fit_board_factors([case.measured for case in training] + list(without_work()))
 
 
 @lru_cache(maxsize=1)

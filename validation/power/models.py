@@ -18,6 +18,7 @@ from validation import ROOT
 from validation.power.cases import power_cases
 from validation.power.judge import (
     Judged,
+    board_factors,
     fit_shared,
     judge_calibrated,
     judge_floor,
@@ -27,7 +28,7 @@ from validation.power.judge import (
 )
 from validation.power.models_page import page
 from warpwatt.lab.measure.components import fit_components
-from warpwatt.models.component.parameters import specification, with_readings
+from warpwatt.models.component.parameters import OWN, specification, with_readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     floors = judge_floor(fitting, values)
     text = page(cases, judged, random, floors, values, left_out)
     PAGE.write_text(text)
-    FITTED.write_text(fitted_toml(values))
+    FITTED.write_text(fitted_toml(values, board_factors(fitting)))
     for gpu, file in _calibrated(fitting, values).items():
         (CALIBRATIONS / f"{gpu}.toml").write_text(file)
     print(text)
@@ -71,8 +72,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(list(arguments))
 
 
-def fitted_toml(values: Mapping[str, tuple[float, float]]) -> str:
-    """Return the text of ``fitted.toml``: shared numbers with their standard errors, by table."""
+def fitted_toml(values: Mapping[str, tuple[float, float]], boards: Mapping[str, float]) -> str:
+    """Return the text of ``fitted.toml``: shared numbers with their errors, by table, and boards' factors."""
     lines = [
         "# Shared numbers of the component model fitted to public measurements; prior: component.toml.",
         "# Written by validation.power.models; sources and protocol: docs/validation/power_models.md",
@@ -84,6 +85,7 @@ def fitted_toml(values: Mapping[str, tuple[float, float]]) -> str:
             lines += ["", f"[{table}]"]
             last = table
         lines.append(f"{key} = {{ value = {value:.4g}, error = {error:.3g} }}")
+    lines += ["", f"[{OWN}]", *(f'"{name}" = {factor:.3f}' for name, factor in boards.items())]
     return "\n".join(lines) + "\n"
 
 

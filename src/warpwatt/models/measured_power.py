@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 SENSOR_SPREAD = 0.02
 """Deviation of the logarithm of a measured power: NVML readings of one kernel repeat to 1-3 %."""
 ELSEWHERE_SPREAD = 0.03
-"""The same of a corrected power where nothing was measured, beside what the model's unknowns leave open:
-between two measured clocks that is next to nothing, and power is 3 % off (docs/validation/power_profiled.md)."""
+"""The same of a corrected power where nothing was measured, beside what the model's unknowns leave open: that
+is next to nothing between two measured clocks, and power 3 % off (docs/validation/power_profiled.md)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -130,4 +130,6 @@ def test_a_board_measured_often_does_not_outweigh_the_others(apart, low, high):
         groups=groups,
         apart=apart,
     )
-    assert low < math.exp(fit_products(problem)[0][0]) < high
+    numbers, _, boards = fit_products(problem)
+    assert low < math.exp(numbers[0]) < high
+    assert boards[0] + numbers[0] == pytest.approx(math.log(1.3), abs=0.03)

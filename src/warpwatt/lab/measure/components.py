@@ -7,7 +7,7 @@ distinguish. The curve of the voltage is chosen from a grid, and the chip's own,
 squares, where there are runs at different clocks.
 
 Public names: :class:`PoweredRun`, ``fit_components(runs, gpu)``, ``fit_shared_numbers(runs)``,
-``no_work_runs(gpu)``.
+``fit_board_factors(runs)``, ``no_work_runs(gpu)``.
 """
 
 from __future__ import annotations
@@ -157,6 +157,25 @@ def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, flo
     alone takes over what the others should. Boards differ by a factor of their own, so that one with many
     measurements does not outweigh the others.
     """
+    prior = cited_numbers()
+    found, errors, _ = _fit_shared(runs)
+    values = np.array([value for value, _ in prior.values()]) * np.exp(found)
+    return {
+        name: (float(value), float(value * error))
+        for name, value, error in zip(prior, values, errors, strict=True)
+    }
+
+
+def fit_board_factors(runs: Sequence[PoweredRun]) -> dict[str, float]:
+    """Return the factor by which each board with measured kernels draws more than shared numbers say."""
+    names = sorted({run.gpu.name for run in runs})
+    measured = {run.gpu.name for run in runs if run.group != NO_WORK}
+    factors = np.exp(_fit_shared(runs)[2])
+    return {name: float(factor) for name, factor in zip(names, factors, strict=True) if name in measured}
+
+
+def _fit_shared(runs: Sequence[PoweredRun]) -> tuple[Vector, Vector, Vector]:
+    """Return the logarithms of shared numbers over their priors, their errors, and of the boards' factors."""
     _check(runs)
     prior = cited_numbers()
     columns = {name: i for i, name in enumerate(prior)}
@@ -165,7 +184,7 @@ def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, flo
     scales = np.array([[columns[name] for name in _shared_scales(run.gpu)] for run in runs])
     own = np.where(scales == np.arange(len(prior)), 1.0, values[scales])
     quiet = np.array([UNSURE if run.group == NO_WORK else 1.0 for run in runs])
-    logarithms, errors = fit_products(
+    return fit_products(
         Products(
             terms=terms * values * own,
             scales=scales,
@@ -176,11 +195,6 @@ def fit_shared_numbers(runs: Sequence[PoweredRun]) -> dict[str, tuple[float, flo
             apart=number("model", "between_boards"),
         )
     )
-    found = values * np.exp(logarithms)
-    return {
-        name: (float(value), float(value * error))
-        for name, value, error in zip(prior, found, errors, strict=True)
-    }
 
 
 def no_work_runs(gpu: Gpu) -> list[PoweredRun]:

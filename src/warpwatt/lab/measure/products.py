@@ -81,8 +81,8 @@ class Products:
         return np.vstack([every, np.diag(1.0 / self.deviations)])
 
 
-def fit_products(problem: Products) -> tuple[Vector, Vector]:
-    """Return the logarithms of numbers and scales over their prior values, and their standard errors."""
+def fit_products(problem: Products) -> tuple[Vector, Vector, Vector]:
+    """Return logarithms of numbers and scales over their priors, their errors, and logarithms of the groups."""
     found = np.zeros(len(problem.deviations))
     terms = problem.sums(found)
     misfit = problem.misfit(terms, found)
@@ -106,4 +106,4 @@ def fit_products(problem: Products) -> tuple[Vector, Vector]:
         if cost - float(misfit @ misfit) < _ENOUGH * cost:
             break
     errors = np.sqrt(np.diag(np.linalg.inv(normal)))
-    return found[: problem.numbers], errors[: problem.numbers]
+    return found[: problem.numbers], errors[: problem.numbers], found[problem.numbers :]

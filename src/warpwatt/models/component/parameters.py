@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warpwatt.core.arguments import Fill
 from warpwatt.core.gpu import Calibration, Clocks, Gpu
@@ -48,6 +48,8 @@ SHARED = (
     "process", "leakage",
 )  # fmt: skip
 """Tables of ``component.toml`` with the numbers that coefficients are made of."""
+OWN = "board_factor"
+"""Table of ``fitted.toml``: what boards with measured kernels draw over what shared numbers say."""
 USUAL_GIB = 16.0
 """Capacity of the device memory of a board whose data sheet is silent."""
 PICO = 1e-12
@@ -97,7 +99,7 @@ def parameters(gpu: Gpu) -> Parameters:
     UnsupportedGpuError
         If the GPU's board power is not known.
     """
-    found = with_readings(specification(gpu), gpu)
+    found = with_readings(with_own_factor(specification(gpu), gpu), gpu)
     for layer in gpu.calibration.layers if gpu.calibration else ():
         found = calibrated(found, layer)
     return found
@@ -130,6 +132,13 @@ def specification(gpu: Gpu, values: Mapping[str, tuple[float, float]] | None = N
         scope="specification",
         calibrated=False,
     )
+
+
+def with_own_factor(known: Parameters, gpu: Gpu) -> Parameters:
+    """Return parameters times what kernels on the board were measured to draw over what these say."""
+    factor = float(_fitted()[OWN].get(gpu.name, 1.0))
+    coefficients = {name: replace(own, value=own.value * factor) for name, own in known.coefficients.items()}
+    return replace(known, coefficients=coefficients)
 
 
 def with_readings(known: Parameters, gpu: Gpu) -> Parameters:
@@ -206,13 +215,19 @@ def scales_of(gpu: Gpu) -> dict[str, str]:
 @lru_cache(maxsize=1)
 def shared_numbers() -> Mapping[str, tuple[float, float]]:
     """Return value and deviation of the numbers that all GPUs share, by ``table.key``."""
-    text = files("warpwatt.models.component").joinpath("fitted.toml").read_text(encoding="utf-8")
     fitted = {
         f"{table}.{key}": (float(entry["value"]), float(entry["error"]))
-        for table, entries in tomllib.loads(text).items()
+        for table, entries in _fitted().items()
         for key, entry in entries.items()
+        if table != OWN
     }
     return {**cited_numbers(), **fitted}
+
+
+@lru_cache(maxsize=1)
+def _fitted() -> Mapping[str, Mapping[str, Any]]:
+    text = files("warpwatt.models.component").joinpath("fitted.toml").read_text(encoding="utf-8")
+    return {OWN: {}, **tomllib.loads(text)}
 
 
 @lru_cache(maxsize=1)
