@@ -82,7 +82,7 @@ class Products:
 
 
 def fit_products(problem: Products) -> tuple[Vector, Vector, Vector]:
-    """Return logarithms of numbers and scales over their priors, their errors, and logarithms of the groups."""
+    """Return logarithms of numbers and scales over their priors, their errors, and the groups'."""
     found = np.zeros(len(problem.deviations))
     terms = problem.sums(found)
     misfit = problem.misfit(terms, found)
