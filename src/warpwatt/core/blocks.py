@@ -59,14 +59,16 @@ class BlockClasses:
         variance = sum(n * (w - mean) ** 2 for n, w in pairs) / blocks
         return float(variance**0.5) / mean if mean else 0.0
 
+    @property
+    def working(self) -> tuple[int, ...]:
+        """The classes whose blocks do more than next to nothing beside what the busiest do."""
+        limit = NEXT_TO_NOTHING * max(self.instructions)
+        return tuple(k for k, w in enumerate(self.instructions) if w >= limit)
+
     def idle(self) -> float:
-        """Return which part of the blocks does next to nothing beside what the busiest do.
+        """Return which part of the blocks does next to nothing.
 
         >>> BlockClasses((10.0, 30.0), (500.0, 4.0), None, None, {}).idle()
         0.75
         """
-        most = max(self.instructions)
-        few = sum(
-            n for n, w in zip(self.populations, self.instructions, strict=True) if w < NEXT_TO_NOTHING * most
-        )
-        return few / sum(self.populations)
+        return 1.0 - sum(self.populations[k] for k in self.working) / sum(self.populations)

@@ -25,6 +25,13 @@ extern "C" __global__ void triangular(const float *A, const float *x, float *y, 
     if (i < n) y[i] = s;
 }
 """
+SPARSE = """extern "C" __global__ void sparse(float *x, int n, int every) {
+    if (blockIdx.x % every == every - 1) return;
+    float a = x[threadIdx.x];
+    for (int k = 0; k < n; ++k) a = a * 1.1f + 1.f;
+    x[threadIdx.x + (blockIdx.x & 63) * 128] = a;
+}
+"""
 RUNS = st.lists(st.tuples(st.sampled_from([1.0, 2.0, 7.0]), st.integers(1, 40)), min_size=1, max_size=5)
 
 
@@ -98,6 +105,19 @@ def test_units_of_many_waves_of_long_blocks_are_as_busy_as_their_work_says(tmp_p
     each_cycle = gpu.sm_count * gpu.capability.throughput["fp32_add_mul_fma"] / 32
     work = grid / 2 * 4 * n / each_cycle / found.case.clocks.sm
     assert found.timing.utilisation["fp32"] == pytest.approx(work / found.time.value, rel=0.1)
+
+
+@pytest.mark.toolchain
+def test_blocks_that_do_nothing_do_not_keep_others_apart(tmp_path):
+    """Every fourth block does nothing: the others stand as close together as without it."""
+    grid, n = 132 * 16 * 3, 2000
+    mixed = warpwatt.predict(
+        SPARSE, gpu="h200", grid=grid // 3 * 4, block=128, args={"x": "f32[8192]", "n": n, "every": 4}
+    )
+    alone = warpwatt.predict(
+        SPARSE, gpu="h200", grid=grid, block=128, args={"x": "f32[8192]", "n": n, "every": 10**9}
+    )
+    assert alone.time.value * 0.97 <= mixed.time.value < 1.15 * alone.time.value
 
 
 DATA_STEERED = """extern "C" __global__ void steered(const int *trips, float *x) {

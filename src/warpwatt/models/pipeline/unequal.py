@@ -125,7 +125,7 @@ def _residences(
     for k in wanted:
         alike, blocks = _alone(launched, classes, k)
         simulated[k] = simulate_launch(alike)
-        rounds = max(1.0, blocks / alike.resident)
+        rounds = max(1, math.ceil(blocks / alike.resident))  # the last one, perhaps with fewer, counts too
         found[k] = _Residence(simulated[k].cycles / rounds, _of_whole(simulated[k]).scaled(1.0 / blocks))
     residences = [
         found.get(k) or _in_proportion(found, classes.instructions, w)
@@ -153,7 +153,7 @@ def _alone(launched: ChipLaunch, classes: BlockClasses, number: int) -> tuple[Ch
 
     As many stand on an SM together as the run brings there.
     """
-    run = max(1.0, float(classes.counts[classes.order == number].max()))
+    run = _longest_run(classes, number)
     sms = launched.machine.sm_count
     streams = _of_class(launched.streams, classes, number)
     assert streams is not None
@@ -166,6 +166,15 @@ def _alone(launched: ChipLaunch, classes: BlockClasses, number: int) -> tuple[Ch
         classes=None,
     )
     return alike, math.ceil(round(run) / sms)
+
+
+def _longest_run(classes: BlockClasses, number: int) -> float:
+    """Return how many blocks of a class follow one another, but for those that are gone at once."""
+    kept = np.isin(classes.order, (*classes.working, number))
+    order, counts = classes.order[kept], classes.counts[kept]
+    starts = np.flatnonzero(np.diff(order, prepend=-1))
+    runs = np.add.reduceat(counts, starts)[order[starts] == number]
+    return max(1.0, float(runs.max(initial=0.0)))
 
 
 @lru_cache(maxsize=32)
