@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 from tests.server.lsp.editor import Editor
 
-EDITS = 20
+EDITS = 7
 
 
 def comment(text: str, number: int) -> str:

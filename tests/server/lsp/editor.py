@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 SOURCE = Path(__file__).parents[3] / "src"
 TIMEOUT = 90.0
+"""Seconds that a server may take on a machine that does nothing else."""
+
+
+def patience() -> float:
+    """Return the seconds to wait: the more, the more processes share a core of this machine."""
+    running = os.getloadavg()[0] if hasattr(os, "getloadavg") else 1.0
+    return TIMEOUT * max(1.0, running / (os.cpu_count() or 1))
 
 
 def everything() -> types.ClientCapabilities:
@@ -127,7 +134,7 @@ class Editor:
         return self.client._server
 
     def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(TIMEOUT)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(patience())
 
     def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         async def call() -> Any:
@@ -143,8 +150,9 @@ class Editor:
 
         return self._run(call())
 
-    def wait(self, condition: Callable[[], Any], seconds: float = TIMEOUT) -> Any:
+    def wait(self, condition: Callable[[], Any], seconds: float | None = None) -> Any:
         """Return the condition's value once it is true."""
+        seconds = patience() if seconds is None else seconds
         end = time.monotonic() + seconds
         while not (value := condition()):
             assert time.monotonic() < end, f"nothing within {seconds} s; {''.join(self.stderr)[-2000:]}"
@@ -200,7 +208,7 @@ class Editor:
     def answered(self, uri: str) -> list[str]:
         """Return the lenses of the newest version once it has been answered."""
         self.diagnostics(uri)
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + patience()
         while True:
             seen = self.refreshed
             found = self.lenses(uri)
@@ -270,7 +278,7 @@ class Editor:
 
     def ended(self) -> int:
         """Wait for the server's end; return its exit code."""
-        code = self._run(asyncio.wait_for(self.process.wait(), TIMEOUT))
+        code = self._run(asyncio.wait_for(self.process.wait(), patience()))
         self._run(self.client.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         return int(code)
