@@ -14,6 +14,7 @@ import argparse
 import csv
 import functools
 import gc
+import os
 import resource
 import statistics
 import sys
@@ -100,6 +101,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("programs", nargs="*")
     said = parser.parse_args()
+    os.environ["WARPWATT_KEEP_EXECUTIONS"] = "0"
     corpus = [p for p in Corpus.load(CORPUS) if not said.programs or p.name in said.programs]
     rows: dict[str, Row] = {}
     for gpu in find_many(said.gpu):

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Tests of one kernel translate it once, also in processes of their own.
 os.environ.setdefault("WARPWATT_KEEP_TRANSLATIONS", "1")
+# What a launch does is found out by the code under test.
+os.environ["WARPWATT_KEEP_EXECUTIONS"] = "0"
 # How long an example takes is no property. The same examples every time, new ones with HYPOTHESIS_EXPLORE=1.
 settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Limits
     from warpwatt.emulate.units import Engine
 
+KEEP_EXECUTIONS = "WARPWATT_KEEP_EXECUTIONS"
+"""Variable of the environment; 0: nothing is kept on disk nor taken from there."""
 LEVELS = (Level.SASS, Level.PTX)
 """Levels in the order they are tried: the counts of machine code are the true ones."""
 STAND_IN = "machine code of a relative"
@@ -92,7 +95,18 @@ def _analyse(
     programs: tuple[Program, ...],
     launch: Launch,
     loop_counts: tuple[tuple[int, float], ...],
-    _contents: tuple[tuple[str, int, int], ...],
+    contents: tuple[tuple[str, int, int], ...],
+) -> Execution:
+    if os.environ.get(KEEP_EXECUTIONS) == "0":
+        return _found_out(programs, launch, loop_counts)
+    from warpwatt.emulate.kept_executions import kept_or
+
+    find_out = partial(_found_out, programs, launch, loop_counts)
+    return kept_or(find_out, programs, launch, loop_counts, contents)
+
+
+def _found_out(
+    programs: tuple[Program, ...], launch: Launch, loop_counts: tuple[tuple[int, float], ...]
 ) -> Execution:
     if loop_counts:
         return _first_execution([LaunchAnalysis(programs[-1], launch, dict(loop_counts))])

@@ -18,7 +18,7 @@ from warpwatt.frontend.cuda import compile_nvcc
 from warpwatt.frontend.nvrtc import compile_nvrtc
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import WHEELS, Toolkit, install_command
-from warpwatt.storage.cache import answer_cache, default_cache
+from warpwatt.storage.cache import answer_cache, default_cache, execution_cache
 
 OLDEST_PYTHON = (3, 11)
 PROBE_TARGET = "sm_75"
@@ -59,6 +59,7 @@ def examine() -> tuple[Check, ...]:
         _compiles("nvcc compiles a kernel", toolkit, compile_nvcc),
         _cache(),
         _answers(),
+        _executions(),
         _periods(),
         _system_toolkits(),
         _driver(),
@@ -147,6 +148,16 @@ def _answers() -> Check:
     size, limit = kept.size() / 2**20, kept.limit / 2**20
     found = f"{kept.folder}: {kept.count()} answers of the command line, {size:.1f} of {limit:.0f} MiB"
     return Check("answers", Status.GOOD, found)
+
+
+def _executions() -> Check:
+    try:
+        kept = execution_cache()
+    except WarpWattError as error:
+        return Check("executions", Status.MISSING, str(error), error.hint)
+    size, limit = kept.size() / 2**20, kept.limit / 2**20
+    found = f"{kept.folder}: what {kept.count()} launches do, {size:.1f} of {limit:.0f} MiB"
+    return Check("executions", Status.GOOD, found)
 
 
 def _periods() -> Check:

@@ -27,6 +27,8 @@ TEMPORARY = ".tmp-"
 DEFAULT_LIMIT = 2**30
 ANSWERS = 8
 """Answers may take this part of the limit."""
+EXECUTIONS = 4
+"""So may executions."""
 STALE_SECONDS = 3600.0
 """Age at which a temporary file must be the remains of a killed process."""
 
@@ -157,6 +159,11 @@ def default_cache() -> Cache:
 def answer_cache() -> Cache:
     """Return the user's answers, a small part of what :func:`default_cache` may hold; raise as it does."""
     return Cache(cache_directory() / "answers", _limit() // ANSWERS)
+
+
+def execution_cache() -> Cache:
+    """Return what launches do, a part of what :func:`default_cache` may hold; raise as it does."""
+    return Cache(cache_directory() / "executions", _limit() // EXECUTIONS)
 
 
 def _limit() -> int:

@@ -1,0 +1,91 @@
+"""What launches do, kept on disk: found out once, by processes that come later too.
+
+An execution depends on the programs, the launch, iterations that the user gave, files with contents of
+buffers, and the code of the rooms that find it out. All of that is its key; nothing else is looked at.
+``WARPWATT_KEEP_EXECUTIONS=0`` says no.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.version import __version__
+from warpwatt.storage.cache import digest as digest_of
+from warpwatt.storage.cache import execution_cache
+from warpwatt.storage.witness import depends_on, state
+
+if TYPE_CHECKING:
+    from warpwatt.core.execution import Execution
+    from warpwatt.core.launch import Launch
+    from warpwatt.core.program import Program
+
+WORTH_SECONDS = 0.03
+"""Processor time from which on an execution is kept: to find a shorter one out again takes no longer."""
+MOST_BYTES = 32 * 2**20
+"""Larger ones are not kept."""
+ROOMS = ("core", "emulate", "isa", "native", "program")
+"""Rooms of the package that find out what a launch does."""
+
+Contents = tuple[tuple[str, int, int], ...]
+"""Files that hold contents of buffers, each with what tells a changed one."""
+
+
+def kept_or(
+    find_out: Callable[[], Execution],
+    programs: tuple[Program, ...],
+    launch: Launch,
+    loop_counts: tuple[tuple[int, float], ...],
+    contents: Contents,
+) -> Execution:
+    """Return what ``find_out`` would, from disk if it is there; else keep what it returns."""
+    texts = "\n".join(_text(program) for program in programs)
+    places = [(str(Path(path).resolve()), *told) for path, *told in contents]
+    facts = (_code(), texts, repr(launch), repr(loop_counts), repr(places))
+    key = digest_of(*(fact.encode() for fact in facts))
+    payload = execution_cache().get(key)
+    if payload is not None:
+        depends_on(*(str(file) for file in _files()), *(path for path, _, _ in contents))
+        kept: Execution = pickle.loads(payload)  # noqa: S301 - the user's key is on it
+        return kept
+    begun = time.process_time()
+    found = find_out()
+    if time.process_time() - begun >= WORTH_SECONDS:
+        with suppress(pickle.PicklingError, TypeError, AttributeError):
+            payload = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+            if len(payload) <= MOST_BYTES:
+                execution_cache().put(key, payload)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _text(program: Program) -> str:
+    """Return all that a program is."""
+    return repr(program)
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """Return what changes with the code that finds out what launches do, its data and NumPy."""
+    states = [(str(file), *state(str(file))) for file in _files()]
+    return repr((__version__, np.__version__, states))
+
+
+@lru_cache(maxsize=1)
+def _files() -> tuple[Path, ...]:
+    return tuple(sorted(_walk()))
+
+
+def _walk() -> Iterator[Path]:
+    package = Path(__file__).parents[1]
+    for room in ROOMS:
+        for file in (package / room).rglob("*"):
+            if file.suffix in (".py", ".toml", ".so") and "runtime" not in file.parts:
+                yield file

@@ -1,0 +1,78 @@
+"""What launches do is found out once, and again when anything that it depends on is another."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.conftest import toy_execution
+from warpwatt.core.launch import Dim3
+from warpwatt.emulate import kept_executions
+from warpwatt.emulate.kept_executions import kept_or
+from warpwatt.storage.cache import execution_cache
+from warpwatt.storage.witness import witnessed
+
+
+@pytest.fixture
+def execution():
+    return toy_execution()
+
+
+@pytest.fixture
+def found_out(monkeypatch, tmp_path, execution):
+    """Return a function that asks, and the launches that were found out."""
+    monkeypatch.setenv("WARPWATT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kept_executions, "WORTH_SECONDS", 0.0)
+    made = []
+
+    def ask(program=execution.program, launch=execution.launch, loop_counts=(), contents=()):
+        def find_out():
+            made.append(launch)
+            return replace(execution, launch=launch)
+
+        return kept_or(find_out, (program,), launch, loop_counts, contents)
+
+    return ask, made
+
+
+def test_the_same_is_found_out_once(found_out, execution):
+    ask, made = found_out
+    fresh, kept = ask(), ask()
+    assert len(made) == 1
+    assert kept is not fresh
+    assert (kept.counts, kept.lanes, kept.accesses) == (execution.counts, execution.lanes, execution.accesses)
+    assert execution_cache().count() == 1
+
+
+def test_whatever_it_depends_on_counts(found_out, execution, tmp_path):
+    ask, made = found_out
+    ask()
+    ask(launch=replace(execution.launch, grid=Dim3(7)))
+    ask(program=replace(execution.program, name="another"))
+    ask(loop_counts=((3, 2.0),))
+    ask(contents=((str(tmp_path / "x.npy"), 1, 8),))
+    ask(contents=((str(tmp_path / "x.npy"), 2, 8),))
+    assert len(made) == 6
+
+
+def test_other_code_finds_out_anew(found_out, monkeypatch):
+    ask, made = found_out
+    ask()
+    monkeypatch.setattr(kept_executions, "_code", lambda: "edited")
+    ask()
+    assert len(made) == 2
+
+
+def test_an_answer_made_of_it_depends_on_the_code_that_found_it_out(found_out):
+    ask, _ = found_out
+    ask()
+    with witnessed() as witness:
+        ask()
+    assert any(path.endswith("emulate/emulation.py") for path in witness.inputs())
+
+
+def test_what_is_quickly_found_out_is_not_kept(found_out, monkeypatch):
+    ask, made = found_out
+    monkeypatch.setattr(kept_executions, "WORTH_SECONDS", 60.0)
+    ask()
+    ask()
+    assert len(made) == 2
