@@ -89,7 +89,16 @@ def main() -> None:
                 library_call(), partial(run, predict, fresh)
             ),
         }
-        sweep = [*WARPWATT, "sweep", str(EXAMPLE), *ONE_KERNEL, "--clock", "1000:1980:5", "-o", "/dev/null"]
+        sweep = [
+            *WARPWATT,
+            "sweep",
+            str(EXAMPLE),
+            *ONE_KERNEL,
+            "--clock",
+            "1000:1980:5",
+            "-o",
+            f"{folder}/rows.csv",
+        ]
         resident = {"predict": most_memory(predict, fresh), "sweep": most_memory(sweep, fresh)}
     print(f"{'pair, processor time':<68} {'ours':>9} {'other':>9} {'ratio':>8}")
     for name, (ours, other) in rows.items():
