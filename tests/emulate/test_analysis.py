@@ -11,8 +11,8 @@ from warpwatt.compose import Choice, predict
 from warpwatt.core.arguments import Argument, Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Level
-from warpwatt.emulate.analysis import STAND_IN, analyse_launch
+from warpwatt.core.program import Flow, Level
+from warpwatt.emulate.analysis import PTX_INSTEAD, STAND_IN, analyse_launch
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import find
 from warpwatt.models.registry import DEFAULT_TIME
@@ -46,6 +46,15 @@ def test_machine_code_comes_first(source: Path):
 @pytest.mark.parametrize(("target", "assumed"), [("sm_61", True), ("sm_75", False), ("sm_90", False)])
 def test_only_a_relatives_machine_code_is_noted(source: Path, target: str, assumed: bool):
     assert (STAND_IN in assumptions(load_kernel(source, target))) == assumed
+
+
+def test_machine_code_that_cannot_be_followed_is_noted(source: Path):
+    kernel = load_kernel(source, "sm_90")
+    assert kernel.sass is not None
+    jump = replace(kernel.sass.instructions[1], opcode="BRX", flow=Flow.JUMP)
+    code = (kernel.sass.instructions[0], jump, *kernel.sass.instructions[2:])
+    without = replace(kernel, sass=replace(kernel.sass, instructions=code))
+    assert (assumptions(kernel), assumptions(without)) == (set(), {PTX_INSTEAD})
 
 
 def test_a_relatives_machine_code_widens_the_interval(source: Path):

@@ -47,6 +47,10 @@ STAND_IN = "machine code of a relative"
 """Parameter of the assumption that another target's machine code does what the GPU's own does."""
 STAND_IN_SPREAD = 0.15
 """Standard deviation of the logarithm of the time that this may cost."""
+PTX_INSTEAD = "PTX for machine code"
+"""Parameter of the assumption that PTX does what machine code does that cannot be run."""
+PTX_SPREAD = 0.3
+"""The same where PTX is counted: its instructions are others, and no warp is simulated."""
 
 
 def analyse_launch(
@@ -77,6 +81,9 @@ def analyse_launch(
     else:
         found = _first_execution(_analyses(candidates, launch, load))
     program = found.program
+    if program.level is Level.PTX and candidates[0].level is Level.SASS and not loop_counts:
+        message = "machine code could not be followed: PTX is counted in its place"
+        return replace(found, assumptions=(*found.assumptions, Assumption(message, PTX_INSTEAD, PTX_SPREAD)))
     if program.level is Level.PTX or program.target.rstrip("af") == kernel.target.rstrip("af"):
         return found
     message = f"machine code of {program.target} stands for that of {kernel.target}"
