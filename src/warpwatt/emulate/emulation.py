@@ -35,6 +35,8 @@ from warpwatt.emulate.context import load_launch
 from warpwatt.emulate.failures import failure
 from warpwatt.emulate.hazards import remarks
 from warpwatt.emulate.idle_blocks import short_blocks, work_by_running
+from warpwatt.emulate.ir import PRODUCTS
+from warpwatt.emulate.layout import PARAMETER_BANK
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.pairs import leaders, multiplies_in_pairs, with_partners
 from warpwatt.emulate.patterns import access_patterns, footprints
@@ -171,7 +173,7 @@ def run_sample(
 
     def fresh() -> tuple[Start, DeviceMemory]:
         context, memory = (load or load_launch)(bound)
-        return starter(engine, control, context, memory), memory
+        return starter(engine, _steered(routine, control, context), context, memory), memory
 
     def run(taken: Sample) -> tuple[Sampled, DeviceMemory]:
         start, memory = fresh()
@@ -196,6 +198,21 @@ def prepared(program: Program) -> tuple[Routine, Routine]:
     """Return a program lifted, and its part that is run."""
     routine = lift(program)
     return routine, control_slice(routine)
+
+
+def _steered(routine: Routine, control: Routine, context: Context) -> Routine:
+    """Return what is run: less than for any launch, where products of matrices would have to be computed."""
+    if PRODUCTS.isdisjoint(control.functions):
+        return control
+    block = context.banks[PARAMETER_BANK][routine.program.parameter_base :]
+    return _decided(routine, block)
+
+
+@lru_cache(maxsize=16)
+def _decided(routine: Routine, parameters: bytes) -> Routine:
+    from warpwatt.emulate.decided_branches import without_untaken  # which few kernels need
+
+    return control_slice(without_untaken(routine, parameters))
 
 
 def scale_to_grid(emulation: Emulation) -> Execution:

@@ -6,6 +6,8 @@ negation, conversions that change no bit.
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,7 +51,7 @@ class Algebra:
         """Return a literal, wrapped to its type."""
         if not is_float(kind):
             bits = width(kind)
-            value = int(value) & ((1 << bits) - 1)
+            value = (int(value) if math.isfinite(value) else _pattern(value, bits)) & ((1 << bits) - 1)
             if kind[0] == "s" and value >> (bits - 1):
                 value -= 1 << bits
         else:
@@ -242,3 +244,12 @@ class Algebra:
             if node.op == "exit":
                 traits = (traits | self._leaving(int(node.payload))) & ~loop_trait(int(node.payload))
             self.traits[node.number] = traits
+
+
+def _pattern(value: float, bits: int) -> int:
+    """Return the bits of an infinite number or of none, which machine code moves as a float.
+
+    >>> hex(_pattern(math.inf, 32)), hex(_pattern(math.nan, 64))
+    ('0x7f800000', '0x7ff8000000000000')
+    """
+    return int.from_bytes(struct.pack("<d" if bits == 64 else "<f", value), "little")

@@ -13,6 +13,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.execution import Assumption
 from warpwatt.core.program import Level
+from warpwatt.emulate.ir import PRODUCTS
 from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.provenance import ON_CHIP
@@ -270,7 +271,12 @@ def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:
 
 def _steering(program: Program, parameters: bytes, allocations: Allocations) -> frozenset[int] | None:
     """Return the allocations that decide what a program does; None if that may be any."""
-    dependence = data_dependence(lift(program))
+    routine = lift(program)
+    if not PRODUCTS.isdisjoint(routine.functions):  # of libraries, which look behind pointers that are null
+        from warpwatt.emulate.decided_branches import without_untaken
+
+        routine = without_untaken(routine, parameters)
+    dependence = data_dependence(routine)
     names = frozenset[str]().union(*dependence.control.values(), *dependence.addresses.values()) - ON_CHIP
     steered = bool(dependence.control or dependence.addresses)
     at = dict(allocations_of(program, parameters, allocations)) if steered else {}

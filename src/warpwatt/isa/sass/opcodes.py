@@ -55,6 +55,8 @@ def lookup(opcode: str) -> Opcode | None:
 
     >>> lookup("LDG.E.128.CONSTANT").space
     <Space.GLOBAL: 'global'>
+    >>> lookup("HGMMA.64x128x8.F32.TF32").throughput
+    'tensor_tf32_fma'
     >>> lookup("F2F.F32.F64").width, lookup("F2F.F64.F32").width
     ((1, 2), (2, 1))
     """
