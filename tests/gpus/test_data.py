@@ -140,6 +140,13 @@ def test_error_correction_in_line_costs_where_the_board_ships_with_it(user_gpus:
     assert find("off").memory.dram_bandwidth == pytest.approx(680e9, rel=1e-3)
 
 
+def test_ecc_costs_a_p4_what_a_geforce_of_its_die_keeps() -> None:
+    """Sums and relu of PyTorch stream 144 GB/s on a P4 (NeuSight), where Jia et al. read 162 of 192."""
+    p4, geforce = find("p4"), find("gtx 1080")
+    assert p4.memory.dram_bandwidth == pytest.approx(144e9, rel=0.01)
+    assert geforce.memory.dram_bandwidth == pytest.approx(162 / 192 * geforce.memory_bandwidth, rel=0.01)
+
+
 def test_hopper_reads_as_fast_as_was_measured_and_turing_has_an_l1_of_its_own() -> None:
     """GH200's printed read is slower than its copy; Volta's L1 is twice Turing's."""
     h100, b200 = find("h100"), find("b200")
