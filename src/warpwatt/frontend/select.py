@@ -98,11 +98,15 @@ def _squeezed(name: str) -> str:
 
     >>> _squeezed("f<4u, (bool)1, __half>(long)")
     'f<4,1,half>(long)'
+    >>> _squeezed("f<&(float ns::g<float>(float const&))>(int)")
+    'f<ns::g<float>>(int)'
     """
-    return _CUDA_TYPE.sub("", _NUMBER_TYPE.sub("", name)).replace(" ", "")
+    return _CUDA_TYPE.sub("", _NUMBER_TYPE.sub("", _FUNCTION.sub(r"\1", name))).replace(" ", "")
 
 
 _NUMBER_TYPE = re.compile(r"(?<=\d)[uUlL]+\b|(?<=[<, ])\([\w ]+\)(?=-?\d)")
+_FUNCTION = re.compile(r"&\((?:[^()]*? )?([\w:]+(?:<[^()]*>)?)\([^()]*\)\)")
+"""A function as a template's argument, with result and parameters."""
 _CUDA_TYPE = re.compile(r"\b__(?=(half|nv_bfloat16)2?\b)")
 """``half`` is a name of ``__half``, ``nv_bfloat16`` of ``__nv_bfloat16`` (cuda_fp16.h, cuda_bf16.h)."""
 
