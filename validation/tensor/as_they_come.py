@@ -27,6 +27,8 @@ from warpwatt.request.options import CompilationOptions, ModelOptions
 from warpwatt.request.session import Session
 
 GPUS = ("a100", "h100", "h200", "b200", "rtx-5090")
+LONGEST = 400
+"""Seconds that a run may take."""
 HEAD = """\
 # Kernels as they come
 
@@ -97,7 +99,10 @@ def programs(row: dict[str, Any], folder: Path) -> dict[str, dict[str, Any]]:
         *row["args"],
     ]
     began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return {gpu: {"error": f"not done in {LONGEST} s beside other work"} for gpu in row["gpus"]}
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
     start = done.stdout.find("{\n")
     if start < 0:

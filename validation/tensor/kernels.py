@@ -1,6 +1,6 @@
 """Kernels of tensor cores as cubins, predicted on the GPUs they are for, beside public figures.
 
-``python -m validation.tensor.kernels FOLDER JOURNAL.jsonl [-o PAGE.md]``: FOLDER holds the cubins that
+``python -m validation.tensor.kernels FOLDER JOURNAL.jsonl [-o PAGE.md] [--only TEXT]``: FOLDER holds the cubins that
 ``kernels.toml`` names (its comments say how each is made from a public checkout; nothing of it is kept here).
 What the journal holds is not predicted again. The page says of each how it was found, how long it takes, what
 binds, how far that is from its multiply-adds at the tensor cores' rate and the clock, and the public figure.
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 HEAD = """\
 # Kernels of tensor cores
 
-Written by `python -m validation.tensor.kernels` on {date} at commit {commit}; do not edit.
+Written by `python -m validation.tensor.kernels` on {date}, rows of {commits}; do not edit.
 
 Public kernels, compiled without a GPU and predicted from their machine code; what a user adds is the launch
 and one tensor map or array for each matrix. *TFLOP/s*: by the predicted time; *of peak*: of the multiply-adds
@@ -64,10 +64,15 @@ def answer(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     rate = row["flops"] / seconds
     peak = 2 * case.gpu.capability.throughput["tensor_fp16_fma"] * row["factor"] * case.gpu.sm_count
     return {
-        "seconds": seconds, "low": found.time.low, "high": found.time.high, "tflops": rate / 1e12,
+        "commit": _commit(), "seconds": seconds, "low": found.time.low, "high": found.time.high, "tflops": rate / 1e12,
         "of_peak": rate / (peak * case.clocks.sm), "bound": str(found.timing.bottleneck),
         "cpu": time.process_time() - began,
     }  # fmt: skip
+
+
+def _commit() -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def line(row: dict[str, Any], said: dict[str, Any]) -> str:
@@ -87,6 +92,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("journal", type=Path)
     parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--only", default="", help="predict rows whose key has this text")
     given = parser.parse_args()
     known = {}
     if given.journal.exists():
@@ -94,19 +100,17 @@ def main() -> None:
     body = []
     for row in rows():
         key = f"{row['cubin']} {row['gpu']} {row['shape']}"
-        if key not in known:
+        if key not in known and given.only in key:
             known[key] = answer(row, given.folder)
             with given.journal.open("a", encoding="utf-8") as journal:
                 journal.write(json.dumps([key, known[key]]) + "\n")
-        body.append((row, known[key]))
-        print(line(*body[-1]), end="", flush=True)
+        if key in known:
+            body.append((row, known[key]))
     if given.output:
-        commit = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-        ).stdout.strip()
+        commits = sorted({said["commit"] for _, said in body if "commit" in said})
         good = [said for _, said in body if "error" not in said]
         head = HEAD.format(
-            date=time.strftime("%Y-%m-%d"), commit=commit, answered=len(good), all=len(body),
+            date=time.strftime("%Y-%m-%d"), commits=", ".join(commits), answered=len(good), all=len(body),
             below=sum(said["of_peak"] > 1 for said in good),
         )  # fmt: skip
         given.output.write_text(head + "".join(line(*pair) for pair in body), encoding="utf-8")
