@@ -26,7 +26,7 @@ from validation.power.judge import (
     same_program,
     with_random_data,
 )
-from validation.power.models_page import page
+from validation.power.models_page import commit, page
 from warpwatt.lab.measure.components import fit_components
 from warpwatt.models.component.parameters import OWN, specification, with_readings
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     judged = Judged(judge_specification(cases), judge_calibrated(cases))
     random = judge_specification([with_random_data(case) for case in cases])
     floors = judge_floor(fitting, values)
-    text = page(cases, judged, random, floors, values, left_out)
+    text = page(cases, judged, random, floors, values, left_out, options.analysed or commit())
     PAGE.write_text(text)
     FITTED.write_text(fitted_toml(values, board_factors(fitting)))
     for gpu, file in _calibrated(fitting, values).items():
@@ -69,6 +69,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--checkouts", type=Path, default=ROOT.parent / "fetched")
     parser.add_argument("--cache", type=Path, help="keep the analysed cases there, and read them")
+    parser.add_argument("--analysed", help="the commit that made the cache (default: this one)")
     return parser.parse_args(list(arguments))
 
 

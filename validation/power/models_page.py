@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 Z80 = 1.2816
 """Deviations on either side of the mean that hold 80 % of a normal distribution."""
 PROTOCOL = """\
-Written by `python -m validation.power.models` on {date} at commit {commit}; do not edit.
+Written by `python -m validation.power.models` on {date} at commit {commit}; do not edit. Launches were analysed
+and their times predicted at commit {analysed}.
 
 Measured board power against what the models say. Errors are |predicted − measured| / measured in percent:
 mean over the rows of a program (its clocks), then over programs, so that each weighs the same. "Held": share
@@ -71,13 +72,14 @@ def page(
     floors: Sequence[Floor],
     values: Mapping[str, tuple[float, float]],
     left_out: Counter[str],
+    analysed: str,
 ) -> str:
-    """Return the page; ``random`` are answers from specification with all data taken as random."""
+    """Return the page; ``random`` are answers with all data random, ``analysed`` the commit that made cases."""
     spec = [(c, a) for c, a in zip(cases, judged.specification, strict=True) if a is not None]
     own = [(c, a) for c, a in zip(cases, judged.calibrated, strict=True) if a is not None]
     parts = [
         "# Power models on public measurements",
-        _protocol(),
+        _protocol(analysed),
         "## From specification, GPU and program unseen",
         _table(spec, "share of power limit"),
         "## Calibrated, program unseen",
@@ -107,10 +109,11 @@ def commit() -> str:
     return found.stdout.strip() or "unknown"
 
 
-def _protocol() -> str:
+def _protocol(analysed: str) -> str:
     return PROTOCOL.format(
         date=datetime.datetime.now(tz=datetime.UTC).date(),
         commit=commit(),
+        analysed=analysed,
         time_model=TIME_MODEL,
         gaps=", ".join(f"{gpu} {seconds * 1e6:.0f} µs" for (_, gpu), seconds in GAPS.items()),
         gap=GAP * 1e6,
