@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Z80 = 1.2816
 """Deviations on either side of the mean that hold 80 % of a normal distribution."""
 PROTOCOL = """\
-Written by `python -m validation.power.models` on {date} at commit {commit}; do not edit. Launches were analysed
-and their times predicted at commit {analysed}.
+Written by `python -m validation.power.models` on {date} at commit {commit}; do not edit.
+Launches were analysed and their times predicted at commit {analysed}.
 
 Measured board power against what the models say. Errors are |predicted − measured| / measured in percent:
 mean over the rows of a program (its clocks), then over programs, so that each weighs the same. "Held": share
@@ -74,7 +74,7 @@ def page(
     left_out: Counter[str],
     analysed: str,
 ) -> str:
-    """Return the page; ``random`` are answers with all data random, ``analysed`` the commit that made cases."""
+    """Return the page; ``random`` are answers with all data random, ``analysed`` made the cases."""
     spec = [(c, a) for c, a in zip(cases, judged.specification, strict=True) if a is not None]
     own = [(c, a) for c, a in zip(cases, judged.calibrated, strict=True) if a is not None]
     parts = [
