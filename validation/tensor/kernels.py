@@ -1,8 +1,8 @@
 """Kernels of tensor cores as cubins, predicted on the GPUs they are for, beside public figures.
 
-``python -m validation.tensor.kernels FOLDER JOURNAL.jsonl [-o PAGE.md] [--only TEXT]``: FOLDER holds the cubins that
-``kernels.toml`` names (its comments say how each is made from a public checkout; nothing of it is kept here).
-What the journal holds is not predicted again. The page says of each how it was found, how long it takes, what
+``python -m validation.tensor.kernels FOLDER JOURNAL.jsonl [-o PAGE.md] [--only TEXT]``: FOLDER: cubins that
+``kernels.toml`` names (its comments say how each is made from a public checkout; nothing of it is kept
+here). What the journal holds is not predicted again. The page says of each how it was found, its time, what
 binds, how far that is from its multiply-adds at the tensor cores' rate and the clock, and the public figure.
 """
 
@@ -64,7 +64,8 @@ def answer(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     rate = row["flops"] / seconds
     peak = 2 * case.gpu.capability.throughput["tensor_fp16_fma"] * row["factor"] * case.gpu.sm_count
     return {
-        "commit": _commit(), "seconds": seconds, "low": found.time.low, "high": found.time.high, "tflops": rate / 1e12,
+        "commit": _commit(), "seconds": seconds, "low": found.time.low, "high": found.time.high,
+        "tflops": rate / 1e12,
         "of_peak": rate / (peak * case.clocks.sm), "bound": str(found.timing.bottleneck),
         "cpu": time.process_time() - began,
     }  # fmt: skip

@@ -35,20 +35,22 @@ class Declaration:
         return not annotations.isdisjoint(re.findall(r"\w+", self.text))
 
 
-def without_host_functions(text: str) -> str:
+def without_host_functions(text: str, known: frozenset[str] = frozenset()) -> str:
     r"""Blank every function at namespace scope that has no device annotation and is not ``constexpr``.
+
+    ``known``: annotations that other files define.
 
     >>> without_host_functions("__global__ void f() {}\nint main() {\n f<<<1, 1>>>(); }\n").split("\n")
     ['__global__ void f() {}', '            ', '                  ', '']
     """
-    annotations = device_words(text) | {"constexpr"}
+    annotations = device_words(text) | known | {"constexpr"}
     hosts = [d for d in declarations(text) if d.body and not d.on_device(annotations)]
     return _blank(text, hosts)
 
 
-def without_lines(text: str, lines: set[int]) -> str:
+def without_lines(text: str, lines: set[int], known: frozenset[str] = frozenset()) -> str:
     """Blank the host declarations that cover any of these lines (from 1); device code stays."""
-    annotations, hosts = device_words(text), []
+    annotations, hosts = device_words(text) | known, []
     for declaration in declarations(text):
         first = text.count("\n", 0, declaration.start) + 1
         last = text.count("\n", 0, declaration.end) + 1

@@ -60,13 +60,15 @@ class _Texts:
     missing: list[str]
     given: dict[str, str] = field(default_factory=lambda: HOST_HEADERS)
     """Headers that are ours, by the names they are included by."""
+    marks: frozenset[str] = frozenset()
+    """Annotations of device code that some file defines."""
 
     def blank(self, messages: Sequence[Message]) -> bool:
         """Blank the host declarations the messages point at; return whether anything changed."""
         changed = False
         for file in {message.file for message in messages} & set(self.texts):
             lines = {m.line for m in messages if m.file == file and m.line is not None}
-            blanked = hostcode.without_lines(self.texts[file], lines)
+            blanked = hostcode.without_lines(self.texts[file], lines, self.marks)
             changed |= blanked != self.texts[file]
             self.texts[file] = blanked
         return changed
@@ -151,7 +153,7 @@ def _blanked(log: str, texts: _Texts, source: Source) -> bool:
     if found is None:
         return False
     word = re.compile(rf"\b{found[1]}\b")
-    before, after = hostcode.without_host_functions(source.text), texts.texts[texts.name]
+    before, after = hostcode.without_host_functions(source.text, texts.marks), texts.texts[texts.name]
     return len(word.findall(before)) > len(word.findall(after))
 
 
@@ -174,8 +176,8 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
     """Read the source and the headers of the user's own it includes, directly or not."""
     name = str(source.path.resolve()) if source.path is not None else source.name
     folders = [source.folder, *(Path(folder) for folder in options.include)]
-    result = _Texts(name, {name: hostcode.without_host_functions(source.text)}, {}, [])
-    pending = [(source.text, source.folder)]
+    result = _Texts(name, {name: source.text}, {}, [])
+    pending, marks = [(source.text, source.folder)], set[str]()
     while pending:
         text, here = pending.pop()
         for included in _INCLUDE.findall(text):
@@ -186,8 +188,12 @@ def _read(source: Source, options: CompileOptions) -> _Texts:
             if "__CUDACC_RTC__" not in text_of:  # those know NVRTC and need no help
                 path = str(file.resolve())
                 result.headers[included] = path
-                result.texts[path] = hostcode.without_host_functions(text_of)
+                result.texts[path] = text_of
+            marks |= hostcode.device_words(text_of)
             pending.append((text_of, file.parent))
+    result.marks = frozenset(marks)
+    for path, text in result.texts.items():
+        result.texts[path] = hostcode.without_host_functions(text, result.marks)
     return result
 
 
