@@ -13,9 +13,10 @@ from warpwatt.core.case import Case, FittedModel, TimeModel, Timing
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.execution import Execution
 from warpwatt.core.gpu import clock_parameter
-from warpwatt.core.program import Level, Unit
+from warpwatt.core.program import Instruction, Level, Unit
 from warpwatt.core.units import si
 from warpwatt.models.pipes import issue_slots
+from warpwatt.models.tensor_rates import halves_fp32_sums, tensor_rate
 
 FLOPS_PER_FMA = 2
 COMPUTE = {
@@ -35,31 +36,46 @@ def dram_peak(case: Case) -> float:
     return case.gpu.memory_bandwidth * case.clocks.memory / case.gpu.memory_clock
 
 
-def compute_peak(case: Case, unit: Unit, throughput_class: str = "") -> float:
-    """Return a unit's peak in FLOP/s at the SM clock, by a row of the throughput table; 0 if unknown."""
+def compute_peak(case: Case, unit: Unit, product: Instruction | None = None) -> float:
+    """Return a unit's peak in FLOP/s at the SM clock, 0 if unknown; of tensor cores that of a ``product``."""
     capability = case.gpu.capability
     lanes = {Unit.FP32: capability.fp32_lanes, Unit.FP64: capability.fp64_lanes}.get(unit, 0)
     rates = capability.throughput
-    per_clock = rates.get(throughput_class) or rates.get(COMPUTE[unit][1], lanes)
+    per_clock = rates.get(COMPUTE[unit][1], lanes)
+    if product is not None and unit is Unit.TENSOR:
+        per_clock = tensor_rate(product, rates, halved=halves_fp32_sums(case.gpu))
     return case.gpu.sm_count * per_clock * FLOPS_PER_FMA * case.clocks.sm
 
 
 def unit_flops(execution: Execution) -> dict[Unit, float]:
     """Return the floating-point operations of the whole grid by unit, active lanes only."""
     work: dict[Unit, float] = defaultdict(float)
-    for (unit, _), flops in _operations(execution).items():
-        work[unit] += flops
+    for instruction, flops in _operations(execution):
+        work[instruction.unit] += flops
     return dict(work)
 
 
 @lru_cache(maxsize=8)
-def _operations(execution: Execution) -> dict[tuple[Unit, str], float]:
-    """Return floating-point operations by unit and, of tensor operations, row of the throughput table."""
-    work: dict[tuple[Unit, str], float] = defaultdict(float)
+def _operations(execution: Execution) -> tuple[tuple[Instruction, float], ...]:
+    """Return floating-point operations by unit and, of tensor cores, opcode, with an instruction of each."""
+    work: dict[tuple[Unit, str], tuple[Instruction, float]] = {}
     for i, n, lanes in zip(execution.program.instructions, execution.counts, execution.lanes, strict=True):
         if i.flops * n > 0:
-            work[i.unit, i.throughput_class if i.unit is Unit.TENSOR else ""] += i.flops * n * lanes
-    return dict(work)
+            key = (i.unit, i.opcode if i.unit is Unit.TENSOR else "")
+            first, flops = work.get(key, (i, 0.0))
+            work[key] = (first, flops + i.flops * n * lanes)
+    return tuple(work.values())
+
+
+def compute_times(case: Case) -> dict[Unit, tuple[float, float]]:
+    """Return the floating-point operations of each unit, and the seconds they take at its peak."""
+    found: dict[Unit, tuple[float, float]] = {}
+    for instruction, flops in _operations(case.workload.execution):
+        unit = instruction.unit
+        peak = compute_peak(case, unit, instruction) if unit in COMPUTE else 0.0
+        done, seconds = found.get(unit, (0.0, 0.0))
+        found[unit] = (done + flops, seconds + (flops / peak if peak > 0 else 0.0))
+    return found
 
 
 def bounds(case: Case) -> dict[str, float]:
@@ -67,10 +83,11 @@ def bounds(case: Case) -> dict[str, float]:
     found: dict[str, float] = defaultdict(float)
     if case.gpu.memory_bandwidth:
         found[DRAM] = case.workload.dram.total / dram_peak(case)
-    for (unit, row), flops in _operations(case.workload.execution).items():
-        peak = compute_peak(case, unit, row) if unit in COMPUTE else 0.0
+    for instruction, flops in _operations(case.workload.execution):
+        unit = instruction.unit
+        peak = compute_peak(case, unit, instruction) if unit in COMPUTE else 0.0
         if peak > 0:
-            found[_pipe(unit, row)] += flops / peak
+            found[_pipe(unit, instruction.throughput_class)] += flops / peak
     slots = case.gpu.sm_count * case.gpu.capability.warp_schedulers * case.clocks.sm
     found["issue slots"] = _issued(case.workload.execution) / slots
     found["longest block"] = (

@@ -13,7 +13,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.execution import Execution
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.program import Unit
-from warpwatt.models.bounds import COMPUTE, compute_peak, dram_peak
+from warpwatt.models.bounds import COMPUTE, compute_peak, compute_times, dram_peak
 from warpwatt.models.roofs import l2_bandwidth
 
 L1_BYTES_PER_SM_CLOCK = 128.0
@@ -144,8 +144,13 @@ def _least_time(flops: float, roof: Roof | None) -> float:
 
 
 def compute_roof(case: Case, unit: Unit) -> Roof:
-    """Return one unit's peak at the case's SM clock: SMs x results per clock x 2 x clock; 0 if unknown."""
-    return Roof(COMPUTE[unit][0], "compute", compute_peak(case, unit))
+    """Return one unit's peak at the case's SM clock: SMs x results per clock x 2 x clock; 0 if unknown.
+
+    Of tensor cores that of the products the kernel makes: TF32 and sums in FP32 may take them longer.
+    """
+    flops, seconds = compute_times(case).get(unit, (0.0, 0.0))
+    peak = flops / seconds if unit is Unit.TENSOR and seconds > 0 else compute_peak(case, unit)
+    return Roof(COMPUTE[unit][0], "compute", peak)
 
 
 def l2_peak(case: Case) -> float:

@@ -16,6 +16,7 @@ from warpwatt.models.pipeline.codes import (
     SmPipe,
 )
 from warpwatt.models.pipes import CONVERSIONS, multiplier_passes, on_fp64_lanes
+from warpwatt.models.tensor_rates import tensor_rate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,19 +112,17 @@ def _fp64(machine: Machine, row: np.void) -> None:
 
 
 def _tensor(instruction: Instruction, machine: Machine, row: np.void) -> None:
-    """Multiply-adds of the warp over the sub-core's rate; half rate where GeForce sums in FP32.
+    """Multiply-adds of the warp over the sub-core's rate.
 
     Integers of 4 bits and 1 go as many times faster than those of 8 that the rate is for.
     """
     if "GMMA" in instruction.opcode:
         _warp_group(instruction, machine, row)
         return
-    rate = machine.rates.get(instruction.throughput_class) or machine.rates.get("tensor_fp16_fma", 512.0)
+    rate = tensor_rate(instruction, machine.rates, halved=machine.halves_fp32_sums)
     shape = tile(instruction.opcode)
     operations = instruction.flops or (shape.flops * input_bits(instruction.opcode) / 8 if shape else 0.0)
     cycles = operations * 16.0 / (rate / machine.sub_cores)
-    if machine.geforce and instruction.opcode.startswith(("HMMA", "QMMA")) and ".F32" in instruction.opcode:
-        cycles *= 2
     take_pipe(row, Pipe.TENSOR, cycles)
     row["latency"] = machine.values["tensor_latency"] + cycles
 
@@ -137,7 +136,7 @@ def _warp_group(instruction: Instruction, machine: Machine, row: np.void) -> Non
     found = _GROUP_SHAPE.search(instruction.opcode)
     columns = int(found[1]) if found else 0
     in_registers = isinstance(instruction.operands[1], Register)
-    rate = machine.rates.get(instruction.throughput_class) or machine.rates.get("tensor_fp16_fma", 512.0)
+    rate = tensor_rate(instruction, machine.rates, halved=machine.halves_fp32_sums)
     flops = instruction.flops or 4.0 * _GROUP_DEPTH_BYTES * columns / 4
     math = flops * 16.0 / (rate / machine.sub_cores)
     read = _GROUP_DEPTH_BYTES * (columns + (0 if in_registers else _GROUP_ROWS))

@@ -15,6 +15,7 @@ from warpwatt.models.dispatch import dispatch_rate, warp_rate
 from warpwatt.models.pipeline.codes import IssueOrder
 from warpwatt.models.pipeline.simulator import record_type
 from warpwatt.models.roofs import l1_bytes
+from warpwatt.models.tensor_rates import halves_fp32_sums
 
 if TYPE_CHECKING:
     from warpwatt.models.pipeline.simulator import Records
@@ -50,7 +51,7 @@ class Machine:
     values: dict[str, Any]
     ns: float
     """SM cycles per nanosecond."""
-    geforce: bool
+    halves_fp32_sums: bool
     dispatch_cycles: float
     """Cycles between the blocks that one SM gets while all of them are being filled."""
     warp_dispatch_cycles: float
@@ -91,7 +92,7 @@ def machine(gpu: Gpu, clocks: Clocks, dram_bandwidth: float, l2_bandwidth: float
         rates=dict(capability.throughput),
         values=values,
         ns=ns,
-        geforce=gpu.product.startswith(("GeForce", "Titan", "TITAN")),
+        halves_fp32_sums=halves_fp32_sums(gpu),
         dispatch_cycles=gpu.sm_count / dispatch_rate(gpu)[0],
         warp_dispatch_cycles=gpu.sm_count / warp_rate(gpu),
     )
