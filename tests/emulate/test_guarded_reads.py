@@ -18,7 +18,7 @@ from warpwatt.program.binding import bind
 NUMBERS, PREDICATES = ("a", "b", "c"), ("p", "q")
 GUARDS = st.sampled_from(["", "p", "!p", "q", "!q"])
 STATEMENTS = st.tuples(
-    st.sampled_from(["move", "add", "store", "store", "test", "flip", "block", "skip"]),
+    st.sampled_from(["move", "add", "store", "store", "first", "test", "flip", "block", "skip"]),
     GUARDS,
     st.sampled_from(NUMBERS),
     st.sampled_from(NUMBERS),
@@ -49,6 +49,12 @@ def write(builder: Builder, statement: tuple[str, str, str, str, str], index: in
         place = builder.op(Op.ADD, builder.special("tid.x"), builder.i32(32 * index))
         at = builder.op(Op.SHL, builder.zext(place, Type.I64), builder.const(Type.I64, 2))
         builder.store("global", builder.op(Op.ADD, base, at), builder.get(of))
+    elif kind == "first":  # of the lanes where a predicate holds; unchanged where there is none
+        builder.guard = None
+        lanes = builder.ballot(builder.get(predicate))
+        value = builder.shuffle(builder.get(of), builder.op(Op.CLZ, builder.op(Op.BREV, lanes)))
+        some = builder.op(Op.NE, lanes, builder.i32(0))
+        builder.set(to, builder.select(some, value, builder.get(to)))
     elif kind == "test":
         builder.set(predicate, builder.trunc(builder.get(of), Type.I1))
     elif kind == "flip":
@@ -111,3 +117,11 @@ def test_what_the_same_predicate_reads_is_all_that_is_read():
     assert kept(move, block, ("store", "q", "a", "a", "p")) == 1
     assert kept(move, ("flip", "", "a", "a", "p"), block, ("store", "!p", "a", "a", "p")) == 0
     assert kept(move, ("test", "", "a", "b", "p"), block, ("store", "p", "a", "a", "p")) == 1
+
+
+def test_the_first_lane_of_a_predicate_reads_what_is_written_under_it():
+    """As a uniform register gets a value: whatever the other lanes hold is read by nobody."""
+    move, block = ("move", "p", "a", "a", "p"), ("block", "", "a", "a", "p")
+    first = ("first", "", "b", "a", "p")
+    assert kept(move, block, first) == kept(first)
+    assert kept(move, block, ("first", "", "b", "a", "q")) == 1 + kept(first)

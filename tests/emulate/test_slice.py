@@ -210,6 +210,40 @@ def test_what_shared_memory_holds_after_the_last_look_at_it_does_not_matter():
     assert multiplied(straight(place, look, product, look))
 
 
+def tile(kind: str):
+    """A copy of a tile by the tensor map that stands where the first parameter points."""
+
+    def copy(builder):
+        shared, zero = builder.const(Type.I32, 0), builder.i32(0)
+        builder.bulk(kind, shared, pointer(builder, 0), coordinates=(zero,))
+
+    return copy
+
+
+def look_in_a_tile(builder):
+    (word,) = builder.load("shared", builder.special("tid.x"), Type.I32)
+    at = builder.op(Op.ADD, pointer(builder, 1), builder.zext(word, Type.I64))
+    builder.store("global", at, builder.const(Type.I32, 1))
+
+
+def look_at_x(builder):
+    (word,) = builder.load("global", pointer(builder, 0), Type.I32)
+    at = builder.op(Op.ADD, pointer(builder, 1), builder.zext(word, Type.I64))
+    builder.store("global", at, builder.const(Type.I32, 1))
+
+
+def test_a_tile_is_not_stored_where_its_own_tensor_map_stands():
+    """Unless somebody loads from there as well: then it is memory like other."""
+    assert not multiplied(straight(product, tile("store")))
+    assert multiplied(straight(product, tile("store"), look_at_x))
+
+
+def test_a_tile_that_arrives_after_the_last_look_at_shared_memory_is_not_looked_at():
+    """What would be read for it is anywhere, and so would be what a tile is stored to."""
+    assert not multiplied(straight(place, look_in_a_tile, tile("load"), product, tile("store")))
+    assert multiplied(straight(place, tile("load"), look_in_a_tile, product, tile("store")))
+
+
 def test_a_generic_load_may_look_at_shared_memory_or_a_buffer():
     """Clang leaves the choice between a tile and the array behind it to one load."""
     statements = [("mul", "b", "b", "b"), ("keep", "c", "c", "b"), ("either", "a", "c", "c")]

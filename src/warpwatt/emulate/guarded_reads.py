@@ -62,6 +62,8 @@ class _Walk:
     """The same of values."""
     same: dict[int, tuple[bool, int]] = field(default_factory=dict)
     """Conditions as others, or as their opposites."""
+    first: dict[int, tuple[bool, int]] = field(default_factory=dict)
+    """Numbers of the first lane where a condition holds: which condition."""
     read: dict[int, int] = field(default_factory=dict)
     """Places of SELECTs of which one argument alone is read -> that argument."""
 
@@ -82,14 +84,23 @@ class _Walk:
         """Note which conditions are others negated; return what predicates hold at the end of the block."""
         held: dict[str, tuple[bool, int]] = {}
         ones: set[int] = set()
+        lanes: dict[int, tuple[bool, int]] = {}
         for o in block.operations:
+            if o.op is Op.BALLOT and o.mask is None:
+                lanes[o.results[0].index] = self._same(o.args[0])
+            elif o.op is Op.BREV and o.args[0].index in lanes:
+                lanes[o.results[0].index] = lanes[o.args[0].index]
+            elif o.op is Op.CLZ and o.args[0].index in lanes:
+                self.first[o.results[0].index] = lanes[o.args[0].index]
             if o.op is Op.CONST and o.results[0].type is Type.I1 and o.data:
                 ones.add(o.results[0].index)
             elif o.op is Op.XOR and o.args[1].index in ones:
                 negated, what = self._same(o.args[0])
                 self.same[o.results[0].index] = (not negated, what)
             elif o.op is Op.GET and o.results[0].type is Type.I1:
-                held[str(o.data)] = (False, o.results[0].index)
+                known = held.setdefault(str(o.data), (False, o.results[0].index))
+                if known[1] != o.results[0].index:
+                    self.same[o.results[0].index] = known
             elif o.op is Op.SET and o.args[0].type is Type.I1:
                 held[str(o.data)] = self._same(o.args[0])
         return held
@@ -136,6 +147,9 @@ class _Walk:
                 self._need(value, lanes)
             if o.mask is not None:
                 self._need(o.mask, None)
+        elif o.op is Op.SHUFFLE and o.mask is None and o.args[1].index in self.first:
+            self._need(o.args[0], self.first[o.args[1].index])
+            self._need(o.args[1], None)
         elif o.op in _ACROSS_LANES:
             for value in (*o.args, *(() if o.mask is None else (o.mask,))):
                 self._need(value, None)

@@ -52,6 +52,10 @@ class Liveness:
     """Registers live at the start of each block."""
     contents: set[str] = field(default_factory=set)
     """Places of memory whose contents matter (see :mod:`warpwatt.emulate.provenance`)."""
+    maps: set[str] = field(default_factory=set)
+    """Places that hold tensor maps, which point to other memory than where they stand."""
+    loaded: set[str] = field(default_factory=set)
+    """Places that live loads and copies look at."""
     readers: set[Point] = field(default_factory=set)
     """Where live loads look at shared memory."""
     after: tuple[frozenset[int], ...] = ()
@@ -113,7 +117,7 @@ def liveness(routine: Routine) -> Liveness:
         changed = False
         for index in reversed(range(len(backwards))):
             registers = live.behind(index)
-            state = len(registers), len(live.contents), len(live.readers)
+            state = len(registers), len(live.contents), len(live.readers), len(live.loaded)
             if state != seen[index]:  # all else that a block depends on is its own
                 seen[index], changed = state, True
                 _block(live, index, backwards[index], registers)
@@ -203,7 +207,7 @@ def _operation(live: Liveness, operation: Operation, registers: set[str], at: Po
             registers.add(str(operation.data))
         return
     elif operation.op is Op.BULK:
-        _bulk(live, operation)
+        _bulk(live, operation, at)
         return
     elif operation.op in _ACCESSES:
         if not _on_barrier(operation):
@@ -238,14 +242,18 @@ def _on_barrier(operation: Operation) -> bool:
     return operation.op is Op.ATOMIC and _memory(operation).barrier
 
 
-def _bulk(live: Liveness, operation: Operation) -> None:
+def _bulk(live: Liveness, operation: Operation, at: Point) -> None:
     """Ask for what a copy reads, if somebody looks at what it writes; the tensor map is always read."""
     source, target = _ends(live, operation)
-    if meet(target, live.contents):
+    by_map = bool(_memory(operation).rank)
+    looked_at = live.contents - (live.maps - live.loaded) if by_map else live.contents
+    if meet(target, looked_at) and not (target == {"shared"} and _behind_readers(live, at)):
         live.contents |= source
+        live.loaded |= source
         if "shared" in source:
             live.readers.add(_UNPLACED)
-    if _memory(operation).rank:
+    if by_map:
+        live.maps |= live.where[operation.args[1].index]
         live.contents |= live.where[operation.args[1].index]
 
 
@@ -274,6 +282,7 @@ def _access(live: Liveness, operation: Operation, at: Point) -> None:
     asked = _places(operation, live)
     if operation.op is not Op.STORE and any(r.index in live.values for r in operation.results):
         live.contents |= asked
+        live.loaded |= asked
         if _space(operation) == "shared" or "shared" in asked:
             live.readers.add(at)
         live.values.add(operation.args[0].index)
@@ -286,14 +295,17 @@ def _access(live: Liveness, operation: Operation, at: Point) -> None:
 
 
 def _is_over(live: Liveness, operation: Operation, at: Point) -> bool:
-    """Whether a store to shared memory comes after every live load of it.
+    """Whether a store to shared memory comes after every live load of it."""
+    return operation.op is Op.STORE and _space(operation) == "shared" and _behind_readers(live, at)
+
+
+def _behind_readers(live: Liveness, at: Point) -> bool:
+    """Whether every live load of shared memory comes before a place.
 
     The loads lead to the store and it never back to them, so that only a race could let one thread load what
     another has stored. Where threads part ways for good (one warp loads what another has stored), the load
     does not lead to the store.
     """
-    if operation.op is not Op.STORE or _space(operation) != "shared":
-        return False
     over = live.after
     return all(r != _UNPLACED and leads(over, r, at) and not leads(over, at, r) for r in live.readers)
 
