@@ -252,6 +252,13 @@ def test_a_file_that_uses_cublas_compiles_without_it(choice: ToolkitChoice):
         assert "header cublas_v2.h not found: taken for empty" in made.warnings
 
 
+def test_a_flag_that_nvcc_asks_for_is_given(choice: ToolkitChoice):
+    text = b"constexpr int twice(int x) { return 2 * x; }\n__global__ void k(int *x) { *x = twice(*x); }\n"
+    made = compile_cuda(Source("k.cu", text), choice, CompileOptions(compiler=Compiler.NVCC))
+    assert list(made.resources) == ["_Z1kPi"]
+    assert "compiled with --expt-relaxed-constexpr, which nvcc asks for" in made.warnings
+
+
 @pytest.mark.parametrize("compiler", [Compiler.NVCC, Compiler.NVRTC])
 def test_code_for_nvcc_is_compiled_as_such(choice: ToolkitChoice, compiler: Compiler):
     text = b"#ifdef __NVCC__\n__global__ void k(int *x) { *x = 1; }\n#endif\n"

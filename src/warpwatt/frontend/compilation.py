@@ -77,10 +77,19 @@ def _compile(compiler: Compiler, source: Source, choice: ToolkitChoice, options:
     try:
         return compile_nvcc(source, choice.target, choice.toolkit, options)
     except CompileError as refusal:
+        asked = _ASKED.search(refusal.details)
+        if asked and asked[0] not in options.flags:
+            wider = replace(options, flags=(*options.flags, asked[0]))
+            made = _compile(compiler, source, choice, wider)
+            return replace(made, warnings=(f"compiled with {asked[0]}, which nvcc asks for", *made.warnings))
         # A refusal without a line is about flags or tools, not about host code.
         if options.compiler is Compiler.NVCC or refusal.line is None:
             raise
         return _device_code_only(source, choice, options, refusal)
+
+
+_ASKED = re.compile(r"--expt-relaxed-constexpr|--extended-lambda")
+"""Flags that nvcc's message says would allow the code."""
 
 
 def _device_code_only(
