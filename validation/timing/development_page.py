@@ -29,10 +29,12 @@ its clocks, every application on older GPUs at the data sheet's clocks, and of g
 whose computing and predicting took under {seconds} s of CPU. Protocols of the data sets: time_models.md,
 time_tuned.md, time_unseen.md, programs_counters.md.
 
-*Before* is the state of the models at commit {before}, on the same executions: what launches do is held
-fixed, compiler and emulation too. Clocks are those of the measurement where it shows them, else today's
-default clocks; the state before had its own. The A100's tuned convolutions are left out: their rows
-contradict each other (time_tuned.md). *Width* is the median of the interval's high over its low end; other
+*Before* is the state of the models at commit {before}, on the same executions (compiler and emulation are
+held fixed), but for whole programs: those were run again, so that what emulation learned in between is in
+their difference; the test fifth was not. Clocks are those of the measurement where it shows them, else
+today's default clocks; the state before had its own. The A100's tuned convolutions are left out: their rows
+contradict each other (time_tuned.md); so is backpropForward on boards before Volta, where nvprof counts
+three times the operations of its source. *Width* is the median of the interval's high over its low end; other
 columns are those of time_models.md.
 """
 MODELS = ("pipeline", "roofline")
