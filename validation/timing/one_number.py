@@ -19,11 +19,12 @@ import warpwatt
 from validation import ROOT
 from validation.timing.page import stamp
 from warpwatt.choose.recommend import recommend
+from warpwatt.core.units import si
 from warpwatt.frontend.source import read_source
 from warpwatt.gpus import find_many
 from warpwatt.render import brief, explain, text
 from warpwatt.render.context import Context
-from warpwatt.render.figures import quantity, si
+from warpwatt.render.figures import quantity
 from warpwatt.request.directives import read_directives
 from warpwatt.server.lsp.extract import facts_of
 from warpwatt.server.lsp.lenses import lens_text
