@@ -31,7 +31,7 @@ def known(text: str, number: int) -> str:
 
 def launch(text: str, number: int) -> str:
     """Change the launch to one never asked for: compiled before, but what it does is new."""
-    return re.sub(r"n=1024", f"n={1024 - number - SALT}", text)
+    return re.sub(r"grid 64,64", f"grid 64,{63 - number - SALT % 50}", text)
 
 
 def moved(text: str, number: int) -> str:
