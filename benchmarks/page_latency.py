@@ -48,7 +48,7 @@ SCENES = {
 def main() -> None:
     """Measure and print a table."""
     file = Path(sys.argv[1] if len(sys.argv) > 1 else "examples/matmul.cu")
-    command = [sys.executable, "-m", "warpwatt", "serve", "--port", "0", "--workers", "1"]
+    command = [sys.executable, "-m", "warpwatt", "serve", "--port", "0", "--workers", "1", "--timeout", "600"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

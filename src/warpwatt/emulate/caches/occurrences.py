@@ -14,6 +14,7 @@ import numpy as np
 
 from warpwatt.core.reuse import Growth, LineStream
 from warpwatt.emulate.caches.growth import alike, bases_of, steps_of
+from warpwatt.emulate.caches.stream import rows_of
 from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def told_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, d
             continue
         labels[rows] = number + turn
         made = range(number, number + int(turn.max()) + 1)
-        each = bases_of(replace(stream, instruction=labels))
+        each = bases_of(rows_of(replace(stream, instruction=labels), rows))
         if all(steps_of(*each[label], blocks) for label in made):
             owners |= dict.fromkeys(made, index)
             number = made.stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +14,9 @@ from warpwatt.core.reuse import Growth, LineStream, Reuse
 from warpwatt.emulate.caches.growth import bases_of, growths
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
-from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream
+from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from warpwatt.emulate.caches.growth import SampledBlocks
     from warpwatt.emulate.caches.tiles import Begin
     from warpwatt.emulate.ir import Routine
@@ -94,7 +92,7 @@ def _far_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, b
     rows = np.isin(stream.block, kept)
     ordinal = np.zeros(count, np.int32)
     ordinal[kept] = np.arange(len(kept))
-    return replace(_rows(stream, rows), block=ordinal[stream.block[rows]]), whole and len(kept) == count
+    return replace(rows_of(stream, rows), block=ordinal[stream.block[rows]]), whole and len(kept) == count
 
 
 def _leaps(count: int) -> list[int]:
@@ -111,7 +109,3 @@ def _apart(blocks: SampledBlocks) -> list[int]:
     """Return the sampled blocks that are not the neighbour of one before."""
     followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
     return [b for b in range(len(blocks.numbers)) if b not in followers]
-
-
-def _rows(stream: LineStream, rows: NDArray[np.bool_]) -> LineStream:
-    return LineStream(**{f.name: getattr(stream, f.name)[rows] for f in fields(stream)})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.program import Access, Instruction, Program
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
+from warpwatt.emulate.caches.sets import distinct
 from warpwatt.emulate.ir import End
 
 if TYPE_CHECKING:
@@ -62,11 +63,16 @@ def line_stream(
     )
 
 
+def rows_of(stream: LineStream, rows: NDArray[np.bool_] | NDArray[np.intp]) -> LineStream:
+    """Return some rows of a stream."""
+    return LineStream(**{f.name: getattr(stream, f.name)[rows] for f in fields(stream)})
+
+
 def sectors_of(stream: LineStream, instructions: Collection[int]) -> int:
     """Return how many distinct sectors some instructions touch in a stream."""
     rows = np.isin(stream.instruction, list(instructions))
     line, mask = stream.line[rows], stream.sectors[rows]
-    return sum(len(np.unique(line[mask >> bit & 1 > 0])) for bit in range(4))
+    return sum(len(distinct(np.sort(line[mask >> bit & 1 > 0]))) for bit in range(4))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
