@@ -124,6 +124,15 @@ def test_a_doubtful_number_is_not_used() -> None:
     assert find("a100").memory.dram_latency == 574.3
 
 
+def test_boards_of_one_chip_have_rates_of_their_own() -> None:
+    """The L40 multiplies at half of the L40S's rate; no A100 has less of L2 than was seen of whole lines."""
+    rate = "tensor_fp16_fma"
+    l40, l40s = (find(name).capability.throughput[rate] for name in ("l40", "l40s"))
+    assert 2 * l40 == l40s
+    for name in ("a100", "a100-pcie-40gb", "a100-sxm4-80gb", "a100-pcie-80gb"):
+        assert (find(name).memory.l2_bandwidth or 0.0) >= 4.2e12
+
+
 def test_error_correction_in_line_costs_where_the_board_ships_with_it(user_gpus: Path) -> None:
     """The A40's own measurement is without: boards that borrow it do not pay."""
     a40, rtx = find("a40"), find("rtx 3080")

@@ -54,7 +54,8 @@ to these rows; these faults were found with them:
 
 - blocks for which there is no work, as the router's arrays are made for the worst case, counted as
   working ones (A100, 64 tokens, 60 experts: 644 µs, then 432; measured 414), and did so still where they
-  do over a fiftieth of the work of others (H800, 48 tokens, 128 experts: 1240 µs, then 1108; measured 1010).
+  do over a fiftieth of the work of others (H800, 48 tokens, 128 experts: 1240 µs, then 1108; measured 1010);
+  a last round of working blocks that was not full counted as full.
 - blocks sampled at equal distances all lay in one row of tiles, so that the weights seemed to fit L2
   (H800, 128 tokens, 16 experts: 18 µs, then 33; measured 37).
 - products that nobody looks at were computed by the emulator (256 x 128 tiles: 21.5 s of CPU, then 2.5).
@@ -94,8 +95,8 @@ its head are the first {share} of {space} configurations. The order was made whi
 at the four choices below; no other board's were seen."""
 PUBLISHED_WORDS = """\
 *Loss*: how much longer the published configuration is predicted to take than the best that `tune` finds with
-its {budget} predictions (below 0: the published one is better); *surely*: the probability that ours is faster;
-*sure*: that ours beats the next of the {budget}; CPU seconds are those of the whole search."""
+its {budget} predictions (below 0: the published one is better); *surely*: the probability that ours is
+faster; *sure*: that ours beats the next of the {budget}; CPU seconds are those of the whole search."""
 RANK_WORDS = """\
 The fastest measured row of {shapes} shapes, each beside {drawn} configurations drawn from vLLM's space: these
 were in the measured search and did not get into its best hundredth. Probabilities are those of `warpwatt
