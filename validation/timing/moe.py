@@ -83,11 +83,12 @@ SHARE = 20
 """The first twentieth of the rough order counts as its head."""
 PUBLISHED = {**BOARDS, "H100": "h100-sxm"}
 MODELS = {
-    "E=64,N=1280,device_name=NVIDIA_A100-SXM4-80GB.json": ("A100", 4096, 6),
-    "E=8,N=3584,device_name=NVIDIA_H100_80GB_HBM3.json": ("H100", 4096, 2),
+    "E=64,N=1280,device_name=NVIDIA_A100-SXM4-80GB.json": ("A100", 4096, 6, (16, 1024)),
+    "E=8,N=3584,device_name=NVIDIA_H100_80GB_HBM3.json": ("H100", 4096, 2, (16,)),
 }
-"""Published files of vLLM 0.9.0 (Apache-2.0): board, hidden width, experts per token."""
-TOKENS, BUDGET = (16, 1024), 24
+"""Published files of vLLM 0.9.0 (Apache-2.0): board, hidden width, experts per token, tokens looked at."""
+BUDGET = 24
+"""Predictions of a search, as ``tune`` makes by itself."""
 ROUGH_WORDS = """\
 `tune` sorts the whole space of vLLM's search by what bounds a step of the loop, at {micro:.0f} µs of CPU a
 configuration. Where the near-best rows of the measured searches stand in it, of all shapes of both boards;
@@ -232,10 +233,10 @@ def published(kernels: Predictions, folder: Path) -> Iterator[Choice]:
     Hidden width and experts per token are those of a model that has such layers (:data:`MODELS`).
     """
     space = [sizes(config) for config in combinations(SPACE)]
-    for name, (board, hidden, top_k) in MODELS.items():
+    for name, (board, hidden, top_k, looked_at) in MODELS.items():
         chosen = json.loads((folder / name).read_text())
         experts, n = (int(word.partition("=")[2]) for word in name.split(",")[:2])
-        for tokens in TOKENS:
+        for tokens in looked_at:
             shape = Experts(tokens, experts, top_k, hidden, n)
             config = {key: chosen[str(tokens)][key] for key in SPACE}
             place = sorted(space, key=rough_of(shape, board)).index(config)
