@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from warpwatt.core.program import Immediate, Instruction, Program, Register, Uni
 from warpwatt.models.pipeline.arithmetic import fill_arithmetic
 from warpwatt.models.pipeline.codes import NO_SCOREBOARD, WARPGROUP_BOARD, Operation, Reason, SmPipe
 from warpwatt.models.pipeline.memory_pipe import fill_memory
-from warpwatt.models.pipeline.register_banks import count_bank_reads
 from warpwatt.models.pipeline.simulator import record_type
 from warpwatt.models.pipeline.tensor_memory import IN_TENSOR_MEMORY, fill_tensor_memory
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 INSTRUCTION_BYTES, CODE_LINE_BYTES = 16, 128
 _LOADS_IN_BULK = ("UTMALDG", "UBLKCP.S")
 """Copies that write shared memory, from which products of warp groups read."""
+_REGISTER = re.compile(r"R(\d+)$")
+_BANKED = (Unit.FP32, Unit.FP16, Unit.FP64, Unit.INT)
 
 
 def instruction_table(
@@ -89,7 +91,7 @@ def _at_any_clock(program: Program, board: Board) -> Records:
             fill_memory(instruction, machine, row)
         elif not _special(instruction, machine, row):
             fill_arithmetic(instruction, machine, row)
-    count_bank_reads(program.instructions, table)
+    _count_bank_reads(program.instructions, table)
     if any(i.opcode.startswith(_LOADS_IN_BULK) for i in program.instructions):
         groups = table["operation"] == Operation.WARPGROUP_MMA
         slower = table["tensor_cycles"][groups] * machine.values["group_beside_copies"]
@@ -152,3 +154,44 @@ def _awaited(instruction: Instruction) -> tuple[int, int]:
         elif isinstance(operand, Immediate):
             remaining = int(operand.value)
     return board, remaining
+
+
+# -- register banks -----------------------------------------------------------------------------------
+
+
+def _count_bank_reads(instructions: Sequence[Instruction], table: Records) -> None:
+    """Count the reads of both banks (even and odd registers) that the reuse cache does not save."""
+    kept: dict[int, str] = {}
+    for instruction in instructions:
+        sources = _sources(instruction)
+        if instruction.unit in _BANKED:
+            for slot, register in enumerate(sources):
+                if register is not None and kept.get(slot) != register.name:
+                    _read(register, table[instruction.index], wide=instruction.unit is Unit.FP64)
+        kept = {
+            slot: register.name
+            for slot, register in enumerate(sources)
+            if register is not None and "reuse" in register.modifiers
+        }
+
+
+def _sources(instruction: Instruction) -> tuple[Register | None, ...]:
+    """Return the register operands by source slot; None where a slot holds something else."""
+    values = [o for o in instruction.operands if not _is_predicate(o)]
+    return tuple(o if isinstance(o, Register) and _REGISTER.match(o.name) else None for o in values[1:4])
+
+
+def _is_predicate(operand: object) -> bool:
+    return (isinstance(operand, Register) and operand.name[:1] == "P") or (
+        isinstance(operand, Register) and operand.name[:2] == "UP"
+    )
+
+
+def _read(register: Register, row: np.void, *, wide: bool) -> None:
+    match = _REGISTER.match(register.name)
+    assert match is not None
+    if wide:
+        row["even_bank_reads"] += 1
+        row["odd_bank_reads"] += 1
+    else:
+        row["odd_bank_reads" if int(match[1]) % 2 else "even_bank_reads"] += 1
