@@ -28,6 +28,7 @@ from warpwatt.emulate.strategies import (
     attempt,
     count_with_assumptions,
 )
+from warpwatt.emulate.workload import STAND_IN
 from warpwatt.native.demangle import demangle
 from warpwatt.program.binding import bind
 from warpwatt.program.indices import with_likely_contents
@@ -43,8 +44,6 @@ KEEP_EXECUTIONS = "WARPWATT_KEEP_EXECUTIONS"
 """Variable of the environment; 0: nothing is kept on disk nor taken from there."""
 LEVELS = (Level.SASS, Level.PTX)
 """Levels in the order they are tried: the counts of machine code are the true ones."""
-STAND_IN = "machine code of a relative"
-"""Parameter of the assumption that another target's machine code does what the GPU's own does."""
 STAND_IN_SPREAD = 0.15
 """Standard deviation of the logarithm of the time that this may cost."""
 PTX_INSTEAD = "PTX for machine code"

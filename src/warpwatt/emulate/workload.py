@@ -42,6 +42,8 @@ from warpwatt.emulate.caches.curves import (
 from warpwatt.emulate.caches.policy import buffer_size, l1_capacity, policy
 from warpwatt.gpus.occupancy import occupancy
 
+STAND_IN = "machine code of a relative"
+"""Parameter of the assumption that another target's machine code does what the GPU's own does."""
 SECTOR = 32
 """Bytes of the smallest piece L1 asks L2 for."""
 REUSE_WINDOW = 8

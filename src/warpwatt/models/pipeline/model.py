@@ -15,9 +15,8 @@ from warpwatt.core.gpu import Clocks, clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.core.warps import Stall, WarpStates
-from warpwatt.emulate.analysis import STAND_IN
 from warpwatt.emulate.caches.code import is_cold
-from warpwatt.emulate.workload import OFF_CHIP
+from warpwatt.emulate.workload import OFF_CHIP, STAND_IN
 from warpwatt.gpus import default_clocks
 from warpwatt.models.clock_curve import ClockCurve, draw_curve
 from warpwatt.models.dram import slowdown, visit_bytes
