@@ -16,6 +16,7 @@ from warpwatt.frontend.disassembly import Disassembly, disassemble
 from warpwatt.frontend.load import load, load_kernel
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
+from warpwatt.isa.sass import lower
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,14 +168,26 @@ def test_targets_nvdisasm_does_not_know_are_warned_about():
     assert old.warnings == ("no SASS: nvdisasm does not know sm_61",)
 
 
-def test_without_nvdisasm_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_nvdisasm_there_is_the_machine_code_that_tables_have(
+    saxpy: Path, monkeypatch: pytest.MonkeyPatch
+):
     real = toolchain.installed()
     bare = Toolkit(real.version, real.root, nvcc=real.nvcc, ptxas=real.ptxas, nvrtc=real.nvrtc)
     monkeypatch.setattr(toolchain, "installed", lambda: bare)
     kernel = load_kernel(saxpy, "sm_90", name="total")
+    assert kernel.sass.instructions[-1].opcode == "EXIT"
+    assert kernel.warnings == ()
+
+
+def test_without_nvdisasm_and_tables_there_is_ptx_and_a_warning(saxpy: Path, monkeypatch: pytest.MonkeyPatch):
+    real = toolchain.installed()
+    bare = Toolkit(real.version, real.root, nvcc=real.nvcc, ptxas=real.ptxas, nvrtc=real.nvrtc)
+    monkeypatch.setattr(toolchain, "installed", lambda: bare)
+    monkeypatch.setattr(lower, "decode", lambda kernel, sm: None)
+    kernel = load_kernel(saxpy, "sm_86", name="total")
     assert kernel.sass is None
     assert any("nvdisasm is missing" in warning for warning in kernel.warnings)
-    assert load_kernel(saxpy, "sm_90", PTX_ONLY, "total").warnings == ()
+    assert load_kernel(saxpy, "sm_86", PTX_ONLY, "total").warnings == ()
 
 
 TEMPLATE = """

@@ -1,8 +1,7 @@
-"""SASS programs of a cubin through nvdisasm, run beside the other work and cached."""
+"""SASS programs of a cubin: by our tables or, where these do not suffice, through nvdisasm."""
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +18,7 @@ OLDEST_TARGET = 75
 
 @dataclass(eq=False)
 class Disassembly:
-    """The SASS of a cubin; nvdisasm (a third of a second) starts at once, its result is awaited when needed.
+    """The SASS of a cubin, read from its words; nvdisasm is asked for all of it where a word is not known.
 
     ``warnings`` says why there is no SASS where there is none. Empty ``cubin``: no SASS and no warning.
     """
@@ -28,56 +27,52 @@ class Disassembly:
     target: str
     options: CompileOptions
     warnings: tuple[str, ...] = ()
+    asked: bool = field(default=False, init=False)
+    """Whether nvdisasm, or what is kept of its answers, was needed."""
     _text: bytes | None = field(default=None, init=False, repr=False)
-    _worker: threading.Thread | None = field(default=None, init=False, repr=False)
-    _key: str = field(default="", init=False, repr=False)
     _programs: dict[str, Program] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.cubin or Level.SASS not in self.options.levels:
-            return
-        if target_number(self.target) < OLDEST_TARGET:
+            self.cubin = b""
+        elif target_number(self.target) < OLDEST_TARGET:
+            self.cubin = b""
             self._refuse(f"nvdisasm does not know {self.target}")
-            return
-        toolkit = toolchain.installed()
-        self._key = digest(b"nvdisasm -json", toolkit.version.encode(), self.cubin)
-        self._text = default_cache().get(self._key) if self.options.cached else None
-        if self._text is None:
-            self._worker = threading.Thread(target=self._run, daemon=True)
-            self._worker.start()
 
     def program(self, name: str) -> Program | None:
-        """Return a kernel's SASS; None, with a warning, where nvdisasm is missing or fails.
+        """Return a kernel's SASS; None, with a warning, where nvdisasm is needed, but missing, or fails.
 
         The first call translates only that kernel, a call for another one all of them.
         """
-        if self._worker is not None:
-            self._worker.join()
-        if self._text is None:
-            return None
-        if name not in self._programs:
-            self._translate(None if self._programs else name)
+        if self.cubin and name not in self._programs:
+            try:
+                self._translate(None if self._programs else name)
+            except (ParseError, ToolchainError) as error:
+                self.cubin = b""
+                self._refuse(error.message)
         return self._programs.get(name)
 
     def _translate(self, name: str | None) -> None:
         from warpwatt.isa import sass
 
-        try:
-            cubin = sass.read_cubin(self.cubin)
-            chosen = tuple(kernel for kernel in cubin.kernels if name in (None, kernel.name))
-            self._programs |= sass.programs(replace(cubin, kernels=chosen), self._text or b"")
-        except (ParseError, ToolchainError) as error:
-            self._text = None
-            self._refuse(error.message)
+        cubin = sass.read_cubin(self.cubin)
+        chosen = tuple(kernel for kernel in cubin.kernels if name in (None, kernel.name))
+        self._programs |= sass.known_programs(replace(cubin, kernels=chosen))
+        if unknown := tuple(kernel for kernel in chosen if kernel.name not in self._programs):
+            self._programs |= sass.programs(replace(cubin, kernels=unknown), self._listing())
 
-    def _run(self) -> None:
-        try:
-            self._text = disassemble(self.cubin, toolchain.installed().require("nvdisasm"), self.options)
-        except ToolchainError as error:
-            self._refuse(error.message)
-            return
-        if self.options.cached:
-            default_cache().put(self._key, self._text)
+    def _listing(self) -> bytes:
+        """Return what nvdisasm prints for the cubin, or printed for the same one before."""
+        self.asked = True
+        if self._text is None:
+            toolkit = toolchain.installed()
+            key = digest(b"nvdisasm -json", toolkit.version.encode(), self.cubin)
+            self._text = default_cache().get(key) if self.options.cached else None
+            if self._text is None:
+                self._text = disassemble(self.cubin, toolkit.require("nvdisasm"), self.options)
+                if self.options.cached:
+                    default_cache().put(key, self._text)
+        return self._text
 
     def _refuse(self, reason: str) -> None:
         self.warnings = (*self.warnings, f"no SASS: {reason}")

@@ -52,6 +52,7 @@ def examine() -> tuple[Check, ...]:
         Check("WarpWatt", Status.GOOD, __version__),
         _python(),
         *(_tool(toolkit, name) for name in ("nvcc", "ptxas", "nvrtc", "nvdisasm", "cuobjdump")),
+        _machine_code(),
         _header(toolkit, "cuda_runtime.h", "cuda_runtime.h"),
         _header(toolkit, "cccl", "cuda/std/cstdint"),
         _host_compiler(),
@@ -93,6 +94,13 @@ def _tool(toolkit: Toolkit, name: str) -> Check:
     if not version:
         return Check(name, Status.MISSING, "does not run", install_command("--force-reinstall", WHEELS[name]))
     return Check(name, Status.GOOD, version)
+
+
+def _machine_code() -> Check:
+    from warpwatt.isa.sass.decoding.encodings import TABLES
+
+    targets = ", ".join(f"sm_{sm}" for sm in sorted(TABLES))
+    return Check("machine code", Status.GOOD, f"read without nvdisasm, known forms, for {targets}")
 
 
 def _header(toolkit: Toolkit, name: str, file: str) -> Check:

@@ -38,6 +38,11 @@ class Compiled:
     def programs(self) -> Mapping[str, Program]:
         return _programs(self.file)
 
+    @property
+    def listing(self) -> str:
+        """What nvdisasm prints."""
+        return _listing(self.file)
+
 
 @cache
 def _read(file: Path) -> Cubin:
@@ -46,7 +51,12 @@ def _read(file: Path) -> Cubin:
 
 @cache
 def _programs(file: Path) -> Mapping[str, Program]:
-    return programs(_read(file), run("nvdisasm", "-json", file, cwd=file.parent))
+    return programs(_read(file), _listing(file))
+
+
+@cache
+def _listing(file: Path) -> str:
+    return run("nvdisasm", "-json", file, cwd=file.parent)
 
 
 def run(tool: str, *arguments: str | Path, cwd: Path) -> str:

@@ -1,11 +1,12 @@
-"""SASS: cubin contents, nvdisasm's listing with control codes, opcode table, translation into a Program.
+"""SASS: cubin contents, decoding and nvdisasm's listing, control codes, opcodes, translation into a Program.
 
 Public names: ``read_cubin(data) -> Cubin`` (one ``CubinKernel`` per entry: resources, code bytes, source
-lines), ``programs(cubin, text) -> Mapping[str, Program]``, ``decode_control(word) -> ControlCode``.
+lines), ``known_programs(cubin) -> Mapping[str, Program]`` without nvdisasm, ``programs(cubin, text) ->
+Mapping[str, Program]`` from what it prints, ``decode_control(word) -> ControlCode``.
 """
 
 from warpwatt.isa.sass.cubin import Cubin, CubinKernel, read_cubin
 from warpwatt.isa.sass.listing import decode_control
-from warpwatt.isa.sass.lower import programs
+from warpwatt.isa.sass.lower import known_programs, programs
 
-__all__ = ["Cubin", "CubinKernel", "decode_control", "programs", "read_cubin"]
+__all__ = ["Cubin", "CubinKernel", "decode_control", "known_programs", "programs", "read_cubin"]

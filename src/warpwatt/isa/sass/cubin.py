@@ -58,6 +58,8 @@ class CubinKernel:
         Source line of each instruction (empty without ``-lineinfo``).
     image
         Constant banks, variables and shared memory that the code expects.
+    relocated
+        Whether the code holds addresses that are filled in when it is linked or loaded.
     """
 
     name: str
@@ -69,6 +71,7 @@ class CubinKernel:
     branches: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     lines: LineTable = field(default_factory=LineTable)
     image: Image = field(default_factory=Image)
+    relocated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,7 @@ def _kernel(elf: Elf, index: int, symbol: Symbol, sm: int, lines: dict[int, Line
         indirect_targets(info),
         lines.get(symbol.section, LineTable()),
         memory,
+        bool(elf.relocations(text.name)),
     )
 
 

@@ -23,6 +23,7 @@ from warpwatt.core.program import (
     Unit,
 )
 from warpwatt.isa.sass.cubin import Cubin, CubinKernel
+from warpwatt.isa.sass.decoding import decode
 from warpwatt.isa.sass.listing import Line, decode_control, read_listing
 from warpwatt.isa.sass.opcodes import Opcode, lookup, tile
 from warpwatt.isa.sass.operands import parse_operands
@@ -73,6 +74,13 @@ def programs(cubin: Cubin, text: str | bytes) -> Mapping[str, Program]:
     return {
         kernel.name: _program(kernel, listing.get(kernel.name, ()), cubin.target) for kernel in cubin.kernels
     }
+
+
+def known_programs(cubin: Cubin) -> Mapping[str, Program]:
+    """Return the programs of those kernels whose machine code is read without nvdisasm: the same programs."""
+    sm = int(cubin.target.removeprefix("sm_"))
+    read = [(kernel, decode(kernel, sm)) for kernel in cubin.kernels]
+    return {k.name: _program(k, lines, cubin.target) for k, lines in read if lines is not None}
 
 
 def _program(kernel: CubinKernel, lines: tuple[Line, ...], target: str) -> Program:
