@@ -49,8 +49,9 @@ The kernel is SGLang's (and vLLM's) fused mixture of experts, from its own file 
 first product (gate and up). Measured are the near-best rows of searches (zksainx/pipeweave, 55e0317): of
 {shapes} shapes a board, every ninth in order of tokens, experts and widths, its fastest row. Tokens are
 dealt to experts in turn, L2 is warm, the grid is what the project launches. Boards: the 80 GB A100
-(weight-bound rows read up to 1.9 TB/s) and the H800 SXM (3.2 TB/s). No constant of the models was fitted
-to these rows; these faults were found with them:
+(weight-bound rows read up to 1.9 TB/s) and the H800 SXM (3.2 TB/s). Constants that were chosen while looking
+at rows of these boards: how far apart blocks start (0.5 of a turn, three rows of the H800), from which work on
+a block counts as idle (a tenth). These faults were found with them:
 
 - blocks for which there is no work, as the router's arrays are made for the worst case, counted as
   working ones (A100, 64 tokens, 60 experts: 644 µs, then 432; measured 414), and did so still where they
@@ -83,7 +84,7 @@ SHARE = 20
 """The first twentieth of the rough order counts as its head."""
 PUBLISHED = {**BOARDS, "H100": "h100-sxm"}
 MODELS = {
-    "E=64,N=1280,device_name=NVIDIA_A100-SXM4-80GB.json": ("A100", 4096, 6, (16, 1024)),
+    "E=64,N=1280,device_name=NVIDIA_A100-SXM4-80GB.json": ("A100", 4096, 6, (16,)),
     "E=8,N=3584,device_name=NVIDIA_H100_80GB_HBM3.json": ("H100", 4096, 2, (16,)),
 }
 """Published files of vLLM 0.9.0 (Apache-2.0): board, hidden width, experts per token, tokens looked at."""
@@ -93,11 +94,12 @@ ROUGH_WORDS = """\
 `tune` sorts the whole space of vLLM's search by what bounds a step of the loop, at {micro:.0f} µs of CPU a
 configuration. Where the near-best rows of the measured searches stand in it, of all shapes of both boards;
 its head are the first {share} of {space} configurations. The order was made while looking at these lists and
-at the four choices below; no other board's were seen."""
+at four choices, two of them below; no other board's were seen."""
 PUBLISHED_WORDS = """\
 *Loss*: how much longer the published configuration is predicted to take than the best that `tune` finds with
 its {budget} predictions (below 0: the published one is better); *surely*: the probability that ours is
-faster; *sure*: that ours beats the next of the {budget}; CPU seconds are those of the whole search."""
+faster; *sure*: that ours beats the next of the {budget}; CPU seconds are those of the whole search. Those for
+1,024 tokens are not shown: one configuration of the A100's, whose products the emulator computes, took minutes."""
 RANK_WORDS = """\
 The fastest measured row of {shapes} shapes, each beside {drawn} configurations drawn from vLLM's space: these
 were in the measured search and did not get into its best hundredth. Probabilities are those of `warpwatt
