@@ -22,7 +22,7 @@ Compute measured there: the first two launches of each kernel, caches flushed, b
 the programs is looked at whose name's SHA-256 begins with an even digit; the others are kept back. Of ours,
 those whose second digit is 0, 1 or 2 are the **test**: nobody looks at their single errors. The others are
 development data: the causes of large errors are looked for in them, and some constants were chosen on them
-(the cost of stores that fill part of a sector; the widths of intervals).
+(the cost of stores that fill part of a sector, what a flush leaves dirty in L2, the widths of intervals).
 
 Compiled by {compilers}; the measured ones by clang 18 and ptxas 12.6.
 A program is ended once all measured launches were asked for, or after {limit:.0f} s of its own CPU time, or
