@@ -50,8 +50,8 @@ first product (gate and up). Measured are the near-best rows of searches (zksain
 {shapes} shapes a board, every ninth in order of tokens, experts and widths, its fastest row. Tokens are
 dealt to experts in turn, L2 is warm, the grid is what the project launches. Boards: the 80 GB A100
 (weight-bound rows read up to 1.9 TB/s) and the H800 SXM (3.2 TB/s). Constants that were chosen while looking
-at rows of these boards: how far apart blocks start (0.5 of a turn, three rows of the H800), from which work on
-a block counts as idle (a tenth). These faults were found with them:
+at rows of these boards: how far apart blocks start (0.5 of a turn, three rows of the H800), from which work
+on a block counts as idle (a tenth). These faults were found with them:
 
 - blocks for which there is no work, as the router's arrays are made for the worst case, counted as
   working ones (A100, 64 tokens, 60 experts: 644 µs, then 432; measured 414), and did so still where they
@@ -99,7 +99,7 @@ PUBLISHED_WORDS = """\
 *Loss*: how much longer the published configuration is predicted to take than the best that `tune` finds with
 its {budget} predictions (below 0: the published one is better); *surely*: the probability that ours is
 faster; *sure*: that ours beats the next of the {budget}; CPU seconds are those of the whole search. Those for
-1,024 tokens are not shown: one configuration of the A100's, whose products the emulator computes, took minutes."""
+1,024 tokens are not shown: one configuration of the A100's, whose products are computed, took minutes."""
 RANK_WORDS = """\
 The fastest measured row of {shapes} shapes, each beside {drawn} configurations drawn from vLLM's space: these
 were in the measured search and did not get into its best hundredth. Probabilities are those of `warpwatt
