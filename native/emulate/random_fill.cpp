@@ -50,7 +50,8 @@ constexpr ShortFloat short_float(ElementType type) {
 // The bits of `number` / 2^(fraction + 1), which the type represents exactly, as a normal number.
 constexpr std::uint16_t fraction_of_one(ShortFloat type, std::uint64_t number) {
     if (number == 0) return 0;
-    const int width = static_cast<int>(std::bit_width(number)), exponent = width - type.fraction - 2 + type.bias;
+    const int width = static_cast<int>(std::bit_width(number)),
+              exponent = width - type.fraction - 2 + type.bias;
     const std::uint64_t leading = number << (type.fraction + 1 - width);  // its highest one at `fraction`
     return static_cast<std::uint16_t>((exponent << type.fraction) + (leading - (1 << type.fraction)));
 }
