@@ -12,7 +12,8 @@ from warpwatt.core.arguments import Argument, Buffer, DType, Scalar
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Flow, Level
-from warpwatt.emulate.analysis import PTX_INSTEAD, STAND_IN, analyse_launch
+from warpwatt.emulate.analysis import PTX_INSTEAD, analyse_launch
+from warpwatt.emulate.workload import STAND_IN
 from warpwatt.frontend.load import load_kernel
 from warpwatt.gpus import find
 from warpwatt.models.registry import DEFAULT_TIME
