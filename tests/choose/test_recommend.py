@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.sweep.sweeps import LAUNCH, small_sweep
-from warpwatt.choose.recommend import MOST_RISK, TIE, choices, recommend
+from warpwatt.choose.recommend import MOST_RISK, TIE, TOLERANCE, choices, recommend
 from warpwatt.core.errors import InputError
 from warpwatt.gpus import find, find_many
 from warpwatt.sweep.clocks import Asked, candidates, offered_clocks, parse_range
@@ -33,7 +33,8 @@ def test_nothing_allowed_is_better(clocks, goal):
     sweep, rows = clocks
     for limit in (None, 0.0, 0.05, 0.5):
         (found,) = recommend(sweep, rows, goal, limit)
-        allowed = [r for r in rows if limit is None or r.time.value <= rows[0].time.value * (1 + limit)]
+        most_time = float("inf") if limit is None else rows[0].time.value * (1 + limit + TOLERANCE)
+        allowed = [r for r in rows if r.time.value <= most_time]
         assert found.baseline == rows[0]
         most = min(objective(row, goal) for row in allowed) * (1 + (0 if goal == "time" else TIE) + 1e-9)
         assert objective(found.chosen, goal) <= most

@@ -86,11 +86,11 @@ void pages_are_made_before_the_first_access() {
 
 std::int64_t asked_for;  // address that Python is asked for the page of
 
-void pages_that_are_not_random_are_made_in_python() {
+void pages_of_unknown_kinds_are_made_in_python() {
     TestMachine test;
     std::array<unsigned char, 16> made{};
     test.flags[kBufferSlot] = made.data();
-    test.kinds[kBufferSlot] = 2 << 8 | static_cast<int>(ElementType::kI32);
+    test.kinds[kBufferSlot] = 9 << 8 | static_cast<int>(ElementType::kI32);
     test.machine.global.make_pages = [](std::int64_t address, std::int64_t bytes) {
         asked_for = address;
         return bytes;
@@ -110,6 +110,6 @@ int main() {
     a_fault_outside_global_memory_names_the_window();
     each_lane_has_its_own_local_memory();
     pages_are_made_before_the_first_access();
-    pages_that_are_not_random_are_made_in_python();
+    pages_of_unknown_kinds_are_made_in_python();
     return warpwatt::test::failures();
 }

@@ -34,8 +34,8 @@ public:
             kSharedBytes,         local.data(),        kLocalBytes,  kLocalBytes,   &special};
         bases[kBufferSlot] = buffer.data();
         sizes[kBufferSlot] = kBufferBytes;
-        machine.global = {bases.data(), sizes.data(), flags.data(), kinds.data(), keys.data(),
-                          nullptr,      nullptr,      nullptr,      nullptr,      0};
+        machine.global = {bases.data(),   sizes.data(), flags.data(), kinds.data(), keys.data(),
+                          factors.data(), nullptr,      nullptr,      nullptr,      0};
         banks.fill(constants.data());
         bank_sizes[kParameterBank] = bank_sizes[kConstantBank] = constants.size();
         machine.constant = {banks.data(), bank_sizes.data()};
@@ -89,6 +89,7 @@ public:
     std::array<unsigned char*, kSlots> bases{}, flags{};
     std::array<std::int64_t, kSlots> sizes{}, kinds{};
     std::array<std::uint64_t, kSlots> keys{};
+    std::array<double, kSlots> factors{};
     std::array<unsigned char*, 32> banks{};
     std::array<std::int64_t, 32> bank_sizes{};
     SpecialRegisters special{};

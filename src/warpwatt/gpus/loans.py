@@ -66,7 +66,7 @@ def unmeasured(gpu: Gpu) -> str:
     """Return the bandwidths that nobody measured on a GPU or its relatives, in words; empty if none.
 
     >>> unmeasured(find("rtx 5090")), unmeasured(find("h200"))
-    ('L2 bandwidth, DRAM bandwidth', '')
+    ('L2 bandwidth', '')
     """
     return ", ".join(
         _words(field) for field in ("l2_bandwidth", "dram_bandwidth") if getattr(gpu.memory, field) is None

@@ -79,7 +79,7 @@ def written_back(written: float, moved: float, rules: Policy) -> WrittenBack:
     >>> from warpwatt.gpus import find
     >>> rules = policy(find("rtx3080"))
     >>> [round(written_back(0.0, moved, rules).before / 1e6, 1) for moved in (1e6, 2e6, 3e6, 1e7)]
-    [0.0, 0.2, 0.6, 1.9]
+    [0.0, 0.1, 0.4, 1.9]
     """
     found, limit = rules.left_by_flush, rules.dirty_limit
     exchanged = -math.expm1(-((moved / (rules.exchange * rules.l2_bytes)) ** 3))
