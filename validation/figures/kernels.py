@@ -105,7 +105,7 @@ def answer(row: dict[str, Any], folder: Path) -> dict[str, Any]:
             launch
         )
     except WarpWattError as error:
-        return {"error": " ".join(str(error).split())[:160]}
+        return {"error": " ".join(str(error).replace(f"{folder}/", "").split())[:160]}
     return {"time": p.time.value, "low": p.time.low, "high": p.time.high, "limit": p.timing.bottleneck}
 
 
