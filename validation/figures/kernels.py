@@ -30,7 +30,8 @@ from warpwatt.request.session import Session
 HEAD = """\
 # Published figures of kernels
 
-Written by `python -m validation.figures.kernels` on {date} at commit {commit}; do not edit.
+Written by `python -m validation.figures.kernels` on {date} at commit {commit}; do not edit. Rows that the
+journal held are of earlier commits.
 
 Kernels of public repositories from their own files, predicted as a user would (`kernels.toml` says which
 launch), beside what their authors published of them. Nothing was fitted to these figures, but that the
