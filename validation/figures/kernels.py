@@ -35,10 +35,11 @@ journal held are of earlier commits.
 
 Kernels of public repositories from their own files, predicted as a user would (`kernels.toml` says which
 launch), beside what their authors published of them. Nothing was fitted to these figures, but that the
-rates of block dispatch are chosen on gpu-stream's *init* among others. At which clock and power limit a
-board ran is hardly ever said, nor which compiler made the code; some figures are of a single run. One
-error per kernel and board, the mean over its shapes. *Ratio*: predicted by published time; *held*:
-shares of figures in the interval.
+rates of block dispatch are chosen on gpu-stream's *init* among others, and that the clock of an RTX 5090
+was looked up (in products of matrices that others measured) when its first rows here were a fifth too
+slow. At which clock and power limit a board ran is hardly ever said, nor which compiler made the code;
+some figures are of a single run. One error per kernel and board, the mean over its shapes. *Ratio*:
+predicted by published time; *held*: shares of figures in the interval.
 
 | repository | board | kernels | mean error | median | within 30 % | held | mean ratio | order |
 |---|---|--:|--:|--:|--:|--:|--:|--:|
