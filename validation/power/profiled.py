@@ -22,6 +22,7 @@ from validation import ROOT
 from validation.power.cases import OLDER, power_cases
 from validation.power.judge import die, fit_shared, same_program, with_fit
 from validation.power.models_page import commit
+from warpwatt.choose.margin import slowdown_margin
 from warpwatt.choose.recommend import TIE
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.launch import Dim3, Launch
@@ -102,12 +103,13 @@ then over programs. Seconds are as measured. One launch: the highest clocks are 
 
 Regret: joules (joules × seconds) at the clock with the least predicted ones over the least measured, less 1,
 in percent (mean over programs, largest in brackets). The seconds behind the advice are the time model's, and
-with the advice "seconds measured" the data's; watts are those in these seconds. Of clocks that are predicted
-to cost within 2 % of the least, the highest is advised, as `recommend` does. Within 10 % more time: predicted
-for the choice, measured for the best; what takes longer than that is no choice for either. No advice: the
-clocks nearest to those that the board runs at by itself; maximum: the highest. SM clocks at the board's own
-memory clock, which is what `recommend` chooses among; with memory clocks too, those of the GTX 980 go down to
-a seventh of its own."""
+with the advice "seconds measured" the data's; watts are those in these seconds. Time at lower clocks counts
+with `recommend`'s margin (`choose/margin.py`) but in the columns "no margin" and "seconds measured".
+Of clocks predicted to cost within 2 % of the least, the highest is advised, as `recommend` does. Within 10 %
+more time: predicted for the choice, measured for the best; what takes longer than that is no choice for
+either. No advice: the clocks nearest to those that the board runs at by itself; maximum: the highest. SM
+clocks at the board's own memory clock, which is what `recommend` chooses among; with memory clocks too, those
+of the GTX 980 go down to a seventh of its own."""
 
 
 SCATTER = """
@@ -185,12 +187,15 @@ def judged(
             said = {case: _said(case, known, seen) for case in ordered}
             errors[setting][key] = [said[c].value / c.measured.watts - 1 for c in unseen]
             predicted = {c: (_predicted_seconds(c), _before(c, known, seen)) for c in ordered}
+            careful = _with_margins(predicted, ordered)
             timed = {c: (c.measured.seconds, said[c].value) for c in ordered}
             for goal in GOALS:
                 choice = ordered if "memory" in goal else _offered(ordered)
                 by_goal = regrets[goal]
-                by_goal[setting][key] = [_regret(goal, _advised(goal, predicted, choice), choice)]
+                by_goal[setting][key] = [_regret(goal, _advised(goal, careful, choice), choice)]
                 if not seen:
+                    bold = _advised(goal, predicted, choice)
+                    by_goal["no margin"][key] = [_regret(goal, bold, choice)]
                     by_goal["seconds measured"][key] = [_regret(goal, _advised(goal, timed, choice), choice)]
                     by_goal["no advice"][key] = [_regret(goal, _usual(choice), choice)]
                     by_goal["maximum"][key] = [_regret(goal, choice[-1], choice)]
@@ -212,10 +217,15 @@ def _least(
     goal: str, points: Mapping[PowerCase, tuple[float, float]], choice: Sequence[PowerCase]
 ) -> PowerCase:
     """Return the case with the least of what is judged, of those that are quick enough."""
+    return min(_quick(goal, points, choice), key=lambda case: GOALS[goal](*points[case]))
+
+
+def _quick(
+    goal: str, points: Mapping[PowerCase, tuple[float, float]], choice: Sequence[PowerCase]
+) -> list[PowerCase]:
+    """Return the cases that do not take too long."""
     limit = SLOWER * points[choice[-1]][0] if "within" in goal else math.inf
-    allowed = [case for case in choice if points[case][0] <= limit * (1 + 1e-9)]
-    cost = {case: GOALS[goal](*points[case]) for case in allowed}
-    return min(allowed, key=cost.__getitem__)
+    return [case for case in choice if points[case][0] <= limit * (1 + 1e-9)]
 
 
 def _advised(
@@ -224,10 +234,24 @@ def _advised(
     """Return what is advised: the highest clocks of those that cost about as little as the least."""
     best = _least(goal, points, choice)
     most = GOALS[goal](*points[best]) * (1 + TIE)
-    limit = SLOWER * points[choice[-1]][0] if "within" in goal else math.inf
-    own = [c for c in choice if c.measured.clocks.memory == best.measured.clocks.memory]
-    ties = [c for c in own if GOALS[goal](*points[c]) <= most and points[c][0] <= limit * (1 + 1e-9)]
+    own = [c for c in _quick(goal, points, choice) if c.measured.clocks.memory == best.measured.clocks.memory]
+    ties = [c for c in own if GOALS[goal](*points[c]) <= most]
     return max(ties, key=lambda case: case.measured.clocks.sm)
+
+
+def _with_margins(
+    points: Mapping[PowerCase, tuple[float, float]], sweep: Sequence[PowerCase]
+) -> dict[PowerCase, tuple[float, float]]:
+    """Return seconds and watts with the margin of time at lower clocks that ``recommend`` allows for."""
+    tops: dict[float, tuple[float, float]] = {}
+    for case in sweep:
+        clocks = case.measured.clocks
+        tops[clocks.memory] = max(tops.get(clocks.memory, (0.0, 0.0)), (clocks.sm, points[case][0]))
+    found = {}
+    for case in sweep:
+        (seconds, watts), clocks = points[case], case.measured.clocks
+        found[case] = seconds * slowdown_margin((clocks.sm, seconds), tops[clocks.memory]), watts
+    return found
 
 
 def _regret(goal: str, chosen: PowerCase, choice: Sequence[PowerCase]) -> float:

@@ -3,16 +3,18 @@
 Savings are taken draw by draw between two points that share their parameter draws: what is uncertain about
 both alike cancels. How much energy a lower clock saves hangs on the voltage there. Where nobody read it from
 boards of the chip, a point is judged by the upper end of its interval, which holds a voltage that hardly
-falls; and a point that is likely enough to cost more is not advised.
+falls; and a point that is likely enough to cost more is not advised. Time at lower clocks counts with a
+margin (:mod:`~warpwatt.choose.margin`).
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warpwatt.choose.margin import slowdown_margin
 from warpwatt.choose.odds import OWN_SPREAD, probability_smaller
 from warpwatt.core.estimate import Estimate
 from warpwatt.models.component.voltage import chip_voltage
@@ -135,21 +137,48 @@ def _best(rows: Sequence[Row], goal: str, max_slowdown: float | None, read: bool
     baseline = min(rows, key=lambda row: row.number)
     if baseline.time is None:
         return None
-    limit = float("inf") if max_slowdown is None else baseline.time.value * (1 + max_slowdown + TOLERANCE)
+    margins = _margins([row for row in rows if row.time is not None])
+    most = float("inf") if max_slowdown is None else _with_margin(baseline, margins) * (1 + max_slowdown)
     allowed = [
         row
         for row in rows
-        if row.time is not None and row.time.value <= limit and not (row.clocks_fixed and row.at_power_limit)
+        if row.time is not None
+        and _with_margin(row, margins) <= most * (1 + TOLERANCE)
+        and not (row.clocks_fixed and row.at_power_limit)
     ]
     choice = [baseline, *allowed]
+    if goal == "time":
+        return baseline, least(choice, goal)
     sure = read or not any(row.clocks_fixed for row in allowed)
-    judge = objective if sure else _at_most
+    judge, power = objective if sure else _at_most, {"energy": 1, "edp": 2}[goal]
 
     def cost(row: Row) -> float:
-        return judge(row, goal)
+        return judge(row, goal) * margins[row.number] ** power
 
-    best = least(choice, goal) if sure else min(choice, key=cost)
-    return baseline, best if goal == "time" else _highest(best, choice, cost)
+    return baseline, _highest(min(choice, key=cost), choice, cost)
+
+
+def _margins(rows: Sequence[Row]) -> dict[int, float]:
+    """Return row to the factor by which it may take longer, seen from the highest SM clock of its like."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((*_configuration(row), row.memory_clock), []).append(row)
+    found = {}
+    for own in groups.values():
+        top = _point(max(own, key=lambda row: row.sm_clock or 0.0))
+        found.update({row.number: slowdown_margin(_point(row), top) for row in own})
+    return found
+
+
+def _point(row: Row) -> tuple[float, float]:
+    """Return SM clock in hertz and seconds of a row that has a result."""
+    assert row.sm_clock is not None
+    assert row.time is not None
+    return row.sm_clock, row.time.value
+
+
+def _with_margin(row: Row, margins: Mapping[int, float]) -> float:
+    return _point(row)[1] * margins[row.number]
 
 
 def _highest(best: Row, choice: Sequence[Row], cost: Callable[[Row], float]) -> Row:
