@@ -60,7 +60,7 @@ def test_help_of_a_verb_loads_click_alone(verb):
     [
         (["--version"], {"click"}, 80),
         (["--help"], {"click"}, 130),
-        (["models"], {"click", "numpy"}, 400),
+        (["models"], {"click", "numpy", "platformdirs"}, 400),
         (["gpus"], {"click", "platformdirs", *SHOW}, 200),
         (["gpus", "show", "h200"], {"click", "platformdirs", *SHOW}, 200),
         (["doctor"], {"click", "platformdirs"}, 160),

@@ -5,17 +5,19 @@ Verbs are loaded when they are named; nothing heavy is imported here.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 
 import click
 
-from warpwatt.commands.kept import keeping_answer, repeat_answer
+from warpwatt.commands.kept import HELP, keeping_answer, repeat_answer
 from warpwatt.commands.progress import show_steps
 from warpwatt.core.errors import InputError, UsageError, WarpWattError
 from warpwatt.core.version import __version__
@@ -57,6 +59,8 @@ SETTABLE = (
     "sweep", "recommend",
 )  # fmt: skip
 """Verbs that take what the project's ``pyproject.toml`` says."""
+COMPUTING = (*SETTABLE, "check", "gpus", "models")
+"""Verbs that load much and end soon."""
 VARYING = ("sweep", "recommend")
 """Verbs that compare clocks, and are not to be held to one."""
 INTERRUPTED = 130
@@ -121,14 +125,24 @@ def app(ctx: click.Context) -> None:
     ctx.meta[FILE] = project.file
 
 
+def _starting(words: Sequence[str]) -> AbstractContextManager[None]:
+    """Return the context in which a verb that computes takes from disk what every start would make anew."""
+    if not words or words[0] not in COMPUTING or words[-1] in HELP:
+        return nullcontext()
+    from warpwatt.storage.start import keeping_start
+
+    return keeping_start(words[0])
+
+
 def main() -> None:
     """Run the command line and end the process with the right exit code."""
     gc.set_threshold(500_000)  # a short process that mostly loads code: collecting costs a tenth of it
+    atexit.register(gc.freeze)  # and collecting what the end of the process frees as much
     words = sys.argv[1:]
     try:
         if repeat_answer(words):
             return
-        with show_steps(), keeping_answer(words):
+        with show_steps(), keeping_answer(words), _starting(words):
             app.main(standalone_mode=True)
     except WarpWattError as error:
         report(error)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.emulate.layout import ARENA_SLOT, FIRST_BUFFER_SLOT, SHARED_SLOT, SLOT_BITS
 from warpwatt.emulate.memory import OFFSET_MASK, DeviceMemory
 
@@ -143,7 +144,7 @@ class ArenaMemory(DeviceMemory):
         Those in none keep their offset in the arena; a start is rounded down to as many bytes.
         """
         rows = self.table.find(addresses, bytes_)
-        present = np.unique(rows)
+        present = unique(rows)
         slots = np.array([self._slot(int(row)) for row in present], np.int64)
         starts = np.array([self.table.rows[row].address if row >= 0 else ARENA for row in present], np.int64)
         starts, at = starts & -bytes_, np.searchsorted(present, rows)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.core.blocks import BlockClasses
 from warpwatt.emulate.sampling import INSIDE, WITH_NEIGHBOURS, Sample, beside, sample, stratum_of
 from warpwatt.program.block_work import BlockWork
@@ -66,7 +67,7 @@ def sample_by_work(grid: Dim3, work: BlockWork | None, *, anywhere: bool = False
 def block_classes(work: BlockWork) -> tuple[BlockClass, ...]:
     """Return the classes of a grid's blocks, those with the most work first."""
     found = []
-    for path in np.unique(work.paths):
+    for path in unique(work.paths):
         places = np.flatnonzero(work.paths == path)
         found += [_class(work, part) for part in _bins(work, places)]
     found.sort(key=lambda c: -c.total)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpwatt.core.arguments import Buffer, DType, Fill
+from warpwatt.core.arrays import unique
 from warpwatt.core.errors import InputError, LaunchError
 from warpwatt.emulate import fills
 from warpwatt.emulate.device_heap import HEAP_BYTES, DeviceHeap
@@ -261,7 +262,7 @@ class DeviceMemory:
         if flags is None:
             return
         pages = (addresses & OFFSET_MASK) >> PAGE_BITS
-        for page in np.unique(pages[flags[pages] == 0]).tolist():
+        for page in unique(pages[flags[pages] == 0]).tolist():
             self.touch((slot << SLOT_BITS) + (page << PAGE_BITS), size)
 
     def _make(self, slot: int, first: int, stop: int) -> None:

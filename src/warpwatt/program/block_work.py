@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import WARP_SIZE, Dim3, Launch
 from warpwatt.program.arithmetic import SCALAR, most_of_lanes
@@ -173,7 +174,7 @@ def _numbered(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
 def _threads(launch: Launch, blocks: NDArray[np.int64], weights: NDArray[np.float64]) -> WarpSample:
     """Return the blocks with a few threads of each."""
     last = launch.warps_per_block - 1
-    warps = np.unique([0, last // 2, last][:WARPS])
+    warps = unique([0, last // 2, last][:WARPS])
     lanes = corner_lanes(launch.block)
     thread = warps[None, :, None] * WARP_SIZE + lanes
     grid, block = launch.grid, launch.block
@@ -209,7 +210,7 @@ def corner_lanes(block: Dim3) -> NDArray[np.int64]:
     ends, size = np.zeros(1, np.int64), 1
     for extent in (block.x, block.y, block.z):
         along = max(1, min(extent, WARP_SIZE // size))
-        ends = np.unique(np.concatenate([ends, ends + (along - 1) * size]))
+        ends = unique(np.concatenate([ends, ends + (along - 1) * size]))
         size *= along
     return ends
 

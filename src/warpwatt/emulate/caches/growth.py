@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.core.launch import Dim3
 from warpwatt.core.reuse import Growth, Lag, LineStream
 from warpwatt.emulate.caches.lags import lags, near, pattern
@@ -305,7 +306,7 @@ def _only_left_out(
     if blocks.weights[ordinals][on_line].sum() < FITTING * blocks.weights[ordinals].sum():
         return False
     relative = [sectors[ordinal] - by for ordinal, by in zip(ordinals, moved, strict=True)]
-    known = np.unique(np.rint(np.concatenate([relative[k] for k in np.flatnonzero(on_line)])))
+    known = unique(np.rint(np.concatenate([relative[k] for k in np.flatnonzero(on_line)])))
     others = np.concatenate([relative[k] for k in np.flatnonzero(~on_line)] or [known[:1]])
     return bool(len(others)) and bool((near(known.astype(np.int64), others)[1] <= 1.0).mean() >= SATURATED)
 

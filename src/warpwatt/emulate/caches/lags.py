@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Lag
 
 if TYPE_CHECKING:
@@ -226,11 +227,11 @@ def _segments(lag: NDArray[np.int64], extent: int) -> tuple[NDArray[np.float64],
     >>> _segments(np.array([2, -2]), 10)
     (array([0. , 1. , 2. , 4.5, 7. , 8. , 9. ]), array([1., 1., 1., 4., 1., 1., 1.]))
     """
-    lag = np.unique(lag)
+    lag = unique(lag)
     if len(lag) > MOST_ENDS:
         lag = lag[np.linspace(0, len(lag) - 1, MOST_ENDS).astype(int)]
     begins = np.concatenate([lag, lag + 1, extent - 1 + lag, extent + lag, [0, 1, extent - 1, extent]])
-    ends = np.unique(begins[(begins >= 0) & (begins <= extent)])
+    ends = unique(begins[(begins >= 0) & (begins <= extent)])
     return (ends[:-1] + ends[1:] - 1) / 2, np.diff(ends).astype(float)
 
 

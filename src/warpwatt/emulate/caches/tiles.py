@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
 from warpwatt.emulate.caches.sets import distinct
@@ -65,7 +66,7 @@ def with_tiles(
     """
     found = list(growths)
     reading = [_touches(touched, found[k]) for k in unknown]
-    centre = int(np.median(blocks.numbers[np.unique(np.concatenate([ordinals for ordinals, _ in reading]))]))
+    centre = int(np.median(blocks.numbers[unique(np.concatenate([ordinals for ordinals, _ in reading]))]))
     numbers = _looked_at(blocks, centre)
     trace = begin(numbers.tolist(), [found[k].instructions for k in unknown])
     begun = line_stream(trace, (len(trace.access_start) - 1) // len(numbers), program, None)
@@ -114,7 +115,7 @@ def _with_lags(
 def _distinct_blocks(begun: Touches, sampled: NDArray[np.bool_]) -> float:
     """Return how many blocks' worth of different memory the blocks in a row touch: the grid no less."""
     ordinals, sectors = begun[0][~sampled], begun[1][~sampled]
-    return len(np.unique(ordinals)) * (1.0 - _common(sectors)) if len(sectors) else 0.0
+    return len(unique(ordinals)) * (1.0 - _common(sectors)) if len(sectors) else 0.0
 
 
 def _common(sectors: NDArray[np.int64]) -> float:

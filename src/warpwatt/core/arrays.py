@@ -1,0 +1,24 @@
+"""What NumPy does too, without what it loads for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def unique(values: ArrayLike) -> NDArray[Any]:
+    """Return the different numbers among values, ascending; ``np.unique`` would load ``numpy.ma``.
+
+    >>> unique([3, 5, 3]).tolist()
+    [3, 5]
+    """
+    ascending = np.sort(values, axis=None)
+    fresh = np.ones(len(ascending), bool)
+    fresh[1:] = ascending[1:] != ascending[:-1]
+    return ascending[fresh]
