@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,8 @@ SATURATED = 0.9
 """A stretch is as dense as it will be where fewer blocks fill it to more than this share."""
 NEAR_GAP = 128
 """Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
+NEWTON_STEPS = 30
+"""Enough for a number of double precision from any start."""
 
 
 _LOWEST = (0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0)
@@ -542,5 +544,32 @@ def footprint(growth: Growth, grid: Dim3, blocks: float) -> float:
     if growth.lags is not None:
         model, whole = (_touched(growth.block_bytes, growth.lags, b, count) for b in (blocks, count))
         return min(growth.total, model * max(1.0, growth.total / whole))
+    asked = growth.block_bytes * (1 + (count - 1) * growth.step)
+    if asked > growth.total > 0.0:
+        return _drawn_from(growth, asked, blocks)
     steepest = (growth.total / max(growth.block_bytes, 1.0) - 1) / max(1, count - 1)
     return min(growth.total, growth.block_bytes * (1 + (blocks - 1) * max(growth.step, steepest)))
+
+
+def _drawn_from(growth: Growth, asked: float, blocks: float) -> float:
+    """Return the distinct bytes of blocks that share more than neighbours do, nobody knows how far apart.
+
+    What blocks ask for in all, ``asked``, besides what they share with their neighbours, is as if drawn by
+    chance: it is found again as likely after few blocks as after many.
+    """
+    room = growth.total / _filling(growth.total / asked)
+    drawn = growth.block_bytes * (1 + (blocks - 1) * growth.step)
+    return min(growth.total, max(growth.block_bytes, -room * math.expm1(-drawn / room)))
+
+
+@lru_cache(maxsize=256)
+def _filling(share: float) -> float:
+    """Return how full a room is after draws of which ``share`` were new: ``-log(1 - x) share = x``.
+
+    >>> round(_filling(0.5 / math.log(2)), 6)
+    0.5
+    """
+    draws = 1.0 / share  # over the room; Newton's method from the far side of a concave function
+    for _ in range(NEWTON_STEPS):
+        draws -= (-math.expm1(-draws) - share * draws) / (math.exp(-draws) - share)
+    return -math.expm1(-draws)
