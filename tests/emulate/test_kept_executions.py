@@ -1,7 +1,9 @@
 """What launches do is found out once, and again when anything that it depends on is another."""
 
+import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.conftest import toy_execution
@@ -76,3 +78,18 @@ def test_what_is_quickly_found_out_is_not_kept(found_out, monkeypatch):
     ask()
     ask()
     assert len(made) == 2
+
+
+def test_arrays_are_written_narrow_and_read_as_they_were():
+    found = {
+        "small": np.arange(-4000, 4000).reshape(-1, 2),
+        "large": np.arange(4000) * 2**33,
+        "whole": np.linspace(0, 1000, 1001),
+        "broken": np.linspace(0, 1, 1001),
+        "none": np.array([np.nan, np.inf]),
+    }
+    payload = kept_executions._dumped(found)
+    read = pickle.loads(payload)
+    assert len(payload) < 0.6 * len(pickle.dumps(found))
+    assert all(read[name].dtype == value.dtype for name, value in found.items())
+    assert all(read[name].tobytes() == value.tobytes() for name, value in found.items())

@@ -7,13 +7,14 @@ buffers, and the code of the rooms that find it out. All of that is its key; not
 
 from __future__ import annotations
 
+import io
 import pickle
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,10 +60,33 @@ def kept_or(
     found = find_out()
     if time.process_time() - begun >= WORTH_SECONDS:
         with suppress(pickle.PicklingError, TypeError, AttributeError):
-            payload = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+            payload = _dumped(found)
             if len(payload) <= MOST_BYTES:
                 execution_cache().put(key, payload)
     return found
+
+
+class _Pickler(pickle.Pickler):
+    """Writes arrays of small numbers in narrow types: a trace is millions of numbers below 32,768."""
+
+    def reducer_override(self, value: object) -> Any:
+        """Return how an array is made from a narrower one of the same numbers."""
+        if type(value) is np.ndarray:
+            for narrow in _NARROWER.get(value.dtype, ()):
+                with np.errstate(over="ignore"):
+                    held = value.astype(narrow)
+                if np.array_equal(held, value):
+                    return np.ndarray.astype, (held, value.dtype)
+        return NotImplemented
+
+
+_NARROWER = {np.dtype(np.int64): (np.int16, np.int32), np.dtype(np.float64): (np.float32,)}
+
+
+def _dumped(found: Execution) -> bytes:
+    written = io.BytesIO()
+    _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(found)
+    return written.getvalue()
 
 
 @lru_cache(maxsize=64)
