@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from warpwatt.choose.mixture import SPACE, Experts, aligned, products
 from warpwatt.choose.rough import rough_seconds
+from warpwatt.choose.surrogate import Surrogate
 from warpwatt.choose.tuned import combinations, read_space
 from warpwatt.choose.tuning import Journal, search
 from warpwatt.commands.main import app
@@ -44,6 +45,31 @@ def test_the_best_is_found_from_a_rough_order_that_is_wrong_about_it():
     assert len(found.order) + len(found.failed) == 24
     assert [t.value.value for t in found.order] == sorted(t.value.value for t in found.order)
     assert all(t.config["x"] == 7 and "too large" in t.error for t in found.failed)
+
+
+def test_without_a_rough_order_the_best_is_found_from_what_was_drawn():
+    found = search(GRID, bowl, budget=24)
+    assert found.order[0].config == {"x": 5, "y": 2}
+    assert len(found.order) + len(found.failed) == 24
+
+
+def test_words_are_parameters_too():
+    space = [{"n": n, "kind": kind} for n in range(40) for kind in ("row", "column")]
+
+    def valley(config: Mapping[str, Any]) -> tuple[Estimate, str]:
+        seconds = 1.0 + abs(config["n"] - 31) + 5.0 * (config["kind"] == "row")
+        return Estimate.exact(seconds, "s"), ""
+
+    assert search(space, valley, budget=20).order[0].config == {"n": 31, "kind": "column"}
+
+
+def test_a_surrogate_knows_what_it_has_seen_and_is_unsure_of_the_rest():
+    surrogate = Surrogate([{"n": n} for n in range(30)])
+    for number in (3, 4, 5, 20):
+        surrogate.see(number, 2.0)
+    likely = surrogate.likely_value()
+    assert likely[[3, 4, 5, 20]] == pytest.approx(0.0, abs=0.02)
+    assert likely[12] < likely[6] < -0.05
 
 
 def test_a_space_within_the_budget_is_predicted_whole():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,10 @@ from warpwatt.core.estimate import Estimate
 Config = Mapping[str, object]
 FIRST_SHARE = 0.6
 """Of the predictions those at the head of the rough order; the others go to neighbours of the best."""
+DRAWN_SHARE = 0.25
+"""Without a rough order: those that are drawn; the others go where these make the best seem likely."""
+MOST_MODELLED = 20_000
+"""Of a larger space so many configurations, drawn, are looked at."""
 OPEN = 0.2
 """A configuration that beats the best with at least this probability is worth measuring, too."""
 _OURS = (ToolchainError, DeviceError, UnknownGpuError)
@@ -125,7 +130,8 @@ def search(
     predicted
         The objective of a configuration, and a remark where it means little; raises what predicting raises.
     rough
-        About the objective, at next to no cost; infinite for what cannot run. None: the space's own order.
+        About the objective, at next to no cost; infinite for what cannot run. None: configurations are drawn,
+        and a model of the predictions (:mod:`~warpwatt.choose.surrogate`) chooses the others.
     about
         What tells this search's entries in the journal from another's.
 
@@ -144,24 +150,52 @@ def search(
     queue = list(space) if rough is None else _queue(space, rough)
     tried: dict[str, Trial] = {}
 
-    def look(config: Config) -> None:
+    def look(config: Config) -> Estimate | None:
         key = _key(about, config)
         known = journal.get(key, config)
         if known is None:
             known = _trial(config, predicted)
             journal.put(key, known)
         tried[_key("", config)] = known
+        return known.value
 
-    for config in queue[: budget if len(queue) <= budget else math.ceil(FIRST_SHARE * budget)]:
-        look(config)
-    while len(tried) < min(budget, len(queue)):
-        look(next(_next(tried, queue, space)))
+    if len(queue) <= budget:
+        for config in queue:
+            look(config)
+    elif rough is None:
+        _follow_surrogate(queue, look, budget)
+    else:
+        for config in queue[: math.ceil(FIRST_SHARE * budget)]:
+            look(config)
+        while len(tried) < budget:
+            look(next(_next(tried, queue, space)))
     order = in_order([t for t in tried.values() if t.value is not None], _value)
     failed = tuple(t for t in tried.values() if t.value is None)
     if not order:
         reason = failed[0].error if failed else "no configuration fits the GPU"
         raise InputError(f"none of {len(tried)} configurations could be predicted: {reason}")
     return Found(tuple(order), failed, len(space))
+
+
+def _follow_surrogate(
+    space: Sequence[Config], look: Callable[[Config], Estimate | None], budget: int
+) -> None:
+    """Look at configurations that are drawn, then at those that may well be the best by what these tell."""
+    from warpwatt.choose.surrogate import Surrogate
+
+    drawn = random.Random(0).sample(space, min(len(space), MOST_MODELLED))  # noqa: S311 - the same each time
+    surrogate, first = Surrogate(drawn), math.ceil(DRAWN_SHARE * budget)
+    left, seen = dict.fromkeys(range(len(drawn))), False
+    for done in range(budget):
+        number = next(iter(left))
+        if seen and done >= first:
+            likely = surrogate.likely_value()
+            number = min(left, key=lambda one: likely[one])
+        del left[number]
+        value = look(drawn[number])
+        if value is not None:
+            surrogate.see(number, value.value)
+            seen = True
 
 
 def _queue(space: Sequence[Config], rough: Callable[[Config], float]) -> list[Config]:

@@ -83,7 +83,7 @@ class _Pickler(pickle.Pickler):
 _NARROWER = {np.dtype(np.int64): (np.int16, np.int32), np.dtype(np.float64): (np.float32,)}
 
 
-def _dumped(found: Execution) -> bytes:
+def _dumped(found: object) -> bytes:
     written = io.BytesIO()
     _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(found)
     return written.getvalue()
