@@ -43,6 +43,8 @@ ENDINGS = r"""
 __global__ void fill(int n, int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = i; }
 __global__ void gather(const int *at, const int *x, int *y) { y[threadIdx.x] += x[at[threadIdx.x]]; }
 __global__ void forever(int *x) { while (atomicAdd(x, 0) >= 0) {} }
+__global__ void ratio(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x] / x[threadIdx.x + 32]; }
+__global__ void ones(float *x) { x[threadIdx.x] = 1; }
 __global__ void far(int *x) { x[threadIdx.x + (1 << 30)] = 1; }
 int main(int, char **argv) {
     int *x;
@@ -57,6 +59,15 @@ int main(int, char **argv) {
         for (int k = 0; k < 3; ++k) gather<<<1, 32>>>(at, x, y);
         cudaMemset(at, 0, 128);
         gather<<<1, 32>>>(at, x, y);
+    }
+    if (!strcmp(argv[1], "ratio")) {
+        float *values, *y;
+        cudaMalloc(&values, 256); cudaMalloc(&y, 128);
+        ratio<<<1, 32>>>(values, y);
+        for (int k = 0; k < 2; ++k) { ones<<<1, 64>>>(values); ratio<<<1, 32>>>(values, y); }
+        cudaMemset(values, 0, 256);
+        ones<<<1, 64>>>(values);
+        ratio<<<1, 32>>>(values, y);
     }
     if (!strcmp(argv[1], "busy")) for (volatile int k = 0;; ++k) {}
     if (!strcmp(argv[1], "kernel")) { forever<<<2, 32>>>(x); cudaDeviceSynchronize(); }

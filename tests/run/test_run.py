@@ -299,3 +299,13 @@ def test_launches_are_alike_while_what_steers_them_is(programs, tmp_path):
     assert launches == [0, 1, 1, 1, 2]
     assert run("--l2", "cold", "-o", again, kept).returncode == 0
     assert json.loads(again.read_text())["runs"][0]["launches"] == launches
+
+
+def test_slow_paths_are_taken_by_what_memory_holds_when_a_launch_begins(programs, tmp_path):
+    """Zeros over zeros, and three times ones over ones, which only a kernel between has written."""
+    out = tmp_path / "out.json"
+    assert run("--l2", "cold", "-o", out, programs / "endings", "ratio").returncode == 0
+    found = json.loads(out.read_text())
+    zeros, *ones = (found["predictions"][k]["time"]["value"] for k in found["runs"][0]["launches"][1::2])
+    assert zeros > 1.02 * ones[0]
+    assert ones == ones[:1] * 3

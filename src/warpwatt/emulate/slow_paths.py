@@ -21,6 +21,7 @@ from warpwatt.emulate.propagation import successors
 from warpwatt.program.graph import postorder
 
 if TYPE_CHECKING:
+    from warpwatt.core.execution import Execution
     from warpwatt.core.program import Instruction, Program
     from warpwatt.emulate.ir import Block, Routine, Value
 
@@ -79,6 +80,18 @@ def without_slow_paths(routine: Routine) -> WithoutSlowPaths:
     reached = set(postorder([successors(cut, block) for block in cut.blocks], [0]))
     blocks = (b if i in reached else _empty(b) for i, b in enumerate(cut.blocks))
     return WithoutSlowPaths(replace(cut, blocks=tuple(blocks)), tuple(tests))
+
+
+def slow_share(execution: Execution, routine: Routine) -> float:
+    """Return the share of a launch's warp instructions that only slow paths execute."""
+    kept = without_slow_paths(routine).routine
+    cut = (
+        i
+        for whole, left in zip(routine.blocks, kept.blocks, strict=True)
+        if whole.operations and not left.operations
+        for i in whole.instructions
+    )
+    return sum(execution.counts[i] for i in cut) / max(1.0, execution.warp_instructions)
 
 
 def _empty(block: Block) -> Block:

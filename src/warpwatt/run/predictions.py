@@ -17,6 +17,7 @@ from warpwatt.emulate.ir import PRODUCTS
 from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.provenance import ON_CHIP
+from warpwatt.emulate.slow_paths import slow_share
 from warpwatt.emulate.steering import data_dependence
 from warpwatt.emulate.workload import footprints, workload
 from warpwatt.gpus import check_launch, default_clocks
@@ -46,6 +47,8 @@ T = TypeVar("T")
 STALE = "contents that were not computed"
 STALE_SPREAD = 0.5
 """Standard deviation of the logarithm of the time where they steer, as where assumed ones make a run fail."""
+SLOW_SHARE = 0.005
+"""Part of its instructions from which on the slow paths of arithmetic that a launch takes matter."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +81,8 @@ class Predictor:
     """Launches whose time does not change with the data that steer them."""
     l2: tuple[L2Contents, ...] = field(init=False)
     """What L2 of each GPU holds."""
+    slow: set[int] = field(default_factory=set)
+    """Functions whose last launch took slow paths of arithmetic: what they read steers the next one."""
     _known: dict[tuple[object, ...], _Known[Predicted]] = field(default_factory=dict)
     """By what is launched, and what it finds in L2."""
     _executions: dict[tuple[object, ...], _Known[Execution]] = field(default_factory=dict)
@@ -93,12 +98,13 @@ class Predictor:
         None if that may be any memory.
         """
         found = frozenset[int]()
+        takes_slow_paths = request.function in self.slow
         for gpu in self.gpus:
             with suppress(WarpWattError):  # said where it is predicted
                 kernel = module.kernel(request.kernel, gpu.target)
                 read = kernel.sass or kernel.program()
                 block = relaid(request.parameters, kernel.program(), read)
-                more = _steering(read, block, self.allocations)
+                more = _steering(read, block, self.allocations, slow_paths=takes_slow_paths)
                 if more is None:
                     return None
                 found |= more
@@ -148,6 +154,7 @@ class Predictor:
         begun = time.process_time()
         predicted = self._predict_all(module, request, contents, unknown_from)
         self.spent += time.process_time() - begun
+        (self.slow.add if _takes_slow_paths(predicted) else self.slow.discard)(request.function)
         if any(predicted.predictions):
             self._by_function.setdefault(request.function, []).append(predicted)
         return predicted
@@ -269,7 +276,15 @@ def _borrowed(request: Request, like: Sequence[Predicted]) -> Predicted:
     return replace(nearest, request=request, scale=scale, borrowed_from=nearest.request.number)
 
 
-def _steering(program: Program, parameters: bytes, allocations: Allocations) -> frozenset[int] | None:
+def _takes_slow_paths(predicted: Predicted) -> bool:
+    """Whether a launch on any GPU takes slow paths of arithmetic, often enough to be seen."""
+    executions = [p.case.workload.execution for p in predicted.predictions if p is not None]
+    return any(slow_share(one, lift(one.program)) > SLOW_SHARE for one in executions)
+
+
+def _steering(
+    program: Program, parameters: bytes, allocations: Allocations, *, slow_paths: bool
+) -> frozenset[int] | None:
     """Return the allocations that decide what a program does; None if that may be any."""
     routine = lift(program)
     if not PRODUCTS.isdisjoint(routine.functions):  # of libraries, which look behind pointers that are null
@@ -277,8 +292,10 @@ def _steering(program: Program, parameters: bytes, allocations: Allocations) -> 
 
         routine = without_untaken(routine, parameters)
     dependence = data_dependence(routine)
-    names = frozenset[str]().union(*dependence.control.values(), *dependence.addresses.values()) - ON_CHIP
-    steered = bool(dependence.control or dependence.addresses)
+    tests = [loads for _, _, loads in dependence.slow_paths] if slow_paths else []
+    decisions = [dependence.control, dependence.addresses, *tests]
+    names = frozenset[str]().union(*(each for one in decisions for each in one.values())) - ON_CHIP
+    steered = any(decisions)
     at = dict(allocations_of(program, parameters, allocations)) if steered else {}
     if names & UNSEEN or not names <= at.keys() or (steered and not names):
         return None

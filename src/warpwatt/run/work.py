@@ -224,7 +224,13 @@ class Work:
                 self._failures.add(reason)
             if is_steered:
                 self.predictor.steady.predicted(found)
+            elif self._is_behind(request) and self.predictor.steering(module, request) != steering:
+                return self._predict(request)
         return self._predicted(found)
+
+    def _is_behind(self, request: Request) -> bool:
+        """Whether memory is not as it will be when a launch begins."""
+        return bool(self._unexecuted) and self._unexecuted[0].request is not request
 
     def _predicted(self, found: Predicted) -> Predicted:
         """Know that a launch that was predicted has run."""
