@@ -103,6 +103,7 @@ struct Instruction {
     double l2_miss_rate;    // share of the sectors that miss L1
     double lsu_cycles;      // of an access about which the trace says nothing more
     double dram_slowdown;   // DRAM's time over what the bytes say
+    double l2_merging;      // share of its sectors that L2 reads first, to merge with what is written
     double in_flight_rate;  // share of its L1 hits whose line is still on its way
     double sleep_cycles;    // behind it, in which its warp does nothing
 };

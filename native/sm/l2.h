@@ -17,7 +17,10 @@ inline constexpr double kSectorBytes = 32.0;
 class L2 {
 public:
     L2(std::int64_t instructions, const Settings& settings)
-        : bandwidth_(settings.l2_bytes), dram_(settings), misses_(instructions) {}
+        : bandwidth_(settings.l2_bytes),
+          slot_bytes_(settings.l2_slot_bytes),
+          dram_(settings),
+          misses_(instructions) {}
 
     // Serves `sectors` in `lines` of an instruction that come at `time`; returns when the data is back in L1,
     // which its port carries in `transfer` cycles.
@@ -28,7 +31,10 @@ public:
     const Dram& dram() const { return dram_; }
 
 private:
+    double moved(const Instruction& instruction, double sectors, double lines) const;
+
     BandwidthServer bandwidth_;
+    double slot_bytes_;
     Dram dram_;
     std::vector<FractionalMisses> misses_;  // by instruction
 };

@@ -43,6 +43,7 @@ constexpr Field kFields[] = {
     FIELD(Instruction, l2_miss_rate),
     FIELD(Instruction, lsu_cycles),
     FIELD(Instruction, dram_slowdown),
+    FIELD(Instruction, l2_merging),
     FIELD(Instruction, in_flight_rate),
     FIELD(Instruction, sleep_cycles),
 
@@ -70,6 +71,7 @@ constexpr Field kFields[] = {
     FIELD(Settings, write_port_bytes),
     FIELD(Settings, l2_bytes),
     FIELD(Settings, dram_bytes),
+    FIELD(Settings, l2_slot_bytes),
     FIELD(Settings, backlog_cycles),
     FIELD(Settings, load_linear_cycles),
     FIELD(Settings, load_queue_cycles),

@@ -44,6 +44,8 @@ struct Settings {
     double l2_bytes;
     double dram_bytes;
 
+    double l2_slot_bytes;  // that a slice of L2 moves at once: part of a line takes no less
+
     double backlog_cycles;      // that queues at L2 and DRAM may grow to before the load-store unit stops
     double load_linear_cycles;  // see Dram
     double load_queue_cycles;

@@ -13,7 +13,7 @@ from warpwatt.render.compare.json import SCHEMA
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY, TRANSPOSE = str(EXAMPLES / "saxpy.cu"), str(EXAMPLES / "transpose.cu")
-KERNELS = (TRANSPOSE, "--gpu", "h200", "--kernel")
+KERNELS = (TRANSPOSE, "--gpu", "a100", "--kernel")
 
 
 def test_two_kernels_of_one_file(run):

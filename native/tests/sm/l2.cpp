@@ -22,6 +22,20 @@ void it_gives_no_more_than_its_rate() {
     CHECK_NEAR(l2.access(test::global_load(), 0, 1.0, 4.0, 1.0, 2.0), 206.0, 0.0);
 }
 
+void part_of_a_line_takes_a_slot_and_merging_reads_it_again() {
+    Settings s = test::settings();
+    s.l2_slot_bytes = 64.0;
+    L2 l2(1, s);
+    Instruction store = test::global_load();
+    l2.access(store, 0, 0.0, 4.0, 1.0, 2.0);
+    CHECK_NEAR(l2.bandwidth().bytes(), 128.0, 0.0);  // a whole line is two slots
+    l2.access(store, 0, 0.0, 32.0, 32.0, 2.0);
+    CHECK_NEAR(l2.bandwidth().bytes(), 128.0 + 32 * 64.0, 0.0);
+    store.l2_merging = 1.0;
+    l2.access(store, 0, 0.0, 32.0, 32.0, 2.0);
+    CHECK_NEAR(l2.bandwidth().bytes(), 128.0 + 32 * (64.0 + 64.0 + 32.0), 0.0);
+}
+
 void a_miss_waits_for_dram_from_when_l2_takes_it() {
     const Settings s = test::settings();
     L2 l2(1, s);
@@ -58,6 +72,7 @@ void misses_come_in_groups_as_lines_do() {
 int main() {
     a_hit_takes_the_latency_and_the_transfer_behind_l2();
     it_gives_no_more_than_its_rate();
+    part_of_a_line_takes_a_slot_and_merging_reads_it_again();
     a_miss_waits_for_dram_from_when_l2_takes_it();
     what_comes_back_late_through_the_port_is_later_than_dram();
     misses_come_in_groups_as_lines_do();

@@ -43,6 +43,8 @@ MOST_PARTS = 5
 """Parts of the power that are listed in watts."""
 NO_HITS = 0.005
 """Hit shares below this are as good as none."""
+IN_PARTS = 0.1
+"""Share of L2's time that its bytes do not explain from which on the reason is said."""
 FULL_WARP = 32.0
 FLOP_UNITS = (Unit.FP32, Unit.FP64, Unit.FP16, Unit.TENSOR)
 
@@ -80,7 +82,10 @@ def _attained(prediction: Prediction, name: str) -> str:
     if names_unit(name, "dram"):
         return _of_peak(case.workload.dram.total, time, dram_peak(case), "B")
     if names_unit(name, "l2") and "miss" not in name.lower() and case.gpu.memory.l2_bandwidth:
-        return _of_peak(case.workload.l2.total, time, case.gpu.memory.l2_bandwidth, "B")
+        peak = case.gpu.memory.l2_bandwidth
+        in_parts = verdict(prediction.timing).share > case.workload.l2.total / time / peak + IN_PARTS
+        said = _of_peak(case.workload.l2.total, time, peak, "B")
+        return said + ("; parts of lines take it as long as whole ones" if in_parts else "")
     for unit, flops in unit_flops(case.workload.execution).items():
         if unit in FLOP_UNITS and names_unit(name, unit):
             return _of_peak(flops, time, compute_roof(case, unit).peak, "FLOP")

@@ -9,10 +9,8 @@ import numpy as np
 from tests.models.pipeline.tables import inputs, shared_load, table
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Program, Space
 from warpwatt.core.streams import WarpStreams
-from warpwatt.gpus import default_clocks, find
-from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.simulator import simulate
-from warpwatt.models.pipeline.streams import MERGED, access_costs, memory_pipe_accesses, merging_stores
+from warpwatt.models.pipeline.streams import memory_pipe_accesses, merging_stores
 
 
 def _ones(count: int) -> tuple[Any, ...]:
@@ -44,10 +42,8 @@ def test_nothing_to_leave_out_changes_nothing() -> None:
     assert memory_pipe_accesses(streams, rows) is streams
 
 
-def test_scattered_bytes_are_merged_in_l2() -> None:
-    """Stores of 10 lanes to 10 sectors: of bytes each sector is read and written, of words written only."""
-    gpu = find("rtx3080")
-    board = machine(gpu, default_clocks(gpu), gpu.memory_bandwidth, 3 * gpu.memory_bandwidth)
+def test_parts_of_sectors_are_merged_in_l2() -> None:
+    """Stores of 10 lanes to 10 sectors of 5 lines: bytes everywhere, words where a slot is two sectors."""
     kinds = ((Space.GLOBAL, 1, 10), (Space.GLOBAL, 4, 10), (Space.GLOBAL, 1, 1), (Space.SHARED, 1, 10))
     code = Program("k", Level.SASS, "sm_86", tuple(
         Instruction(n, "STG.E", memory=MemoryAccess(space, Access.STORE, size))
@@ -56,7 +52,6 @@ def test_scattered_bytes_are_merged_in_l2() -> None:
     at, sectors = np.arange(len(kinds)), np.array([float(asked) for *_, asked in kinds])
     lanes = np.array([10.0, 10.0, 32.0, 10.0])
     steps = np.array([[0, len(kinds), 0]])
-    streams = WarpStreams(1, (0,), np.array([0, 1]), steps, at, lanes, sectors, sectors, sectors)
-    assert merging_stores(streams, code) == {0}
-    asked = access_costs(streams, table(len(kinds)), code, board, {})[:, 1]
-    assert asked.tolist() == [MERGED * 10, 10, 1, 10]
+    streams = WarpStreams(1, (0,), np.array([0, 1]), steps, at, lanes, sectors, sectors, sectors / 2)
+    assert merging_stores(streams, code, 32.0) == {0: 1.0}
+    assert merging_stores(streams, code, 64.0) == {0: 1.0, 1: 0.5}

@@ -26,7 +26,7 @@ from warpwatt.models.pipeline.local_memory import local_misses
 from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.spread import model_spreads
-from warpwatt.models.pipeline.streams import MERGED, memory_pipe_accesses, merging_stores
+from warpwatt.models.pipeline.streams import memory_pipe_accesses, merging_stores
 from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.pipeline.unequal import simulate_grid
 from warpwatt.models.roofline import STARTUP_SECONDS, Roofline
@@ -168,8 +168,9 @@ def chip_launch(case: Case) -> ChipLaunch:
     if is_cold(execution):
         sm = replace(sm, code_latency=sm.dram_latency)
     table = instruction_table(
-        execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case)
-    )
+        execution.program, sm, misses(case), _slower(case), _in_flight(case), _waits(case),
+        merging_stores(execution.streams, execution.program, sm.values["l2_slot_bytes"]),
+    )  # fmt: skip
     return ChipLaunch(
         execution.program, table, _memory_pipe_accesses(case), sm, case.launch.grid.count,
         max(1, case.workload.occupancy.blocks_per_sm), execution.accesses,
@@ -188,10 +189,7 @@ def _memory_pipe_accesses(case: Case) -> WarpStreams:
 
 
 def misses(case: Case) -> dict[int, tuple[float, float]]:
-    """Return, by instruction, the shares of its sectors that miss L1, and of those that miss L2.
-
-    Sectors that L2 merges count several times there (:func:`.streams.merging_stores`), and once in DRAM.
-    """
+    """Return, by instruction, the shares of its sectors that miss L1, and of those that miss L2."""
     work = case.workload
     l1 = min(1.0, work.l2.read / work.l1.read) if work.l1.read else 1.0
     l2 = min(1.0, work.dram.read / work.l2.read) if work.l2.read else 1.0
@@ -209,10 +207,6 @@ def misses(case: Case) -> dict[int, tuple[float, float]]:
                 found[i.index] = (1.0, l2_written)
             else:
                 found[i.index] = (1.0 if i.memory.access in (Access.ATOMIC, Access.REDUCTION) else l1, l2)
-    streams = work.execution.streams
-    for index in merging_stores(streams, work.execution.program) if streams is not None else ():
-        if index in found:
-            found[index] = (found[index][0], found[index][1] / MERGED)
     return found
 
 

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 
 WORD, SECTOR = 4, 32
-"""Bytes that L2 writes as they come, and of a sector."""
-MERGED = 2.0
-"""Times of L2 for a sector of which some bytes of words are written: read, merged and written. Chosen on two
-programs of gpuFLOPBench's development half that store bytes far apart (nms, fpdc: 37 and 55 % too fast)."""
+"""Bytes that L2 writes as they come where its slots are sectors, and of a sector."""
 FULL = 0.75
-"""Share of their sectors' bytes from which on stores of bytes are taken to be put together before L2."""
+"""Share of their sectors' bytes from which on stores are taken to write whole sectors."""
 
 _MEMORY_PIPE = (Operation.MEMORY, Operation.PHASE_WAIT, Operation.TENSOR_MEMORY_COMMIT)
 
@@ -75,19 +72,31 @@ def memory_pipe_accesses(streams: WarpStreams, table: Records) -> WarpStreams:
     )
 
 
-def merging_stores(streams: WarpStreams, program: Program) -> frozenset[int]:
-    """Return the stores of parts of words that leave most of their sectors as they were."""
-    found = set()
+def merging_stores(streams: WarpStreams, program: Program, slot_bytes: float) -> dict[int, float]:
+    """Return, of stores that leave most of their sectors partly as they were, the share that L2 reads first.
+
+    It merges them with what is written. Of bytes that is every sector: scattered ones take an RTX 3080 twice
+    as long as whole sectors (gpuFLOPBench, generate_nms_bitmap). Of words it is one sector for each line
+    where L2 moves more than a sector at once (``slot_bytes``): 4096 x 4096 floats, scattered one or two to a
+    line, take an L20 501 and 271 us (xlite-dev/LeetCUDA, kernels/mat-transpose), three times as long as
+    it reads as many sectors of whole lines; a smaller slot takes words as they come (gpuFLOPBench,
+    warpexchange).
+    """
+    found = {}
     for i in program.instructions:
         memory = i.memory
-        if memory is None or memory.access is not Access.STORE or memory.bytes >= WORD:
+        if memory is None or memory.access is not Access.STORE:
             continue
         own = streams.access_instruction == i.index
-        sectors = streams.sectors[own].sum()
-        stored = streams.lanes[own].sum() * memory.bytes
-        if memory.space in (Space.GLOBAL, Space.GENERIC) and stored < FULL * SECTOR * sectors:
-            found.add(i.index)
-    return frozenset(found)
+        sectors = float(streams.sectors[own].sum())
+        stored = float(streams.lanes[own].sum()) * memory.bytes
+        if memory.space not in (Space.GLOBAL, Space.GENERIC) or stored >= FULL * SECTOR * sectors:
+            continue
+        if memory.bytes < WORD:
+            found[i.index] = 1.0
+        elif slot_bytes > SECTOR:
+            found[i.index] = min(1.0, float(streams.lines[own].sum()) / sectors)
+    return found
 
 
 def access_costs(
@@ -103,8 +112,7 @@ def access_costs(
 
     Shared memory costs its wavefronts; the way through L1 its lines and the bytes it moves; an asynchronous
     copy, whose reads pass the tags and whose writes the banks, the longer of both. But for constants, which
-    do not go there, nothing costs less than its lanes take to pass the load-store unit. Sectors are those
-    that L2 has the time for: those of :func:`merging_stores` count :data:`MERGED` times.
+    do not go there, nothing costs less than its lanes take to pass the load-store unit.
     """
     shared, constant, bulk = np.zeros((3, len(program.instructions)), bool)
     size = np.zeros(len(program.instructions))
@@ -133,9 +141,7 @@ def access_costs(
     alone |= bulk[at]
     cost[alone] = table["lsu_cycles"][at[alone]]
     objects, changes = barrier_events(streams)
-    merged = np.isin(at, list(merging_stores(streams, program)))
-    sectors = np.where(merged, MERGED * streams.sectors, streams.sectors)
-    return np.column_stack((cost, sectors, streams.lines, objects, changes))
+    return np.column_stack((cost, streams.sectors, streams.lines, objects, changes))
 
 
 def barrier_events(streams: WarpStreams) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

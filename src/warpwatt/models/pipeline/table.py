@@ -35,6 +35,7 @@ def instruction_table(
     slower: Mapping[int, float] | None = None,
     in_flight: Mapping[int, float] | None = None,
     waits: Mapping[int, float] | None = None,
+    merging: Mapping[int, float] | None = None,
 ) -> Records:
     """Return a record ``Instruction`` for each instruction of ``program`` on ``machine``.
 
@@ -42,6 +43,7 @@ def instruction_table(
     ``slower``: by instruction index, how much longer DRAM takes than the bytes say, 1 where absent.
     ``in_flight``: by instruction index, share of its L1 hits whose line is still on its way, 0 where absent.
     ``waits``: by instruction index, cycles that its warp does nothing behind it, 0 where absent.
+    ``merging``: by instruction index, share of its sectors that L2 merges with what it has, 0 where absent.
     """
     table = _at_any_clock(program, Board(machine.name, machine)).copy()
     far = table["l2_latency"] > 0
@@ -56,6 +58,8 @@ def instruction_table(
         table["in_flight_rate"][index] = share
     for index, cycles in (waits or {}).items():
         table["sleep_cycles"][index], table["issue_stall"][index] = cycles, Reason.SLEEPING
+    for index, share in (merging or {}).items():
+        table["l2_merging"][index] = share
     return table
 
 
