@@ -1,4 +1,4 @@
-"""Every example of the tutorials runs from an empty folder and shows what the page says.
+"""Every example of the tutorials and of the README runs from an empty folder and shows what the page says.
 
 ``WARPWATT_DOCS_UPDATE=1 pytest tests/docs`` writes what they show now into the pages; elided lines stay so.
 ``make tutorials`` runs them with nothing but the wheel.
@@ -22,7 +22,7 @@ from warpwatt.commands.main import main
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(warpwatt.__file__).parents[1]
-PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "README.md"]
 UPDATE = bool(os.environ.get("WARPWATT_DOCS_UPDATE"))
 REFRESH = "WARPWATT_DOCS_UPDATE=1 pytest tests/docs writes what is shown now"
 
