@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import sys
 import time
@@ -81,8 +82,12 @@ def _line(search: str, run: Measured) -> dict[str, Any]:
 
 
 def _processor_seconds() -> float:
+    """Return the processor seconds of this process and its children, those that still run included."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    process = Path("/proc") / str(os.getpid())
+    running = [pid for file in process.glob("task/*/children") for pid in file.read_text().split()]
+    standing = sum(1e-9 * int((Path("/proc") / pid / "schedstat").read_text().split()[0]) for pid in running)
+    return time.process_time() + children.ru_utime + children.ru_stime + standing
 
 
 if __name__ == "__main__":

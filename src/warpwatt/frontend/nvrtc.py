@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from warpwatt.core.errors import CompileError, ToolchainError
-from warpwatt.frontend import hostcode, process, toolchain, untrusted
+from warpwatt.frontend import hostcode, process, standing, toolchain, untrusted
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS, stand_in
@@ -26,6 +26,8 @@ WORKER = Path(__file__).with_name("nvrtc_worker.py")
 ATTEMPTS = 12
 """How often host declarations that stand in the way are blanked before we give up."""
 
+_CALLED: set[Path] = set()
+"""Libraries that were called in this process: whoever compiles twice compiles often."""
 _MISSING_HEADER = re.compile(r'(?:could not|cannot) open source file "([^"]+)"')
 _UNDEFINED = re.compile(r'error: identifier "(\w+)" is undefined')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
@@ -216,7 +218,7 @@ def _host_hint(toolkit: Toolkit) -> str:
 
 
 def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:
-    """Run NVRTC in a process of its own and return its answer.
+    """Run NVRTC in a process of its own, which stays from the second time on, and return its answer.
 
     Raises
     ------
@@ -225,15 +227,25 @@ def call(request: Request, toolkit: Toolkit, options: CompileOptions) -> Answer:
     """
     library = toolkit.require("nvrtc")
     walls = {} if not options.untrusted else _walls(library)
-    with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
-        outcome = process.run(
-            [sys.executable, "-I", "-S", WORKER],
-            cwd=Path(scratch),
-            stdin=json.dumps({"library": str(library), **walls, **request}).encode(),
-            timeout=options.timeout,
-            memory=options.memory,
-            extra_environment={"LD_LIBRARY_PATH": str(library.parent)},
+    command: list[str | Path] = [sys.executable, "-I", "-S", WORKER]
+    asked = json.dumps({"library": str(library), **walls, **request}).encode()
+    found = {"LD_LIBRARY_PATH": str(library.parent)}
+    again = library in _CALLED and not options.untrusted
+    _CALLED.add(library)
+    if again:
+        outcome = standing.ask(
+            command, asked, timeout=options.timeout, memory=options.memory, extra_environment=found
         )
+    else:
+        with tempfile.TemporaryDirectory(prefix="warpwatt-") as scratch:
+            outcome = process.run(
+                command,
+                cwd=Path(scratch),
+                stdin=asked,
+                timeout=options.timeout,
+                memory=options.memory,
+                extra_environment=found,
+            )
     try:
         answer: Answer = json.loads(outcome.stdout)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Call NVRTC in a process of its own: a request as JSON on standard input, the answer on standard output.
+"""Call NVRTC in a process of its own: a line of JSON on standard input, another on standard output, each.
 
 Run as a script by :mod:`warpwatt.frontend.nvrtc`, so that a crash or a runaway compilation of the library
 cannot take the caller with it. Standard library only: it starts without site packages.
@@ -19,8 +19,10 @@ from typing import Any
 
 
 def main() -> None:
-    """Answer the one request on standard input."""
-    json.dump(answer(json.load(sys.stdin)), sys.stdout)
+    """Answer the requests on standard input, a line each."""
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -54,6 +56,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     }
     if status == 0:
         result["ptx"] = _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return result
 
 

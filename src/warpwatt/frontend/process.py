@@ -29,6 +29,10 @@ class Outcome:
         return (self.stderr + self.stdout).decode("utf-8", "replace")
 
 
+TOO_LONG = "a template or an unrolled loop may be too large; split the file or lower #pragma unroll"
+"""What helps where a compiler does not finish."""
+
+
 def run(
     command: Sequence[str | Path],
     *,
@@ -67,17 +71,16 @@ def run(
     except OSError as error:
         raise ToolchainError(f"{name} does not start: {error.strerror or error}") from error
     try:
-        _limit_memory(process.pid, memory)
+        limit_memory(process.pid, memory)
         stdout, stderr = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired:
-        hint = "a template or an unrolled loop may be too large; split the file or lower #pragma unroll"
-        raise ToolchainError(f"{name} did not finish within {timeout:g} s", hint=hint) from None
+        raise ToolchainError(f"{name} did not finish within {timeout:g} s", hint=TOO_LONG) from None
     finally:
-        _kill_group(process)
+        end_group(process)
     return Outcome(process.returncode, stdout, stderr)
 
 
-def _limit_memory(pid: int, memory: int) -> None:
+def limit_memory(pid: int, memory: int) -> None:
     """Limit the address space of a process and of the children it is going to start (Linux only)."""
     try:
         import resource  # absent on Windows
@@ -87,7 +90,7 @@ def _limit_memory(pid: int, memory: int) -> None:
         return  # no such limits here, a stricter one is in force, or the process has ended
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """End what is left of the process group; a finished process leaves nothing to kill."""
     if process.poll() is not None:
         return
