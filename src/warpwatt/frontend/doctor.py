@@ -18,7 +18,7 @@ from warpwatt.frontend.cuda import compile_nvcc
 from warpwatt.frontend.nvrtc import compile_nvrtc
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.toolchain import WHEELS, Toolkit, install_command
-from warpwatt.storage.cache import answer_cache, default_cache, execution_cache
+from warpwatt.storage.cache import Cache, answer_cache, default_cache, execution_cache
 
 OLDEST_PYTHON = (3, 11)
 PROBE_TARGET = "sm_75"
@@ -59,8 +59,8 @@ def examine() -> tuple[Check, ...]:
         _compiles("NVRTC compiles a kernel", toolkit, compile_nvrtc),
         _compiles("nvcc compiles a kernel", toolkit, compile_nvcc),
         _cache(),
-        _answers(),
-        _executions(),
+        _kept("answers", answer_cache, "{} answers of the command line"),
+        _kept("executions", execution_cache, "what {} launches do"),
         _periods(),
         _system_toolkits(),
         _driver(),
@@ -148,24 +148,15 @@ def _cache() -> Check:
     return Check("cache", Status.GOOD, found)
 
 
-def _answers() -> Check:
+def _kept(what: str, open_cache: Callable[[], Cache], counted: str) -> Check:
+    """Say how much of what is kept on disk there is."""
     try:
-        kept = answer_cache()
+        kept = open_cache()
     except WarpWattError as error:
-        return Check("answers", Status.MISSING, str(error), error.hint)
+        return Check(what, Status.MISSING, str(error), error.hint)
     size, limit = kept.size() / 2**20, kept.limit / 2**20
-    found = f"{kept.folder}: {kept.count()} answers of the command line, {size:.1f} of {limit:.0f} MiB"
-    return Check("answers", Status.GOOD, found)
-
-
-def _executions() -> Check:
-    try:
-        kept = execution_cache()
-    except WarpWattError as error:
-        return Check("executions", Status.MISSING, str(error), error.hint)
-    size, limit = kept.size() / 2**20, kept.limit / 2**20
-    found = f"{kept.folder}: what {kept.count()} launches do, {size:.1f} of {limit:.0f} MiB"
-    return Check("executions", Status.GOOD, found)
+    said = counted.format(kept.count())
+    return Check(what, Status.GOOD, f"{kept.folder}: {said}, {size:.1f} of {limit:.0f} MiB")
 
 
 def _periods() -> Check:
