@@ -18,6 +18,7 @@ from starlette.routing import Route
 from warpwatt.core.version import __version__
 from warpwatt.server.tasks import PRELOAD, TASKS
 from warpwatt.server.web import listings
+from warpwatt.server.web.answers import Answers
 from warpwatt.server.web.guard import Guard
 from warpwatt.server.web.openapi import API, document
 from warpwatt.server.web.problems import Problem, of_error, of_status
@@ -70,6 +71,7 @@ def create_app(settings: Settings, pool: Pool | None = None) -> Starlette:
 
     app = Starlette(routes=_routes(), lifespan=lifespan)
     app.state.settings, app.state.pool, app.state.reports = settings, workers, Reports()
+    app.state.answers = Answers()
     app.state.missing_walls = missing_walls()
     app.add_middleware(Guard, settings=settings)
     app.add_exception_handler(Problem, _say_problem)
@@ -118,7 +120,10 @@ def _answering(task: str) -> Callable[[Request], Any]:
 
 
 async def _done(request: Request, task: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return a worker's answer; its work ends when the client goes away."""
+    """Return a worker's answer, or the one that was given before; its work ends when the client goes away."""
+    answers: Answers = request.app.state.answers
+    if (known := answers.get(task, body)) is not None:
+        return known
     work = asyncio.ensure_future(request.app.state.pool.run(task, body))
     work.add_done_callback(
         lambda ended: ended.cancelled() or ended.exception()
@@ -148,6 +153,7 @@ async def _done(request: Request, task: str, body: dict[str, Any]) -> dict[str, 
     finally:
         work.cancel()
         gone.cancel()
+    answers.put(task, body, found)
     return found
 
 
