@@ -27,6 +27,10 @@ from warpwatt.models.tensor_rates import halves_fp32_sums, tensor_rate
         ("RTX 5090", "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", "fp4", 1676),
         ("H100", "HGMMA.64x256x16.F32", "fp16", 1071),
         ("H100", "HMMA.16816.F32", "fp16", 700),
+        ("H20", "HGMMA.64x256x16.F32", "fp16", 148),
+        ("H20", "QGMMA.64x256x32.F32.E4M3.E4M3", "fp8", 296),
+        ("H20", "HGMMA.64x256x8.F32.TF32", "tf32", 74),
+        ("RTX PRO 6000", "HMMA.16816.F32.BF16", "bf16", 503.8),
     ],
 )
 def test_peaks_are_those_of_the_data_sheets(gpu: str, opcode: str, row: str, tflops: float):

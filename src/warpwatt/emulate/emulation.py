@@ -197,6 +197,10 @@ def run_sample(
 def prepared(program: Program) -> tuple[Routine, Routine]:
     """Return a program lifted, and its part that is run."""
     routine = lift(program)
+    if program.stack:
+        from warpwatt.emulate.spills import without_spills  # which few kernels need
+
+        routine = without_spills(routine)
     return routine, control_slice(routine)
 
 

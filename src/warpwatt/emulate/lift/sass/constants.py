@@ -77,6 +77,16 @@ def parameter_window(target: str) -> int | None:
     return None if layout is None else layout.windows.get("parameters")
 
 
+def stack_word(target: str) -> int | None:
+    """Return where bank 0 holds the start of a thread's stack.
+
+    >>> hex(stack_word("sm_90") or 0)
+    '0x28'
+    """
+    layout = _layouts().get(int("".join(c for c in target if c.isdigit()) or 0))
+    return None if layout is None else layout.words["stack"]
+
+
 def window_words(target: str) -> dict[int, str]:
     """Return the 32-bit words of bank 0 that hold the windows of shared and of local memory.
 
