@@ -81,12 +81,17 @@ def analyse_launch(
         found = _first_execution(_analyses(candidates, launch, load))
     program = found.program
     if program.level is Level.PTX and candidates[0].level is Level.SASS and not loop_counts:
-        message = "machine code could not be followed: PTX is counted in its place"
-        return replace(found, assumptions=(*found.assumptions, Assumption(message, PTX_INSTEAD, PTX_SPREAD)))
+        return of_ptx_instead(found)
     if program.level is Level.PTX or program.target.rstrip("af") == kernel.target.rstrip("af"):
         return found
     message = f"machine code of {program.target} stands for that of {kernel.target}"
     return replace(found, assumptions=(*found.assumptions, Assumption(message, STAND_IN, STAND_IN_SPREAD)))
+
+
+def of_ptx_instead(found: Execution) -> Execution:
+    """Return what a kernel's PTX does, with the remark that it stands for machine code."""
+    message = "machine code could not be followed: PTX is counted in its place"
+    return replace(found, assumptions=(*found.assumptions, Assumption(message, PTX_INSTEAD, PTX_SPREAD)))
 
 
 def _files(launch: Launch) -> tuple[tuple[str, int, int], ...]:

@@ -13,6 +13,7 @@ from warpwatt.core.case import Case
 from warpwatt.core.errors import InputError, WarpWattError
 from warpwatt.core.execution import Assumption
 from warpwatt.core.program import Level
+from warpwatt.emulate.analysis import of_ptx_instead
 from warpwatt.emulate.ir import PRODUCTS
 from warpwatt.emulate.layout import relaid
 from warpwatt.emulate.lift import lift
@@ -247,7 +248,7 @@ class Predictor:
         except InputError:
             if kernel.ptx is None or self.choice.level is not None:
                 raise
-            return analyse(kernel, launch, replace(self.choice, level=Level.PTX), load)
+            return of_ptx_instead(analyse(kernel, launch, replace(self.choice, level=Level.PTX), load))
 
 
 def _with_stale_contents(execution: Execution, unknown_from: str) -> Execution:
