@@ -26,7 +26,7 @@ from warpwatt.models.component.parameters import (
     static_loads,
     with_own_factor,
 )
-from warpwatt.models.component.table import number
+from warpwatt.models.component.table import component_table, number
 from warpwatt.models.component.voltage import VoltageCurve
 from warpwatt.models.registry import power_model, power_models
 from warpwatt.models.roofline import Roofline
@@ -284,3 +284,37 @@ def test_a_board_with_measured_kernels_has_a_factor_of_its_own():
     }
     assert max(ratios.values()) == pytest.approx(min(ratios.values()))
     assert 1.05 < min(ratios.values()) < 1.3
+
+
+def tensor_watts(board, mhz, amounts, fill, celsius):
+    gpu = find(board)
+    known, clocks = parameters(gpu), Clocks(mhz * 1e6, gpu.memory_clock)
+    factors = {"toggle": known.toggles[fill], "tensor_toggle": known.tensor_toggles[fill]}
+    work = Activity(float(gpu.sm_count), amounts, {})
+    found = loads(gpu, clocks, work, 1.0, known, temperature_c=celsius, **factors)
+    return math.fsum(known.coefficients[name].value * load for name, load in found.items())
+
+
+@pytest.mark.parametrize(
+    ("kind", "mhz", "petaflops", "fill", "watts"),
+    [
+        ("fp16", 1500, 1.823, Fill.RANDOM, 935),
+        ("bf16", 1500, 1.823, Fill.RANDOM, 876),
+        ("fp8", 1500, 3.64, Fill.RANDOM, 1073),
+        ("bf16", 1005, 1.22, Fill.RANDOM, 609),
+        ("bf16", 1005, 1.22, Fill.ZEROS, 287),
+    ],
+)
+def test_tensor_cores_of_blackwell_draw_what_was_read(kind, mhz, petaflops, fill, watts):
+    """B300, tensor instructions back to back: ademeure/QuickRunCUDA @80555c4, corrected files."""
+    operations = petaflops * 1e15 * component_table()["tensor_type"][f"tensor_{kind}_fma"]["value"]
+    assert tensor_watts("b300", mhz, {"tensor": operations}, fill, 45.0) == pytest.approx(watts, rel=0.13)
+
+
+def test_a_matrix_product_of_zeros_on_ada_draws_what_was_read():
+    """RTX 4000 Ada, 128 by 128 tiles at 1785 MHz (nlesc-recruit/powersensor3-results): 59 TFLOP/s at 73 W."""
+    rates = {
+        "issue": 5.7e10, "registers": 1.8e12, "imad": 3.7e11, "int": 5.3e11, "shared": 3.8e12,
+        "tensor": 5.9e13, "l1": 4.8e11, "l2": 4.8e11, "dram": 1.4e11,
+    }  # fmt: skip
+    assert tensor_watts("rtx 4000 ada", 1785, rates, Fill.ZEROS, 64.0) == pytest.approx(73.0, rel=0.13)

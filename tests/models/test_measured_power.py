@@ -10,6 +10,12 @@ import pytest
 
 from warpwatt.core.case import Power
 from warpwatt.core.estimate import Estimate, Source, factor_draws
+from warpwatt.core.gpu import Clocks
+from warpwatt.gpus import find
+from warpwatt.models.component.activity import Activity
+from warpwatt.models.component.model import drawn_watts, voltage_draws
+from warpwatt.models.component.parameters import loads, specification
+from warpwatt.models.component.voltage import VoltageCurve
 from warpwatt.models.measured_power import ELSEWHERE_SPREAD, MeasuredPower, PoweredLaunch
 
 if TYPE_CHECKING:
@@ -97,3 +103,32 @@ def test_a_model_without_draws_takes_the_whole_ratio(toy):
     power = corrected(Estimate.exact(50.0, "W"), [(Estimate.exact(100.0, "W"), 120.0)], toy)
     assert power.power.value == pytest.approx(60.0)
     assert "a factor of 1.2" in power.warnings[0]
+
+
+def test_three_clocks_fit_voltage_and_floor(toy):
+    """A board with a flatter voltage and a higher floor than its chip's: rms error at clocks in between."""
+    gpu, work = find("a100"), Activity(108.0, {"fp32": 6e12, "dram": 4e11}, {})
+    known = specification(gpu)
+    true = replace(known, voltage=VoltageCurve(floor=0.85, knee=0.6, exponent=1.0))
+
+    def watts(share, parameters):
+        seconds = 1.0 / share
+        found = loads(gpu, Clocks(share * gpu.boost_clock, gpu.memory_clock), work, seconds, parameters)
+        return {name: parameters.coefficients[name].value * load for name, load in found.items()}
+
+    def said_at(share):
+        parts = watts(share, known)
+        draws = drawn_watts(parts, known, voltage_draws(known, share))
+        return Estimate.from_draws(math.fsum(parts.values()), draws.tolist(), "W")
+
+    def drawn(share):
+        return math.fsum(watts(share, true).values()) + 15.0
+
+    def error(seen):
+        launches = [(said_at(share), drawn(share)) for share in seen]
+        asked = (0.55, 0.65, 0.75, 0.9)
+        found = [corrected(said_at(s), launches, toy).power.value for s in asked]
+        return math.dist(found, map(drawn, asked)) / math.hypot(*map(drawn, asked))
+
+    one, three = error([1.0]), error([0.45, 0.7, 1.0])
+    assert three < 0.02 < one

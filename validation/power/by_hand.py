@@ -1,9 +1,8 @@
 """Measured power of kernels whose work is counted by hand, from their public sources or from counters.
 
 gpu_benches: one kernel at rising arithmetic per byte on A100, A40, L40 and H200.
-kernel_tuner_power_sweeps: multiply-adds alone, over locked clocks of A100 and RTX A4000.
-powersensor3_rtx4000ada_gemm: a complex matrix product on tensor cores. accelwattch_hw: hardware counters of
-kernels on a GV100.
+kernel_tuner_power_sweeps: multiply-adds alone, over locked clocks of A100 and RTX A4000, and a sum of vectors
+on an RTX 4000 Ada. accelwattch_hw: hardware counters of kernels on a GV100.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warpwatt.core.gpu import Clocks
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from warpwatt.core.gpu import Gpu
 
 MHZ = 1e6
 ROOFLINE, GEMM, ACCELWATTCH = "gpu_benches roofline", "powersensor3 complex GEMM", "accelwattch_hw"
-TUNER = "kernel_tuner synthetic"
+TUNER, VECTORS = "kernel_tuner synthetic", "kernel_tuner vector add"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +47,7 @@ class PowerCase:
     @property
     def fits(self) -> bool:
         """Whether the case may enter fits of numbers that all GPUs share."""
-        return self.data not in (GEMM, ACCELWATTCH)
+        return self.data not in (GEMM, VECTORS, ACCELWATTCH)
 
     @property
     def gpu(self) -> str:
@@ -58,10 +56,10 @@ class PowerCase:
 
 
 def by_hand(data: Path) -> Iterator[PowerCase]:
-    """Yield the cases of all four data sets."""
+    """Yield the cases of all of them."""
     yield from roofline_cases(data)
     yield from tuner_cases(data)
-    yield from gemm_cases(data)
+    yield from vector_cases(data)
     yield from accelwattch_cases(data)
 
 
@@ -129,67 +127,21 @@ def tuner_cases(data: Path) -> Iterator[PowerCase]:
             yield PowerCase(TUNER, "synthetic", run)
 
 
-SIZE = 4096
-"""Rows, columns and depth of the matrices."""
-HELD_BACK = 64
-"""Rows with this M_PER_BLOCK are kept for the final judgement."""
-COMPLEX_BYTES = 4.0
-"""Bytes of a complex number of two halves; results are twice that."""
-MMA_FLOPS = 4096.0
-"""Of one tensor instruction (m16n8k16)."""
+SUM = {"issue": 10 / 32, "registers": 10.0, "int": 4.0, "fp32": 1.0, "l1": 12.0, "l2": 12.0, "dram": 12.0}
+"""Work per element of a sum of vectors: some ten instructions of a thread, two loads and a store."""
 
 
-def rtx_4000_ada() -> Gpu:
-    """Return the board of the GEMM measurements: AD104, NVIDIA's data sheet (no packaged board)."""
-    return replace(
-        find("NVIDIA L4"),
-        name="NVIDIA RTX 4000 Ada Generation",
-        sm_count=48,
-        boost_clock=2175 * MHZ,
-        memory_clock=9001 * MHZ,
-        memory_bandwidth=360e9,
-        power_limit=130.0,
-    )
-
-
-def gemm_cases(data: Path) -> Iterator[PowerCase]:
-    """Yield the working configurations of the complex matrix product, but for those held back.
-
-    Every block reads its rows and columns once (L2), every warp those of its tile (shared memory); DRAM is
-    each matrix once.
-    """
-    gpu = rtx_4000_ada()
-    for row in read_rows(data / "powersensor3_rtx4000ada_gemm" / "complex_gemm_fp16.csv.gz"):
-        m, n = int(row["M_PER_BLOCK"]), int(row["N_PER_BLOCK"])
-        if m == HELD_BACK or not row["power_w"]:
-            continue
+def vector_cases(data: Path) -> Iterator[PowerCase]:
+    """Yield sums of vectors in blocks of several sizes; watts are joules over seconds of the mean launch."""
+    gpu = find("NVIDIA RTX 4000 Ada Generation")
+    for row in read_rows(data / "kernel_tuner_power_sweeps" / "vector_add_rtx4000_ada.csv"):
+        amounts = {name: own * int(row["problem_size"]) for name, own in SUM.items()}
         seconds = float(row["time_mean_ms"]) * 1e-3
-        work = _gemm_work(gpu, m, n, int(row["block_size_y"]), int(row["block_size_z"]))
-        clocks = Clocks(float(row["core_clock_mhz"]) * MHZ, gpu.memory_clock)
-        run = PoweredRun(
-            f"tile {m} by {n}",
-            gpu,
-            clocks,
-            ((work, seconds, 1.0),),
-            float(row["power_w"]),
-            float(row["temperature_c"]),
-        )
-        yield PowerCase(GEMM, f"tile {m} by {n}", run)
-
-
-def _gemm_work(gpu: Gpu, m: int, n: int, warps_m: int, warps_n: int) -> Activity:
-    """Return the work of tiles of m by n, each by ``warps_m`` times ``warps_n`` warps."""
-    blocks = (SIZE / m) * (SIZE / n)
-    flops = 8.0 * SIZE**3
-    tile = blocks * SIZE * (m + n) * COMPLEX_BYTES
-    warps = blocks * SIZE * (m * warps_n + n * warps_m) * COMPLEX_BYTES
-    issue = flops / MMA_FLOPS + (tile + warps) / 512
-    rounds = math.ceil(blocks / gpu.sm_count)
-    amounts = {
-        "issue": issue, "registers": 32 * issue, "tensor": flops, "shared": tile + warps, "l1": tile,
-        "l2": tile, "dram": SIZE**2 * 4 * COMPLEX_BYTES,
-    }  # fmt: skip
-    return Activity(blocks / rounds, amounts, {})
+        clocks = Clocks(float(row["core_freq"]) * MHZ, gpu.memory_clock)
+        parts = ((Activity(float(gpu.sm_count), amounts, {}), seconds, 1.0),)
+        watts, celsius = float(row["energy"]) / seconds, float(row["temperature"])
+        run = PoweredRun("vector add", gpu, clocks, parts, watts, celsius)
+        yield PowerCase(VECTORS, "vector add", run)
 
 
 GV100_CLOCK = 1417 * MHZ

@@ -1,7 +1,8 @@
 """Runs of public data sets with measured power, each with what its launches do and predicted times.
 
 nv_dvfs_benchmark and nv_dvfs_benchmark_wsl: our own analysis of the launches (``validation/timing/dvfs.py``);
-The other data sets' work is counted by hand (``validation/power/by_hand.py``).
+The complex matrix product's likewise (``complex_gemm.py``). The other data sets' work is counted by hand
+(``by_hand.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from validation.counters.cases import NVPROF
 from validation.power.by_hand import PowerCase, by_hand, read_rows
+from validation.power.complex_gemm import gemm_cases
 from validation.timing import dvfs as time_dvfs
 from validation.timing.cases import cases
 from warpwatt.core.errors import WarpWattError
@@ -88,7 +90,7 @@ def power_cases(data: Path, checkouts: Path) -> tuple[list[PowerCase], Counter[s
                 left_out[f"{measured.program} on {measured.gpu}: DRAM counter differs threefold"] += len(made)
                 continue
             found += made
-    return [*found, *by_hand(data)], left_out
+    return [*found, *by_hand(data), *gemm_cases(data, checkouts)], left_out
 
 
 NOTHING = Activity(0.0, {}, {})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.gpus import find
 from warpwatt.lab.measure.components import (
+    NOISE,
     fit_board_factors,
     fit_components,
     fit_shared_numbers,
@@ -20,6 +21,7 @@ from warpwatt.lab.measure.components import (
 )
 from warpwatt.models.component.no_work import all_readings
 from warpwatt.models.component.parameters import Coefficient, specification, with_readings
+from warpwatt.models.component.table import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,6 +159,22 @@ def fit_shared(training: Sequence[PowerCase], without: str) -> dict[str, tuple[f
 def board_factors(training: Sequence[PowerCase]) -> dict[str, float]:
     """Return what boards with measured kernels draw over what shared numbers say."""
     return fit_board_factors([case.measured for case in training] + list(without_work()))
+
+
+def later_factors(cases: Sequence[PowerCase], values: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Return the same of boards that no fit knew, shared numbers as they are: every data set counts once."""
+    logs: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for case in cases:
+        gpu = case.measured.gpu
+        said = predicted_watts(case.measured, with_readings(specification(gpu, values), gpu))
+        logs[gpu.name][case.data].append(math.log(case.measured.watts / said))
+    apart = number("model", "between_boards") ** 2
+    return {
+        name: math.exp(
+            statistics.fmean(map(statistics.fmean, own.values())) * apart / (apart + NOISE**2 / len(own))
+        )
+        for name, own in logs.items()
+    }
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from validation import ROOT
+from validation.power.by_hand import GEMM, TUNER, VECTORS
 from validation.power.cases import power_cases
 from validation.power.judge import (
     Judged,
@@ -23,6 +24,7 @@ from validation.power.judge import (
     judge_calibrated,
     judge_floor,
     judge_specification,
+    later_factors,
     same_program,
     with_random_data,
 )
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     floors = judge_floor(fitting, values)
     text = page(cases, judged, random, floors, values, left_out, options.analysed or commit())
     PAGE.write_text(text)
-    FITTED.write_text(fitted_toml(values, board_factors(fitting)))
+    FITTED.write_text(fitted_toml(values, own_factors(cases, values)))
     for gpu, file in _calibrated(fitting, values).items():
         (CALIBRATIONS / f"{gpu}.toml").write_text(file)
     print(text)
@@ -71,6 +73,18 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, help="keep the analysed cases there, and read them")
     parser.add_argument("--analysed", help="the commit that made the cache (default: this one)")
     return parser.parse_args(list(arguments))
+
+
+def own_factors(cases: Sequence[PowerCase], values: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Return what boards draw over what shared numbers say, by name; of boards outside the fit too.
+
+    A board measured by the synthetic kernel alone gets none: that is as far off on both of its boards.
+    """
+    fitting = [case for case in cases if case.fits]
+    known = {case.gpu for case in fitting if case.data != TUNER}
+    late = [case for case in cases if case.data in (GEMM, VECTORS)]
+    fitted = {name: own for name, own in board_factors(fitting).items() if name in known}
+    return dict(sorted({**fitted, **later_factors(late, values)}.items()))
 
 
 def fitted_toml(values: Mapping[str, tuple[float, float]], boards: Mapping[str, float]) -> str:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from validation import ROOT
-from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE, TUNER
+from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE, TUNER, VECTORS
 from validation.power.cases import BETWEEN, GAP, GAPS, STEADY, TIME_MODEL
 from warpwatt.models.component.parameters import cited_numbers
 
@@ -38,8 +38,8 @@ over lower end of the interval.
   the GPU by process, voltage, size and memory. Where the board itself was read without work (`no_work.toml`),
   that reading sets its floor; *no reading of the board*: as if nobody had. The shape of the voltage of GV100,
   GA100, GP100 and GM204 comes from how power rises with the clock on such boards (`voltage.toml`).
-  The factors that boards with measured kernels keep in the package (`board_factor` of `fitted.toml`, from rows
-  of the tables below) take no part in any column here.
+  The factors that boards with measured kernels keep in the package (`board_factor` of `fitted.toml`, from
+  rows of the tables below) take no part in any column.
 - **Calibrated**: the component coefficients of the GPU and its voltage curve fitted by non-negative least
   squares to the other programs of the same data set on that GPU, with the former as prior; programs are left
   out one at a time, the same kernel under two names and kernels of one program together.
@@ -55,11 +55,12 @@ mergeSort; the GTX 980's, on Windows, is what fits the power of its short kernel
 differs threefold from our bytes are left out: another launch was measured. What buffers hold in the long run
 ({steady})
 is read off the public host code; the section on contents says what that is worth. V100 below 705 MHz is left
-out (clocks not as labelled). {roofline}, {tuner}, {gemm} and {accelwattch} are counted by hand or from
-counters (see the script). The roofline's power is the largest of 21 readings less 3 %; the last two enter no
-fit, and the counters of the last hold no instruction mix. gpuptxmodel_titanx is absent: it has neither
-launches nor counters, and static opcode counts of code compiled without optimisation do not say how often
-anything runs.
+out (clocks not as labelled). {roofline}, {tuner}, {vectors} and {accelwattch} are counted by hand or from
+counters (see the script); the last two and {gemm} enter no fit, and the
+counters of the last hold no instruction mix. The roofline's power is the largest of 21 readings less 3 %. The
+matrix product is analysed from its source (ccglib), the fastest configuration of each tile; its matrices are
+zeros. gpuptxmodel_titanx is absent: it has neither launches nor counters, and static opcode counts of code
+compiled without optimisation do not say how often anything runs.
 
 The form of the component model, its voltage curve and toggle factors were chosen with these data in view, so
 programs unlike these may fare worse. Kept back and not looked at: wsl's GTX 1080 Ti and 2070 Super,
@@ -94,6 +95,8 @@ def page(
         _programs(own),
         "## Boards without work",
         _floors(floors),
+        "## A board's own factor",
+        _own_factor(spec),
         "## Contents of buffers",
         _contents(spec, random),
         "## Fitted numbers",
@@ -123,6 +126,7 @@ def _protocol(analysed: str) -> str:
         steady=", ".join(f"{name}: {fill}" for name, fill in STEADY.items()),
         roofline=ROOFLINE,
         tuner=TUNER,
+        vectors=VECTORS,
         gemm=GEMM,
         accelwattch=ACCELWATTCH,
     ).strip()
@@ -272,6 +276,22 @@ def _contents(spec: Sequence[Pair], random: Sequence[Answer | None]) -> str:
         "Component model from specification, time as measured, analysed launches: "
         f"{_mean(listed, lambda _, a: a.watts):.1f} % with contents as listed above, "
         f"{_mean(pairs, lambda _, a: a.watts):.1f} % with all data taken as random."
+    )
+
+
+def _own_factor(spec: Sequence[Pair]) -> str:
+    """Return what the sum of vectors says of the board that multiplied matrices, too."""
+    vectors, products = ([p for p in spec if p[0].data == data] for data in (VECTORS, GEMM))
+    factor = statistics.fmean(case.measured.watts / answer.watts for case, answer in vectors)
+    scaled = [
+        _mean(products, lambda _, answer: factor * answer.watts, signed=signed) for signed in (False, True)
+    ]
+    return (
+        f"The sum of vectors says that {vectors[0][0].gpu} draws {factor:.2f} of what it would as any board. "
+        f"With this factor the matrix product is {scaled[0]:.1f} % off ({scaled[1]:+.1f}), without "
+        f"{_mean(products, lambda _, answer: answer.watts):.1f} %: what tensor instructions cost is not what "
+        "is wrong there. The package gives boards such factors, of all their programs together, but not by "
+        "the synthetic kernel, which is as far off on both of its boards."
     )
 
 

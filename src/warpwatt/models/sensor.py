@@ -28,24 +28,29 @@ class Sensor:
     period: float
 
 
-_PART_TIME = Sensor(0.025, 0.1)
 _WHOLE = Sensor(0.1, 0.1)
+_SECOND = Sensor(1.0, 0.1)
 SENSORS = {
-    "8.0": _PART_TIME,
-    "9.0": _PART_TIME,
+    "8.0": Sensor(0.025, 0.1),
     "Volta": Sensor(0.01, 0.02),
     "Turing": _WHOLE,
-    "Ampere": _WHOLE,
+    "Ampere": _SECOND,
+    "Ada": _SECOND,
+    "Hopper": _SECOND,
+    "Blackwell": _SECOND,
 }
-"""Capability or architecture to its sensor (Yang, Adamek and Armour, Part-time Power Measurements, 2024)."""
+"""Capability or architecture to its sensor. Up to GA100: Yang, Adamek and Armour, Part-time Power
+Measurements, 2024. From GA10x on NVML documents a mean over one second (nvmlDeviceGetPowerUsage), and behind
+a kernel an RTX 4000 Ada falls to its rest within 1.0 s, in steps of 0.1 (nlesc-recruit/powersensor3-results,
+PMT). What is called instant there (``power.draw.instant``) averages over less."""
 
 
 def sensor(gpu: Gpu) -> Sensor:
-    """Return the sensor of a GPU; others than the measured ones are taken to average over 100 ms.
+    """Return the sensor of a GPU; those nobody looked at are taken to average over 100 ms.
 
     >>> from warpwatt.gpus import find
-    >>> sensor(find("a100-pcie-40gb")).window, sensor(find("rtx 4090")).window
-    (0.025, 0.1)
+    >>> [sensor(find(name)).window for name in ("a100-pcie-40gb", "rtx 4090", "p100")]
+    [0.025, 1.0, 0.1]
     """
     return SENSORS.get(gpu.capability.version, SENSORS.get(gpu.arch, _WHOLE))
 
