@@ -89,10 +89,31 @@ cudaError_t prepare(Client& client, Function& function, const LaunchRequest& req
     return cudaSuccess;
 }
 
+namespace {
+
+// Tells the device of a launch that the client refuses, which programs often overlook.
+cudaError_t refuse(Client& client, const Stream& stream, const Function& function,
+                   const LaunchRequest& request, cudaError_t error) {
+    const auto &grid = request.grid, &block = request.block, &cluster = request.cluster;
+    message::Launch record{function.number,
+                           stream.number,
+                           request.dynamic_shared_bytes,
+                           {grid.x, grid.y, grid.z},
+                           {block.x, block.y, block.z},
+                           {cluster.x, cluster.y, cluster.z},
+                           message::kRefused,
+                           static_cast<std::uint32_t>(stream.device),
+                           static_cast<std::uint32_t>(error)};
+    client.connection.send(message::Type::kLaunch, record);
+    return error;
+}
+
+}  // namespace
+
 cudaError_t launch(Client& client, Stream& stream, Function& function, const LaunchRequest& request) {
     KernelWork work;
     cudaError_t error = prepare(client, function, request, &work);
-    return error ? error : client.submit(stream, std::move(work));
+    return error ? refuse(client, stream, function, request, error) : client.submit(stream, std::move(work));
 }
 
 }  // namespace warpwatt::runtime

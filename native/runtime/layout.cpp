@@ -247,6 +247,7 @@ constexpr NamedCode kCodes[] = {
     code("VariableFlag", "MANAGED", kManagedVariable),
     code("VariableFlag", "EXTERNAL", kExternalVariable),
     code("LaunchFlag", "COOPERATIVE", kCooperative),
+    code("LaunchFlag", "REFUSED", kRefused),
     code("CopyFlag", "ASYNCHRONOUS", kAsynchronous),
     code("CopyFlag", "PAGEABLE", kPageable),
     code("CopyFlag", "BY_DEVICE", kByDevice),

@@ -147,6 +147,7 @@ struct Free {
 };
 
 constexpr std::uint32_t kCooperative = 1;
+constexpr std::uint32_t kRefused = 2;  // by the client: nothing runs, `priority` is the error
 
 struct Launch {  // + the parameters at the function's offsets
     std::uint64_t function, stream, dynamic_shared_bytes;

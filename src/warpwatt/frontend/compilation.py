@@ -15,6 +15,7 @@ from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.compiled import Compiled, Source
+from warpwatt.frontend.messages import asked_flag
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
@@ -77,19 +78,14 @@ def _compile(compiler: Compiler, source: Source, choice: ToolkitChoice, options:
     try:
         return compile_nvcc(source, choice.target, choice.toolkit, options)
     except CompileError as refusal:
-        asked = _ASKED.search(refusal.details)
-        if asked and asked[0] not in options.flags:
-            wider = replace(options, flags=(*options.flags, asked[0]))
+        if asked := asked_flag(refusal.details, options.flags):
+            wider = replace(options, flags=(*options.flags, asked))
             made = _compile(compiler, source, choice, wider)
-            return replace(made, warnings=(f"compiled with {asked[0]}, which nvcc asks for", *made.warnings))
+            return replace(made, warnings=(f"compiled with {asked}, which nvcc asks for", *made.warnings))
         # A refusal without a line is about flags or tools, not about host code.
         if options.compiler is Compiler.NVCC or refusal.line is None:
             raise
         return _device_code_only(source, choice, options, refusal)
-
-
-_ASKED = re.compile(r"--expt-relaxed-constexpr|--extended-lambda")
-"""Flags that nvcc's message says would allow the code."""
 
 
 def _device_code_only(

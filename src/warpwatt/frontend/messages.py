@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warpwatt.core.errors import CompileError
@@ -27,6 +28,13 @@ _HINTS = (
     (r"No such file or directory|could not open source file", "include"),
     (r"No space left on device|Failed to preprocess host compiler properties", "room"),
 )
+_ASKED = (
+    (re.compile(r"(--expt-relaxed-constexpr|--extended-lambda)"), None),
+    (re.compile(r"requires separate compilation mode"), "-rdc=true"),
+)
+"""What nvcc says where a flag would allow the code, and that flag; None: it names the flag."""
+_WARNING = re.compile(r"[^\n]*\): warning |Remark: ")
+_UNDEFINED = re.compile(r"undefined reference to `([^']+)'")
 _MISSING = re.compile(r"(\S+): No such file or directory|could not open source file \"([^\"]+)\"")
 _HINT_TEXT = {
     "removed": "this was removed from CUDA since; compile with a toolkit that has it: --toolkit 11.8",
@@ -95,6 +103,35 @@ def hint_of(output: str, target: str = "sm_90") -> str:
         if re.search(pattern, output):
             return _HINT_TEXT[kind].format(target=target, wheel=_wheel(output))
     return ""
+
+
+def asked_flag(output: str, given: Iterable[str]) -> str:
+    """Return the flag that a compiler's message asks for, empty if there is none that is not given yet.
+
+    >>> asked_flag("error: kernel launch from __device__ functions requires separate compilation mode", [])
+    '-rdc=true'
+    """
+    found = ((said[1] if flag is None else flag) for mark, flag in _ASKED if (said := mark.search(output)))
+    return next((flag for flag in found if flag not in given), "")
+
+
+def without_warnings(output: str) -> str:
+    r"""Return what a compiler says without nvcc's warnings, where it says anything else.
+
+    >>> without_warnings("a.cu(1): warning #1-D: no newline\n\na.cu(2): error: x")
+    'a.cu(2): error: x'
+    """
+    kept = [part for part in output.strip().split("\n\n") if not _WARNING.match(part)]
+    return "\n\n".join(kept) or output
+
+
+def undefined_names(output: str) -> tuple[str, ...]:
+    r"""Return what a linker has not found, each once.
+
+    >>> undefined_names("a.o: in function `main':\na.cu:(.text+0x5): undefined reference to `glEnd'")
+    ('glEnd',)
+    """
+    return tuple(dict.fromkeys(_UNDEFINED.findall(output)))
 
 
 def _wheel(output: str) -> str:

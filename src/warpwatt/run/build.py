@@ -11,7 +11,7 @@ from pathlib import Path
 
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
-from warpwatt.frontend.messages import hint_of
+from warpwatt.frontend.messages import asked_flag, hint_of, undefined_names, without_warnings
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.run.client import RUNTIME
 from warpwatt.run.removed import removed_features
@@ -31,6 +31,8 @@ _NO_LINK = frozenset({
 _NO_HEADER = re.compile(
     r"\b(cublas|cufft|curand|cusparse|cusolver)\w*\.h(?:'|:)? (?:file not found|No such file)", re.IGNORECASE
 )
+SHOWN_NAMES = 8
+"""Functions listed that a linker has not found."""
 _CUDART = re.compile(r"^--?cudart(=.*)?$")
 _ARCHITECTURE = re.compile(r"(?:sm|compute|lto)_(\d+)")
 _ARCH_FLAGS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code")
@@ -105,14 +107,36 @@ def compile_program(
     oldest = [f"-gencode=arch=compute_{OLDEST_TARGET},code=compute_{OLDEST_TARGET}"]
     attempts = [[*own, *oldest], own] if own and for_all else [own]
     for architectures in attempts:
-        command = nvcc_command([*architectures, "-lineinfo", *flags, str(source), "-o", str(program)])
-        done = subprocess.run(command.words, capture_output=True, text=True, check=False)
-        if not done.returncode:
+        said = _compile([*architectures, "-lineinfo", *flags, str(source), "-o", str(program)])
+        if not said:
             return program
-    said = done.stderr + done.stdout
+    if undefined := undefined_names(said):
+        raise _unlinked(source, undefined)
     raise CompileError(
-        f"{source.name} does not compile", details=said, hint=missing_header(said) or hint_of(said)
+        f"{source.name} does not compile",
+        details=without_warnings(said),
+        hint=missing_header(said) or hint_of(said),
     )
+
+
+def _compile(flags: Sequence[str]) -> str:
+    """Compile with nvcc, and with what it asks for; return what it says if it refuses."""
+    done = subprocess.run(nvcc_command(flags).words, capture_output=True, text=True, check=False)
+    said = done.stderr + done.stdout
+    if done.returncode and (asked := asked_flag(said, flags)):
+        return _compile([asked, *flags])
+    return (said or "nvcc failed") if done.returncode else ""
+
+
+def _unlinked(source: Path, undefined: Sequence[str]) -> CompileError:
+    """Return the error of a program that lacks functions which are elsewhere."""
+    hint = (
+        f"name its other sources and libraries after it: warpwatt run {source.name} other.cpp -lname; or build "
+        'the project with make NVCC="warpwatt nvcc" and run the program; or predict one kernel: warpwatt predict'
+    )
+    shown = "\n".join(f"  {name}" for name in undefined[:SHOWN_NAMES])
+    more = f"\n  ... and {len(undefined) - SHOWN_NAMES} more" if len(undefined) > SHOWN_NAMES else ""
+    return CompileError(f"{source.name} uses what no source defines", details=shown + more, hint=hint)
 
 
 def missing_header(output: str) -> str:

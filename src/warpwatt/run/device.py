@@ -75,6 +75,8 @@ class Device:
     program: str = ""
     unsupported: dict[str, str] = field(default_factory=dict)
     """Functions that are not there, and where the program called them."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """Launches that CUDA refuses, and how many: which and why."""
     ended: bool = False
     library_calls: list[list[Cost]] = field(default_factory=list)
     """Of each call of a closed library, in order: what it costs on each GPU."""
@@ -261,11 +263,20 @@ class Device:
             launch = launch_of(record, function.carveout)
             if self.work.computes and kernel is not None:  # the program was told what its own device refuses
                 check_launch(self.gpus[0], kernel.resources, launch)
+            if record.flags & p.LaunchFlag.REFUSED:
+                raise LaunchError(_refusal(record))
         except LaunchError as error:
-            self.notify(f"{demangle(function.name).partition('(')[0]}: {error}")
+            self._refused(demangle(function.name).partition("(")[0], record, error.message)
             return Answer(INVALID_CONFIGURATION)
         self.work.launch(launch, record, host, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
         return Answer()
+
+    def _refused(self, name: str, record: p.Launch, why: str) -> None:
+        grid, block = (",".join(map(str, extents)) for extents in (record.grid, record.block))
+        text = f"launch refused: {name}<<<({grid}), ({block})>>>: {why}"
+        if text not in self.refused:
+            self.notify(text)
+        self.refused[text] = self.refused.get(text, 0) + 1
 
     def _settled(self, host: float, patience: float = math.inf) -> Answer:
         """Bring memory up to date, after predicting what was not predicted from memory as it was before."""
@@ -424,6 +435,16 @@ class Device:
         """Predict what was asked for and not predicted yet."""
         self.work.place()
         self.ended = True
+
+
+def _refusal(record: p.Launch) -> str:
+    """Return why the runtime refused a launch that the GPU itself could run."""
+    if record.priority == INVALID_VALUE:
+        return (
+            f"{record.dynamic_shared_bytes} bytes of dynamic shared memory, more than the program asked for "
+            "with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"
+        )
+    return f"CUDA error {record.priority}"
 
 
 Handler = Callable[[Device, Any, float, p.Header], Answer]

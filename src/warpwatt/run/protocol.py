@@ -102,9 +102,10 @@ class Memory(IntEnum):
 
 
 class LaunchFlag(IntFlag):
-    """What kind of launch."""
+    """What kind of launch; one that the client refuses has its error for a priority."""
 
     COOPERATIVE = 1
+    REFUSED = 2
 
 
 class CopyKind(IntEnum):

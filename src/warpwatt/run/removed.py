@@ -15,6 +15,7 @@ FEATURES = {
         ),
     ),
     "WARPWATT_TEXTURE_REFERENCES": (re.compile(rb"\btexture\s*<"),),
+    "WARPWATT_THRUST_BASES": (re.compile(rb"\bthrust::(unary|binary)_function\b"),),
 }
 """What the header is told -> what asks for it, all of it somewhere in the sources."""
 HEADER = "warpwatt_removed.h"

@@ -172,6 +172,8 @@ def result(device: Device, ending: Ending) -> RunResult:
 
 def _failures(device: Device) -> Iterator[str]:
     """Yield why launches are not predicted, each reason once."""
+    for why, count in device.refused.items():
+        yield why + (f" ({count} launches)" if count > 1 else "")
     launches: dict[str, list[int]] = {}
     for number, predicted in enumerate(device.predicted, 1):
         for why in predicted.failures:

@@ -19,6 +19,40 @@ static inline cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config) {
     return cudaDeviceSetCacheConfig(config);
 }
 
+#ifdef __cplusplus
+// A device was a number until CUDA 13 (its release notes, "Deprecated or Dropped Features"), the host -1.
+static inline cudaMemLocation warpwattLocation(int device) {
+    cudaMemLocation location = {};
+    location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    location.id = device == cudaCpuDeviceId ? 0 : device;
+    return location;
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void *data, size_t bytes, int device,
+                                               cudaStream_t stream = nullptr) {
+    return cudaMemPrefetchAsync(data, bytes, warpwattLocation(device), 0u, stream);
+}
+static inline cudaError_t cudaMemAdvise(const void *data, size_t bytes, cudaMemoryAdvise advice, int device) {
+    return cudaMemAdvise(data, bytes, advice, warpwattLocation(device));
+}
+#endif
+
+#if defined(__cplusplus) && defined(WARPWATT_THRUST_BASES)
+// Base classes that CUDA Core Compute Libraries 3 dropped, as C++ had them until C++17.
+namespace thrust {
+template <typename Argument, typename Result>
+struct unary_function {
+    using argument_type = Argument;
+    using result_type = Result;
+};
+template <typename First, typename Second, typename Result>
+struct binary_function {
+    using first_argument_type = First;
+    using second_argument_type = Second;
+    using result_type = Result;
+};
+}  // namespace thrust
+#endif
+
 #if defined(__cplusplus) && defined(WARPWATT_REMOVED_PROPERTIES)
 // Fields of cudaDeviceProp that CUDA 13 no longer has (its release notes, "Deprecated or Dropped Features"), from
 // the attributes that took their place.
