@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from warpwatt.frontend.messages import compile_error, errors
+from warpwatt.frontend.messages import compile_error, errors, hint_of
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,16 @@ def test_hints_name_the_flag():
     )
     feature = "ptxas a.ptx, line 1; error : Instruction 'wgmma' not supported on .target 'sm_90'"
     assert "-arch=sm_90a" in compile_error(feature, "nvcc", "sm_90", file="a.cu").hint
+
+
+def test_a_header_that_is_near_the_source_is_named_with_its_flag(tmp_path, monkeypatch):
+    source = tmp_path / "src" / "cuda"
+    source.mkdir(parents=True)
+    (tmp_path / "include" / "mine").mkdir(parents=True)
+    (tmp_path / "include" / "mine" / "timer.h").touch()
+    monkeypatch.chdir(source)
+    said = "a.cu:4:10: fatal error: mine/timer.h: No such file or directory"
+    assert hint_of(said, folder=source) == "add -I../../include, where it is"
+    assert "-I DIR" in hint_of(said.replace("timer.h", "other.h"), folder=source)
+    (source / ".git").touch()  # what is beyond a repository is none of its headers
+    assert "-I DIR" in hint_of(said, folder=source)

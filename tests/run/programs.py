@@ -35,6 +35,32 @@ int main(int argc, char **argv) {
 """
 """``saxpy N LAUNCHES``: prints the predicted time, wrong results and how often it was launched."""
 
+ODD = r"""
+#include <cstdio>
+namespace { __global__ void hidden(float *x) { x[threadIdx.x] += 1; } }
+template <typename F> __global__ void apply(F f, float *x) { x[threadIdx.x] = f(x[threadIdx.x]); }
+__global__ void parent(float *x) { if (threadIdx.x == 0) hidden<<<1, 32>>>(x); }
+__global__ void dynamic(float *x) { extern __shared__ float s[]; x[threadIdx.x] += s[threadIdx.x] * 0; }
+int main() {
+    float *x;
+    cudaMallocManaged(&x, 4096);
+    cudaMemPrefetchAsync(x, 4096, 0);
+    cudaMemAdvise(x, 4096, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId);
+    hidden<<<10 / 256, 256>>>(x);
+    hidden<<<10 / 256, 256>>>(x);
+    hidden<<<1, 2048>>>(x);
+    dynamic<<<1, 32, 60000>>>(x);
+    cudaGetLastError();
+    parent<<<1, 32>>>(x);
+    apply<<<1, 32>>>([] __device__(float v) { return 2 * v; }, x);
+    cudaMemPrefetchAsync(x, 4096, cudaCpuDeviceId, nullptr);
+    cudaDeviceSynchronize();
+    printf("x %g error %d\n", x[0], cudaGetLastError());
+}
+"""
+"""Launches from the device and of a lambda, for which nvcc wants flags; launches that are refused; calls as
+CUDA 12 had them."""
+
 ENDINGS = r"""
 #include <cstdio>
 #include <cstdlib>

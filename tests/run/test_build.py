@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from warpwatt.core.errors import CompileError, InputError
-from warpwatt.run.build import HEADERS, check_runtime, compile_program, elf_sections, nvcc_command
-from warpwatt.run.removed import removed_features
+from warpwatt.frontend.removed import HEADERS, removed_features
+from warpwatt.run.build import check_runtime, compile_program, elf_sections, nvcc_command
 
 
 def test_linking_takes_our_runtime_and_compiling_does_not():
@@ -40,6 +40,25 @@ def test_headers_that_toolkits_lack_are_found(tmp_path):
     assert not (HEADERS / "nvtx3").exists()  # Thrust would use it wherever it finds it
     one.write_text("int main() {}")
     assert removed_features([one]) == ["-include", "warpwatt_removed.h"]
+
+
+def test_operators_and_base_classes_that_cub_and_thrust_dropped_are_asked_for(tmp_path):
+    one = tmp_path / "a.cu"
+    (tmp_path / "a.h").write_text("struct S : thrust::unary_function<int, int> {};")
+    one.write_text('#include "a.h"\nauto most = cub::Max();')
+    assert {"-DWARPWATT_CUB_OPERATORS", "-DWARPWATT_THRUST_BASES"} <= set(removed_features([one]))
+    one.write_text("auto most = cub::MaxThings();")
+    assert removed_features([one]) == ["-include", "warpwatt_removed.h"]
+
+
+@pytest.mark.toolchain
+def test_functions_of_other_sources_are_named_with_what_to_do(tmp_path):
+    one = tmp_path / "a.cu"
+    one.write_text("void elsewhere(float *);\nint main() { elsewhere(nullptr); }")
+    with pytest.raises(CompileError, match=r"a.cu uses what no source defines") as refused:
+        compile_program(one, [], ["sm_90"], tmp_path)
+    assert refused.value.details == "  elsewhere(float*)"
+    assert "warpwatt run a.cu other.cpp" in refused.value.hint
 
 
 def elf(**sections: bytes) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.run.programs import ENDINGS, SAXPY, SYSTEM
+from tests.run.programs import ENDINGS, ODD, SAXPY, SYSTEM
 from warpwatt.core.estimate import Estimate
 from warpwatt.render.console import to_text
 from warpwatt.render.context import Context
@@ -50,6 +50,21 @@ def verb(*words: object) -> str:
     done = run_verb(*words)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_a_program_as_people_write_it_runs_and_what_cuda_refuses_is_said(tmp_path):
+    (tmp_path / "odd.cu").write_text(ODD)
+    done = run("--gpu", "h200", tmp_path / "odd.cu", "-O1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("x 2 error 0\n")
+    table = done.stdout.partition("Kernels\n")[2]
+    assert re.search(r"^ +hidden +1 ", table, re.MULTILINE)
+    assert re.search(r"^ +apply<.*lambda", table, re.MULTILINE)
+    said = " ".join(done.stdout.partition("Not known")[2].split())
+    assert "hidden<<<(0,1,1), (256,1,1)>>>: dimension x is 0 (2 launches)" in said
+    assert "(2048,1,1)>>>: a block of 2048 threads, but NVIDIA H200 allows 1024" in said
+    assert "dynamic<<<(1,1,1), (32,1,1)>>>: 60000 bytes of dynamic shared memory" in said
+    assert "hidden<<<(0,1,1), (256,1,1)>>>" in done.stderr
 
 
 def test_a_program_computes_and_every_launch_is_predicted(programs, tmp_path):

@@ -19,6 +19,7 @@ from warpwatt.core.errors import (
 )
 from warpwatt.core.objective import Objective
 from warpwatt.core.ranking import Failed, Ranked, Ranking
+from warpwatt.frontend.select import without_parameters
 
 if TYPE_CHECKING:
     from warpwatt.core.estimate import Estimate
@@ -84,7 +85,7 @@ def _launches(predictions: Sequence[Prediction]) -> list[_Entry]:
 
 
 def _plain(prediction: Prediction) -> str:
-    return prediction.kernel_name.partition("(")[0]
+    return without_parameters(prediction.kernel_name)
 
 
 def _ranking(

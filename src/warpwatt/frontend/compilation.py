@@ -15,7 +15,6 @@ from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.core.program import Resources
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.compiled import Compiled, Source
-from warpwatt.frontend.messages import asked_flag
 from warpwatt.frontend.options import CompileOptions, Compiler
 from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.frontend.toolkits import ToolkitChoice, target_number
@@ -58,8 +57,15 @@ def compile_cuda(source: Source, choice: ToolkitChoice, options: CompileOptions)
     def make() -> Compiled:
         # Imported here because a warm run, which must start fast, needs none of it.
         from warpwatt.frontend.earlier_headers import earlier_headers
+        from warpwatt.frontend.messages import NAMED
+        from warpwatt.frontend.written import no_instance
 
-        made = _compile(compiler, source, choice, options)
+        try:
+            made = _compile(compiler, source, choice, options)
+        except CompileError as error:
+            if error.file != NAMED:
+                raise
+            raise no_instance(error, source.text, options.instantiate) from None
         if options.untrusted:  # which includes nothing of this machine's
             return made
         earlier = earlier_headers(source, made.dependencies, choice.toolkit, options)
@@ -71,6 +77,7 @@ def compile_cuda(source: Source, choice: ToolkitChoice, options: CompileOptions)
 def _compile(compiler: Compiler, source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:
     """Compile with nvcc, or with NVRTC, which also stands in where nvcc refuses host code."""
     from warpwatt.frontend.cuda import compile_nvcc
+    from warpwatt.frontend.messages import asked_flag, uses_removed
     from warpwatt.frontend.nvrtc import compile_nvrtc
 
     if compiler is Compiler.NVRTC:
@@ -85,19 +92,44 @@ def _compile(compiler: Compiler, source: Source, choice: ToolkitChoice, options:
         # A refusal without a line is about flags or tools, not about host code.
         if options.compiler is Compiler.NVCC or refusal.line is None:
             raise
-        return _device_code_only(source, choice, options, refusal)
+        try:
+            return _device_code_only(source, choice, options, refusal)
+        except CompileError as error:
+            if source.path is None or not uses_removed(refusal.details):
+                raise
+            return _with_removed(source, source.path, choice, options, error)
+
+
+def _with_removed(
+    source: Source, path: Path, choice: ToolkitChoice, options: CompileOptions, refusal: CompileError
+) -> Compiled:
+    """Compile with what this toolkit no longer has, from a header of ours; else raise a refusal."""
+    from warpwatt.frontend.cuda import compile_nvcc
+    from warpwatt.frontend.removed import HEADER, HEADERS, removed_features
+
+    added = (f"-I{HEADERS}", *removed_features([path]))
+    try:
+        made = compile_nvcc(
+            source, choice.target, choice.toolkit, replace(options, flags=(*options.flags, *added))
+        )
+    except CompileError:
+        raise refusal from None
+    note = f"uses what CUDA {choice.toolkit.version} dropped: compiled with stand-ins ({HEADER})"
+    return replace(made, warnings=(note, *made.warnings))
 
 
 def _device_code_only(
     source: Source, choice: ToolkitChoice, options: CompileOptions, refusal: CompileError
 ) -> Compiled:
     """Compile without host code, which may use what this toolkit no longer has; else raise nvcc's refusal."""
+    from warpwatt.frontend.messages import NAMED
     from warpwatt.frontend.nvrtc import compile_nvrtc
 
     try:
         made = compile_nvrtc(source, choice.target, choice.toolkit, options)
     except (CompileError, ToolchainError) as error:
-        if "-arch=" in error.hint:  # of more use than a word on host code
+        # These are of more use than a word on host code.
+        if "-arch=" in error.hint or error.file == NAMED:
             raise
         raise refusal from None
     if not made.resources:

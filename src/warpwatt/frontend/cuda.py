@@ -14,7 +14,7 @@ from pathlib import Path
 from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend import process, toolchain
 from warpwatt.frontend.compiled import Compiled, Source
-from warpwatt.frontend.messages import compile_error
+from warpwatt.frontend.messages import NAMED, compile_error
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.ptxas import read_report
 from warpwatt.frontend.signatures import parameter_names
@@ -48,7 +48,7 @@ def compile_nvcc(source: Source, target: str, toolkit: Toolkit, options: Compile
         outcome = process.run(command, timeout=options.timeout, memory=options.memory)
         messages = outcome.messages.replace(str(file), source.name)
         if outcome.status:
-            raise compile_error(messages, "nvcc", target, file=source.name)
+            raise compile_error(messages, "nvcc", target, file=source.name, folder=source.folder.resolve())
         ptx = "".join(path.read_text() for path in sorted(scratch.glob("*.ptx")))
         preprocessed = b"".join(path.read_bytes() for path in scratch.glob("*.cpp1.ii"))
         dependencies = read_dependencies(preprocessed, file)
@@ -107,7 +107,7 @@ def _write_instances(source: Path, instances: Iterable[str], scratch: Path) -> P
     """Write a source that includes the user's and names template instances, which makes nvcc compile them."""
     file = scratch / f"instances{DEFAULT_SUFFIX}"
     names = [f"auto *const instance_{i} = &{name};\n" for i, name in enumerate(instances)]
-    file.write_text(f'#include "{source}"\n#line 1 "--kernel"\nnamespace {{\n{"".join(names)}}}\n')
+    file.write_text(f'#include "{source}"\n#line 1 "{NAMED}"\nnamespace {{\n{"".join(names)}}}\n')
     return file
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from warpwatt.core.errors import CompileError
 
 MAX_DETAIL_LINES = 60
+UPWARDS = 2
+"""Folders above a source in which headers are looked for, where it is in no repository."""
+NAMED = "--kernel"
+"""The file of the instances of templates that a user names."""
 
 _PATTERNS = (
     re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?:catastrophic |fatal )?error:? ?(?P<text>.*)$"),
@@ -20,6 +26,8 @@ _NOISE = re.compile(r"^\s*(ptxas info|\d+ bytes (stack frame|gmem)|$)")
 _REMOVED = (
     r"texture is not a template"
     r"|identifier \"(texture|cudaThread\w+|cudaBindTexture\w*|tex[123]D\w*)\" is undefined"
+    r"|namespace \"(thrust|cub)\" has no member"
+    r"|\"cudaMemLocation\""
     r"|has no member \"(deviceOverlap|computeMode|kernelExecTimeoutEnabled|(memory)?[cC]lockRate)\""
 )
 _HINTS = (
@@ -70,10 +78,12 @@ def _message(line: str) -> Message | None:
     return None
 
 
-def compile_error(output: str, compiler: str, target: str, *, file: str, hint: str = "") -> CompileError:
+def compile_error(
+    output: str, compiler: str, target: str, *, file: str, hint: str = "", folder: Path | None = None
+) -> CompileError:
     """Return the error to raise: first message up front, all lines of the compiler in ``details``.
 
-    ``file`` stands in where the compiler names none.
+    ``file`` stands in where the compiler names none; ``folder`` is the source's, see :func:`hint_of`.
     """
     found = errors(output)
     first = found[0] if found else Message(f"{compiler} failed")
@@ -85,13 +95,15 @@ def compile_error(output: str, compiler: str, target: str, *, file: str, hint: s
         f"{compiler} for {target}: {first.text}{more}",
         file=first.file or file,
         line=first.line,
-        hint=hint or hint_of(output, target),
+        hint=hint or hint_of(output, target, folder),
         details="\n".join(lines),
     )
 
 
-def hint_of(output: str, target: str = "sm_90") -> str:
+def hint_of(output: str, target: str = "sm_90", folder: Path | None = None) -> str:
     """Return what may help with what a compiler says; empty if nothing is known.
+
+    ``folder`` is the source's: a header that is missing is looked for around it.
 
     >>> hint_of("a.cu:1:10: fatal error: curand_kernel.h: No such file or directory")
     'name the folder that holds the header with -I DIR, or install its wheel: pip install nvidia-curand'
@@ -101,6 +113,8 @@ def hint_of(output: str, target: str = "sm_90") -> str:
     """
     for pattern, kind in _HINTS:
         if re.search(pattern, output):
+            if kind == "include" and folder is not None and (near := _folder_nearby(output, folder)):
+                return f"add -I{near}, where it is"
             return _HINT_TEXT[kind].format(target=target, wheel=_wheel(output))
     return ""
 
@@ -113,6 +127,15 @@ def asked_flag(output: str, given: Iterable[str]) -> str:
     """
     found = ((said[1] if flag is None else flag) for mark, flag in _ASKED if (said := mark.search(output)))
     return next((flag for flag in found if flag not in given), "")
+
+
+def uses_removed(output: str) -> bool:
+    """Whether a compiler misses what an earlier CUDA had.
+
+    >>> uses_removed('a.cu(1): error: namespace "cub" has no member "Max"')
+    True
+    """
+    return re.search(_REMOVED, output) is not None
 
 
 def without_warnings(output: str) -> str:
@@ -132,6 +155,20 @@ def undefined_names(output: str) -> tuple[str, ...]:
     ('glEnd',)
     """
     return tuple(dict.fromkeys(_UNDEFINED.findall(output)))
+
+
+def _folder_nearby(output: str, folder: Path) -> str:
+    """Return the folder around a source that has the header which is missing, as seen from here."""
+    found = _MISSING.search(output)
+    name = (found[1] or found[2]) if found else ""
+    places = [folder, *folder.parents]
+    root = next((i for i, place in enumerate(places) if (place / ".git").exists()), UPWARDS)
+    for place in places[: root + 1] if name else ():
+        for pattern in ("", "*/", "*/*/"):
+            for header in sorted(place.glob(pattern + name)):
+                at = str(header)[: -len(name)].rstrip("/") or "/"
+                return os.path.relpath(at)
+    return ""
 
 
 def _wheel(output: str) -> str:

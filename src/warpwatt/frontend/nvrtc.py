@@ -16,7 +16,7 @@ from warpwatt.frontend import hostcode, process, standing, toolchain, untrusted
 from warpwatt.frontend.compiled import Compiled, Source
 from warpwatt.frontend.cuda import source_parameters
 from warpwatt.frontend.host_headers import HOST_HEADERS, stand_in
-from warpwatt.frontend.messages import Message, compile_error, errors
+from warpwatt.frontend.messages import NAMED, Message, compile_error, errors
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.frontend.ptxas import assemble
 from warpwatt.frontend.toolchain import Toolkit
@@ -29,6 +29,8 @@ ATTEMPTS = 12
 _CALLED: set[Path] = set()
 """Libraries that were called in this process: whoever compiles twice compiles often."""
 _MISSING_HEADER = re.compile(r'(?:could not|cannot) open source file "([^"]+)"')
+_NAMES = "__nv_name_map"
+"""What NVRTC calls the file of the names of instances."""
 _UNDEFINED = re.compile(r'error: identifier "(\w+)" is undefined')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
@@ -138,14 +140,16 @@ def _compile_blanking(
         log = answer["log"] or answer["error"]
         refusals.append(log)
         guessed = [e for e in expressions if e not in options.instantiate]
-        bad = {e for e in guessed if f'"{e}"' in log} or (set(guessed) if "__nv_name_map" in log else set())
+        bad = {e for e in guessed if f'"{e}"' in log} or (set(guessed) if _NAMES in log else set())
         expressions = [e for e in expressions if e not in bad]
         if not texts.add_missing(log) and not texts.blank(errors(log)) and not bad:
             break
     # What a missing header, or a declaration that was blanked, leads to, explains less than that itself.
     why = refusals[0] if _blanked(refusals[-1], texts, source) else refusals[-1]
     log = next((r for r in refusals if _MISSING_HEADER.search(r)), why)
-    log = log.replace(texts.name, source.name).replace("__nv_name_map", "--kernel")
+    if all(message.file == _NAMES for message in errors(refusals[-1])):  # all the rest compiles
+        log = refusals[-1]
+    log = log.replace(texts.name, source.name).replace(_NAMES, NAMED)
     raise _refusal(log, flags, source.name, toolkit)
 
 

@@ -75,6 +75,40 @@ def plain_name(demangled: str) -> str:
     return "".join(kept).strip().split(" ")[-1].split("::")[-1]
 
 
+def without_parameters(demangled: str) -> str:
+    """Return a function's name without its result and parameters.
+
+    >>> without_parameters("void (anonymous namespace)::axpy<f(int)::{lambda(float)#1}>(int, float const*)")
+    '(anonymous namespace)::axpy<f(int)::{lambda(float)#1}>'
+    """
+    name, depth = demangled.replace(_ANONYMOUS, _ANONYMOUS_WORD), 0
+    end, start = len(name), 0
+    for place, character in enumerate(name):
+        if depth == 0 and character == "(":
+            end = place
+            break
+        if depth == 0 and character == " ":
+            start = place + 1
+        depth += (character in "<({") - (character in ">)}")
+    return name[start:end].replace(_ANONYMOUS_WORD, _ANONYMOUS)
+
+
+_ANONYMOUS, _ANONYMOUS_WORD = "(anonymous namespace)", "anonymous-namespace"
+
+
+def short_name(demangled: str, width: int) -> str:
+    """Return a function's name without parameters, and if that is wider, without namespaces and arguments.
+
+    >>> short_name("void cub::detail::reduce<cub::policy<float>, int>(float*)", 20)
+    'reduce<…>'
+    """
+    name = without_parameters(demangled).replace(f"{_ANONYMOUS}::", "")
+    if len(name) <= width:
+        return name
+    plain = plain_name(demangled)
+    return f"{plain}<…>" if name.endswith(">") else plain
+
+
 def _whole(kernel: Named, name: str) -> bool:
     return name in (kernel.name, kernel.demangled)
 

@@ -87,7 +87,7 @@ class LaunchText:
         """
         if self.grid is None or self.block is None:
             what = "grid" if self.grid is None else "block"
-            hint = f"give --{what} X,Y,Z, or put a line // warpwatt: --grid X --block X into the source"
+            hint = f"give --{what} X,Y,Z, or put // warpwatt: and the flags of a launch into the source"
             raise UsageError(f"no launch: the {what} is not known", hint=hint)
         arguments = parse_arguments(self.arg)
         names = _whole_numbers(arguments, defines)

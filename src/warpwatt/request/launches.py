@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.arguments import DType, Scalar
 from warpwatt.core.errors import ArgumentError, UsageError
 from warpwatt.core.toml import read_toml
-from warpwatt.frontend.signatures import blank_comments, signature
+from warpwatt.frontend.signatures import signature
 from warpwatt.request.directives import read_directives
 from warpwatt.request.launch_text import from_table
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from warpwatt.frontend.compiled import Source
     from warpwatt.request.launch_text import LaunchText, Request
 
-_MAIN = re.compile(r"\bint\s+main\s*\(")
 _ELEMENTS = {
     "double": DType.F64, "int": DType.I32, "unsigned int": DType.U32, "long": DType.I64,
     "unsigned long": DType.U64, "short": DType.I16, "char": DType.I8, "unsigned char": DType.U8,
@@ -40,10 +38,10 @@ def requests(
     try:
         return tuple(text.read(defines) for text in launch_texts(source, launch, beside))
     except UsageError as error:
-        if not _MAIN.search(blank_comments(source.text)):
-            raise
-        run = f"or run the whole program, which has its launches: warpwatt run {source.name}"
-        raise UsageError(error.message, hint=f"{error.hint}; {run}") from None
+        # Imported here because a run that has its launch, which must start fast, needs none of it.
+        from warpwatt.request.example_launch import with_example
+
+        raise with_example(error, source, launch) from None
 
 
 def check_pointers(kernel: Kernel, launch: Launch) -> None:

@@ -12,16 +12,14 @@ from pathlib import Path
 from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.messages import asked_flag, hint_of, undefined_names, without_warnings
+from warpwatt.frontend.removed import HEADERS, removed_features
 from warpwatt.frontend.toolkits import target_number
 from warpwatt.run.client import RUNTIME
-from warpwatt.run.removed import removed_features
 
 SOURCES = frozenset({".cu"})
 """Suffixes of what ``warpwatt run`` compiles itself."""
 OLDEST_TARGET = 75
 """The oldest architecture that nvcc 13 compiles for."""
-HEADERS = Path(__file__).with_name("include")
-"""What CUDA 13 no longer declares, and a header that its wheels lack (another: ``removed.py``)."""
 _NO_LINK = frozenset({
     "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
     "-fatbin", "--fatbin", "-E", "--preprocess", "-M", "-MM", "--generate-dependencies", "-lib", "--lib",
@@ -115,7 +113,7 @@ def compile_program(
     raise CompileError(
         f"{source.name} does not compile",
         details=without_warnings(said),
-        hint=missing_header(said) or hint_of(said),
+        hint=missing_header(said) or hint_of(said, folder=source.resolve().parent),
     )
 
 
@@ -131,8 +129,8 @@ def _compile(flags: Sequence[str]) -> str:
 def _unlinked(source: Path, undefined: Sequence[str]) -> CompileError:
     """Return the error of a program that lacks functions which are elsewhere."""
     hint = (
-        f"name its other sources and libraries after it: warpwatt run {source.name} other.cpp -lname; or build "
-        'the project with make NVCC="warpwatt nvcc" and run the program; or predict one kernel: warpwatt predict'
+        f"name its other sources and libraries after it: warpwatt run {source.name} other.cpp -lname; "
+        'or build it with make NVCC="warpwatt nvcc" and run the program; or predict one kernel alone'
     )
     shown = "\n".join(f"  {name}" for name in undefined[:SHOWN_NAMES])
     more = f"\n  ... and {len(undefined) - SHOWN_NAMES} more" if len(undefined) > SHOWN_NAMES else ""

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from warpwatt.core.errors import ToolchainError
 from warpwatt.frontend import toolchain, toolkits
-from warpwatt.run.build import HEADERS, OURS, Command, runtime_library
-from warpwatt.run.removed import removed_features
+from warpwatt.frontend.removed import HEADERS, removed_features
+from warpwatt.run.build import OURS, Command, runtime_library
 from warpwatt.storage.paths import cache_directory
 
 REMOVED = ("curand_mtgp32_kernel.h", "texture_fetch_functions.h")

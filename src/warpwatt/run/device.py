@@ -13,6 +13,7 @@ import numpy as np
 from warpwatt.core.errors import LaunchError, WarpWattError
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.layout import parameter_offsets
+from warpwatt.frontend.select import without_parameters
 from warpwatt.gpus import check_launch, occupancy
 from warpwatt.native.demangle import demangle
 from warpwatt.request.measured import MeasuredLaunches
@@ -263,10 +264,11 @@ class Device:
             launch = launch_of(record, function.carveout)
             if self.work.computes and kernel is not None:  # the program was told what its own device refuses
                 check_launch(self.gpus[0], kernel.resources, launch)
-            if record.flags & p.LaunchFlag.REFUSED:
-                raise LaunchError(_refusal(record))
+            why = _refusal(record) if record.flags & p.LaunchFlag.REFUSED else ""
         except LaunchError as error:
-            self._refused(demangle(function.name).partition("(")[0], record, error.message)
+            why = error.message
+        if why:
+            self._refused(without_parameters(demangle(function.name)), record, why)
             return Answer(INVALID_CONFIGURATION)
         self.work.launch(launch, record, host, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
         return Answer()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.comparison import Comparison, ComparisonSet, LineChange, QuantityChange
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.compare.words import (
     figure_text,
     relative,
@@ -31,7 +32,7 @@ def render(comparisons: ComparisonSet, context: Context) -> str:  # noqa: ARG001
 
 
 def _annotations(comparisons: ComparisonSet, comparison: Comparison) -> Iterator[str]:
-    name = comparison.kernel.partition("(")[0]
+    name = without_parameters(comparison.kernel)
     title = f"{name} on {comparison.new.case.gpu.name}"
     worse = [
         change for change in (comparison.time, comparison.energy) if change.clear and change.ratio.value > 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.comparison import Comparison, ComparisonSet, QuantityChange
 from warpwatt.core.units import si
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.compare.words import relative, relative_bounds, verdict
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def render(comparisons: ComparisonSet, context: Context) -> str:  # noqa: ARG001
 
 
 def _row(comparison: Comparison) -> str:
-    cells = (_code(comparison.kernel.partition("(")[0]), _cell(comparison.new.case.gpu.name))
+    cells = (_code(without_parameters(comparison.kernel)), _cell(comparison.new.case.gpu.name))
     changes = (cell for change in (comparison.time, comparison.energy) for cell in _change(change))
     return f"| {' | '.join((*cells, *changes, verdict(comparison.time)))} |"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.comparison import best, by_launch, shared_warnings
 from warpwatt.render.console import plain
 from warpwatt.render.figures import l2_before, percent
@@ -136,6 +137,6 @@ def _shared_rooflines(predictions: Sequence[Prediction]) -> tuple[SharedRoofline
 
 def _short_name(prediction: Prediction, group: Sequence[Prediction]) -> str:
     """Return the kernel's name without its parameters, with the launch where the name is not enough."""
-    name = kernel_name(prediction).partition("(")[0]
-    alike = [p for p in group if kernel_name(p).partition("(")[0] == name]
+    name = without_parameters(kernel_name(prediction))
+    alike = [p for p in group if without_parameters(kernel_name(p)) == name]
     return name if len(alike) == 1 else f"{name}, {shape(prediction)}"

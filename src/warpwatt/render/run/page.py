@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from warpwatt.core.units import si
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.assets import environment
 from warpwatt.render.console import plain
 from warpwatt.render.figures import interval, percent, quantity
@@ -102,7 +103,7 @@ def _row(row: KernelRow, whole: float, anchors: dict[int, str]) -> Row:
     prediction = row.prediction
     return Row(
         anchor="" if prediction is None else anchors.get(id(prediction), ""),
-        name=plain(row.name.partition("(")[0]),
+        name=plain(without_parameters(row.name)),
         calls=row.calls,
         total=interval(row.time),
         mean=si(row.mean, "s"),

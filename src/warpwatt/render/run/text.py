@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpwatt.core.units import si
+from warpwatt.frontend.select import short_name
 from warpwatt.render.console import QUIET, facts_grid, panel, plain, section, to_text
 from warpwatt.render.figures import bounds, interval, percent, quantity
 
@@ -77,7 +78,7 @@ def _kernels(run: GpuRun, context: Context) -> Table:
     whole = sum(row.time.value for row in run.kernels)
     for row in run.kernels:
         share = percent(row.time.value / whole) if whole else ""
-        name = plain(row.name.partition("(")[0])
+        name = plain(short_name(row.name, NAME_WIDTH))
         cells = (
             str(row.calls), _below(row.time) if narrow else interval(row.time), si(row.mean, "s"), share,
             si(row.power, "W"), quantity(row.energy),
@@ -109,7 +110,7 @@ def _assumptions(run: GpuRun) -> Iterator[RenderableType]:
     """Yield what the predictions assume, each assumption once."""
     found: dict[str, None] = {}
     for prediction in run.predictions:
-        name = plain(prediction.case.kernel.display_name.partition("(")[0])
+        name = plain(short_name(prediction.case.kernel.display_name, NAME_WIDTH))
         found |= dict.fromkeys(f"{name}: {a.message}" for a in prediction.assumptions)
     for row in run.kernels:
         if row.is_library:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warpwatt.core.units import si
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.console import plain
 from warpwatt.run.timeline import COMPUTING
 
@@ -101,7 +102,7 @@ def timeline_picture(spans: Sequence[Span]) -> TimelinePicture | None:
 
 
 def _series(span: Span) -> str:
-    return plain(span.name.partition("(")[0]) if span.kind in COMPUTING else str(span.kind)
+    return plain(without_parameters(span.name)) if span.kind in COMPUTING else str(span.kind)
 
 
 def _waits(spans: Sequence[Span]) -> Iterator[tuple[float, float]]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.json import finite
 
 if TYPE_CHECKING:
@@ -46,6 +47,6 @@ def _event(process: int, span: Span) -> dict[str, Any]:
     if span.bytes:
         facts["bytes"] = span.bytes
     return {
-        "ph": "X", "name": span.name.partition("(")[0], "cat": str(span.kind), "pid": process,
+        "ph": "X", "name": without_parameters(span.name), "cat": str(span.kind), "pid": process,
         "tid": span.stream, "ts": span.start * MICRO, "dur": span.seconds * MICRO, "args": facts,
     }  # fmt: skip

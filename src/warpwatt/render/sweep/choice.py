@@ -10,6 +10,7 @@ from rich.text import Text
 
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.units import si
+from warpwatt.frontend.select import without_parameters
 from warpwatt.render.console import HEADING, QUIET, plain, to_text
 from warpwatt.render.figures import bounds, percent, plural
 from warpwatt.render.json import dump, header
@@ -83,7 +84,7 @@ def _parts(found: GpuChoice, context: Context) -> Iterator[RenderableType]:
 def title(found: GpuChoice) -> str:
     """Return what runs, in a line."""
     names = list(dict.fromkeys(found.tasks))
-    said = ", ".join(plain(name.partition("(")[0]) for name in names[:3])
+    said = ", ".join(plain(without_parameters(name)) for name in names[:3])
     return f"{said} and {len(names) - 3} more" if len(names) > 3 else said
 
 

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+HEADERS = Path(__file__).with_name("removed_headers")
+"""What CUDA 13 no longer declares, and a header that its wheels lack."""
+_CUB_OPERATORS = re.compile(rb"\bcub::(Max|Min|Sum|Equality|Inequality|Difference|Division)\b")
 FEATURES = {
     "WARPWATT_REMOVED_PROPERTIES": (
         re.compile(rb"\bcuda(DeviceProp|GetDeviceProperties)\b"),
@@ -15,6 +18,7 @@ FEATURES = {
         ),
     ),
     "WARPWATT_TEXTURE_REFERENCES": (re.compile(rb"\btexture\s*<"),),
+    "WARPWATT_CUB_OPERATORS": (_CUB_OPERATORS,),
     "WARPWATT_THRUST_BASES": (re.compile(rb"\bthrust::(unary|binary)_function\b"),),
 }
 """What the header is told -> what asks for it, all of it somewhere in the sources."""

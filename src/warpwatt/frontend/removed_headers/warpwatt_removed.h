@@ -36,6 +36,21 @@ static inline cudaError_t cudaMemAdvise(const void *data, size_t bytes, cudaMemo
 }
 #endif
 
+#if defined(__CUDACC__) && defined(WARPWATT_CUB_OPERATORS)
+// Operators that CUDA Core Compute Libraries 3 dropped, by those that took their place.
+#include <cuda/functional>
+#include <cuda/std/functional>
+namespace cub {
+using Max = ::cuda::maximum<>;
+using Min = ::cuda::minimum<>;
+using Sum = ::cuda::std::plus<>;
+using Equality = ::cuda::std::equal_to<>;
+using Inequality = ::cuda::std::not_equal_to<>;
+using Difference = ::cuda::std::minus<>;
+using Division = ::cuda::std::divides<>;
+}  // namespace cub
+#endif
+
 #if defined(__cplusplus) && defined(WARPWATT_THRUST_BASES)
 // Base classes that CUDA Core Compute Libraries 3 dropped, as C++ had them until C++17.
 namespace thrust {

@@ -1,0 +1,116 @@
+"""Kernels as a source's text has them: for messages that come before anything is compiled, or instead."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from warpwatt.core.errors import CompileError
+from warpwatt.frontend.hostcode import launched_templates
+from warpwatt.frontend.signatures import blank_comments
+
+SHOWN = 12
+"""Kernels listed in a message."""
+_KERNEL = re.compile(
+    r"(?:template\s*<(?P<template>[^;{}]*?)>\s*)?(?:(?:static|inline|extern)\s+)*\b__global__\s"
+    r"(?P<attributes>(?:[\w\s:]|\([^()]*\))*?)\b(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^(){};]*)\)\s*\{"
+)
+_WHOLE = re.compile(
+    r"^(?:const\s+)?(?:(?:un)?signed|int|long|short|size_t|u?int\d+_t|uint)(?:\s+(?:int|long|const))*"
+    r"\s*(?:const\s+)?(?:&\s*)?(\w+)$"
+)
+_BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
+_BODY = 20_000
+"""Characters of a kernel that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenKernel:
+    """A kernel's definition: its name, parameters as they are written, and what a launch would need."""
+
+    name: str
+    template: str
+    parameters: str
+    sizes: tuple[str, ...]
+    """Parameters that are whole numbers."""
+    dimensions: int
+    """Of a block, by the indices that the body uses."""
+    threads: int | None
+    """Of its ``__launch_bounds__``, where that is a number."""
+
+    def __str__(self) -> str:
+        """Return the definition's head.
+
+        >>> print(*written_kernels("template <int N> __global__ void f(const float *x, int n) { x[0]; }"))
+        template <int N> f(const float *x, int n)
+        """
+        head = f"template <{self.template}> " if self.template else ""
+        return f"{head}{self.name}({self.parameters})"
+
+
+def written_kernels(text: str) -> tuple[WrittenKernel, ...]:
+    """Return the kernels that a source defines, in order; those that macros hide are left out.
+
+    >>> one, = written_kernels("__global__ void __launch_bounds__(64) f(int n, float *x) { x[threadIdx.y]; }")
+    >>> one.name, one.sizes, one.dimensions, one.threads
+    ('f', ('n',), 2, 64)
+    """
+    plain = blank_comments(text)
+    found = [_read(plain, match) for match in _KERNEL.finditer(plain)]
+    return tuple({kernel.name: kernel for kernel in found}.values())
+
+
+def _read(text: str, match: re.Match[str]) -> WrittenKernel:
+    parameters = " ".join(match["parameters"].split())
+    whole = (_WHOLE.match(part.strip()) for part in parameters.split(","))
+    following = text.find("__global__", match.end())
+    body = text[match.end() : min(following if following > 0 else len(text), match.end() + _BODY)]
+    bounds = _BOUNDS.search(match["attributes"])
+    used = [number for number, axis in enumerate("xyz", 1) if re.search(rf"threadIdx\.{axis}", body)]
+    return WrittenKernel(
+        name=match["name"],
+        template=" ".join((match["template"] or "").split()),
+        parameters=parameters,
+        sizes=tuple(found[1] for found in whole if found),
+        dimensions=max(used, default=1),
+        threads=int(bounds[1]) if bounds else None,
+    )
+
+
+def listed(kernels: tuple[WrittenKernel, ...]) -> str:
+    """Return kernels line by line, the first of many."""
+    lines = [f"  {kernel}" for kernel in kernels[:SHOWN]]
+    if len(kernels) > SHOWN:
+        lines.append(f"  ... and {len(kernels) - SHOWN} more")
+    return "\n".join(lines)
+
+
+def instance_of(kernel: WrittenKernel, text: str) -> str:
+    """Return how to name a kernel: a template as host code launches it, else with its parameters to fill in.
+
+    >>> text = "template <typename T, int N = 4> __global__ void f(T *x) { }"
+    >>> instance_of(written_kernels(text)[0], text)
+    "'f<T,N>'"
+    """
+    if not kernel.template:
+        return kernel.name
+    for launched in launched_templates(text):
+        if launched.partition("<")[0].rpartition("::")[2].strip() == kernel.name:
+            return f"'{launched}'"
+    names = (part.partition("=")[0].split() for part in kernel.template.split(","))
+    return f"'{kernel.name}<{','.join(words[-1] for words in names if words)}>'"
+
+
+def no_instance(error: CompileError, text: str, names: tuple[str, ...]) -> CompileError:
+    """Return the error of an instance of a template that a user names and the source cannot make."""
+    plain = {name.partition("<")[0].rpartition("::")[2].strip() for name in names}
+    kernels = written_kernels(text)
+    meant = tuple(kernel for kernel in kernels if kernel.name in plain)
+    fix = "name a kernel of the source"
+    if meant:
+        fix = (
+            f"name every argument of the template that has no default: --kernel {instance_of(meant[0], text)}"
+        )
+    return CompileError(
+        f"--kernel {' '.join(names)}: {error.message}", hint=fix, details=listed(meant or kernels)
+    )
