@@ -177,6 +177,22 @@ def test_diverged_lanes_take_the_slow_path() -> None:
     assert found == [0xFFFFFFFF] * 4 + [0] * (LANES - 4)
 
 
+def test_lanes_meet_before_what_they_do_together() -> None:
+    """WARPSYNC.EXCLUSIVE, before REDUX where the compiler does not know who is there."""
+    found = results(
+        "MOV R0, RZ",  # 40
+        "MOV R3, 0xffffffff",
+        "ISETP.LT.AND P0, PT, R2, 0x4, PT",
+        "@P0 BRA 0x90",
+        "IADD3 R0, R0, 0x1, RZ",
+        "WARPSYNC.EXCLUSIVE R3",  # 90
+        "VOTE.ANY R1, PT, PT",
+        "IADD3 R0, R0, R1, RZ",
+        *STORE,
+    )
+    assert found == [0xFFFFFFFF] * 4 + [0] * (LANES - 4)
+
+
 def test_a_saved_barrier_works_when_it_is_restored() -> None:
     found = results(
         "BSSY B6, 0xb0",  # 40

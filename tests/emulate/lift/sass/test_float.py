@@ -55,6 +55,15 @@ def test_arithmetic_is_rounded_once(name, suffix, seed):
     assert (same(found, wanted) | ~judged).all()
 
 
+@pytest.mark.parametrize(
+    ("suffix", "scale"), [("D2", 1 / 2), ("D4", 1 / 4), ("D8", 1 / 8), ("M2", 2), ("M8", 8)]
+)
+def test_products_are_scaled_before_they_are_rounded(suffix, scale):
+    x, y = np.random.default_rng(0).normal(size=(2, LANES)).astype(np.float32)
+    wanted = (x.astype(np.float64) * y * scale).astype(np.float32)
+    assert same(single(f"FMUL.{suffix} R0, R1, R2", x, y), wanted).all()
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_double_arithmetic_is_rounded_once(name):
     function, operands = EXACT[name]

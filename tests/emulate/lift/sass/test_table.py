@@ -78,7 +78,6 @@ def test_any_operands_are_covered_or_not_but_never_raise(text: str, operands: Se
         "P2R R0, PR, RZ, 0x80",
         "CALL.ABS.NOINC vprintf",
         "S2R R0, SR_STRANGE",
-        "WARPSYNC.EXCLUSIVE R0",
     ],
 )
 def test_forms_that_no_probe_has_shown_are_uncovered(text: str) -> None:

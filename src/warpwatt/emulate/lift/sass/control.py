@@ -256,8 +256,7 @@ def move_barrier(step: Step) -> None:
 
 @lifts("WARPSYNC", knows="ALL COLLECTIVE EXCLUSIVE")
 def synchronise_warp(step: Step) -> None:
-    """Wait for the lanes of a mask."""
-    require(not step.has("EXCLUSIVE"))
+    """Wait for the lanes of a mask; EXCLUSIVE keeps others away, whose instructions come apart anyway."""
     everyone = step.has("ALL") or not step.operands
     step.b.converge(step.b.i32(-1) if everyone else step.value(step.operands[0]))
 

@@ -29,6 +29,8 @@ _COMBINES = {"AND": Op.AND, "OR": Op.OR, "XOR": Op.XOR}
 COMPARING = " ".join([*_CONDITIONS, *_COMBINES])
 """Modifiers of a comparison."""
 _ROUNDING = " ".join(ROUNDINGS)
+_SCALES = {"D2": 0.5, "D4": 0.25, "D8": 0.125, "M2": 2.0, "M4": 4.0, "M8": 8.0}
+"""What products are multiplied with besides: ptxas folds such a constant into FMUL."""
 _PACKINGS = {"F32x2.HI_LO": (0, 1), "F32x2.LO_HI": (1, 0), "F32": (0, 0)}
 """Suffix of a packed operand -> register of the low and of the high float."""
 
@@ -55,13 +57,17 @@ def finished(s: Step, value: Value) -> Value:
     return saturate(s.b, value) if s.has("SAT") else value
 
 
-@lifts("FADD", "FMUL", "FFMA", "UFADD", "UFMUL", "UFFMA", knows=f"FTZ SAT {_ROUNDING}")
+@lifts("FADD", "FFMA", "UFADD", "UFFMA", knows=f"FTZ SAT {_ROUNDING}")
+@lifts("FMUL", "UFMUL", knows=f"FTZ SAT {_ROUNDING} {' '.join(_SCALES)}")
 @lifts("DADD", "DMUL", "DFMA", knows=_ROUNDING)
 def arithmetic(s: Step) -> None:
     """Compute one result of two or three operands, rounded once."""
     op = _ARITHMETIC[s.opcode.removeprefix("U")[1:]]
     require(len(s.operands) == (4 if op is Op.FMA else 3))
-    s.set(s.operands[0], finished(s, s.b.op(op, *sources(s, *s.operands[1:]), data=rounding(s))))
+    first, *others = sources(s, *s.operands[1:])
+    if scale := _SCALES.get(s.one_of(_SCALES, "none")):
+        first = s.b.op(Op.FMUL, first, s.b.const(Type.F32, scale), data="rn")
+    s.set(s.operands[0], finished(s, s.b.op(op, first, *others, data=rounding(s))))
 
 
 @lifts("FADD2", "FMUL2", "FFMA2", knows=f"FTZ {_ROUNDING}")
