@@ -62,6 +62,14 @@ class Evaluator:
         self._histories: dict[tuple[int, ...], list[dict[int, Array]]] = {}
         self._exits: dict[tuple[int, ...], Iteration | None] = {}
 
+    def of_every(self, few: int) -> Evaluator:
+        """Return an evaluator of the same program and launch for one of ``few`` blocks."""
+        return Evaluator(self.symbols, self.sample.of_every(few), self.bindings)
+
+    def spend(self, other: Evaluator) -> None:
+        """Count what another evaluator computed as this one's work."""
+        self._computed += other._computed
+
     def value(self, node: Node, environment: Environment) -> Array | None:
         """Return the value of a node, None where it depends on data or on an argument that was not given."""
         key = self._key(node, environment)

@@ -8,7 +8,7 @@ blocks are taken: boundary checks, which treat the last blocks of an axis apart,
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,13 @@ class WarpSample:
     block_total: float
     warp_total: float
     valid: Array
+
+    def of_every(self, few: int) -> WarpSample:
+        """Return the sample with one of ``few`` blocks; the weights are no longer those of the whole grid."""
+        registers = {
+            name: values if len(values) == 1 else values[::few] for name, values in self.registers.items()
+        }
+        return replace(self, registers=registers, block_weights=self.block_weights[::few])
 
 
 def sample_warps(launch: Launch, limit: int = 256, per_block: int = WARP_SIZE) -> WarpSample:

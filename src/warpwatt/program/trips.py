@@ -28,6 +28,8 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _SCAN_ELEMENTS = 1 << 24
 """Lane-iterations followed at most for one test."""
+_FEW = 128
+"""Of so many blocks one is followed before all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class TripCounts:
         self.algebra = evaluator.algebra
         self.controls = loop_controls(evaluator.symbols)
         self._found: dict[tuple[int, ...], Leaving] = {}
+        self._stands_for = 1.0
+        """Blocks for each that is followed."""
         evaluator.exit_iteration = lambda loop, outer: self.leaving(loop, outer).iteration
 
     def settle(self, loop: int, outer: Environment, leaving: Leaving) -> None:
@@ -200,9 +204,11 @@ class TripCounts:
         self, tests: list[Node], loop: int, outer: Environment, active: Array | None, limit: Array | None
     ) -> Array | None:
         """Follow a loop until every active lane has left; None if that takes too long or is not known."""
+        if not outer and self._too_long_for_few(tests, loop, active, limit):
+            return None
         pending = np.ones(SCALAR, bool) if active is None else active
         found = np.full(SCALAR, NEVER)
-        seen = 0
+        seen = 0.0
         for number in range(STEP_LIMIT):
             if limit is not None:
                 pending = pending & (limit >= number)
@@ -216,10 +222,28 @@ class TripCounts:
                 return None
             found = np.where(leaves & pending & (found >= NEVER), np.int64(number), found)
             pending = pending & ~leaves
-            seen += pending.size
+            seen += pending.size * (self._stands_for if len(pending) > 1 else 1)
             if seen > _SCAN_ELEMENTS or self.evaluator.exhausted:
                 return None
         return None
+
+    def _too_long_for_few(
+        self, tests: list[Node], loop: int, active: Array | None, limit: Array | None
+    ) -> bool:
+        """Whether one block of :data:`_FEW` cannot be followed until it leaves: then not all can.
+
+        Following thousands of blocks is dear, and most loops that are followed are given up.
+        """
+        blocks = len(self.evaluator.sample.block_weights)
+        if blocks < 2 * _FEW:
+            return False
+        few = TripCounts(self.evaluator.of_every(_FEW))
+        few._stands_for = blocks / len(few.evaluator.sample.block_weights)
+        first, last = (x if x is None or len(x) == 1 else x[::_FEW] for x in (active, limit))
+        if few._scan(tests, loop, {}, first, last) is not None:
+            return False
+        self.evaluator.spend(few.evaluator)
+        return True
 
     def _any(self, tests: list[Node], environment: Environment) -> Array | None:
         result = np.zeros(SCALAR, bool)
