@@ -202,13 +202,18 @@ def test_a_template_is_compiled_for_the_instance_that_is_named(tmp_path: Path, c
     options = CompileOptions(compiler=compiler)
     assert load_kernel(file, "sm_90", options, "axpy<64>").demangled == "void axpy<64u, float>(float*)"
     assert "axpy<32u, double>" in load_kernel(file, "sm_90", options, "axpy<32, double>").demangled
+    (tmp_path / "named.cu").write_text(f"namespace {{ namespace mine {{ {TEMPLATE} }} }}")
+    assert (
+        "mine::axpy<16u, int>"
+        in load_kernel(tmp_path / "named.cu", "sm_90", options, "axpy<16,int>").demangled
+    )
     missing = tmp_path / "missing.cu"  # which the kernel does not need, and a word on it would not help
     missing.write_text(f'#include "nowhere.h"\n{TEMPLATE}')
     for source in (file, missing)[: 2 if compiler is Compiler.NVRTC else 1]:
         with pytest.raises(CompileError, match=f"--kernel axpy<64, 3>: (?i:.*{compiler})") as refusal:
             load_kernel(source, "sm_90", options, "axpy<64, 3>")
         assert "template <uint BS, typename T = float> axpy(T *x)" in refusal.value.details
-        assert "--kernel 'axpy<BS,T>'" in refusal.value.hint
+        assert "--kernel 'axpy<BS,float>'" in refusal.value.hint
 
 
 def test_a_file_without_kernels(tmp_path: Path):

@@ -100,7 +100,9 @@ def answer(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     args = tuple(text.format_map(row["sizes"]) for text in row["args"])
     launch = LaunchText(row["name"], grid, block, shared=shared, l2=row.get("l2", "cold"), arg=args)
     include = tuple(str(file.parents[1] / name) for name in row.get("include", ()))
-    compilation = CompilationOptions(define=tuple(row.get("define", ())), include=include)
+    compilation = CompilationOptions(
+        define=tuple(row.get("define", ())), include=include, flags=tuple(row.get("flags", ()))
+    )
     model = ModelOptions(clock=row.get("clock"))
     try:
         (p,) = Session(str(file), row["gpus"][row["board"]], compilation, model, notify=lambda _: None).run(

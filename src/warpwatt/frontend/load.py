@@ -66,7 +66,10 @@ def load_kernel(
     with step(f"compiling for {target}"):
         if kind_of(opened) is not Kind.CUDA or not _INSTANCE.fullmatch(name):
             return select(entries(opened, target, options), name).make()
-        with_instance = replace(options, instantiate=(*options.instantiate, name))
+        from warpwatt.frontend.written import qualified
+
+        instance = qualified(name, opened.text)
+        with_instance = replace(options, instantiate=(*options.instantiate, instance))
         try:
             return select(entries(opened, target, with_instance), name).make()
         except CompileError as refusal:

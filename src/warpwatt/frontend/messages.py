@@ -34,6 +34,7 @@ _HINTS = (
     (_REMOVED, "removed"),
     (r"not supported on \.target|requires \.target|Cannot find feature", "arch"),
     (r"No such file or directory|could not open source file", "include"),
+    (r'identifier "[A-Z][A-Z0-9_]*" is undefined', "macro"),
     (r"No space left on device|Failed to preprocess host compiler properties", "room"),
 )
 _ASKED = (
@@ -48,6 +49,7 @@ _HINT_TEXT = {
     "removed": "this was removed from CUDA since; compile with a toolkit that has it: --toolkit 11.8",
     "arch": "for architecture-specific instructions add: -- -arch={target}a",
     "include": "name the folder that holds the header with -I DIR{wheel}",
+    "macro": "if the build defines it, so can you: -D NAME=VALUE",
     "room": "make room where temporary files go (TMPDIR), if that is full",
 }
 

@@ -20,6 +20,11 @@ _WHOLE = re.compile(
     r"\s*(?:const\s+)?(?:&\s*)?(\w+)$"
 )
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
+_BRACE = re.compile(r"\bnamespace\s+(?P<name>[\w:]+)\s*\{|[{}]")
+_KNOWN_TYPES = {
+    "bool", "char", "signed", "unsigned", "short", "int", "long", "float", "double", "half", "__half",
+    "__nv_bfloat16", "true", "false",
+}  # fmt: skip
 _BODY = 20_000
 """Characters of a kernel that are looked at."""
 
@@ -37,6 +42,8 @@ class WrittenKernel:
     """Of a block, by the indices that the body uses."""
     threads: int | None
     """Of its ``__launch_bounds__``, where that is a number."""
+    namespace: str = ""
+    """With ``::`` behind every name."""
 
     def __str__(self) -> str:
         """Return the definition's head.
@@ -74,7 +81,34 @@ def _read(text: str, match: re.Match[str]) -> WrittenKernel:
         sizes=tuple(found[1] for found in whole if found),
         dimensions=max(used, default=1),
         threads=int(bounds[1]) if bounds else None,
+        namespace=_namespace(text[: match.start()]),
     )
+
+
+def _namespace(before: str) -> str:
+    """Return the namespaces that are open behind a text, unnamed ones left out.
+
+    >>> _namespace("namespace a { namespace b::c { void f() { } namespace { struct S {};")
+    'a::b::c::'
+    """
+    depth: list[str] = []
+    for found in _BRACE.finditer(before):
+        if found[0] == "}":
+            depth[-1:] = []
+        else:
+            depth.append(found["name"] or "")
+    return "".join(f"{name}::" for name in depth if name)
+
+
+def qualified(name: str, text: str) -> str:
+    """Return an instance of a template with the namespace in which the source has it.
+
+    >>> qualified("f<3>", "namespace ns { template <int N> __global__ void f() { } }")
+    'ns::f<3>'
+    """
+    plain = name.partition("<")[0].strip()
+    spaces = {kernel.namespace for kernel in written_kernels(text) if kernel.name == plain}
+    return spaces.pop() + name if len(spaces) == 1 else name
 
 
 def listed(kernels: tuple[WrittenKernel, ...]) -> str:
@@ -86,19 +120,29 @@ def listed(kernels: tuple[WrittenKernel, ...]) -> str:
 
 
 def instance_of(kernel: WrittenKernel, text: str) -> str:
-    """Return how to name a kernel: a template as host code launches it, else with its parameters to fill in.
+    """Return how to name a kernel: a template as host code launches it, else with what fits its parameters.
 
-    >>> text = "template <typename T, int N = 4> __global__ void f(T *x) { }"
+    >>> text = "template <typename T, int M, int N = 4> __global__ void f(T *x) { }"
     >>> instance_of(written_kernels(text)[0], text)
-    "'f<T,N>'"
+    "'f<float,M,4>'"
     """
     if not kernel.template:
         return kernel.name
     for launched in launched_templates(text):
-        if launched.partition("<")[0].rpartition("::")[2].strip() == kernel.name:
+        name, _, arguments = launched.partition("<")
+        known = set(re.findall(r"[A-Za-z_]\w*", arguments)) <= _KNOWN_TYPES
+        if name.rpartition("::")[2].strip() == kernel.name and known:
             return f"'{launched}'"
-    names = (part.partition("=")[0].split() for part in kernel.template.split(","))
-    return f"'{kernel.name}<{','.join(words[-1] for words in names if words)}>'"
+    return f"'{kernel.name}<{','.join(map(_argument, kernel.template.split(',')))}>'"
+
+
+def _argument(parameter: str) -> str:
+    """Return an argument for a template's parameter: its default, a usual type, or its name to replace."""
+    declared, _, default = parameter.partition("=")
+    words = declared.split()
+    if default:
+        return default.strip()
+    return "float" if words and words[0] in ("typename", "class") else words[-1] if words else ""
 
 
 def no_instance(error: CompileError, text: str, names: tuple[str, ...]) -> CompileError:
