@@ -31,7 +31,7 @@ def test_all_of_it_is_there() -> None:
     assert len(find_many("all")) == 156
     assert len(versions()) == 26
     assert sum(len(t.entries) + len(t.scoreboard) for t in all_tables()) == 1468
-    assert sum(len(measurements(p.stem)[2]) for p in (catalog.DATA / "memory").glob("*.toml")) == 87
+    assert sum(len(measurements(p.stem)[2]) for p in (catalog.DATA / "memory").glob("*.toml")) == 88
     assert sum(len(board.watts) for board in static_power()) == 27
 
 
@@ -135,7 +135,7 @@ def test_boards_of_one_chip_have_rates_of_their_own() -> None:
 
 def test_error_correction_in_line_costs_where_the_board_ships_with_it(user_gpus: Path) -> None:
     """The A40's own measurement is without: boards that borrow it do not pay."""
-    a40, rtx = find("a40"), find("rtx 3080")
+    a40, rtx = find("a40"), find("rtx 3070")
     assert a40.memory.dram_bandwidth == pytest.approx(0.85 * 680e9)
     assert "ECC leaves 85%" in a40.memory.sources["dram_bandwidth"]
     assert without_ecc(a40).memory.dram_bandwidth == pytest.approx(680e9)

@@ -2,11 +2,11 @@
 
 A board's file lists in ``memory_from`` where its numbers come from: its own measurements first, then its
 nearest measured relatives (same die, then same capability, then same major capability, then HBM with HBM
-and the nearest architecture; a board without ECC follows one without: the T4's GDDR6 carries its check bits
-in line, which costs a fifth of its bandwidth). For each quantity the first board that has it counts, and of
-several measurements of one board the median (the lower of the two middle ones), so that it is always a number
-somebody published. Columns a row lists as ``doubtful``, simulator settings and model parameters are never
-used.
+and the nearest architecture; of one generation GDDR6X with GDDR6X; a board without ECC follows one without:
+the T4's GDDR6 carries its check bits in line, which costs a fifth of its bandwidth). For each quantity the
+first board that has it counts, and of several measurements of one board the median (the lower of the two
+middle ones), so that it is always a number somebody published. Columns a row lists as ``doubtful``, simulator
+settings and model parameters are never used.
 
 Values of a relative are carried over by what is invariant: latencies in cycles, L1 bandwidth per SM and
 cycle, L2 bandwidth per SM and clock (but never below the DRAM peak, which has to pass through the L2), DRAM
