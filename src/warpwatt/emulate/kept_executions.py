@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import pickle
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warpwatt.core.program import Instruction
 from warpwatt.core.version import __version__
 from warpwatt.storage.cache import digest as digest_of
 from warpwatt.storage.cache import execution_cache
@@ -54,20 +55,31 @@ def kept_or(
     payload = execution_cache().get(key)
     if payload is not None:
         depends_on(*(str(file) for file in _files()), *(path for path, _, _ in contents))
-        kept: Execution = pickle.loads(payload)  # noqa: S301 - the user's key is on it
+        kept: Execution = _loaded(payload, programs)
         return kept
     begun = time.process_time()
     found = find_out()
     if time.process_time() - begun >= WORTH_SECONDS:
         with suppress(pickle.PicklingError, TypeError, AttributeError):
-            payload = _dumped(found)
+            payload = _dumped(found, programs)
             if len(payload) <= MOST_BYTES:
                 execution_cache().put(key, payload)
     return found
 
 
 class _Pickler(pickle.Pickler):
-    """Writes arrays of small numbers in narrow types: a trace is millions of numbers below 32,768."""
+    """Writes arrays of small numbers in narrow types, and leaves out instructions that readers have.
+
+    A trace is millions of numbers below 32,768, and a program thousands of instructions.
+    """
+
+    def __init__(self, file: io.BytesIO, known: Sequence[Instruction]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._known = {id(instruction): number for number, instruction in enumerate(known)}
+
+    def persistent_id(self, value: object) -> int | None:
+        """Return the number of an instruction that readers have, None for anything else."""
+        return self._known.get(id(value)) if type(value) is Instruction else None
 
     def reducer_override(self, value: object) -> Any:
         """Return how an array is made from a narrower one of the same numbers."""
@@ -83,10 +95,33 @@ class _Pickler(pickle.Pickler):
 _NARROWER = {np.dtype(np.int64): (np.int16, np.int32), np.dtype(np.float64): (np.float32,)}
 
 
-def _dumped(found: object) -> bytes:
+class _Unpickler(pickle.Unpickler):
+    """Reads what :class:`_Pickler` wrote."""
+
+    def __init__(self, file: io.BytesIO, known: Sequence[Instruction]) -> None:
+        super().__init__(file)
+        self._known = known
+
+    def persistent_load(self, number: int) -> Instruction:
+        """Return an instruction by its number."""
+        return self._known[number]
+
+
+def _dumped(found: object, programs: Iterable[Program] = ()) -> bytes:
+    """Return what :func:`_loaded` makes the same of, with the same programs."""
     written = io.BytesIO()
-    _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(found)
+    _Pickler(written, list(_instructions(programs))).dump(found)
     return written.getvalue()
+
+
+def _loaded(payload: bytes, programs: Iterable[Program] = ()) -> Any:
+    return _Unpickler(io.BytesIO(payload), list(_instructions(programs))).load()
+
+
+def _instructions(programs: Iterable[Program]) -> Iterator[Instruction]:
+    for program in programs:
+        yield from program.instructions
+        yield from _instructions(program.functions.values())
 
 
 @lru_cache(maxsize=64)
