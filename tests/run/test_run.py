@@ -67,6 +67,14 @@ def test_a_program_as_people_write_it_runs_and_what_cuda_refuses_is_said(tmp_pat
     assert "hidden<<<(0,1,1), (256,1,1)>>>" in done.stderr
 
 
+def test_a_program_that_wants_arguments_is_told_where_they_stand(tmp_path):
+    (tmp_path / "wants.cu").write_text("int main(int argc, char **) { return argc < 2; }")
+    done = run("--gpu", "h200", tmp_path / "wants.cu")
+    assert done.returncode == 1
+    assert "wants.cu -- ARGS" in done.stderr
+    assert run("--gpu", "h200", tmp_path / "wants.cu", "--", "5").returncode == 0
+
+
 def test_a_program_computes_and_every_launch_is_predicted(programs, tmp_path):
     out, trace = tmp_path / "out.json", tmp_path / "trace.json"
     done = run("--gpu", "h200,a100", "-o", out, "--trace", trace, programs / "saxpy", 100_000, 3)

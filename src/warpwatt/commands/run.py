@@ -166,7 +166,16 @@ def run(
     if result.reason and result.status == -signal.SIGINT:
         raise InterruptedProgramError(result.ended)
     if result.status:
-        raise InputError(result.ended)
+        raise InputError(result.ended, hint=_after_end(result, words))
+
+
+def _after_end(result: RunResult, words: Sequence[str]) -> str:
+    """Return what may help a program that ended badly."""
+    if result.reason:
+        return "--launches N ends a long program after so many launches, --budget SECONDS bounds computing"
+    if result.launches == 0 and words[0].endswith(".cu") and "--" not in words:
+        return f"if it takes arguments, they stand behind --: warpwatt run {words[0]} -- ARGS"
+    return ""
 
 
 def _result(

@@ -134,7 +134,8 @@ def _device_code_only(
         raise refusal from None
     if not made.resources:
         raise refusal
-    return replace(made, warnings=(f"host code refused: {refusal}", *made.warnings))
+    said = str(refusal).replace(f"nvcc for {choice.target}: ", "")  # the same for every GPU
+    return replace(made, warnings=(f"host code refused: {said}", *made.warnings))
 
 
 def assemble_ptx(source: Source, choice: ToolkitChoice, options: CompileOptions) -> Compiled:

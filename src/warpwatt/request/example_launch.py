@@ -42,6 +42,8 @@ def example(kernel: WrittenKernel, text: str, launch: LaunchText) -> str:
     """
     side = kernel.dimensions
     grid, block, size = _USUAL[side]
+    if len(kernel.sizes) > 1:
+        size = min(size, _USUAL[2][2])
     if kernel.threads and side == 1:
         block = str(kernel.threads)
     given = {words.partition("=")[0].strip(): words for words in launch.arg}
