@@ -60,10 +60,12 @@ def main(arguments: Sequence[str] = ()) -> None:
     floors = judge_floor(fitting, values)
     text = page(cases, judged, random, floors, values, left_out, options.analysed or commit())
     PAGE.write_text(text)
+    print(text)
+    if options.page_only:
+        return
     FITTED.write_text(fitted_toml(values, own_factors(cases, values)))
     for gpu, file in _calibrated(fitting, values).items():
         (CALIBRATIONS / f"{gpu}.toml").write_text(file)
-    print(text)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -71,6 +73,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--checkouts", type=Path, default=ROOT.parent / "fetched")
     parser.add_argument("--cache", type=Path, help="keep the analysed cases there, and read them")
+    parser.add_argument("--page-only", action="store_true", help="leave what the package holds as it is")
     parser.add_argument("--analysed", help="the commit that made the cache (default: this one)")
     return parser.parse_args(list(arguments))
 

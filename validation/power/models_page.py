@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from validation import ROOT
 from validation.power.by_hand import ACCELWATTCH, GEMM, ROOFLINE, TUNER, VECTORS
 from validation.power.cases import BETWEEN, GAP, GAPS, STEADY, TIME_MODEL
-from warpwatt.models.component.parameters import cited_numbers
+from warpwatt.models.component.parameters import cited_numbers, shared_numbers
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -297,8 +297,12 @@ def _own_factor(spec: Sequence[Pair]) -> str:
 
 def _fitted(values: Mapping[str, tuple[float, float]]) -> str:
     """Return the shared numbers that the data moved, beside their prior."""
+    held = shared_numbers()
+    apart = {name: abs(held[name][0] / value - 1) for name, (value, _) in values.items()}
+    most, mean = max(apart, key=apart.__getitem__), statistics.fmean(apart.values())
     lines = [
         "At 0.95 V before the factor of the process, all data in; what the data say nothing of is left out.",
+        f"What the package held when this page was made is {mean:.1%} off in the mean, {most} {apart[most]:.0%}.",
         "",
         "| number | prior | fitted |",
         "|---|---|---|",
