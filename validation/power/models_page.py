@@ -302,7 +302,7 @@ def _fitted(values: Mapping[str, tuple[float, float]]) -> str:
     most, mean = max(apart, key=apart.__getitem__), statistics.fmean(apart.values())
     lines = [
         "At 0.95 V before the factor of the process, all data in; what the data say nothing of is left out.",
-        f"What the package held when this page was made is {mean:.1%} off in the mean, {most} {apart[most]:.0%}.",
+        f"What the package held then is {mean:.1%} off these in the mean, {most} {apart[most]:.0%}.",
         "",
         "| number | prior | fitted |",
         "|---|---|---|",
