@@ -122,6 +122,14 @@ def test_random_bins_are_hit_evenly_and_bound_by_the_slices_of_l2_that_hold_them
     assert any("coalesced" in a.message for a in made.workload.assumptions)
 
 
+def test_requests_of_one_lane_take_a_clock_each():
+    counted = Launch(Dim3(1 << 16), Dim3(1), arguments={
+        "0": Buffer(DType.U32, (1 << 16,), Fill.ZEROS), "1": Buffer(DType.U32, (512,), Fill.ZEROS)
+    })  # fmt: skip
+    made = case(HISTOGRAM, "RTX 3060", counted)
+    assert seconds(made, "atomics on one address") == pytest.approx((1 << 16) / l2_clock(made))
+
+
 def test_floating_sums_on_one_address_take_two_clocks_each_and_a_rest_of_a_slice_relieves_none():
     whole, floating = (
         case(HISTOGRAM.replace("red.global.add.u32", f"red.global.add.{kind}"), "RTX 3060", Launch(

@@ -38,7 +38,9 @@ SLICE_BYTES = 256
 """Neighbouring bytes in one slice of L2 (address mapping of Accel-Sim's configurations since Volta)."""
 ATOMIC_CYCLES = 2.5
 """L2 clocks a slice needs for the atomics of one request on one sector: 8 requests on 4 sectors each of one
-KiB take 20 clocks on four GeForce boards of Turing and Ampere (pmpp_nvbench, histograms; chosen on them)."""
+KiB take 20 clocks on four GeForce boards of Turing and Ampere (pmpp_nvbench, histograms; chosen on them).
+That of a single lane takes a clock: two million on one address take an RTX 3080 2.0 ms at 1.44 GHz
+(gpuFLOPBench, linearprobing)."""
 FLOAT_ATOMIC_CYCLES = 2.0
 """L2 clocks a slice needs for a sum of floating-point numbers on one address, where integers take one: a
 million of them on neighbouring cells take 1.48 ms on an RTX 3080 at 1.44 GHz (gpuFLOPBench, scatterParticle
@@ -171,9 +173,10 @@ def atomics_roof(case: Case) -> Roof:
     """Atomics on few addresses, which few slices of L2 have to take, however many SMs send them.
 
     A slice takes one operation per clock on the same address (NVIDIA, "Kepler GK110" whitepaper), one in
-    :data:`FLOAT_ATOMIC_CYCLES` of floating-point numbers, and a sector in :data:`ATOMIC_CYCLES` at least, at
-    :data:`L2_CLOCK_SHARE` of the SMs' clock: lanes of a request that share an address keep its slice busy one
-    by one. Operations spread evenly over the bytes that an instruction reaches, as far as they fill slices.
+    :data:`FLOAT_ATOMIC_CYCLES` of floating-point numbers, and those of several lanes on a sector in
+    :data:`ATOMIC_CYCLES` at least, at :data:`L2_CLOCK_SHARE` of the SMs' clock: lanes of a request that share
+    an address keep its slice busy one by one. Operations spread evenly over the bytes that an instruction
+    reaches, as far as they fill slices.
     """
     cycles = _queued_cycles(case)
     return Roof("atomics on one address", "atomics", sum(cycles) / case.clocks.sm, cycles, 0.2)
@@ -193,7 +196,7 @@ def _queued_cycles(case: Case) -> tuple[float, ...]:
             operations = count * (1.0 if pattern.stride == 0 and pattern.collisions == 1.0 else lanes)
             addresses = _addresses(case, pattern, lanes, memory.bytes)
             turn = FLOAT_ATOMIC_CYCLES if _is_floating(instruction) else 1.0
-            each = max(ATOMIC_CYCLES, turn * pattern.collisions)
+            each = max(ATOMIC_CYCLES if lanes > pattern.sectors else 1.0, turn * pattern.collisions)
             sectors = count * pattern.sectors * each / _slices(case, pattern)
             cycles[instruction.index] = max(turn * operations / addresses, sectors) / L2_CLOCK_SHARE
     return tuple(cycles)

@@ -216,12 +216,20 @@ def _slower(case: Case) -> dict[int, float]:
     It opens pages for them, and writes back what was dirty before where reads drive it out of L2.
     """
     visit = visit_bytes(case.gpu, case.clocks)
-    return {index: slowdown(hits.run, visit) * _behind(hits) for index, hits in case.workload.hits.items()}
+    return {
+        index: slowdown(hits.run, visit) * moved_over_missed(hits)
+        for index, hits in case.workload.hits.items()
+    }
 
 
-def _behind(hits: LevelHits) -> float:
-    """Return the bytes that reads move in all over those they read; writes have theirs among their misses."""
-    return 1.0 + hits.displaced / hits.dram.read if hits.dram.read else 1.0
+def moved_over_missed(hits: LevelHits) -> float:
+    """Return the bytes that DRAM moves for an instruction over those that miss L2.
+
+    Of reads also what they drive out; of atomics what they read and what is written back; of stores also what
+    is read to fill the sectors that they write in part.
+    """
+    missed = hits.dram.read if hits.l2.read else hits.dram.written
+    return hits.dram.total / missed if missed else 1.0
 
 
 def _in_flight(case: Case) -> dict[int, float]:
