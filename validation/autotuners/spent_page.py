@@ -28,7 +28,7 @@ RUNS = 32
 FIRST, RUN_SHARE = 24, 0.25
 """Predictions of the first round, and the share of what is predicted that runs after each."""
 COMPILING = {"pnpoly_rtx3090": 0.11, "convolution_milo_a100": 0.47}
-"""CPU seconds of NVRTC and ptxas for one configuration, seen here, without the start of a process for NVRTC."""
+"""CPU seconds of NVRTC and ptxas for one configuration, seen here, without starting a process for NVRTC."""
 
 PROTOCOL = """\
 # Tuning time
