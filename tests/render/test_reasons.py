@@ -82,3 +82,8 @@ def test_low_occupancy_is_said_plainly(explained):
     assert "few warps hide it: 12 % occupancy, limited by registers" in said_of(
         starved, "latency (Wait)", dram=0.3
     )
+    small = dataclasses.replace(few, limiter="grid", blocks_per_sm=16, limits={"grid": 3})
+    workload = dataclasses.replace(case.workload, occupancy=small)
+    starved = dataclasses.replace(explained, case=dataclasses.replace(case, workload=workload))
+    said = said_of(starved, "latency (Wait)", dram=0.3)
+    assert "few warps hide it: the grid has 3 blocks for an SM, which could hold 16" in said

@@ -98,7 +98,12 @@ def _meaning(prediction: Prediction) -> str:
     if limit.kind is not Kind.LATENCY:
         return f"{limit.kind} binds"
     held = prediction.case.workload.occupancy
-    if held.theoretical < FULL or held.limiter == "grid":
+    if held.limiter == "grid":
+        return (
+            "neither binds, the kernel is bound by latency, and few warps hide it: the grid has "
+            f"{held.resident_blocks} blocks for an SM, which could hold {held.blocks_per_sm}"
+        )
+    if held.theoretical < FULL:
         return (
             "neither binds, the kernel is bound by latency, and few warps hide it: "
             f"{percent(held.theoretical)} occupancy, limited by {held.limiter}"
