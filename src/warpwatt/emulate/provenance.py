@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from warpwatt.emulate.layout import (
     parameter_offsets,
 )
 from warpwatt.emulate.lift.sass.constants import window_words
-from warpwatt.emulate.propagation import Point, blocks_after, leads, propagate, union
+from warpwatt.emulate.propagation import blocks_after, propagate, union
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Operation
@@ -71,31 +71,48 @@ def places(routine: Routine) -> Places:
     return found
 
 
-def _exchanges(routine: Routine) -> dict[int, tuple[Operation, ...]]:
-    """Return for the first result of each load from shared and local memory the stores that lead to it."""
-    places: dict[Op, list[tuple[Point, Operation, str]]] = {Op.LOAD: [], Op.STORE: []}
-    for index, block in enumerate(routine.blocks):
-        for position, o in enumerate(block.operations):
-            if o.op in places and isinstance(o.data, Memory) and o.data.space in ON_CHIP:
-                places[o.op].append(((index, position), o, o.data.space))
-    if not places[Op.LOAD] or not places[Op.STORE]:
-        return {}
+_Exchange = tuple[list[int], list["Operation"]]
+"""Loads, by their first result, and the stores that lead to each of them."""
+
+
+def _exchanges(routine: Routine) -> list[_Exchange]:
+    """Return which stores to shared and local memory lead to which loads; those that see the same together."""
     after = blocks_after(routine)
-    return {
-        load.results[0].index: tuple(
-            o for p, o, other in places[Op.STORE] if space == other and leads(after, p, at)
-        )
-        for at, load, space in places[Op.LOAD]
-    }
+    found: list[_Exchange] = []
+    for space in sorted(ON_CHIP):
+        accesses = [[o for o in b.operations if _of_space(o, space)] for b in routine.blocks]
+        stores = [[o for o in some if o.op is Op.STORE] for some in accesses]
+        for index, some in enumerate(accesses):
+            before = [o for block, others in enumerate(stores) if index in after[block] for o in others]
+            again = index in after[index]
+            for count, loads in _loads_behind(some).items():
+                found.append((loads, before if again else [*before, *stores[index][:count]]))
+    return found
 
 
-def _exchanged(exchanges: Mapping[int, Sequence[Operation]], found: Places) -> Places:
+def _loads_behind(accesses: Iterable[Operation]) -> dict[int, list[int]]:
+    """Return the loads of a block by how many of its stores come before them."""
+    count, loads = 0, dict[int, list[int]]()
+    for o in accesses:
+        if o.op is Op.STORE:
+            count += 1
+        elif o.op is Op.LOAD:
+            loads.setdefault(count, []).append(o.results[0].index)
+    return loads
+
+
+def _exchanged(exchanges: Iterable[_Exchange], found: Places) -> Places:
     """Return what each of these loads may be made of, where that is anything."""
-    made = {
-        load: union((found.get(v.index, frozenset[str]()) for o in stores for v in o.args[1:]), frozenset())
-        for load, stores in exchanges.items()
-    }
-    return {load: names for load, names in made.items() if names}
+    made: Places = {}
+    for loads, stores in exchanges:
+        names = union((found.get(v.index, _NOTHING) for o in stores for v in o.args[1:]), _NOTHING)
+        if names:
+            made.update(dict.fromkeys(loads, names))
+    return made
+
+
+def _of_space(operation: Operation, space: str) -> bool:
+    return isinstance(operation.data, Memory) and operation.data.space == space
 
 
 def meet(some: Iterable[str], others: Iterable[str]) -> bool:
