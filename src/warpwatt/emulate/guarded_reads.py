@@ -158,8 +158,13 @@ class _Walk:
 
     def _pure(self, place: int, o: Operation, lanes: Lanes) -> None:
         args = o.args
-        if o.op is Op.SELECT and lanes is not None:
+        if o.op is Op.SELECT:
             negated, what = self._same(args[0])
+            if lanes is None:  # each argument is read where the condition says so
+                self._need(args[0], None)
+                self._need(args[1], (negated, what))
+                self._need(args[2], (not negated, what))
+                return
             if lanes[1] == what:
                 self.read[place] = 2 if lanes[0] != negated else 1
                 args = (args[0], args[self.read[place]])

@@ -76,7 +76,7 @@ _Exchange = tuple[list[int], list["Operation"]]
 
 
 def _exchanges(routine: Routine) -> list[_Exchange]:
-    """Return which stores to shared and local memory lead to which loads; those that see the same together."""
+    """Return which stores to shared and local memory lead to which loads; equal loads together."""
     after = blocks_after(routine)
     found: list[_Exchange] = []
     for space in sorted(ON_CHIP):

@@ -79,7 +79,7 @@ def control_slice(routine: Routine) -> Routine:
     Memory holds different contents afterwards, but every access is made, with the same lanes and addresses.
     Arithmetic under a condition that products of matrices decide counts as done by all lanes.
     """
-    if _moves_tiles(routine):
+    if _moves_tiles(routine) or not PRODUCTS.isdisjoint(routine.functions):
         from warpwatt.emulate.guarded_reads import without_unread
 
         routine = without_unread(routine)
