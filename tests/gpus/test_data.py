@@ -31,7 +31,7 @@ def test_all_of_it_is_there() -> None:
     assert len(find_many("all")) == 156
     assert len(versions()) == 26
     assert sum(len(t.entries) + len(t.scoreboard) for t in all_tables()) == 1468
-    assert sum(len(measurements(p.stem)[2]) for p in (catalog.DATA / "memory").glob("*.toml")) == 88
+    assert sum(len(measurements(p.stem)[2]) for p in (catalog.DATA / "memory").glob("*.toml")) == 89
     assert sum(len(board.watts) for board in static_power()) == 27
 
 
