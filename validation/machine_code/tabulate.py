@@ -34,6 +34,8 @@ _UNPRINTED = 64
 _GUARD = Field("P", ((12, 3, 0),))
 _GUARDS = _GUARD, Field("UP", _GUARD.runs)
 """What every instruction is guarded by, in the same bits."""
+_REUSE = 122, 123, 124
+"""The bits that print ``.reuse`` behind a source register."""
 
 
 @dataclass(slots=True)
@@ -198,10 +200,16 @@ def _part(
     numbers: dict[str, int] = {}
     texts = np.array([numbers.setdefault(samples[row].texts[number], len(numbers)) for row in rows])
     conditions = _telling(known, outcomes, rows, texts, sorted(known.of_part.get(number, ())))
+    if number == 0 and conditions:  # what is not seen of a guard is as for every other instruction
+        conditions = [f"{_GUARD.spelling[1:]}=max", "15"]
     if number > 1 and any(
         "{f}" in text for text in numbers
     ):  # whose format the opcode's modifiers may choose
         conditions = sorted({*conditions, *known.of_part.get(1, ())})
+    reused = [samples[row].word for row in rows if ".reuse" in samples[row].texts[number]]
+    for bit in _REUSE if reused else ():  # what was only seen with the flag says nothing of words without
+        if str(bit) not in conditions and all(word >> bit & 1 for word in reused):
+            conditions.append(str(bit))
     by_key: dict[int, list[Sample]] = defaultdict(list)
     for key, row in zip(outcomes.keys(conditions, rows).tolist(), rows.tolist(), strict=True):
         by_key[key].append(samples[row])
