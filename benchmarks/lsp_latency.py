@@ -1,7 +1,8 @@
 """How soon the language server answers a save: ``python -m benchmarks.lsp_latency [FILE.cu]``.
 
 A real client speaks to a real server through stdin and stdout. Every sample is one edit and a save, until the
-first diagnostics of that version arrive. CPU is that of the server and all it starts, in the same time.
+first diagnostics of that version arrive. CPU is that of the server and all it starts, in the same time;
+resident memory that of each of its processes at the end.
 """
 
 from __future__ import annotations
@@ -107,6 +108,9 @@ def main() -> None:
         stages = medians([line.partition("ms: ")[2] for line in editor.stderr if "answered; ms" in line])
         p50, p95 = wall[len(wall) // 2], wall[int(0.95 * (len(wall) - 1))]
         print(f"{name:12s} {p50:6.0f} ms {p95:6.0f} ms {wall[-1]:6.0f} ms {cpu:6.0f} ms   {stages}")
+    root = psutil.Process(editor.process.pid)
+    resident = [one.memory_info().rss / 2**20 for one in (root, *root.children(recursive=True))]
+    print(f"resident: {' + '.join(f'{each:.0f}' for each in resident)} MiB")
     editor.quit()
 
 
