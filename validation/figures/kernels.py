@@ -93,7 +93,15 @@ def seconds(row: dict[str, str], given: dict[str, Any]) -> float:
 
 
 def answer(row: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return what a prediction says, or why there is none."""
+    """Return what a prediction says, or why there is none; what is launched ``then`` adds its time."""
+    said = _launched(row, folder)
+    if "error" in said or "then" not in row:
+        return said
+    then = _launched({**row, **row["then"]}, folder)
+    return then if "error" in then else said | {key: said[key] + then[key] for key in ("time", "low", "high")}
+
+
+def _launched(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     file = folder / row["repository"].partition("/")[2] / row["file"]
     grid, block = (row[key].format_map(row["sizes"]) for key in ("grid", "block"))
     shared = row.get("bytes", row.get("shared", {}).get(row["board"]))
