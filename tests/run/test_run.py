@@ -67,6 +67,18 @@ def test_a_program_as_people_write_it_runs_and_what_cuda_refuses_is_said(tmp_pat
     assert "hidden<<<(0,1,1), (256,1,1)>>>" in done.stderr
 
 
+def test_a_program_runs_for_a_gpu_older_than_the_compiler_knows(tmp_path):
+    (tmp_path / "old.cu").write_text(
+        "__global__ void fill(int *x) { x[threadIdx.x] = 7; }\n"
+        "int main() { int *x, y; cudaMalloc(&x, 128); fill<<<1, 32>>>(x);\n"
+        "  return cudaMemcpy(&y, x, 4, cudaMemcpyDeviceToHost) || y != 7; }\n"
+    )
+    done = run("--gpu", "v100", tmp_path / "old.cu")
+    assert done.returncode == 0, done.stderr
+    assert "in 1 launch" in done.stdout
+    assert "no code for sm_70: that for sm_75 stands in" in " ".join(done.stdout.split())
+
+
 def test_a_program_that_wants_arguments_is_told_where_they_stand(tmp_path):
     (tmp_path / "wants.cu").write_text("int main(int argc, char **) { return argc < 2; }")
     done = run("--gpu", "h200", tmp_path / "wants.cu")

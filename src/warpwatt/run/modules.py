@@ -17,6 +17,8 @@ from warpwatt.frontend.entries import Entry, with_names
 from warpwatt.frontend.load import DEFAULT_OPTIONS
 from warpwatt.frontend.select import plain_name
 from warpwatt.frontend.signatures import parameter_names
+from warpwatt.frontend.toolkits import target_number
+from warpwatt.run.build import OLDEST_TARGET
 
 if TYPE_CHECKING:
     from warpwatt.frontend.options import CompileOptions
@@ -39,6 +41,7 @@ class Module:
         self._addresses: dict[str, int] = {}
         self._entries: dict[str, Mapping[str, Entry]] = {}
         self._kernels: dict[tuple[str, str], Kernel] = {}
+        self._stand_ins: dict[str, tuple[str, ...]] = {}
 
     @cached_property
     def contents(self) -> Contents:
@@ -68,7 +71,11 @@ class Module:
             entry = self.entries(target).get(name)
             if entry is None:
                 raise UnsupportedGpuError(f"no kernel {name} for {target} in the program")
-            self._kernels[key] = _placed_kernel(_named(entry.make()), self._addresses)
+            kernel = _placed_kernel(_named(entry.make()), self._addresses)
+            if warnings := self._stand_ins.get(target):
+                resources = replace(kernel.resources, assumed=True)
+                kernel = replace(kernel, resources=resources, warnings=(*warnings, *kernel.warnings))
+            self._kernels[key] = kernel
         return self._kernels[key]
 
     def entries(self, target: str) -> Mapping[str, Entry]:
@@ -79,9 +86,24 @@ class Module:
 
                 found = entries(self._source, target, self._options)
             else:
-                found = binary_entries(self._source, target, self._options)
+                found = self._binary_entries(target)
             self._entries[target] = {entry.name: entry for entry in found}
         return self._entries[target]
+
+    def _binary_entries(self, target: str) -> tuple[Entry, ...]:
+        """Return the kernels that run on a target, or those of the one that stands in for it.
+
+        That is for GPUs so old that nvcc compiles for them no longer: the oldest that it knows.
+        """
+        try:
+            return binary_entries(self._source, target, self._options)
+        except UnsupportedGpuError:
+            if target_number(target) >= OLDEST_TARGET:
+                raise
+            found = binary_entries(self._source, f"sm_{OLDEST_TARGET}", self._options)
+            said = f"the program has no code for {target}: that for sm_{OLDEST_TARGET} stands in"
+            self._stand_ins[target] = (f"{said}, registers are assumed",)
+            return found
 
     def variables(self) -> Mapping[str, Variable]:
         """Return the variables of the module with what they hold at the start, as far as it can be told."""

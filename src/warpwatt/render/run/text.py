@@ -112,6 +112,7 @@ def _assumptions(run: GpuRun) -> Iterator[RenderableType]:
     for prediction in run.predictions:
         name = plain(short_name(prediction.case.kernel.display_name, NAME_WIDTH))
         found |= dict.fromkeys(f"{name}: {a.message}" for a in prediction.assumptions)
+        found |= dict.fromkeys(prediction.case.kernel.warnings)
     for row in run.kernels:
         if row.is_library:
             found[f"{row.name}: assumed from its operations and bytes, as its kernels are not to be had"] = (
