@@ -15,6 +15,8 @@ from warpwatt.frontend.toolchain import Toolkit
 from warpwatt.storage.paths import cache_directory
 from warpwatt.storage.private import check_private
 
+OLDEST_TARGET = 75
+"""The oldest architecture that nvcc 13 compiles for."""
 FOR_PASCAL = "12.9"
 """The newest toolkit that still compiles for sm_50 to sm_72 (CUDA 13.0 release notes)."""
 FOR_KEPLER = "11.8"

@@ -13,13 +13,11 @@ from warpwatt.core.errors import CompileError, InputError, ToolchainError
 from warpwatt.frontend import toolchain
 from warpwatt.frontend.messages import asked_flag, hint_of, undefined_names, without_warnings
 from warpwatt.frontend.removed import HEADERS, removed_features
-from warpwatt.frontend.toolkits import target_number
+from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
 from warpwatt.run.client import RUNTIME
 
 SOURCES = frozenset({".cu"})
 """Suffixes of what ``warpwatt run`` compiles itself."""
-OLDEST_TARGET = 75
-"""The oldest architecture that nvcc 13 compiles for."""
 _NO_LINK = frozenset({
     "-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-ptx", "--ptx", "-cubin", "--cubin",
     "-fatbin", "--fatbin", "-E", "--preprocess", "-M", "-MM", "--generate-dependencies", "-lib", "--lib",

@@ -17,8 +17,7 @@ from warpwatt.frontend.entries import Entry, with_names
 from warpwatt.frontend.load import DEFAULT_OPTIONS
 from warpwatt.frontend.select import plain_name
 from warpwatt.frontend.signatures import parameter_names
-from warpwatt.frontend.toolkits import target_number
-from warpwatt.run.build import OLDEST_TARGET
+from warpwatt.frontend.toolkits import OLDEST_TARGET, target_number
 
 if TYPE_CHECKING:
     from warpwatt.frontend.options import CompileOptions
