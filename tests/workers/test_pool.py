@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from warpwatt.frontend.standing import end_all
 from warpwatt.server.tasks import PRELOAD, TASKS
 from warpwatt.workers.family import family
 from warpwatt.workers.limits import MIB, Limits
@@ -30,6 +31,14 @@ def cold():
     os.environ["WARPWATT_SERVE_COLD"] = "1"
     yield
     del os.environ["WARPWATT_SERVE_COLD"]
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """See no folder of another process, and no compiler that a test before has left standing."""
+    end_all()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 def folders() -> list[Path]:
