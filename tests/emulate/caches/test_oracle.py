@@ -62,23 +62,23 @@ def test_what_is_written_again_leaves_a_cache_as_often_as_the_simulated_one(kern
 
 @pytest.mark.parametrize("capacity", [60, 100, 140, 200, 300])
 @pytest.mark.parametrize("access", [Access.STORE, Access.LOAD])
-def test_sectors_and_not_whole_lines_lie_between_two_uses_of_one(capacity, access):
-    """L2 fetches and keeps sectors: half of each line is asked for before the other half is."""
+def test_whole_lines_lie_between_two_uses_of_a_sector(capacity, access):
+    """L2 fetches sectors, and gives them room by lines: each line is asked for in eight parts, far apart."""
     stream = kernels.corners(3, space=access).execution().reuse.stream
     held, lost, touches = OrderedDict(), 0, 0
     for row in interleaved(stream):
-        for sector in np.flatnonzero(stream.sectors[row] >> np.arange(4) & 1).tolist():
-            at = int(stream.line[row]) * 4 + sector
-            touches += 1
-            lost += at not in held
-            held[at] = True
-            held.move_to_end(at)
-            if len(held) > capacity:
-                held.popitem(last=False)
+        line = int(stream.line[row])
+        sectors = set(np.flatnonzero(stream.sectors[row] >> np.arange(4) & 1).tolist())
+        there = held.pop(line, set())
+        touches += len(sectors)
+        lost += len(sectors - there)
+        held[line] = there | sectors
+        if len(held) > capacity:
+            held.popitem(last=False)
     profile = l1_profile(stream, 3, 1)
 
     def gone(far, _):
-        return (4 * far >= capacity).astype(float)
+        return (far >= capacity).astype(float)
 
     shares = profile.writes.shares(gone) if access is Access.STORE else profile.read_shares(0, 0.0, gone)
     assert sum(share.cold + share.lost for share in shares.values()) == pytest.approx(lost / touches)

@@ -23,8 +23,6 @@ from warpwatt.emulate.caches.distance import sector_distances
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SECTORS = 4
-"""In a line."""
 MOST_ROWS = 1 << 15
 """Rows of one profile; longer streams are sampled."""
 HOT = 64
@@ -120,8 +118,6 @@ class L1Profile:
     later: NDArray[np.bool_]
     ahead: NDArray[np.float64]
     """Distance of the first access to the same sector in the same turn, negative for that access itself."""
-    in_sectors: NDArray[np.float64]
-    """Distance in quarters of lines, of which L2 holds only those that were asked for."""
     writes: Writes
 
     def read_shares(
@@ -134,7 +130,7 @@ class L1Profile:
         """
         hit, cold = self.distance < lines, np.isinf(self.distance)
         in_flight = hit & (self.ahead >= lines)
-        missing = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.in_sectors), self.instruction))
+        missing = np.where(hit | cold, 0.0, lost(np.where(cold, 0.0, self.distance), self.instruction))
         quantities = (hit, cold, missing, in_flight)
         first, later = (self._shares(rows, quantities) for rows in (~self.later, self.later))
         # what the blocks of one round do not reach is as in the other's
@@ -168,17 +164,15 @@ def l1_profile(stream: LineStream, resident: int, rounds: int, step: int = 1) ->
     kind, sectors = stream.kind[rows], stream.sectors[rows]
     valid = (kind & READ > 0) | (kind & FULL > 0)
     far = sector_distances(line, sectors, valid, weight)
+    writes = _writes(stream.instruction[rows], line, sectors, kind & WRITE > 0, weight)
     reads = (kind & (READ | WRITE) == READ)[:, None] & ~np.isnan(far)
     row, sector = np.nonzero(reads)
     later_turn = (np.diff(stream.time[rows], prepend=-1) != 0) | (np.diff(round_, prepend=0) != 0)
     _, number = np.unique(line, return_inverse=True)
     turn = np.cumsum(later_turn) * (int(number.max(initial=0)) + 1) + number.reshape(-1)
-    filled = weight * _filled(turn, sectors)
-    beyond = far if (filled == weight).all() else sector_distances(line, sectors, valid, filled)
-    writes = _writes(stream.instruction[rows], line, sectors, kind & WRITE > 0, filled)
     return L1Profile(
         stream.instruction[rows][row], far[reads], weight[row], round_[row] > 0,
-        _ahead(turn[row] * 4 + sector, far[reads]), beyond[reads], writes,
+        _ahead(turn[row] * 4 + sector, far[reads]), writes,
     )  # fmt: skip
 
 
@@ -198,23 +192,6 @@ def _writes(
     stored = written[:, None] & ~np.isnan(far)
     row = np.nonzero(stored)[0]
     return Writes(instruction[row], far[stored], weight[row])
-
-
-def _filled(turn: NDArray[np.int64], sectors: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Return the share of its line that each row fills with the others of its turn.
-
-    >>> _filled(np.array([7, 3, 7]), np.array([1, 1, 6], np.uint8)).tolist()
-    [0.75, 0.25, 0.75]
-    """
-    if not len(turn):
-        return np.zeros(0)
-    order = np.argsort(turn, kind="stable")
-    fresh = np.ones(len(turn), bool)
-    fresh[1:] = turn[order][1:] != turn[order][:-1]
-    together = np.bitwise_or.reduceat(sectors[order], np.flatnonzero(fresh))
-    found = np.empty(len(turn))
-    found[order] = np.bitwise_count(together)[np.cumsum(fresh) - 1] / SECTORS
-    return found
 
 
 def _ahead(turn: NDArray[np.int64], distance: NDArray[np.float64]) -> NDArray[np.float64]:
