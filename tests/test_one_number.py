@@ -121,7 +121,10 @@ def test_sweep_and_recommend_say_the_same(predictions: tuple[Prediction, ...], s
         assert figures(baseline.time, baseline.power, baseline.energy) == said(one)
 
 
-def test_the_page_says_the_same(predictions: tuple[Prediction, ...]) -> None:
+def test_the_page_says_the_same(
+    predictions: tuple[Prediction, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a worker's folder, where it writes the source
     asked = {"source": source_of(PAGED), "advice": False}
     answer = answer_page(asked, Limits(), confined=False)
     known = {one.kernel_name: one for one in predictions}

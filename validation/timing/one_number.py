@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ intervals and what limits, too, and another clock. {agreement}
 
 def main() -> None:
     """Print and write the page."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # where the page's task writes the source
         file = Path(folder) / "ten.cu"
         file.write_text(source_of(BODIES))
         rows = list(_rows(file))
