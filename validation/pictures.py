@@ -77,7 +77,7 @@ def sentence(found: list[Kernel]) -> str:
     programs = len({one.name.split()[0] for one in found})
     worst = max(max(one.ratio, 1 / one.ratio) for one in found)
     return (
-        f"{test['kernels']} kernels of whole programs whose errors nobody looks into (HeCBench on an RTX "
+        f"{test['kernels']} kernels of whole programs on which nothing was chosen (HeCBench on an RTX "
         f"3080, beside Nsight Compute): **median error {test['median']}**, {test['≤30 %']} within 30 %, "
         f"{test['≤2×']} within a factor of 2. Of {own['kernels']} more, of {programs} programs whose large "
         f"errors were looked into and some of which constants were chosen on: median {own['median']}, "
