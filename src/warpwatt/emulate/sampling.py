@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.launch import Dim3
-from warpwatt.emulate.caches.growth import SampledBlocks
+from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

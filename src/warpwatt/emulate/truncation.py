@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.execution import Assumption, Execution
-from warpwatt.emulate.caches.growth import SampledBlocks
 from warpwatt.emulate.caches.reuse import reuse_of
+from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 from warpwatt.emulate.failures import busiest_loop
 from warpwatt.emulate.patterns import access_patterns, footprints
 from warpwatt.emulate.scaling import scale

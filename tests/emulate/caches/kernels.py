@@ -10,8 +10,8 @@ import numpy as np
 from warpwatt.core.execution import AccessPattern, Execution
 from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Program, Space, Unit
-from warpwatt.emulate.caches.growth import SampledBlocks
 from warpwatt.emulate.caches.reuse import reuse_of
+from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 from warpwatt.emulate.run import Trace
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from tests.emulate.caches import kernels
 from warpwatt.core.launch import Dim3
 from warpwatt.core.program import Access, Resources
 from warpwatt.emulate.caches.distance import sector_distances
-from warpwatt.emulate.caches.growth import footprint
+from warpwatt.emulate.caches.footprint import footprint
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload
 from warpwatt.gpus import find

@@ -13,11 +13,13 @@ from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Kernel, Resources
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, Lag, LineStream
 from warpwatt.emulate.caches.curves import written_back
-from warpwatt.emulate.caches.growth import SampledBlocks, _only_begin_alike, _stretch, steps_of
+from warpwatt.emulate.caches.growth import _only_begin_alike, steps_of
 from warpwatt.emulate.caches.hierarchy import _lost, _with_left_out
 from warpwatt.emulate.caches.l1 import ReadShares, l1_profile
 from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.caches.reuse import reuse_of
+from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
+from warpwatt.emulate.caches.totals import _stretch
 from warpwatt.emulate.caches.waves import Waves
 from warpwatt.emulate.sampling import sample_blocks
 from warpwatt.emulate.workload import workload

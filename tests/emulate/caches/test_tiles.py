@@ -9,8 +9,9 @@ import warpwatt
 from tests.emulate.caches.kernels import LANES, TracedKernel, slot
 from warpwatt.core.launch import Dim3
 from warpwatt.core.program import Access
-from warpwatt.emulate.caches.growth import SampledBlocks, footprint
+from warpwatt.emulate.caches.footprint import footprint
 from warpwatt.emulate.caches.reuse import reuse_of
+from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 from warpwatt.emulate.sampling import sample_blocks
 
 ROWS, COLUMNS, GROUP, STEPS = 48, 40, 8, 8

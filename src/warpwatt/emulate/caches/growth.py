@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.arrays import unique
-from warpwatt.core.launch import Dim3
 from warpwatt.core.reuse import Growth, Lag, LineStream
 from warpwatt.emulate.caches.lags import lags, near, pattern
 from warpwatt.emulate.caches.sets import SECTOR, Touches, distinct
 from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
+from warpwatt.emulate.caches.totals import SATURATED, mean_bytes, new_share, total_bytes, union_of
 from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     from warpwatt.emulate.caches.stream import FirstAsked
 
 
@@ -38,49 +39,11 @@ ROW_SHARE = 0.25
 """Part of the rows that a block touches by which it may lie beside where its number says."""
 TRIMS = 5
 """Fits of a line, each without the blocks that lay farthest from the one before."""
-MOST_PAIRS = 24
-"""Neighbours compared along an axis."""
-SATURATED = 0.9
-"""A stretch is as dense as it will be where fewer blocks fill it to more than this share."""
-NEAR_GAP = 128
-"""Gaps up to this many sectors belong to a pattern, longer ones part what is far apart (4 KiB)."""
-NEWTON_STEPS = 30
-"""Enough for a number of double precision from any start."""
 
 
 _LOWEST = (0, 0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 0, 1, 0)
 """Lowest set bit of a mask of sectors."""
 Bases = dict[int, tuple["NDArray[np.int32]", "NDArray[np.int64]"]]
-
-
-@dataclass(frozen=True, eq=False)
-class SampledBlocks:
-    """The sampled blocks of a grid: their linear numbers and how many blocks each stands for."""
-
-    grid: Dim3
-    numbers: NDArray[np.int64]
-    weights: NDArray[np.float64]
-
-    @cached_property
-    def coordinates(self) -> NDArray[np.int64]:
-        """Coordinates of the blocks, shape (blocks, 3)."""
-        x, y = self.grid.x, self.grid.y
-        return np.stack([self.numbers % x, self.numbers // x % y, self.numbers // (x * y)], axis=1)
-
-    def neighbours(self, axis: int) -> list[tuple[int, int]]:
-        """Return pairs of ordinals of blocks that are neighbours along an axis."""
-        return self._neighbours[axis]
-
-    @cached_property
-    def _neighbours(self) -> tuple[list[tuple[int, int]], ...]:
-        ordinal = {int(n): i for i, n in enumerate(self.numbers)}
-        extents = (self.grid.x, self.grid.y, self.grid.z)
-        found = []
-        for axis, step in enumerate((1, self.grid.x, self.grid.x * self.grid.y)):
-            at = self.coordinates[:, axis].tolist()
-            pairs = [(i, ordinal.get(n + step, -1)) for n, i in ordinal.items() if at[i] < extents[axis] - 1]
-            found.append([(i, j) for i, j in pairs if j >= 0])
-        return tuple(found)
 
 
 def growths(
@@ -320,6 +283,7 @@ def period(ordinals: NDArray[np.int32], first: NDArray[np.int64], blocks: Sample
     multiple of n.
 
     >>> from warpwatt.core.launch import Dim3
+    >>> from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     >>> numbers = np.array([0, 1, 50, 51, 93, 94])
     >>> blocks = SampledBlocks(Dim3(100), numbers, np.ones(6))
     >>> period(np.arange(6, dtype=np.int32), 4 * (numbers % 7), blocks)
@@ -362,7 +326,7 @@ def _growth(
         block_bytes=block_bytes,
         total=total if limit is None else min(total, float(limit)),
         lags=again,
-        step=_new_share(sets, blocks.neighbours(0)),
+        step=new_share(sets, blocks.neighbours(0)),
         limit=limit,
         granule=min(2.0, max(1.0, 2 * pieces / max(1.0, total))),
         lines=min(4.0, max(1.0, 4 * lines / max(1.0, total))),
@@ -398,14 +362,14 @@ def _extent(
     sets: list[NDArray[np.int64]], steps: tuple[float, ...], blocks: SampledBlocks, scale: float
 ) -> tuple[float, tuple[Lag, ...] | None, float]:
     """Return bytes of a block, when they are touched again, and bytes of the grid."""
-    block_bytes = scale * _mean_bytes(sets, blocks)
+    block_bytes = scale * mean_bytes(sets, blocks)
     steps = () if _only_begin_alike(sets, steps, blocks) else steps or steps_about(sets, blocks)
     if appended(sets, blocks):
-        new = len(_union(sets)) / sum(map(len, sets))
+        new = len(union_of(sets)) / sum(map(len, sets))
         return block_bytes * new, (), block_bytes * new * blocks.grid.count
     again = lags(pattern(sets, blocks.coordinates, steps, blocks.grid)) if steps else None
-    union = _union(sets)
-    return block_bytes, again, _total(union, sets, again, block_bytes, blocks)
+    union = union_of(sets)
+    return block_bytes, again, total_bytes(union, sets, again, block_bytes, blocks)
 
 
 def appended(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
@@ -414,6 +378,7 @@ def appended(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
     Each goes on where the one before ended, although their numbers are far apart and in another order.
 
     >>> from warpwatt.core.launch import Dim3
+    >>> from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     >>> sampled = SampledBlocks(Dim3(1000), np.array([500, 2, 900, 40]), np.ones(4))
     >>> appended([np.arange(4 * k, 4 * k + 5) for k in range(4)], sampled)
     True
@@ -426,150 +391,3 @@ def appended(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
     first, last = (np.array([int(sets[k][end]) for k in writing]) for end in (0, -1))
     ahead = first[1:] - last[:-1]
     return bool((ahead >= 0).all() and (ahead <= 1).all() and last[-1] - first[0] >= 3)
-
-
-def _union(sets: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return distinct(np.sort(np.concatenate(sets)))
-
-
-def _new_share(sets: list[NDArray[np.int64]], pairs: list[tuple[int, int]]) -> float:
-    """Return the mean share of a block's sectors that its neighbour does not touch; 1 without pairs."""
-    fresh = whole = 0
-    for a, b in pairs[:: max(1, len(pairs) // MOST_PAIRS)]:
-        common = len(np.intersect1d(sets[a], sets[b], assume_unique=True))
-        fresh += len(sets[a]) + len(sets[b]) - 2 * common
-        whole += len(sets[a]) + len(sets[b])
-    return fresh / whole if whole else 1.0
-
-
-def _total(
-    union: NDArray[np.int64],
-    sets: list[NDArray[np.int64]],
-    again: tuple[Lag, ...] | None,
-    block_bytes: float,
-    blocks: SampledBlocks,
-) -> float:
-    """Return the bytes that the whole grid touches."""
-    count = blocks.grid.count
-    if len(blocks.numbers) >= count:
-        return float(SECTOR * len(union)) * block_bytes / max(1e-9, _mean_bytes(sets, blocks))
-    if again is not None:
-        return max(float(SECTOR * len(union)), _touched(block_bytes, again, count, count))
-    seen = _mean_bytes(sets, blocks)
-    drawn = SECTOR * _drawn(sets, blocks) * (block_bytes / max(1.0, seen))
-    return max(float(SECTOR * len(union)), min(drawn, _stretch(union, sets, blocks)))
-
-
-def _mean_bytes(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
-    return SECTOR * float(np.average([len(s) for s in sets], weights=blocks.weights))
-
-
-def _touched(block_bytes: float, again: tuple[Lag, ...], blocks: float, count: int) -> float:
-    """Return the distinct bytes of the first ``blocks`` of ``count`` blocks.
-
-    >>> _touched(100.0, (Lag(2, 0.5),), 6, 10)
-    350.0
-    """
-    return block_bytes * max(1.0, blocks - sum(lag.times(blocks, count) for lag in again))
-
-
-def _drawn(sets: list[NDArray[np.int64]], blocks: SampledBlocks) -> float:
-    """Return how many sectors all blocks touch, from how many of those seen one or two blocks apart touch.
-
-    Chao's estimate of what is unseen and how it is found with more samples (Colwell et al., "Models and
-    estimators linking individual-based and sample-based rarefaction, extrapolation and comparison of
-    assemblages", Journal of Plant Ecology 5, 2012, equations 8 and 18). Where no two have anything in common
-    there is nothing to estimate from, and what neighbours share is all.
-    """
-    followers = {b for axis in range(3) for _, b in blocks.neighbours(axis)}
-    apart = [s for k, s in enumerate(sets) if k not in followers and len(s)]
-    samples = len(apart)
-    if not samples:
-        return 0.0
-    _, times = np.unique(np.concatenate(apart), return_counts=True)
-    once, twice = float((times == 1).sum()), float((times == 2).sum())
-    if not twice and once == len(times):  # nothing in common far apart: only neighbours share
-        new = math.prod(_new_share(sets, blocks.neighbours(axis)) for axis in range(3))
-        return new * blocks.grid.count * once / samples
-    unseen = (samples - 1) / samples * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
-    if not unseen:
-        return float(len(times))
-    more = max(0, blocks.grid.count - samples)
-    return float(len(times) - unseen * np.expm1(more * np.log1p(-once / (samples * unseen + once))))
-
-
-def _stretch(union: NDArray[np.int64], sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> float:
-    """Return the bytes of the stretch of addresses that blocks are spread over, as dense as it is nearby.
-
-    The ends of a stretch lie beyond those of n draws from it by one gap in all. Where more blocks leave
-    narrower gaps, or more that are near, others are filling them, and in the end there are none.
-    """
-    if len(union) < 2:
-        return float(SECTOR * len(union))
-    density, fewer = _density(union), _union(sets[::2])
-    sparser = _near_share(fewer) < SATURATED * _near_share(union)
-    if sparser or _density(fewer) < SATURATED * density or _neighbours_fill(sets, blocks):
-        density = 1.0
-    count = len(sets)
-    return SECTOR * float(union[-1] - union[0] + 1) * density * (count + 1) / max(1, count - 1)
-
-
-def _neighbours_fill(sets: Sequence[NDArray[np.int64]], blocks: SampledBlocks) -> bool:
-    """Return whether blocks touch what lies in the gaps of their neighbours, along any axis: tiles do."""
-    for axis in range(3):
-        pairs = [(i, j) for i, j in blocks.neighbours(axis) if len(sets[i]) > 1 and len(sets[j]) > 1]
-        alone = sum(_density(sets[i]) + _density(sets[j]) for i, j in pairs) / 2
-        if sum(_density(_union([sets[i], sets[j]])) for i, j in pairs) * SATURATED > alone:
-            return True
-    return False
-
-
-def _near_share(ascending: NDArray[np.int64]) -> float:
-    """Return the share of gaps between sectors that are near; a pattern has the same in any part of it."""
-    return float((np.diff(ascending) <= NEAR_GAP).mean()) if len(ascending) > 1 else 1.0
-
-
-def _density(ascending: NDArray[np.int64]) -> float:
-    """Return sectors per sector of stretch where they lie near each other, 1 if none do."""
-    gaps = np.diff(ascending)
-    near = gaps[gaps <= NEAR_GAP]
-    return float(len(near) / near.sum()) if len(near) else 1.0
-
-
-def footprint(growth: Growth, grid: Dim3, blocks: float) -> float:
-    """Return the distinct bytes that ``blocks`` blocks in a row touch; ``growth.total`` for all of them."""
-    count = grid.count
-    if blocks >= count:
-        return growth.total
-    if growth.lags is not None:
-        model, whole = (_touched(growth.block_bytes, growth.lags, b, count) for b in (blocks, count))
-        return min(growth.total, model * max(1.0, growth.total / whole))
-    asked = growth.block_bytes * (1 + (count - 1) * growth.step)
-    if asked > growth.total > 0.0:
-        return _drawn_from(growth, asked, blocks)
-    steepest = (growth.total / max(growth.block_bytes, 1.0) - 1) / max(1, count - 1)
-    return min(growth.total, growth.block_bytes * (1 + (blocks - 1) * max(growth.step, steepest)))
-
-
-def _drawn_from(growth: Growth, asked: float, blocks: float) -> float:
-    """Return the distinct bytes of blocks that share more than neighbours do, nobody knows how far apart.
-
-    What blocks ask for in all, ``asked``, besides what they share with their neighbours, is as if drawn by
-    chance: it is found again as likely after few blocks as after many.
-    """
-    room = growth.total / _filling(growth.total / asked)
-    drawn = growth.block_bytes * (1 + (blocks - 1) * growth.step)
-    return min(growth.total, max(growth.block_bytes, -room * math.expm1(-drawn / room)))
-
-
-@lru_cache(maxsize=256)
-def _filling(share: float) -> float:
-    """Return how full a room is after draws of which ``share`` were new: ``-log(1 - x) share = x``.
-
-    >>> round(_filling(0.5 / math.log(2)), 6)
-    0.5
-    """
-    draws = 1.0 / share  # over the room; Newton's method from the far side of a concave function
-    for _ in range(NEWTON_STEPS):
-        draws -= (-math.expm1(-draws) - share * draws) / (math.exp(-draws) - share)
-    return -math.expm1(-draws)

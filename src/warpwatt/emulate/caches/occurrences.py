@@ -20,7 +20,7 @@ from warpwatt.emulate.scaling import occurring
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from warpwatt.emulate.caches.growth import SampledBlocks
+    from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
 
 MOST = 32
 """Executions of an instruction by a warp that are told apart."""

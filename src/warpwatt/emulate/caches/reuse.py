@@ -17,7 +17,7 @@ from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
 
 if TYPE_CHECKING:
-    from warpwatt.emulate.caches.growth import SampledBlocks
+    from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     from warpwatt.emulate.caches.tiles import Begin
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.run import Trace

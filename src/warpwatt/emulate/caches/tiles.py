@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from warpwatt.core.program import Program
     from warpwatt.core.reuse import LineStream
-    from warpwatt.emulate.caches.growth import SampledBlocks
+    from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     from warpwatt.emulate.run import Trace
 
     Begin = Callable[[Sequence[int], Sequence[Sequence[int]]], Trace]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from warpwatt.core.launch import L2State, Launch
 from warpwatt.core.reuse import Growth
 from warpwatt.emulate.caches.curves import l2_miss, l2_store_miss, overlap_miss
-from warpwatt.emulate.caches.growth import footprint
+from warpwatt.emulate.caches.footprint import footprint
 
 
 @dataclass(frozen=True, slots=True, eq=False)

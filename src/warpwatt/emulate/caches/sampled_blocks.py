@@ -1,0 +1,44 @@
+"""Which blocks of a grid were run, and for how many each stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpwatt.core.launch import Dim3
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class SampledBlocks:
+    """The sampled blocks of a grid: their linear numbers and how many blocks each stands for."""
+
+    grid: Dim3
+    numbers: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @cached_property
+    def coordinates(self) -> NDArray[np.int64]:
+        """Coordinates of the blocks, shape (blocks, 3)."""
+        x, y = self.grid.x, self.grid.y
+        return np.stack([self.numbers % x, self.numbers // x % y, self.numbers // (x * y)], axis=1)
+
+    def neighbours(self, axis: int) -> list[tuple[int, int]]:
+        """Return pairs of ordinals of blocks that are neighbours along an axis."""
+        return self._neighbours[axis]
+
+    @cached_property
+    def _neighbours(self) -> tuple[list[tuple[int, int]], ...]:
+        ordinal = {int(n): i for i, n in enumerate(self.numbers)}
+        extents = (self.grid.x, self.grid.y, self.grid.z)
+        found = []
+        for axis, step in enumerate((1, self.grid.x, self.grid.x * self.grid.y)):
+            at = self.coordinates[:, axis].tolist()
+            pairs = [(i, ordinal.get(n + step, -1)) for n, i in ordinal.items() if at[i] < extents[axis] - 1]
+            found.append([(i, j) for i, j in pairs if j >= 0])
+        return tuple(found)
