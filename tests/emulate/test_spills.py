@@ -54,6 +54,10 @@ def write(builder: Builder, statement: tuple[str, bool, str, int], index: int) -
         builder.store("local", place(builder, slot & 8), builder.get("a"), builder.get("b"))
     elif kind == "spill half":
         builder.store("local", place(builder, 12), builder.trunc(builder.get(name), Type.I16))
+    elif kind == "spill anywhere":  # at one word or another, as a lane's number says
+        odd = builder.op(Op.AND, builder.special("tid.x"), builder.i32(1))
+        at = builder.op(Op.ADD, place(builder, slot), builder.op(Op.SHL, odd, builder.i32(2)))
+        builder.store("local", at, builder.get(name))
     elif kind == "reload":
         (value,) = builder.load("local", place(builder, slot), Type.I32)
         builder.set(name, value)
@@ -120,6 +124,12 @@ def test_a_pointer_is_told_from_a_sum_that_had_its_slot_before():
     routine, itself = routine_of([*first, *last]), routine_of([*first, *last[1:]])
     assert sums(control_slice(without_spills(routine))) < sums(control_slice(routine))
     assert sums(control_slice(without_spills(itself))) == sums(control_slice(itself))
+
+
+def test_where_an_address_is_not_known_everything_stays_in_memory():
+    spilled: list[tuple[str, bool, str, int]] = [("spill", False, "a", 0), ("spill anywhere", False, "b", 0)]
+    routine = routine_of([*spilled, ("reload", False, "a", 0), ("write", False, "a", 0)])
+    assert without_spills(routine) is routine
 
 
 def sums(routine: Routine) -> int:
