@@ -201,19 +201,7 @@ def _timing(
     seconds = {part: equations.thread_time(n, machine.clock) for part, n in cycles.items()}
     overhead = outcome.launch_overhead(case, machine)
     by_instruction = [d + waits.get(i, 0.0) for i, d in enumerate(delays)]
-    whole = sum(seconds.values())
-    warnings = (
-        *outcome.warnings_for(case, machine, program, "ilp_tlp"),
-        *outcome.roof_warnings(case, whole, name),
-    )
-    time = outcome.interval(
-        whole,
-        case,
-        "ilp_tlp",
-        outcome.loaned_share(by_instruction, program, machine),
-        unknown=outcome.unclassified(program),
-        warnings=warnings,
-    )
+    time = outcome.estimate(sum(seconds.values()), by_instruction, case, machine, program, "ilp_tlp")
     return Timing(
         model=name,
         time=time,
@@ -221,5 +209,5 @@ def _timing(
         breakdown={**seconds, outcome.LAUNCH_OVERHEAD: overhead},
         utilisation={},
         shares=outcome.normalised(by_instruction),
-        warnings=warnings,
+        warnings=time.warnings,
     )

@@ -31,35 +31,37 @@ NOT_BOUNDS = frozenset({"latency", "dispatch"})
 """Roofs that are models of their own, not what a unit or memory level can do at most."""
 
 
-def interval(
-    seconds: float, case: Case, model: str, loaned: float, *, unknown: int, warnings: tuple[str, ...]
+def estimate(
+    seconds: float, cycles: Sequence[float], case: Case, machine: AbstractGpu, code: Code, model: str
 ) -> Estimate:
-    """Return the time with an interval no narrower than the published error of the model.
+    """Return the time with an interval no narrower than the published error of the model, and its warnings.
 
     For a log-normal error the mean absolute error is σ·√(2/π). To it comes the scatter of our own
     predictions around the published times, whose launches we had to infer. GPUs without a published error
-    take the worst published one and :data:`UNTESTED_GPU`. ``loaned`` is the share of the delay that rests
-    on borrowed latencies, ``unknown`` the number of instructions the opcode tables lack.
+    take the worst published one and :data:`UNTESTED_GPU`. ``cycles`` are the delays of the instructions, of
+    which some rest on borrowed latencies.
     """
     own = published_error(model, case.gpu.name)
     sigma = math.sqrt(math.pi / 2) * (worst_published_error(model) if own is None else own)
     spreads = {
         f"alavani {model} published error": sigma,
         f"alavani {model} reproduction": reproduction_spread(model),
-        "alavani borrowed latencies": LOANED_SHARE * loaned,
+        "alavani borrowed latencies": LOANED_SHARE * _loaned_share(cycles, code, machine),
     }
     if own is None:
         spreads["alavani untested gpu"] = UNTESTED_GPU
-    if unknown:
+    if unknown := _unclassified(code):
         total = len(case.workload.execution.program.instructions)
         spreads["unknown instructions"] = unknown / total
     assumed = case.workload.assumptions or case.workload.execution.assumptions
     spreads |= {a.parameter: a.spread for a in assumed}
     source = Source.MODELLED if own is not None else Source.ASSUMED
+    name = f"alavani-{model}".replace("_", "-")
+    warnings = (*_warnings(case, machine, code, model), *_roof_warnings(case, seconds, name))
     return Estimate.spread(seconds, spreads, "s", source, warnings)
 
 
-def warnings_for(case: Case, machine: AbstractGpu, code: Code, model: str) -> tuple[str, ...]:
+def _warnings(case: Case, machine: AbstractGpu, code: Code, model: str) -> tuple[str, ...]:
     """Return what a reader must know: untested GPU, borrowed latencies, unclassified instructions."""
     used = {c.operation for c, n in zip(code.classes, code.per_warp, strict=True) if n}
     borrowed = sorted(used & set(machine.loans))
@@ -71,13 +73,13 @@ def warnings_for(case: Case, machine: AbstractGpu, code: Code, model: str) -> tu
         lines.append(f"latencies the thesis did not measure on {case.gpu.name}: {listed}")
     if "global" in used and "global_latency" in machine.published.borrowed_from:
         lines.append("global latency does not depend on the launch here: Table 3.3 is for the Tesla K20 only")
-    unknown = unclassified(code)
+    unknown = _unclassified(code)
     if unknown:
         lines.append(f"{unknown} instructions have no class in the thesis and count as their unit suggests")
     return tuple(lines)
 
 
-def roof_warnings(case: Case, seconds: float, model: str) -> tuple[str, ...]:
+def _roof_warnings(case: Case, seconds: float, model: str) -> tuple[str, ...]:
     """Return a warning that names the roofs a time passes, the worst first; nothing where it passes none.
 
     The thesis' models know no limit of bandwidth or issue: their time may fall below what one resource alone
@@ -93,14 +95,14 @@ def roof_warnings(case: Case, seconds: float, model: str) -> tuple[str, ...]:
     return (f"{model} says {si(seconds, 's')}, which the GPU cannot reach: alone need {needs}",)
 
 
-def loaned_share(cycles: Sequence[float], code: Code, machine: AbstractGpu) -> float:
+def _loaned_share(cycles: Sequence[float], code: Code, machine: AbstractGpu) -> float:
     """Return the share of the cycles that instructions with a borrowed latency account for."""
     total = sum(cycles)
     pairs = zip(cycles, code.classes, strict=True)
     return sum(n for n, c in pairs if c.operation in machine.loans) / total if total else 0.0
 
 
-def unclassified(code: Code) -> int:
+def _unclassified(code: Code) -> int:
     """Return how many executed instructions were classified by their unit alone."""
     return sum(not c.known for c, n in zip(code.classes, code.per_warp, strict=True) if n)
 

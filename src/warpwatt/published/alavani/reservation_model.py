@@ -172,19 +172,7 @@ def _timing(name: str, case: Case, machine: AbstractGpu, program: Code, result: 
     seconds = {part: n / machine.clock for part, n in cycles.items()}
     overhead = outcome.launch_overhead(case, machine)
     on_path = _critical_cycles(program, result)
-    whole = sum(seconds.values())
-    warnings = (
-        *outcome.warnings_for(case, machine, program, "reservation"),
-        *outcome.roof_warnings(case, whole, name),
-    )
-    time = outcome.interval(
-        whole,
-        case,
-        "reservation",
-        outcome.loaned_share(on_path, program, machine),
-        unknown=outcome.unclassified(program),
-        warnings=warnings,
-    )
+    time = outcome.estimate(sum(seconds.values()), on_path, case, machine, program, "reservation")
     return Timing(
         model=name,
         time=time,
@@ -192,7 +180,7 @@ def _timing(name: str, case: Case, machine: AbstractGpu, program: Code, result: 
         breakdown={**seconds, outcome.LAUNCH_OVERHEAD: overhead},
         utilisation=_utilisation(program, machine, result, sum(cycles.values())),
         shares=outcome.normalised(_all_cycles(program, on_path, result.penalties)),
-        warnings=warnings,
+        warnings=time.warnings,
         reservations=partial(
             reservation_table,
             case.workload.execution.program,
