@@ -29,6 +29,13 @@ def test_kernels_are_found_with_what_a_launch_needs():
     assert instance_of(gemm, TEXT) == "'gemm<64, float>'"
 
 
+def test_parameters_may_have_parentheses():
+    text = "template<int N>\n__global__ void map(int (*f)(int), float (&x)[N], int n) {}"
+    (kernel,) = written_kernels(text)
+    assert str(kernel) == "template <int N> map(int (*f)(int), float (&x)[N], int n)"
+    assert kernel.sizes == ("n",)
+
+
 def test_without_a_launch_the_message_has_one_to_start_from(tmp_path):
     (tmp_path / "mine.cu").write_text(TEXT)
     source = read_source(tmp_path / "mine.cu")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from warpwatt.core.program import Parameter, Program
 
@@ -48,23 +49,43 @@ def parameter_names(text: str) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, set[tuple[str, ...]]] = {}
     declared: dict[str, set[tuple[str, ...]]] = {}
-    for name, names, defined in _declarations(blank_comments(text)):
-        (found if defined else declared).setdefault(name, set()).add(names)
+    for head in kernel_heads(blank_comments(text)):
+        (found if head.is_definition else declared).setdefault(head.name, set()).add(head.parameter_names)
     candidates = {**declared, **found}
     unique = {name: next(iter(several)) for name, several in candidates.items() if len(several) == 1}
     return {name: names for name, names in unique.items() if all(names)}
 
 
-def _declarations(text: str) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+class KernelHead(NamedTuple):
+    """``__global__ [attributes] void [attributes] name ( parameters )``, as places in a text."""
+
+    start: int
+    """Of ``__global__``."""
+    name: str
+    opening: int
+    """Of the parenthesis before the parameters."""
+    closing: int
+    parameter_names: tuple[str, ...]
+    """Empty where a name cannot be read."""
+    is_definition: bool
+    """Whether a body follows."""
+
+
+def kernel_heads(text: str) -> Iterator[KernelHead]:
+    """Yield the heads of a source's kernels; comments are blank.
+
+    >>> head, = kernel_heads("__global__ void __launch_bounds__(8 * (2)) f(int n, void (*g)(int));")
+    >>> head.name, head.parameter_names, head.is_definition
+    ('f', ('n', 'g'), False)
+    """
     for start in re.finditer(r"\b__global__\b", text):
         # A declaration ends at its body or semicolon; 4000 characters bound a broken one.
-        words = _TOKEN.findall(text[start.end() : start.end() + 4000])
-        if declaration := _declaration(words):
-            yield declaration
+        if head := _head(start.start(), list(_TOKEN.finditer(text, start.end(), start.end() + 4000))):
+            yield head
 
 
-def _declaration(words: list[str]) -> tuple[str, tuple[str, ...], bool] | None:
-    """Read ``[attributes] void [attributes] name ( parameters )``, and whether a body follows."""
+def _head(start: int, tokens: list[re.Match[str]]) -> KernelHead | None:
+    words = [token[0] for token in tokens]
     index = 0
     while index < len(words) - 1:
         word = words[index]
@@ -76,7 +97,8 @@ def _declaration(words: list[str]) -> tuple[str, tuple[str, ...], bool] | None:
                 return None
             if word not in _ATTRIBUTES:
                 names = tuple(_parameter_name(p) for p in _parameters(words[index + 2 : end]))
-                return word, names, words[end + 1 : end + 2] == ["{"]
+                opening, closing = tokens[index + 1].start(), tokens[end].start()
+                return KernelHead(start, word, opening, closing, names, words[end + 1 : end + 2] == ["{"])
             index = end
         index += 1
     return None

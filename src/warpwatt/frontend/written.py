@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 from warpwatt.core.errors import CompileError
 from warpwatt.frontend.hostcode import launched_templates
-from warpwatt.frontend.signatures import blank_comments
+from warpwatt.frontend.signatures import KernelHead, blank_comments, kernel_heads
 
 SHOWN = 12
 """Kernels listed in a message."""
-_KERNEL = re.compile(
-    r"(?:template\s*<(?P<template>[^;{}]*?)>\s*)?(?:(?:static|inline|extern)\s+)*\b__global__\s"
-    r"(?P<attributes>(?:[\w\s:]|\([^()]*\))*?)\b(?P<name>[A-Za-z_]\w*)\s*\((?P<parameters>[^(){};]*)\)\s*\{"
-)
+_TEMPLATE = re.compile(r"\btemplate\s*<([^;{}]*)>\s*(?:(?:static|inline|extern)\s+)*$")
 _WHOLE = re.compile(
     r"^(?:const\s+)?(?:(?:un)?signed|int|long|short|size_t|u?int\d+_t|uint)(?:\s+(?:int|long|const))*"
     r"\s*(?:const\s+)?(?:&\s*)?(\w+)$"
@@ -63,25 +60,26 @@ def written_kernels(text: str) -> tuple[WrittenKernel, ...]:
     ('f', ('n',), 2, 64)
     """
     plain = blank_comments(text)
-    found = [_read(plain, match) for match in _KERNEL.finditer(plain)]
+    found = [_read(plain, head) for head in kernel_heads(plain) if head.is_definition]
     return tuple({kernel.name: kernel for kernel in found}.values())
 
 
-def _read(text: str, match: re.Match[str]) -> WrittenKernel:
-    parameters = " ".join(match["parameters"].split())
+def _read(text: str, head: KernelHead) -> WrittenKernel:
+    parameters = " ".join(text[head.opening + 1 : head.closing].split())
     whole = (_WHOLE.match(part.strip()) for part in parameters.split(","))
-    following = text.find("__global__", match.end())
-    body = text[match.end() : min(following if following > 0 else len(text), match.end() + _BODY)]
-    bounds = _BOUNDS.search(match["attributes"])
+    following = text.find("__global__", head.closing)
+    body = text[head.closing : min(following if following > 0 else len(text), head.closing + _BODY)]
+    template = _TEMPLATE.search(text, max(0, head.start - _BODY), head.start)
+    bounds = _BOUNDS.search(text, head.start, head.opening)
     used = [number for number, axis in enumerate("xyz", 1) if re.search(rf"threadIdx\.{axis}", body)]
     return WrittenKernel(
-        name=match["name"],
-        template=" ".join((match["template"] or "").split()),
+        name=head.name,
+        template=" ".join(template[1].split()) if template else "",
         parameters=parameters,
         sizes=tuple(found[1] for found in whole if found),
         dimensions=max(used, default=1),
         threads=int(bounds[1]) if bounds else None,
-        namespace=_namespace(text[: match.start()]),
+        namespace=_namespace(text[: head.start]),
     )
 
 
