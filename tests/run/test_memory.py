@@ -1,8 +1,26 @@
-"""What allocations of a program are called."""
+"""What allocations of a program are called, and what a launch finds in them."""
 
+import struct
+
+from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Kernel, Level, Resources
+from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.arena import ARENA
-from warpwatt.run.memory import Allocations, Block
+from warpwatt.isa.ptx import lower, parse
+from warpwatt.run.launches import loader
+from warpwatt.run.memory import Allocations, Arena, Block
 from warpwatt.run.protocol import Memory
+
+FLAGS = """.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 x) {
+  .reg .u32 %r<4>; .reg .u64 %d<4>; .reg .pred %p;
+  ld.param.u64 %d1, [x]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;
+  ld.global.u32 %r2, [%d1]; setp.eq.u32 %p, %r2, 0; @%p bra DONE;
+  mov.u32 %r3, 0; st.global.u32 [%d1], %r3;
+DONE: ret; }
+"""
 
 
 def test_allocations_of_one_parameters_name_are_told_apart():
@@ -14,3 +32,17 @@ def test_allocations_of_one_parameters_name_are_told_apart():
         allocations.named(ARENA + 4096 * place + 8, "x")
     assert [row.name for row in allocations.table().rows] == ["x", "x (2)", "x (3)"]
     assert [block.bytes for block in allocations.by_name("x (2)")] == [2048]
+
+
+def test_what_blocks_that_were_looked_at_have_written_is_forgotten():
+    """A block that takes its flag back is run first to see what it costs, then with all others."""
+    arena, allocations, blocks = Arena(1 << 30), Allocations(), 40
+    allocations.add(Block(ARENA, 4 * blocks, Memory.DEVICE))
+    arena.bytes_at(ARENA, 4 * blocks).view("<u4")[:] = 1
+    program = lower(parse(FLAGS), "k")
+    kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=program)
+    load = loader(program, struct.pack("<Q", ARENA), arena, allocations)
+    found = analyse_launch(kernel, Launch(Dim3(blocks), Dim3(32)), (Level.PTX,), load=load)
+    store = next(i.index for i in program.instructions if i.opcode.startswith("st"))
+    assert found.counts[store] == blocks
+    arena.close()

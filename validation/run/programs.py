@@ -50,15 +50,16 @@ class Limits:
 def outcome(program: Program, folder: Path, limits: Limits) -> Outcome:
     """Build a program in a folder, unless that was done, and run it."""
     target = folder / "work" / program.runs_in / program.target
-    if not (folder / "built").exists():
-        why = _build(program, folder, target)
-        if why:
-            return Outcome(program.name, note=why)
+    why = build(program, folder)
+    if why:
+        return Outcome(program.name, note=why)
     return _run(program, folder, target, limits)
 
 
-def _build(program: Program, folder: Path, target: Path) -> str:
-    """Compile; return why that failed, empty if it did not."""
+def build(program: Program, folder: Path) -> str:
+    """Compile in a folder, unless that was done; return why that failed, empty if it did not."""
+    if (folder / "built").exists():
+        return ""
     shutil.rmtree(folder, ignore_errors=True)
     work = folder / "work"
     for part in program.parts:
@@ -81,7 +82,7 @@ def _build(program: Program, folder: Path, target: Path) -> str:
             lines = (done.stderr + done.stdout).splitlines()
             errors = [line for line in lines if ERRORS.search(line)]
             return "does not build: " + (errors or lines or ["?"])[0].strip()[:200]
-    if not target.exists():
+    if not (work / program.runs_in / program.target).exists():
         return f"does not build: there is no {program.target}"
     (folder / "built").touch()
     return ""

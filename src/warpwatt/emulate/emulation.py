@@ -46,6 +46,7 @@ from warpwatt.emulate.scaling import concatenate, scale
 from warpwatt.emulate.slice import control_slice
 from warpwatt.emulate.spins import without_polls, without_spins
 from warpwatt.emulate.streams import first_accesses, warp_streams
+from warpwatt.emulate.tickets import FIRST_TURN, counters, last_apart
 from warpwatt.emulate.trips import loop_trips
 from warpwatt.emulate.units import run_further, run_units, starter
 from warpwatt.isa.sass.products import is_product
@@ -171,18 +172,28 @@ def run_sample(
     routine, control = prepared(bound.program)
     bound = replace(bound, program=routine.program)
 
-    def fresh() -> tuple[Start, DeviceMemory]:
+    def fresh(first_turn: int = 0) -> tuple[Start, DeviceMemory]:
         context, memory = (load or load_launch)(bound)
+        context = replace(context, first_turn=first_turn)
         return starter(engine, _steered(routine, control, context), context, memory), memory
 
-    def run(taken: Sample) -> tuple[Sampled, DeviceMemory]:
-        start, memory = fresh()
+    def run(taken: Sample, first_turn: int = 0) -> tuple[Sampled, DeviceMemory]:
+        start, memory = fresh(first_turn)
+        if drawn is not None:
+            start = drawn.numbered(start, memory)
         found = run_units(start, taken, limits)
         if short_blocks(found) is None:
             found = run_further(start, found, limits)
         return found.localised(memory), memory
 
     grid, cluster = bound.launch.grid, bound.launch.cluster
+    drawn = counters(routine, control, fresh, grid.count // 2) if _stands_alone(bound.launch) else None
+    if drawn is not None and drawn.shared:
+        sampled, memory = run(whole(grid), FIRST_TURN)
+        if sampled.cut is None:
+            return Emulation(bound, routine, memory.buffers, sampled, Beginnings(fresh))
+    if drawn is not None and work is not None:
+        work = last_apart(work)
     sampled, memory = run(sample(grid, cluster) if cluster.count > 1 else sample_by_work(grid, work))
     if sampled.cheap:
         sampled, memory = run(whole(grid))
@@ -190,6 +201,11 @@ def run_sample(
         found = work_by_running(fresh()[0], sampled, longest)
         sampled, memory = run(sample_by_work(grid, found, anywhere=True))
     return Emulation(bound, routine, memory.buffers, sampled, Beginnings(fresh))
+
+
+def _stands_alone(launch: Launch) -> bool:
+    """Whether the blocks of a launch, of which there are several, run without others."""
+    return launch.grid.count > 1 and launch.cluster.count == 1 and not launch.cooperative
 
 
 @lru_cache(maxsize=64)

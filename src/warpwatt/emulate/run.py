@@ -32,6 +32,9 @@ class Context:
     local: int = 0
     sms: int = 132
     """Number of SMs that ``%nsmid`` shows; block b runs on SM b modulo this."""
+    first_turn: int = 0
+    """Warp instructions of a warp's first turn where all blocks of a run take turns, twice as many of each
+    after, up to :data:`TURN`; 0: they run one after the other."""
 
 
 TURN = 4096

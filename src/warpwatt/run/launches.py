@@ -13,19 +13,17 @@ from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.layout import parameter_offsets, relaid
 from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture
-from warpwatt.run.memory import Allocations, device_memory
+from warpwatt.run.memory import device_memory
 from warpwatt.run.protocol import LaunchFlag, TextureFlag
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from warpwatt.core.prediction import Prediction
     from warpwatt.core.program import Kernel, Parameter, Program
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context
     from warpwatt.program.binding import BoundLaunch
     from warpwatt.run import protocol
+    from warpwatt.run.memory import Allocations, Arena
 
 _POINTER_BYTES = 8
 _FLOATS = {"f32": "<f", "f64": "<d", "f16": "<e"}
@@ -149,26 +147,28 @@ Load = Callable[["BoundLaunch"], "tuple[Context, DeviceMemory]"]
 def loader(
     written: Program,
     parameters: bytes,
-    area: NDArray[np.uint8],
+    arena: Arena,
     allocations: Allocations,
     heap: DeviceMemory | None = None,
 ) -> Load:
-    """Return what puts a launch with these parameters, as a program reads them, on the device of an area.
+    """Return what puts a launch with these parameters, as a program reads them, on a device of its own.
 
+    Each holds what the arena does, without what was written to others before: those are no more.
     ``heap`` is a device whose heap holds what kernels have allocated.
     """
-    return partial(_load, written, parameters, area, allocations, heap)
+    return partial(_load, written, parameters, arena, allocations, heap)
 
 
 def _load(
     written: Program,
     parameters: bytes,
-    area: NDArray[np.uint8],
+    arena: Arena,
     allocations: Allocations,
     heap: DeviceMemory | None,
     bound: BoundLaunch,
 ) -> tuple[Context, DeviceMemory]:
-    memory = device_memory(area, allocations)
+    arena.forget()
+    memory = device_memory(arena.private, allocations)
     if heap is not None:
         memory.copy_heap(heap)
     block = relaid(parameters, written, bound.program)

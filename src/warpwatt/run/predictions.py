@@ -218,7 +218,7 @@ class Predictor:
             return known.found
         given = arguments(kernel, request.parameters, self.allocations)
         launch = replace(request.launch, arguments=given)
-        load = loader(kernel.program(), request.parameters, self.arena.private, self.allocations, heap)
+        load = loader(kernel.program(), request.parameters, self.arena, self.allocations, heap)
         try:
             found = self._analyse(kernel, launch, load)
         finally:

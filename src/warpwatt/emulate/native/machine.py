@@ -136,6 +136,7 @@ class Machine:
             sms=context.sms,
             resident_blocks=self.together,
             places=places,
+            first_turn=context.first_turn,
         )
         warp_bytes = WARP.itemsize + self.text.register_bytes
         shared_stride = -(-max(1, context.shared) // 64) * 64
@@ -313,7 +314,8 @@ class Machine:
 
 def resident(context: Context, blocks: tuple[int, ...]) -> int:
     """Return how many of some blocks run together."""
-    together = len(blocks) if context.launch.cooperative else context.launch.cluster.count
+    all_at_once = context.launch.cooperative or context.first_turn
+    together = len(blocks) if all_at_once else context.launch.cluster.count
     return max(1, min(together, len(blocks)))
 
 
