@@ -18,7 +18,7 @@ from warpwatt.program.binding import bind
 NUMBERS, PREDICATES = ("a", "b", "c"), ("p", "q")
 GUARDS = st.sampled_from(["", "p", "!p", "q", "!q"])
 STATEMENTS = st.tuples(
-    st.sampled_from(["move", "add", "store", "store", "first", "test", "flip", "block", "skip"]),
+    st.sampled_from(["move", "add", "store", "store", "start", "first", "test", "flip", "block", "skip"]),
     GUARDS,
     st.sampled_from(NUMBERS),
     st.sampled_from(NUMBERS),
@@ -44,7 +44,11 @@ def write(builder: Builder, statement: tuple[str, str, str, str, str], index: in
         builder.set(to, builder.i32(100 + index))
     elif kind == "add":
         builder.set(to, builder.op(Op.ADD, builder.get(to), builder.get(of)))
-    elif kind == "store":
+    elif kind in ("store", "start"):
+        if kind == "start":  # by the first lane alone, as what a thread starts for its block
+            lowest = builder.op(Op.CLZ, builder.op(Op.BREV, builder.active()))
+            first = builder.op(Op.EQ, builder.lane(), lowest)
+            builder.guard = first if builder.guard is None else builder.and_(builder.guard, first)
         (base,) = builder.load("const", builder.const(Type.I64, 0), Type.I64)
         place = builder.op(Op.ADD, builder.special("tid.x"), builder.i32(32 * index))
         at = builder.op(Op.SHL, builder.zext(place, Type.I64), builder.const(Type.I64, 2))
@@ -125,3 +129,11 @@ def test_the_first_lane_of_a_predicate_reads_what_is_written_under_it():
     first = ("first", "", "b", "a", "p")
     assert kept(move, block, first) == kept(first)
     assert kept(move, block, ("first", "", "b", "a", "q")) == 1 + kept(first)
+
+
+def test_what_one_lane_starts_under_a_predicate_reads_what_is_written_under_it():
+    """As a copy's tensor map gets its address: the attention of a tutorial computed all products else."""
+    move, block = ("move", "p", "a", "a", "p"), ("block", "", "a", "a", "p")
+    assert kept(move, block, ("start", "p", "a", "a", "p")) == 0
+    assert kept(move, block, ("start", "", "a", "a", "p")) == 1
+    assert kept(move, block, ("start", "q", "a", "a", "p")) == 1

@@ -11,7 +11,7 @@ import pytest
 from tests.emulate.lift.sass.machine import execute
 from warpwatt.emulate.formats import decode
 from warpwatt.emulate.fragments import fragment
-from warpwatt.emulate.functions import scaled_mma
+from warpwatt.emulate.functions import FUNCTIONS, scaled_mma
 from warpwatt.emulate.tensor_memory import copy, load, multiply, store
 
 MASK = np.arange(32) == 0
@@ -118,6 +118,27 @@ def test_what_is_stored_is_loaded(shape, registers):
     store(caller, np.concatenate([address, data]), MASK, (shape, registers))
     assert (load(caller, address, MASK, (shape, registers)) == data).all()
     assert np.count_nonzero(caller.blocks[0].tensor) == data.size
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_half_of_the_threads_stores_sixteen_lanes(half):
+    """PTX's 16x32bx2: threads 0 to 15 at the address, 16 to 31 at another, both in the same sixteen lanes."""
+    caller, data = Caller(), np.random.default_rng(4).integers(1, 1 << 32, (4, 32), dtype=np.uint64)
+    threads, shape = slice(16 * half, 16 * half + 16), f"16x32b half {half}"
+    address = words(32 << 16 | 5)
+    store(caller, np.concatenate([address, data]), MASK, (shape, 4))
+    assert (data[:, threads] == caller.blocks[0].tensor[32:48, 5:9].T).all()
+    assert np.count_nonzero(caller.blocks[0].tensor) == 4 * 16
+    assert (load(caller, address, MASK, (shape, 4))[:, threads] == data[:, threads]).all()
+
+
+def test_threads_that_do_not_load_keep_their_registers(monkeypatch):
+    before = {"UR4": np.zeros(32), "R2": np.arange(32) + 1, "R3": np.arange(32) + 100}
+    monkeypatch.setitem(FUNCTIONS, "tensor load", lambda args, mask, constants: np.zeros((2, 32), np.uint64))
+    lines = ["LDTM.16dp32bit_t0_t15.x2 R2, tmem[UR4+0x80]", "LDTM.16dp32bit_t16_t31.x2 R2, tmem[UR4+0x82]"]
+    lower = execute(lines[:1], before, ["R2", "R3"])
+    assert (lower["R2"] == np.where(np.arange(32) < 16, 0, before["R2"])).all()
+    assert (execute(lines, before, ["R3"])["R3"] == 0).all()
 
 
 def test_accumulators_of_a_load_lie_as_those_of_mma():

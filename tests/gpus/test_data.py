@@ -133,6 +133,18 @@ def test_boards_of_one_chip_have_rates_of_their_own() -> None:
         assert (find(name).memory.l2_bandwidth or 0.0) >= 4.2e12
 
 
+@pytest.mark.parametrize(
+    ("name", "teraflops"),
+    [("a40", 149.7), ("l40", 181.05), ("l40s", 362.05), ("l20", 119.5), ("l4", 121), ("h20", 148),
+     ("rtx 6000 ada", 364.2), ("rtx pro 6000", 503.8)],
+)  # fmt: skip
+def test_dense_half_precision_is_that_of_the_data_sheet(name: str, teraflops: float) -> None:
+    """The L20 had the rate of its architecture, which is twice its own."""
+    gpu = find(name)
+    rate = gpu.capability.throughput["tensor_fp16_fma"]
+    assert 2e-12 * rate * gpu.sm_count * gpu.boost_clock == pytest.approx(teraflops, rel=0.015)
+
+
 def test_error_correction_in_line_costs_where_the_board_ships_with_it(user_gpus: Path) -> None:
     """The A40's own measurement is without: boards that borrow it do not pay."""
     a40, rtx = find("a40"), find("rtx 3070")

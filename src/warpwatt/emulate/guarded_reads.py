@@ -62,6 +62,8 @@ class _Walk:
     """The same of values."""
     same: dict[int, tuple[bool, int]] = field(default_factory=dict)
     """Conditions as others, or as their opposites."""
+    within: dict[int, tuple[bool, int]] = field(default_factory=dict)
+    """Conditions that hold only where another does: a predicate and the first lane, where one lane starts."""
     first: dict[int, tuple[bool, int]] = field(default_factory=dict)
     """Numbers of the first lane where a condition holds: which condition."""
     read: dict[int, int] = field(default_factory=dict)
@@ -94,6 +96,8 @@ class _Walk:
                 self.first[o.results[0].index] = lanes[o.args[0].index]
             if o.op is Op.CONST and o.results[0].type is Type.I1 and o.data:
                 ones.add(o.results[0].index)
+            elif o.op is Op.AND and o.results[0].type is Type.I1:
+                self.within[o.results[0].index] = self._holds_within(o.args[0])
             elif o.op is Op.XOR and o.args[1].index in ones:
                 negated, what = self._same(o.args[0])
                 self.same[o.results[0].index] = (not negated, what)
@@ -107,6 +111,9 @@ class _Walk:
 
     def _same(self, value: Value) -> tuple[bool, int]:
         return self.same.get(value.index, (False, value.index))
+
+    def _holds_within(self, value: Value) -> tuple[bool, int]:
+        return self.within.get(value.index) or self._same(value)
 
     def _need(self, value: Value, lanes: Lanes) -> None:
         _join(self.needs, value.index, lanes)
@@ -142,7 +149,7 @@ class _Walk:
 
     def _others(self, place: int, o: Operation) -> None:
         if o.op in _ACCESSES:
-            lanes = None if o.mask is None else self._same(o.mask)
+            lanes = None if o.mask is None else self._holds_within(o.mask)
             for value in o.args:
                 self._need(value, lanes)
             if o.mask is not None:

@@ -36,6 +36,8 @@ _FORMATS = {
     "UTCOMMA": ("", "e2m1"),
 }
 _SUMS = ("f16", "f32", "s32")
+_HALVES = {"16x32b half 0": slice(16), "16x32b half 1": slice(16, 32)}
+"""Threads that make one of the two accesses of 16x32bx2; the others' registers stay as they are."""
 _GRANULE = 32
 """Columns that are allocated at least."""
 
@@ -125,7 +127,8 @@ def load(caller: Caller, args: Words, mask: Mask, constants: Constants) -> Words
 def store(caller: Caller, args: Words, mask: Mask, constants: Constants) -> Words:
     """Store a warp's registers. ``args``: the address, the registers."""
     lanes, columns = _places(args, mask, *constants)
-    caller.side(0).tensor[lanes, columns] = args[1:].astype(np.uint32)
+    threads = _HALVES.get(constants[0], slice(None))
+    caller.side(0).tensor[lanes[:, threads], columns[:, threads]] = args[1:, threads].astype(np.uint32)
     return np.zeros((0, len(mask)), np.uint64)
 
 
@@ -138,6 +141,8 @@ def _places(
     register, thread = np.indices((registers, _WARP_LANES))
     if shape == "32x32b":
         rows, across = thread, register
+    elif shape in _HALVES:
+        rows, across = thread % 16, register
     elif shape == "16x128b":
         rows, across = thread // 4 + 8 * (register % 2), thread % 4 + 4 * (register // 2)
     else:  # 16x256b, as the accumulator of mma

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _COUNTS = " ".join(f"x{1 << n}" for n in range(8))
 _SHAPES = {"16dp128bit": ("16x128b", 2), "16dp256bit": ("16x256b", 4)}
 """Modifier of a load: PTX's name of the shape, registers of its smallest form."""
+_HALVES = {"16dp32bit_t0_t15": 0, "16dp32bit_t16_t31": 1}
+"""Modifier of one of the two accesses of PTX's 16x32bx2: which half of the threads makes it."""
+_KNOWN = " ".join((_COUNTS, *_SHAPES, *_HALVES))
+_HALF_OF_LANES = 16
 _COPIES = {"4x32dp128bit": (32, 16, 4), "128dp128bit": (128, 16, 1), "128dp256bit": (128, 32, 1)}
 """Modifier of a copy: rows, bytes of a row, how often they are repeated down the lanes."""
 _DEPTHS = {"UTCHMMA": 16, "UTCQMMA": 32, "UTCIMMA": 32, "UTCOMMA": 64}
@@ -53,17 +57,23 @@ def free(s: Step) -> None:
 # -- registers ----------------------------------------------------------------------------------------------
 
 
-@lifts("LDTM", knows=f"{_COUNTS} {' '.join(_SHAPES)}")
+@lifts("LDTM", knows=_KNOWN)
 def load(s: Step) -> None:
-    """Load registers from the lanes of the warp."""
+    """Load registers from the lanes of the warp; by half of its threads, the others keep theirs."""
     to, place = s.operands
     shape, count = _form(s)
     values = s.b.call("tensor load", (shape, count), (Type.I32, count), _address(s, place))
+    half = next((_HALVES[m] for m in s.modifiers if m in _HALVES), None)
+    low = None if half is None else s.b.op(Op.ULT, s.b.lane(), s.b.i32(_HALF_OF_LANES))
     for number, value in enumerate(values):
-        s.set(next_register(register_of(to).name, number), value)
+        name = next_register(register_of(to).name, number)
+        if low is None:
+            s.set(name, value)
+        else:
+            s.set(name, s.b.select(low, *((value, s.get(name)) if half == 0 else (s.get(name), value))))
 
 
-@lifts("STTM", knows=f"{_COUNTS} {' '.join(_SHAPES)}")
+@lifts("STTM", knows=_KNOWN)
 def store(s: Step) -> None:
     """Store registers to the lanes of the warp."""
     place, source = s.operands
@@ -76,6 +86,9 @@ def store(s: Step) -> None:
 def _form(s: Step) -> tuple[str, int]:
     """Return shape and registers."""
     times = next((int(m[1:]) for m in s.modifiers if re.fullmatch(r"x\d+", m)), 1)
+    half = next((_HALVES[m] for m in s.modifiers if m in _HALVES), None)
+    if half is not None:
+        return f"16x32b half {half}", times
     shape, least = next((_SHAPES[m] for m in s.modifiers if m in _SHAPES), ("32x32b", 1))
     return shape, least * times
 
