@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from warpwatt.compose import CLOCK_TOLERANCE, Choice, predict
+from warpwatt import compose
+from warpwatt.compose import CLOCK_TOLERANCE, Choice, advised, predict
 from warpwatt.core.arguments import parse_arguments
+from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import LaunchError, UsageError
 from warpwatt.core.gpu import Clocks
 from warpwatt.core.launch import Dim3, Launch
@@ -17,6 +20,7 @@ from warpwatt.frontend.load import load_kernel
 from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models import registry
+from warpwatt.models.bounds import bounds
 from warpwatt.models.roofline import Roofline
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -48,6 +52,31 @@ def test_every_time_model_predicts(matmul, time, gpu):
     assert result.time.low <= result.time.value <= result.time.high
     assert result.energy.value == pytest.approx(result.time.value * result.power.value)
     assert result.timing.bottleneck
+
+
+class Hasty(Roofline):
+    """A time model that takes a millionth of what it should."""
+
+    def predict(self, case: Case) -> Timing:
+        timing = super().predict(case)
+        return replace(timing, time=timing.time.scaled(1e-6))
+
+
+def test_no_prediction_of_any_model_is_below_its_bound(matmul, monkeypatch):
+    monkeypatch.setattr(compose, "time_model", lambda _: Hasty())
+    result = predict(matmul, MATMUL, find("rtx2080ti"))
+    least = max(bounds(result.case).values())
+    assert result.time.value == pytest.approx(least)
+
+
+def test_what_advice_asks_is_not_below_its_bound_either(matmul, monkeypatch):
+    asked = []
+    monkeypatch.setattr("warpwatt.what_if.what_ifs", lambda case, time, timing: asked.append(time) or [])
+    result = predict(matmul, MATMUL, find("rtx2080ti"))
+    monkeypatch.setattr(compose, "time_model", lambda _: Hasty())
+    advised(result)
+    (model,) = asked
+    assert model.predict(result.case).time.value == pytest.approx(max(bounds(result.case).values()))
 
 
 def test_the_clock_settles_where_the_board_holds_its_limit(matmul):

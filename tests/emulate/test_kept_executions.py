@@ -103,3 +103,18 @@ def test_instructions_that_readers_have_are_left_out(execution):
     assert read.program is not program
     assert all(a is b for a, b in zip(read.program.instructions, program.instructions, strict=True))
     assert repr(replace(read, program=program)) == repr(execution)
+
+
+def test_functions_that_call_themselves_and_each_other_are_kept_too(execution):
+    def calling(name, functions):
+        own = tuple(replace(i, opcode=f"{name}.{i.opcode}") for i in execution.program.instructions)
+        return replace(execution.program, name=name, instructions=own, functions=functions)
+
+    called = {}
+    called |= {"odd": calling("odd", called), "even": calling("even", called)}
+    program = calling("kernel", called)
+    found = replace(execution, program=program)
+    read = kept_executions._loaded(kept_executions._dumped(found, (program,)), (program,))
+    for name, function in called.items():
+        own = read.program.functions[name].instructions
+        assert all(a is b for a, b in zip(own, function.instructions, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from warpwatt.compose import Choice, predict
 from warpwatt.core.errors import InputError, UnsupportedGpuError
 from warpwatt.core.gpu import Clocks
 from warpwatt.gpus.occupancy_curves import occupancy_curves
+from warpwatt.models.pipeline import model
 from warpwatt.render.report import report as reporting
 from warpwatt.render.report.report import reports
 from warpwatt.sweep.clock_sweep import POINTS, clock_sweep
@@ -57,6 +59,28 @@ def test_time_never_rises_with_the_clock_and_power_never_falls(sweep):
     powers = [point.power.value for point in others]
     assert times == sorted(times, reverse=True)
     assert all(later >= earlier * 0.999 for earlier, later in itertools.pairwise(powers))
+
+
+@pytest.mark.toolchain
+def test_unevenness_of_simulations_reaches_no_time(monkeypatch):
+    """Simulated warps meet in another order at every clock: what that changes is no advice on clocks."""
+    simulate = model.simulate_case
+
+    def uneven(case):
+        found = simulate(case)
+        return dataclasses.replace(
+            found, seconds=found.seconds * (1.0 + 0.02 * math.sin(case.clocks.sm / 7e6))
+        )
+
+    (found,) = warpwatt.predict_all(EXAMPLE, gpu="h200")
+    monkeypatch.setattr(model, "simulate_case", uneven)
+    renamed = dataclasses.replace(found.case.kernel, name="uneven")  # of which nothing is remembered
+    times = []
+    for clock in range(900, 1980, 15):
+        clocks = Clocks(clock * 1e6, found.case.clocks.memory)
+        case = dataclasses.replace(found.case, kernel=renamed, clocks=clocks)
+        times.append(model.Pipeline().predict(case).time.value)
+    assert times == sorted(times, reverse=True)
 
 
 def test_points_are_few_and_ascend(sweep):

@@ -119,9 +119,13 @@ def _loaded(payload: bytes, programs: Iterable[Program] = ()) -> Any:
 
 
 def _instructions(programs: Iterable[Program]) -> Iterator[Instruction]:
-    for program in programs:
-        yield from program.instructions
-        yield from _instructions(program.functions.values())
+    """Yield the instructions of programs and of all that they call, of each once: some call themselves."""
+    left, seen = list(programs), set[int]()
+    for program in left:
+        if id(program) not in seen:
+            seen.add(id(program))
+            yield from program.instructions
+            left.extend(program.functions.values())
 
 
 @lru_cache(maxsize=64)
