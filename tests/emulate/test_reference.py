@@ -499,6 +499,15 @@ def test_local_memory_lies_lane_beside_lane(offset, count, sectors, lines, engin
     assert run.trace.lines.tolist() == [first + 128 * k + 15 for k in range(lines)]
 
 
+@every_engine
+@pytest.mark.parametrize(("shift", "sectors", "lines"), [(5, 4, 1), (3, 4, 4), (2, 8, 8), (0, 32, 32)])
+def test_lanes_that_index_an_array_of_their_own_touch_a_row_of_words_each(shift, sectors, lines, engine):
+    b = started()
+    b.load("local", b.shl(b.lshr(b.special("tid.x"), shift), 2), Type.I32)
+    run, _ = launch(routine(b), {}, local=128, engine=engine)
+    assert (run.accesses.sectors.tolist(), run.accesses.lines.tolist()) == ([sectors], [lines])
+
+
 def test_operands_from_constant_banks_are_no_accesses():
     b = started()
     b.load("const", b.i32(0), Type.I64)

@@ -27,10 +27,15 @@ LOOP = "mov.u32 %r2, 0; TOP: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, {}; @%p2
 
 
 def assumed(text: str) -> dict[str, Assumption]:
+    """Return what is assumed, by parameter; see :func:`all_assumed`."""
+    return {a.parameter: a for a in all_assumed(text)}
+
+
+def all_assumed(text: str) -> tuple[Assumption, ...]:
     """Return the assumptions of one warp of a kernel whose buffers hold zeros that nobody asked for."""
     zeros = Buffer(DType.U32, (64,), Fill.ZEROS, assumed_fill=True)
     launch = Launch(Dim3(1), Dim3(32), arguments={"x": zeros, "y": zeros, "n": Scalar(1)})
-    return {a.parameter: a for a in execute(program(HEAD + text + " ret; }"), launch).assumptions}
+    return execute(program(HEAD + text + " ret; }"), launch).assumptions
 
 
 def test_a_register_that_holds_one_pointer_after_the_other_names_each_where_it_is_read():
@@ -45,6 +50,16 @@ def test_what_a_branch_skips_is_what_hangs_on_it(skipped: int):
     executed = 5  # two loads, the test, the branch, the return
     wanted = math.log((executed + skipped) / executed) / (2 * 1.2816)
     assert found["contents of x"].spread == pytest.approx(min(CONTROL_SPREAD, wanted), rel=1e-3)
+
+
+def test_a_buffer_that_steers_and_addresses_is_named_once_and_one_that_is_only_written_never():
+    text = LOAD + (
+        f"@%p1 bra END; {'add.u32 %r2, %r2, 1;' * 8} END: ld.global.u32 %r3, [%rd4+4];"
+        "mul.wide.u32 %rd5, %r3, 4; add.u64 %rd5, %rd4, %rd5; ld.global.u32 %r2, [%rd5]; ld.param.u64 %rd4, [y]; st.global.u32 [%rd4], %r2;"
+    )
+    said = [a.message for a in all_assumed(text) if a.parameter.startswith("contents")]
+    assert len(said) == 1
+    assert said[0].startswith("control flow depends on what buffer x holds")
 
 
 def test_an_access_that_contents_switch_off_counts_as_traffic():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +11,11 @@ import pytest
 from tests.emulate.lift.sass.machine import instruction
 from tests.emulate.test_execution import COPY, LOOP, SPIN, launch, program
 from warpwatt.core.arguments import Buffer, DType, parse_arguments
-from warpwatt.core.errors import ArgumentError, EndlessLoopError, UndecidedError
+from warpwatt.core.errors import ArgumentError, DeadlockError, EndlessLoopError, UndecidedError
 from warpwatt.core.execution import Execution
 from warpwatt.core.launch import Dim3, Launch
 from warpwatt.core.program import Level, Program
-from warpwatt.emulate import strategies
+from warpwatt.emulate import emulation, strategies
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.failures import stuck_in_reconvergence
 from warpwatt.emulate.run import AccessCounts, Fault, Limits, Run, Stop
@@ -114,6 +115,22 @@ def test_lanes_that_the_compiler_makes_meet_are_not_the_users_fault():
     for at, theirs in ((3, True), (4, False)):
         run = Run(Stop.DEADLOCK, none, none, accesses, (0,), fault=Fault(at, 0, 0))
         assert stuck_in_reconvergence(run, stuck) is theirs
+
+
+def test_a_kernel_whose_lanes_do_not_meet_again_is_tried_another_way(monkeypatch: pytest.MonkeyPatch):
+    """Where the compiler makes them meet emulation refuses; at a barrier of the source it is an error."""
+    analysis = LaunchAnalysis(program(COPY), launch(4, 1024))
+    for opcode, refuses in (("BSYNC", True), ("BAR.SYNC", False)):
+        code = SimpleNamespace(instructions=(SimpleNamespace(opcode=opcode),))
+        stopped = SimpleNamespace(stop=Stop.DEADLOCK, fault=Fault(0, 0, 0))
+        ended = SimpleNamespace(
+            unknown_opcodes=(),
+            stopped=stopped,
+            bound=SimpleNamespace(program=code),
+            failure=lambda: (DeadlockError("waits"), ()),
+        )
+        monkeypatch.setattr(emulation, "run_sample", lambda *_, ended=ended: ended)
+        assert isinstance(refused(emulate(analysis, UNTRIED)), Stopped) is not refuses
 
 
 def test_a_missing_argument_refuses_emulation_and_the_last_resort_says_so():

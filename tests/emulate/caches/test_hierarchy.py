@@ -377,6 +377,20 @@ def test_writes_are_paid_after_other_data_and_not_where_they_stay():
     assert found[L2State.COLD].read == found[L2State.PREVIOUS].read == pytest.approx(512_000)
 
 
+def test_what_several_loads_reach_of_a_buffer_is_no_more_than_it():
+    """One goes through it in order, the other looks here and there: together they cannot read it twice."""
+    blocks = 4_000
+
+    def accesses(x, y, z):
+        there = np.random.default_rng(x).integers(0, blocks, 32)
+        own = kernels.slot(2) + 4 * kernels.LANES
+        yield [(0, own + 128 * x), (1, own + 128 * there.astype(kernels.LANES.dtype))]
+
+    loads = ((Access.LOAD, 4, "ld.global.f32"),) * 2
+    kernel = kernels.TracedKernel(Dim3(blocks), Dim3(32), loads, accesses, {2: ("x", blocks * 128)})
+    assert work_of(kernel, blocks=sampled(kernel)).dram.read == pytest.approx(blocks * 128, rel=0.01)
+
+
 def test_places_drawn_from_a_counter_are_written_once_each():
     """Blocks append 32 floats each, in the order in which they are run."""
     grid, numbers = Dim3(4_000), np.array([2_000, 0, 3_999, 17, 900, 3_000])

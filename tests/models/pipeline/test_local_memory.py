@@ -9,7 +9,9 @@ import pytest
 
 from warpwatt.core.execution import Occupancy, Traffic
 from warpwatt.core.launch import Dim3, Launch
+from warpwatt.core.program import Access, Instruction, MemoryAccess, Space
 from warpwatt.models.pipeline.local_memory import local_misses
+from warpwatt.models.pipeline.model import misses
 
 MIB = 2**20
 
@@ -44,3 +46,15 @@ def test_loads_come_from_dram_as_far_as_l2_is_too_small() -> None:
     """RTX 2080 Ti, 616 bytes in 192 threads per SM: counters say 0.34 of the loads."""
     assert local_misses(case(616))[0][1] == pytest.approx(0.28, abs=0.01)
     assert local_misses(case(304))[0][1] == 0.0
+
+
+def test_the_simulator_gets_these_misses_whatever_is_known_of_other_memory() -> None:
+    made = case(616)
+    kinds = ((Space.LOCAL, Access.LOAD), (Space.LOCAL, Access.STORE), (Space.GLOBAL, Access.LOAD))
+    code = [Instruction(n, "X", memory=MemoryAccess(*kind, 4)) for n, kind in enumerate(kinds)]
+    known = SimpleNamespace(l1_hits=0.75, l2_hits=0.5)
+    made.workload.execution = SimpleNamespace(program=SimpleNamespace(instructions=code))
+    made.workload.l1 = made.workload.l2 = Traffic(1.0, 1.0)
+    made.workload.hits = dict.fromkeys(range(3), known)
+    loads, stores = local_misses(made)
+    assert misses(made) == {0: loads, 1: stores, 2: (0.25, 0.5)}
