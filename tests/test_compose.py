@@ -71,7 +71,12 @@ def test_no_prediction_of_any_model_is_below_its_bound(matmul, monkeypatch):
 
 def test_what_advice_asks_is_not_below_its_bound_either(matmul, monkeypatch):
     asked = []
-    monkeypatch.setattr("warpwatt.what_if.what_ifs", lambda case, time, timing: asked.append(time) or [])
+
+    def what_ifs(case, time, timing):
+        asked.append(time)
+        return []
+
+    monkeypatch.setattr("warpwatt.what_if.what_ifs", what_ifs)
     result = predict(matmul, MATMUL, find("rtx2080ti"))
     monkeypatch.setattr(compose, "time_model", lambda _: Hasty())
     advised(result)

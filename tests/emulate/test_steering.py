@@ -55,7 +55,8 @@ def test_what_a_branch_skips_is_what_hangs_on_it(skipped: int):
 def test_a_buffer_that_steers_and_addresses_is_named_once_and_one_that_is_only_written_never():
     text = LOAD + (
         f"@%p1 bra END; {'add.u32 %r2, %r2, 1;' * 8} END: ld.global.u32 %r3, [%rd4+4];"
-        "mul.wide.u32 %rd5, %r3, 4; add.u64 %rd5, %rd4, %rd5; ld.global.u32 %r2, [%rd5]; ld.param.u64 %rd4, [y]; st.global.u32 [%rd4], %r2;"
+        "mul.wide.u32 %rd5, %r3, 4; add.u64 %rd5, %rd4, %rd5; ld.global.u32 %r2, [%rd5];"
+        "ld.param.u64 %rd4, [y]; st.global.u32 [%rd4], %r2;"
     )
     said = [a.message for a in all_assumed(text) if a.parameter.startswith("contents")]
     assert len(said) == 1
