@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -153,6 +154,22 @@ def test_the_cache_returns_the_same(saxpy_source: Source, choice: ToolkitChoice,
     assert (first.parameters, first.toolkit) == (second.parameters, second.toolkit)
     compile_cuda(saxpy_source, choice, CompileOptions(cached=False))
     assert len(counted) == 2
+
+
+def test_a_strangers_source_is_compiled_once_in_a_process(
+    saxpy_source: Source, choice: ToolkitChoice, monkeypatch: pytest.MonkeyPatch
+):
+    """A request names the kernels of its source one by one; another source, or option, is another."""
+    ran, real = [], nvrtc.compile_nvrtc
+    monkeypatch.setattr(nvrtc, "compile_nvrtc", lambda *given: ran.append(given) or real(*given))
+    options = CompileOptions(untrusted=True, cached=False)
+    text = f"{saxpy_source.text}// {os.urandom(8).hex()}".encode()
+    for data, asked in ((text, options), (text, options), (text + b"\n", options)):
+        compile_cuda(Source("kernel.cu", data), choice, asked)
+    assert len(ran) == 2
+    compile_cuda(Source("kernel.cu", text), choice, replace(options, defines=("X=1",)))
+    assert len(ran) == 3
+    assert len(compilation._ONCE) <= compilation.MOST_ONCE
 
 
 def test_whatever_matters_is_part_of_the_key(saxpy_source: Source, choice: ToolkitChoice):

@@ -11,7 +11,7 @@ from tests.what_if.cases import explained, predicted
 from warpwatt.core.advice import TOGETHER
 from warpwatt.models.pipeline import Pipeline
 from warpwatt.what_if import changes, what_ifs
-from warpwatt.what_if.whatif import WORTH
+from warpwatt.what_if.whatif import KINDS, WORTH, together
 
 EXAMPLE = Path(warpwatt.__file__).parent / "examples" / "matmul.cu"
 PAIRS = (
@@ -98,6 +98,21 @@ def test_what_may_cost_time_is_not_advised() -> None:
     tried = [Pipeline().predict(change.case).time.value for change in changes(found.case)]
     worth = [time for time in tried if time <= (1 - WORTH) * found.time.value]
     assert len(worth) > len([one for one in found.advice or () if one.kind != TOGETHER])
+
+
+@pytest.mark.parametrize("name", ["transpose", "banks", "branches", "tiling"])
+def test_no_two_kinds_share_a_name_and_all_together_is_one_after_the_other(name: str) -> None:
+    """Kinds that change nothing that helps are passed over, and the first is not made again."""
+    case = explained(name, "rtx3090").case
+    made = [(kind, tuple(kind(case))) for kind in KINDS]
+    names = [change.kind for _, own in made for change in {c.kind: c for c in own}.values()]
+    assert len(set(names)) == len(names)
+    helpful = [change for _, own in made for change in own if not change.part]
+    whole = together(case, helpful, made)
+    for kind in KINDS:
+        one = next((c for c in kind(case) if not c.part and c.kind in names), None)
+        case = case if one is None else one.case
+    assert whole is None or Pipeline().predict(whole.case).time == Pipeline().predict(case).time
 
 
 @pytest.mark.parametrize("gpu", ["h200", "rtx3090"])

@@ -38,6 +38,8 @@ def random_streams(seed: int) -> WarpStreams:
         for _ in range(int(rng.integers(0, 8))):
             first = int(rng.integers(0, SIZE))
             behind = int(rng.integers(first + 1, SIZE + 1))
+            if rng.random() < 0.2:  # a warp that is at a barrier
+                first = behind = -1
             steps.append((first, behind, len(accesses)))
             accesses += [i for i in range(first, behind) if i in MEMORY and rng.random() < 0.8]
         starts.append(len(steps))

@@ -204,6 +204,8 @@ def _key(kind: str, compiler: str, source: Source, choice: ToolkitChoice, option
 def _through_cache(
     key: str, choice: ToolkitChoice, options: CompileOptions, make: Callable[[], Compiled]
 ) -> Compiled:
+    if options.untrusted and not options.cached:
+        return _once(key, make)
     if not options.cached:
         return make()
     cache = default_cache()
@@ -216,6 +218,20 @@ def _through_cache(
         cache.put(key, _pack(compiled, [_state(file, choice.toolkit) for file in files]))
     depends_on(*compiled.dependencies)
     return compiled
+
+
+_ONCE: dict[str, Compiled] = {}
+"""What a process made of sources of strangers, which depend on no file; it serves one request of one."""
+MOST_ONCE = 8
+
+
+def _once(key: str, make: Callable[[], Compiled]) -> Compiled:
+    """Return what ``make`` does, remembered: one request asks for the kernels of a source one by one."""
+    if key not in _ONCE:
+        if len(_ONCE) >= MOST_ONCE:
+            del _ONCE[next(iter(_ONCE))]
+        _ONCE[key] = make()
+    return _ONCE[key]
 
 
 def _state(file: str, toolkit: Toolkit) -> Dependency:

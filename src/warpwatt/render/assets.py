@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -17,8 +18,9 @@ EXPLAINED = {**{str(stall): said for stall, said in STALL_REASONS.items()}, **GL
 _WORDS = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in sorted(EXPLAINED, key=len, reverse=True)))
 
 
+@cache
 def environment() -> jinja2.Environment:
-    """Return the templates of this package; everything they place is escaped."""
+    """Return the templates of this package, each compiled once; everything they place is escaped."""
     made = jinja2.Environment(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,

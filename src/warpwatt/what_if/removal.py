@@ -79,16 +79,17 @@ def without(streams: WarpStreams, gone: NDArray[np.bool_]) -> WarpStreams:
 
 def _pieces(steps: NDArray[np.int64], gone: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return, for all steps in order, which step a piece comes from, and rows (first, behind)."""
-    kinds, which = np.unique(steps[:, :2], axis=0, return_inverse=True)
-    cut = [_runs(first, behind, gone) for first, behind in kinds.tolist()]
-    lengths = np.array([len(runs) for runs in cut], np.int64)[which.ravel()]
+    wide = len(gone) + 2  # one number for both ends, -1 for none: rows would be sorted as records, slowly
+    kinds, which = np.unique((steps[:, 0] + 1) * wide + steps[:, 1] + 1, return_inverse=True)
+    cut = [_runs(kind // wide - 1, kind % wide - 1, gone) for kind in kinds.tolist()]
+    lengths = np.array([len(runs) for runs in cut], np.int64)[which]
     ordinal = np.repeat(np.arange(len(steps)), lengths)
     place = np.arange(len(ordinal)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     longest = max(map(len, cut), default=0)
     table = np.zeros((len(cut), max(1, longest), 2), np.int64)
     for row, runs in zip(table, cut, strict=True):
         row[: len(runs)] = np.array(runs, np.int64).reshape(-1, 2)
-    return ordinal, table[which.ravel()[ordinal], place]
+    return ordinal, table[which[ordinal], place]
 
 
 def _runs(first: int, behind: int, gone: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -109,6 +110,6 @@ def _first_accesses(
     Accesses of one step stand in the order of their instructions, so that (step, instruction) is sorted.
     """
     size = len(streams.access_instruction)
-    step = np.searchsorted(streams.steps[:, 2], np.arange(size), side="right") - 1
+    step = np.repeat(np.arange(-1, len(streams.steps)), np.diff(streams.steps[:, 2], prepend=0, append=size))
     wide = int(max(streams.access_instruction.max(initial=0), first.max(initial=0))) + 1
     return np.searchsorted(step * wide + streams.access_instruction, ordinal * wide + first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from warpwatt.core.advice import TOGETHER, Change, WhatIf
@@ -18,7 +18,8 @@ from warpwatt.what_if.residency import occupancy, tail
 from warpwatt.what_if.tiling import tiling
 from warpwatt.what_if.traffic import atomics, dram, reuse, spills
 
-KINDS = (
+Kind = Callable[[Case], Iterable[Change]]
+KINDS: tuple[Kind, ...] = (
     coalescing, bank_conflicts, tiling, reuse, divergence, occupancy, chains, spills, dram, atomics,
     double_precision, special_functions, tail,
 )  # fmt: skip
@@ -32,9 +33,14 @@ simulated (docs/validation/explained.md, advice_followed.md)."""
 
 def changes(case: Case) -> tuple[Change, ...]:
     """Return the case without each of its troubles, as far as its execution was traced."""
+    return tuple(change for _, own in _by_kind(case) for change in own)
+
+
+def _by_kind(case: Case) -> tuple[tuple[Kind, tuple[Change, ...]], ...]:
+    """Return what each of :data:`KINDS` changes; no two of them share a name of a kind."""
     if case.workload.execution.streams is None:
         return ()
-    return tuple(change for kind in KINDS for change in kind(case))
+    return tuple((kind, tuple(kind(case))) for kind in KINDS)
 
 
 def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]:
@@ -45,10 +51,11 @@ def what_ifs(case: Case, model: TimeModel, timing: Timing) -> tuple[WhatIf, ...]
     the best alone, the last one makes them all.
     """
     now = timing.time.value
-    tried = [_tried(change, model, now) for change in changes(case)]
+    made = _by_kind(case)
+    tried = [_tried(change, model, now) for _, own in made for change in own]
     found = [w for w in tried if now - w.timing.time.value >= WORTH * now]
     found.sort(key=lambda w: w.timing.time.value)
-    whole = together(case, [w.change for w in found if not w.change.part])
+    whole = together(case, [w.change for w in found if not w.change.part], made)
     if whole is not None:
         all_at_once = _tried(whole, model, now)
         if found[0].timing.time.value - all_at_once.timing.time.value >= WORTH * now:
@@ -70,12 +77,21 @@ def _tried(change: Change, model: TimeModel, now: float) -> WhatIf:
     return WhatIf(change, replace(timing, time=time))
 
 
-def together(case: Case, helpful: Collection[Change]) -> Change | None:
-    """Return the change that makes all helpful ones, one after the other; None for fewer than two."""
-    kinds = list(dict.fromkeys(change.kind for change in helpful))
+def together(
+    case: Case, helpful: Collection[Change], made: Iterable[tuple[Kind, tuple[Change, ...]]]
+) -> Change | None:
+    """Return the change that makes all helpful ones, one after the other; None for fewer than two.
+
+    ``made`` is what each kind changes of the case as it is.
+    """
+    kinds = {change.kind for change in helpful}
     if len(kinds) < 2:
         return None
-    for kind in KINDS:
-        whole = next((c for c in kind(case) if not c.part and c.kind in kinds), None)
-        case = case if whole is None else whole.case
-    return Change(TOGETHER, "all of these together", case)
+    whole = case
+    for kind, own in made:
+        if not any(change.kind in kinds for change in own):
+            continue
+        found = own if whole is case else kind(whole)
+        one = next((c for c in found if not c.part and c.kind in kinds), None)
+        whole = whole if one is None else one.case
+    return Change(TOGETHER, "all of these together", whole)

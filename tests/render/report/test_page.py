@@ -12,7 +12,7 @@ from warpwatt.core.estimate import Estimate
 from warpwatt.core.launch import L2State
 from warpwatt.core.program import SourceLine
 from warpwatt.render import html
-from warpwatt.render.assets import asset
+from warpwatt.render.assets import asset, environment
 from warpwatt.render.code import listings
 from warpwatt.render.context import Context
 from warpwatt.render.report.page import page as build_page
@@ -23,6 +23,11 @@ ORDER = [
     "Speed of Light", "Roofline", "Memory", "Scheduler and Warp State", "Energy by component", "Occupancy",
     "Clock sweep", "Source", "Where the numbers come from",
 ]  # fmt: skip
+
+
+def test_a_process_compiles_each_template_once() -> None:
+    """Workers of the page are forked from a process that has rendered one."""
+    assert environment().get_template("page.html") is environment().get_template("page.html")
 
 
 def test_ids_are_unique_and_what_refers_to_them_finds_them(tree):
