@@ -15,6 +15,7 @@ import numpy as np
 from warpwatt.core.arrays import unique
 from warpwatt.core.errors import ArgumentError
 from warpwatt.core.launch import WARP_SIZE, Dim3, Launch
+from warpwatt.program.alike_blocks import alike_blocks
 from warpwatt.program.arithmetic import SCALAR, most_of_lanes
 from warpwatt.program.evaluation import Evaluator
 from warpwatt.program.expression import BLOCK
@@ -143,20 +144,32 @@ def _draws(limits: Sequence[int]) -> Iterator[int]:
 def _evaluated(
     bound: BoundLaunch, symbols: Symbols, blocks: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> BlockWork | None:
-    """Walk the program for some blocks; None where an argument is missing."""
-    evaluator = Evaluator(
-        symbols, _threads(bound.launch, blocks, weights), bound.bindings(pointer_parameters(symbols))
-    )
-    counts = _BlockCounts(evaluator, len(blocks))
+    """Walk the program for some blocks, one of those alike; None where an argument is missing."""
+    sample = _threads(bound.launch, blocks, weights)
+    bindings = bound.bindings(pointer_parameters(symbols))
     try:
         with np.errstate(all="ignore"):  # wrap-around is what machines do
-            Walk(evaluator, counts.trips, counts).run()
+            # accesses that depend on the block by more than a sum may leave buffers in any
+            apart = has_open_accesses(symbols)
+            kinds = None if apart else alike_blocks(Evaluator(symbols, sample, bindings))
+            walked = sample if kinds is None else sample.of(kinds.walked)
+            instructions, paths = _walked(Evaluator(symbols, walked, bindings), len(blocks))
     except ArgumentError:
         return None
-    sizes = np.array([b.stop - b.start for b in symbols.flow.blocks], float)
-    outside = blocks_outside(evaluator, counts.met, len(blocks))
+    of = slice(None) if kinds is None else kinds.kind
+    return BlockWork(blocks, weights, paths[of], instructions[of])
+
+
+def _walked(evaluator: Evaluator, stand_for: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the warp instructions and the paths of an evaluator's blocks, which stand for so many."""
+    counts = _BlockCounts(evaluator, len(evaluator.sample.block_weights))
+    counts.trips.stand_for(stand_for)
+    Walk(evaluator, counts.trips, counts).run()
+    flow = evaluator.symbols.flow
+    sizes = np.array([b.stop - b.start for b in flow.blocks], float)
+    outside = blocks_outside(evaluator, counts.met, counts.warps.shape[1])
     passed = np.packbits(np.concatenate([counts.warps > 0, *counts.reached, outside[None]]), axis=0).T
-    return BlockWork(blocks, weights, _numbered(passed), sizes @ counts.warps)
+    return sizes @ counts.warps, _numbered(passed)
 
 
 def _numbered(rows: NDArray[np.uint8]) -> NDArray[np.int64]:

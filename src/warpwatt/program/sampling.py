@@ -18,6 +18,8 @@ from warpwatt.core.launch import WARP_SIZE, Dim3, Launch
 from warpwatt.program.arithmetic import SCALAR
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from warpwatt.program.arithmetic import Array
 
 _SEED = 0
@@ -49,10 +51,14 @@ class WarpSample:
 
     def of_every(self, few: int) -> WarpSample:
         """Return the sample with one of ``few`` blocks; the weights are no longer those of the whole grid."""
+        return self.of(slice(None, None, few))
+
+    def of(self, which: slice | NDArray[np.int64]) -> WarpSample:
+        """Return the sample with some of its blocks; the weights are no longer those of the whole grid."""
         registers = {
-            name: values if len(values) == 1 else values[::few] for name, values in self.registers.items()
+            name: values if len(values) == 1 else values[which] for name, values in self.registers.items()
         }
-        return replace(self, registers=registers, block_weights=self.block_weights[::few])
+        return replace(self, registers=registers, block_weights=self.block_weights[which])
 
 
 def sample_warps(launch: Launch, limit: int = 256, per_block: int = WARP_SIZE) -> WarpSample:

@@ -227,6 +227,10 @@ class TripCounts:
                 return None
         return None
 
+    def stand_for(self, blocks: int) -> None:
+        """Let the blocks that are followed count as so many: what is given up is the same."""
+        self._stands_for = blocks / len(self.evaluator.sample.block_weights)
+
     def _too_long_for_few(
         self, tests: list[Node], loop: int, active: Array | None, limit: Array | None
     ) -> bool:
@@ -238,7 +242,7 @@ class TripCounts:
         if blocks < 2 * _FEW:
             return False
         few = TripCounts(self.evaluator.of_every(_FEW))
-        few._stands_for = blocks / len(few.evaluator.sample.block_weights)
+        few.stand_for(blocks)
         first, last = (x if x is None or len(x) == 1 else x[::_FEW] for x in (active, limit))
         if few._scan(tests, loop, {}, first, last) is not None:
             return False
