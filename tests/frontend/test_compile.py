@@ -161,7 +161,12 @@ def test_a_strangers_source_is_compiled_once_in_a_process(
 ):
     """A request names the kernels of its source one by one; another source, or option, is another."""
     ran, real = [], nvrtc.compile_nvrtc
-    monkeypatch.setattr(nvrtc, "compile_nvrtc", lambda *given: ran.append(given) or real(*given))
+
+    def counted(*given: object) -> Compiled:
+        ran.append(given)
+        return real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(nvrtc, "compile_nvrtc", counted)
     options = CompileOptions(untrusted=True, cached=False)
     text = f"{saxpy_source.text}// {os.urandom(8).hex()}".encode()
     for data, asked in ((text, options), (text, options), (text + b"\n", options)):

@@ -14,7 +14,7 @@ from warpwatt.program.binding import bind
 from warpwatt.program.block_work import BlockWork, block_work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from warpwatt.program.evaluation import Evaluator
 
 BLOCKS, WIDTH = 3000, 64
 HEAD = """
@@ -43,13 +43,16 @@ WRAPPED = """
 
 
 @pytest.fixture
-def walked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many blocks each walk had."""
     sizes: list[int] = []
     real = of_blocks._walked
-    monkeypatch.setattr(
-        of_blocks, "_walked", lambda e, n: sizes.append(len(e.sample.block_weights)) or real(e, n)
-    )
+
+    def counted(evaluator: Evaluator, stand_for: int) -> object:
+        sizes.append(len(evaluator.sample.block_weights))
+        return real(evaluator, stand_for)
+
+    monkeypatch.setattr(of_blocks, "_walked", counted)
     return sizes
 
 
