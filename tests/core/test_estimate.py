@@ -49,3 +49,15 @@ def test_combination_takes_the_weakest_source():
     a = Estimate.exact(1.0, "s", Source.MEASURED)
     b = Estimate.exact(2.0, "s", Source.ASSUMED)
     assert a.combine(b, max, "s").source is Source.ASSUMED
+
+
+def test_what_a_time_leaves_out_makes_it_no_shorter():
+    """Waits for other blocks: the low end is that of the rest, the high end as if they could be negative."""
+    rest, waits = {"model": 0.1}, {"waits for other blocks": 2.0}
+    alone, both, signed = (
+        Estimate.spread(1.0, spreads, "s", Source.MODELLED)
+        for spreads in (rest, rest | waits, rest | {"contents": 2.0})
+    )
+    assert alone.low <= both.low < 1.1 * alone.low
+    assert both.high == pytest.approx(signed.high, rel=0.1)
+    assert min(factor_draws(waits)) == 1.0

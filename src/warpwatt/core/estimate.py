@@ -18,6 +18,8 @@ DRAWS = 200
 """Draws per parameter. Stratified, so that quantiles of one parameter are exact to 1/DRAWS."""
 SEED = 0
 """Seed of all parameter draws; recorded in every result."""
+LEFT_OUT = ("waits ", "the device's ", "compare-and-swap")
+"""Beginnings of parameters of what times leave out, such as waits for others: it takes nothing or more."""
 
 
 class Source(StrEnum):
@@ -40,8 +42,12 @@ def weakest(*sources: Source) -> Source:
 
 @lru_cache(maxsize=256)
 def standard_draws(parameter: str) -> tuple[float, ...]:
-    """Return ``DRAWS`` standard normal draws of one named parameter, the same on every call and machine."""
-    values = list(_normal_quantiles())
+    """Return ``DRAWS`` standard normal draws of one named parameter, the same on every call and machine.
+
+    What times leave out (:data:`LEFT_OUT`) makes none of them shorter: its draws below 0 are 0.
+    """
+    least = 0.0 if parameter.startswith(LEFT_OUT) else -math.inf
+    values = [max(least, z) for z in _normal_quantiles()]
     random.Random(f"{SEED}:{parameter}").shuffle(values)  # noqa: S311 - statistics, not secrets
     return tuple(values)
 

@@ -93,6 +93,8 @@ def test_a_lock_is_named() -> None:
     (named,) = [a for a in found.assumptions if "waits for other blocks" in a.message]
     assert "line 13 takes a lock" in named.message
     assert named.spread > 1
+    assert 0.7 * found.time.value < found.time.low, "waiting does not make it quicker"
+    assert found.time.high > 5 * found.time.value
 
 
 SUMMED = b"""
