@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpwatt.core.streams import WarpStreams
+from warpwatt.models.pipeline import chip
+from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
 from warpwatt.models.pipeline.shorten import Runs
 from warpwatt.models.pipeline.shorten import runs as runs_of
 from warpwatt.models.pipeline.streams import equalise_warps
@@ -76,3 +81,25 @@ def test_warps_that_hardly_began_do_what_the_longest_did() -> None:
     even = equalise_warps(uneven)
     assert even.starts.tolist() == [0, 4, 8]
     assert even.steps[:, 0].tolist() == [1, 2, 3, 4] * 2
+
+
+def test_blocks_that_were_traced_in_part_are_simulated_with_warps_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of four instructions a warp one has executed one: what waits for it would wait for nothing."""
+    no: Any = None
+    seen: list[ChipLaunch] = []
+
+    def remember(launched: ChipLaunch, *_: int) -> ChipSimulation:
+        seen.append(launched)
+        return ChipSimulation(1.0, no, 0.0)
+
+    for way in ("_long_blocks", "_short_blocks"):
+        monkeypatch.setattr(chip, way, remember)
+    given_ = streams([0, 1, 2, 3, 4])
+    uneven = replace(given_, warps_per_block=2, starts=np.array([0, 1, 5]))
+    machine: Any = SimpleNamespace(sm_count=4)
+    for instructions in (50.0, 5.0):  # of a block: ten times those traced, or all
+        launched = ChipLaunch(no, no, uneven, machine, 8, 2, instructions=instructions)
+        chip.simulate_launch(launched)
+    assert [np.diff(one.streams.starts).tolist() for one in seen] == [[4, 4], [1, 4]]
