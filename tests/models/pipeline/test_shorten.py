@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,9 @@ from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
 from warpwatt.models.pipeline.shorten import Runs
 from warpwatt.models.pipeline.shorten import runs as runs_of
 from warpwatt.models.pipeline.streams import equalise_warps
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def streams(codes: list[int]) -> WarpStreams:
