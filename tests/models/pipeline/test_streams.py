@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tests.models.pipeline.tables import inputs, shared_load, table
+from warpwatt.core.execution import AccessPattern
 from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Program, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.simulator import simulate
-from warpwatt.models.pipeline.streams import memory_pipe_accesses, merging_stores
+from warpwatt.models.pipeline.streams import access_costs, memory_pipe_accesses, merging_stores
+from warpwatt.models.roofs import LINE_CYCLES
 
 
 def _ones(count: int) -> tuple[Any, ...]:
@@ -55,3 +58,21 @@ def test_parts_of_sectors_are_merged_in_l2() -> None:
     streams = WarpStreams(1, (0,), np.array([0, 1]), steps, at, lanes, sectors, sectors, sectors / 2)
     assert merging_stores(streams, code, 32.0) == {0: 1.0}
     assert merging_stores(streams, code, 64.0) == {0: 1.0, 1: 0.5}
+
+
+def test_a_request_to_l1_takes_its_tags_its_banks_or_its_bytes_whichever_is_longest() -> None:
+    """32 lanes of 4, 4 and 16 bytes: 32 lines in two passes, one bank 32 times, 512 bytes at 128 a cycle."""
+    loads = [MemoryAccess(Space.GLOBAL, Access.LOAD, size) for size in (4, 4, 16)]
+    code = Program(
+        "k", Level.SASS, "sm_80", tuple(Instruction(n, "LDG", memory=m) for n, m in enumerate(loads))
+    )
+    lines, full, none = np.array([32.0, 32.0, 4.0]), np.full(3, 32.0), np.zeros(3)
+    at, steps = np.arange(3), np.array([[0, 3, 0]])
+    streams = WarpStreams(1, (0,), np.array([0, 1]), steps, at, full, none, 4 * lines, lines)
+    machine: Any = SimpleNamespace(l1_bytes=128.0, bank_cycles=1.0, lsu_cycles=1.0)
+    known = {n: AccessPattern(4 * own, own, 0.0, 4.0, None, l1_passes=passes) for n, own, passes in (
+        (0, 32.0, 2.0), (1, 32.0, 32.0), (2, 4.0, 4.0)
+    )}  # fmt: skip
+    base, per_line = LINE_CYCLES
+    costs = access_costs(streams, table(3), code, machine, known)[:, 0]
+    assert costs.tolist() == [base + per_line * 32, 32.0, 4.0]
