@@ -1,4 +1,4 @@
-"""What every start would make anew of the same texts, kept: code of dataclasses and expressions, parsed TOML.
+"""What every start would make anew of the same texts, kept: the code of dataclasses, and parsed TOML.
 
 :mod:`dataclasses` writes every method as a text and compiles it, which is a quarter of the processor time of
 a short command. Code and tables are those of the text whatever else changes, so the text is their key.
@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from warpwatt.storage.cache import default_cache, digest
-from warpwatt.storage.expressions import Form, compiling, kept_by
 
 MOST_BYTES = 16 * 2**20
 """More is begun anew."""
@@ -38,20 +37,11 @@ def keeping_start(verb: str) -> Iterator[None]:
     def parsed(text: str, **said: Any) -> Any:
         return parse(text, **said) if said else _remembered(made, "toml", text, parse)
 
-    def formed(text: str, make: Callable[[], Form]) -> Any:
-        return _remembered(made, "re", text, lambda _: make())
-
-    inside = compiling()
-    compile_ = None if inside is None else inside.compile
     dataclasses.exec = execute  # type: ignore[attr-defined]  # found before the builtin that it shadows
     tomllib.loads = parsed
-    if inside is not None:
-        inside.compile = kept_by(inside, formed)
     try:
         yield
     finally:
-        if inside is not None:
-            inside.compile = compile_
         tomllib.loads = parse
         del dataclasses.exec  # type: ignore[attr-defined]
         if len(made) > known and len(new := marshal.dumps(made)) < MOST_BYTES:
