@@ -86,6 +86,13 @@ def test_a_run_loads_no_more_than_it_needs(words, packages, most):
     assert len(modules) <= most
 
 
+def test_what_starts_compilers_and_guesses_names_is_not_loaded_where_code_is_kept(monkeypatch):
+    monkeypatch.setenv("WARPWATT_KEEP_EXECUTIONS", "0")
+    words = ("predict", SAXPY, "--gpu", "h200")
+    loaded(*words)
+    assert not {"subprocess", "difflib"} & set(loaded(*words))
+
+
 def test_a_package_too_many_is_seen():
     assert costly(["warpwatt.api", "json.decoder", "pandas.core", "asyncio.events", "_cffi"]) == {
         "asyncio",

@@ -6,7 +6,6 @@ without arguments that returns a :class:`TimeModel` or :class:`PowerModel`.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from functools import lru_cache
@@ -147,6 +146,8 @@ def _make(name: str, builtin: Mapping[str, str], group: str, kind: str) -> objec
     if name in plugins:
         return plugins[name]()
     known = [*builtin, *plugins]
+    import difflib  # only where somebody has mistyped a name
+
     near = difflib.get_close_matches(name, known) or known
     raise UsageError(f"no {kind} model {name!r}", hint="models: " + ", ".join(near))
 

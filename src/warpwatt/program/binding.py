@@ -7,7 +7,6 @@ not given: what matters is only how lanes spread around them.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -251,6 +250,8 @@ def _buffer_name(program: Program, key: str) -> str:
 
 
 def _no_such(program: Program, key: str, names: list[str]) -> ArgumentError:
+    import difflib  # only where somebody has mistyped a name
+
     near = difflib.get_close_matches(key, names, n=1)
     listed = ", ".join(_described(p, i) for i, p in enumerate(program.parameters))
     hint = f"did you mean {near[0]!r}? " if near else ""

@@ -6,7 +6,6 @@ Object code is a kernel in another form: it is kept on disk only for users who a
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -157,4 +156,6 @@ def _publish_c_library() -> None:
 @cache
 def _libm() -> ctypes.CDLL:
     """Return the mathematical library where it is one of its own."""
-    return ctypes.CDLL(ctypes.util.find_library("m"))
+    from ctypes.util import find_library  # which loads what starts processes
+
+    return ctypes.CDLL(find_library("m"))
