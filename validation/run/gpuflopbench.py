@@ -3,7 +3,8 @@
 ``python -m validation.run.gpuflopbench CHECKOUT JOURNAL [-k PROGRAM] [--limit SECONDS]``: programs are
 compiled with ``warpwatt clang`` (or ``--compiler nvcc``) and the assembler of ``--toolkit``, run under
 ``warpwatt run``'s device, one at a time, and kept in JOURNAL, one JSON line each; those in it are left out.
-``--page COMMIT`` writes docs/validation/programs_counters.md from it.
+``--page COMMIT`` writes docs/validation/programs_counters.md from it. ``--keep FOLDER`` keeps what the measured
+launches do, which ``run.gpuflopbench_again`` predicts again without running anything.
 """
 
 from __future__ import annotations
@@ -93,10 +94,14 @@ class Maker:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """CPU seconds of a program, and of computing its kernels: past these, memory is not up to date."""
+    """CPU seconds of a program, and of computing its kernels: past these, memory is not up to date.
+
+    ``keep`` is where what its launches do is kept; None: nowhere.
+    """
 
     program: float
     computing: float
+    keep: Path | None = None
 
 
 def build(program: Program, maker: Maker, target: Path) -> str:
@@ -163,7 +168,9 @@ def run_once(program: Program, arguments: Sequence[str], target: Path, limits: L
     with tempfile.TemporaryDirectory(prefix="warpwatt-validation-") as folder:
         wanted = Path(folder) / "wanted.json"
         counts = {kernel: len(rows) for kernel, rows in program.kernels.items()}
-        wanted.write_text(json.dumps(counts), encoding="utf-8")
+        number = 0 if arguments == program.arguments else MEASURED_TOO[program.name].index(tuple(arguments)) + 1
+        keep = str(limits.keep.resolve() / f"{program.name}.{number}") if limits.keep else ""
+        wanted.write_text(json.dumps({"counts": counts, "keep": keep}), encoding="utf-8")
         child = [sys.executable, "-m", "validation.run.gpuflopbench_launches"]
         command = [*child, str(limits.program), str(limits.computing), str(wanted), str(target), *arguments]
         said = Path(folder) / "said"
@@ -240,6 +247,7 @@ def main() -> None:
     parser.add_argument("--toolkit", default="", help="whose assembler, such as 12.6")
     parser.add_argument("--include", action="append", default=[], help="folder of further headers")
     parser.add_argument("--again", action="store_true", help="also programs that the journal has")
+    parser.add_argument("--keep", type=Path, help="folder for what the measured launches do")
     parser.add_argument("--page", metavar="COMMIT", help="write the page from the journal of this commit")
     parser.add_argument("--before", type=Path, help="journal of an earlier state, for the page")
     given = parser.parse_args()
@@ -252,7 +260,7 @@ def main() -> None:
     builds = given.journal.with_suffix(".builds").resolve()
     builds.mkdir(exist_ok=True)
     maker = Maker(given.compiler, given.toolkit, tuple(given.include))
-    limits = Limits(given.limit, given.limit / 2 if given.budget is None else given.budget)
+    limits = Limits(given.limit, given.limit / 2 if given.budget is None else given.budget, given.keep)
     done = {} if given.again else known(given.journal)
     for program in ours:
         if program.name in done or (given.part and program.name not in given.part):

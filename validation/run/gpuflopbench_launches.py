@@ -1,8 +1,9 @@
 """One program of gpuFLOPBench under ``warpwatt run``: its launches, predicted, as JSON on stdout.
 
 ``python -m validation.run.gpuflopbench_launches LIMIT BUDGET WANTED.json PROGRAM [ARGS]...``: WANTED has
-for each kernel how many of its launches were measured; the program is ended once they all were seen, or after
-LIMIT seconds of its own CPU time. Predicting has half the limit, computing BUDGET seconds.
+for each kernel how many of its launches were measured (``counts``), and the file that keeps what they do
+(``keep``, empty: none); the program is ended once they all were seen, or after LIMIT seconds of its own CPU
+time. Predicting has half the limit, computing BUDGET seconds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from validation.run.gpuflopbench_again import keep
 from warpwatt.core.program import Flow, Unit
 from warpwatt.gpus import find
 from warpwatt.models.registry import time_model
@@ -26,6 +28,7 @@ from warpwatt.run.session import Wanted
 if TYPE_CHECKING:
     from warpwatt.core.execution import Execution
     from warpwatt.core.launch import Dim3
+    from warpwatt.core.prediction import Prediction
     from warpwatt.run.device import Device
     from warpwatt.run.launches import Predicted
 
@@ -72,7 +75,8 @@ def base_name(name: str) -> str:
 def main() -> None:
     """Run the program and print what is known of its launches."""
     limit, budget = float(sys.argv[1]), float(sys.argv[2])
-    wanted = json.loads(Path(sys.argv[3]).read_text(encoding="utf-8"))
+    asked = json.loads(Path(sys.argv[3]).read_text(encoding="utf-8"))
+    wanted = asked["counts"]
     gpu = find(GPU)
     device = Wanted(
         [gpu],
@@ -89,7 +93,10 @@ def main() -> None:
             device.finish()
     finally:
         device.arena.close()
-    print(json.dumps(_account(device, ending.status, ending.reason, wanted)))
+    account = _account(device, ending.status, ending.reason, wanted)
+    if asked["keep"]:
+        keep(Path(asked["keep"]), account["seen"], device.predicted)
+    print(json.dumps(account))
 
 
 def _account(device: Device, status: int, reason: str, wanted: Mapping[str, int]) -> dict[str, Any]:
@@ -128,10 +135,14 @@ def _launch(one: Predicted, name: str, *, clean: bool) -> dict[str, Any]:
     }
     if prediction is None or one.borrowed_from:
         return {**shape, "failure": (one.failures or ("like another launch: no time left",))[0]}
+    return {**shape, **figures(prediction), "clean": clean}
+
+
+def figures(prediction: Prediction) -> dict[str, Any]:
+    """Return what the journal has of a predicted launch: its time, bytes and operations."""
     work = prediction.case.workload
     roofline = time_model("roofline").predict(prediction.case)
     return {
-        **shape,
         "seconds": prediction.time.value,
         "low": prediction.time.low,
         "high": prediction.time.high,
@@ -141,7 +152,6 @@ def _launch(one: Predicted, name: str, *, clean: bool) -> dict[str, Any]:
         "written": work.dram.written,
         **_operations(work.execution),
         "found_by": _found_by(work.execution),
-        "clean": clean,
         "assumptions": sorted({a.parameter for a in prediction.assumptions}),
     }
 
