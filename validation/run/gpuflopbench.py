@@ -3,8 +3,8 @@
 ``python -m validation.run.gpuflopbench CHECKOUT JOURNAL [-k PROGRAM] [--limit SECONDS]``: programs are
 compiled with ``warpwatt clang`` (or ``--compiler nvcc``) and the assembler of ``--toolkit``, run under
 ``warpwatt run``'s device, one at a time, and kept in JOURNAL, one JSON line each; those in it are left out.
-``--page COMMIT`` writes docs/validation/programs_counters.md from it. ``--keep FOLDER`` keeps what the measured
-launches do, which ``run.gpuflopbench_again`` predicts again without running anything.
+``--page COMMIT`` writes docs/validation/programs_counters.md from it. ``--keep FOLDER`` keeps what the
+measured launches do, which ``run.gpuflopbench_again`` predicts again without running anything.
 """
 
 from __future__ import annotations
@@ -168,7 +168,8 @@ def run_once(program: Program, arguments: Sequence[str], target: Path, limits: L
     with tempfile.TemporaryDirectory(prefix="warpwatt-validation-") as folder:
         wanted = Path(folder) / "wanted.json"
         counts = {kernel: len(rows) for kernel, rows in program.kernels.items()}
-        number = 0 if arguments == program.arguments else MEASURED_TOO[program.name].index(tuple(arguments)) + 1
+        runs = (program.arguments, *MEASURED_TOO.get(program.name, ()))
+        number = runs.index(tuple(arguments))
         keep = str(limits.keep.resolve() / f"{program.name}.{number}") if limits.keep else ""
         wanted.write_text(json.dumps({"counts": counts, "keep": keep}), encoding="utf-8")
         child = [sys.executable, "-m", "validation.run.gpuflopbench_launches"]

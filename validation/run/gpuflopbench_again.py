@@ -1,8 +1,8 @@
 """Launches of gpuFLOPBench's programs predicted again from what is kept, without running anything.
 
 ``python -m validation.run.gpuflopbench_again JOURNAL FOLDER NEW [-k PROGRAM]``: FOLDER is that of
-``run.gpuflopbench --keep``, NEW is JOURNAL with the times and bytes of today's models. What a launch does (its
-instructions, the lines that it touches) stays as it was found.
+``run.gpuflopbench --keep``, NEW is JOURNAL with the times and bytes of today's models. What a launch does
+(its instructions, the lines that it touches) stays as it was found.
 """
 
 from __future__ import annotations

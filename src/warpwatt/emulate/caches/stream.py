@@ -10,6 +10,7 @@ import numpy as np
 
 from warpwatt.core.program import Access, Instruction, Program
 from warpwatt.core.reuse import BYPASS, FULL, READ, WRITE, LineStream
+from warpwatt.emulate.caches.bursts import begins
 from warpwatt.emulate.caches.sets import distinct
 from warpwatt.emulate.ir import End
 
@@ -40,12 +41,13 @@ def line_stream(
 ) -> LineStream:
     """Return the lines of a trace in the order of its warps; ``moved`` is its :func:`bytes_per_sector`.
 
-    With ``routine``, accesses behind a barrier wait for those before it; without, every access comes as
-    early as its place in its warp says.
+    With ``routine``, accesses behind a barrier wait for those before it, and what a warp issues back to back
+    comes at one time (:mod:`~warpwatt.emulate.caches.bursts`); without, every access comes as early as its
+    place in its warp says.
     """
     accesses = np.diff(trace.access_start)
     warp = np.repeat(np.arange(len(accesses)), accesses)
-    time = _times(trace, warp, warps_per_block, routine)
+    time = _times(trace, warp, warps_per_block, program, routine)
     touched = np.diff(trace.line_start)
     row = np.repeat(np.arange(len(touched)), touched)
     line = (trace.lines >> np.uint64(LINE_BITS)).astype(np.int64)
@@ -138,12 +140,13 @@ def _kind(instruction: Instruction) -> int:
 
 
 def _times(
-    trace: Trace, warp: NDArray[np.int64], warps_per_block: int, routine: Routine | None
+    trace: Trace, warp: NDArray[np.int64], warps_per_block: int, program: Program, routine: Routine | None
 ) -> NDArray[np.int64]:
     """Return when each access comes: warps take turns, a barrier waits for the block's slowest warp."""
     place = np.arange(len(warp)) - trace.access_start[warp]
     if routine is None or not len(warp):
         return place
+    place = place[begins(trace, program)]
     phase = phases(trace, routine)
     phase_count = int(phase.max()) + 1
     own = np.bincount(warp * phase_count + phase, minlength=(len(trace.access_start) - 1) * phase_count)
