@@ -27,15 +27,17 @@ LOADS = (("load", ("a",), ("p",)), ("load", ("b",), ("q",)))
 
 
 def test_a_burst_ends_where_a_load_is_waited_for():
-    used = program(*LOADS, ("", ("c",), ("a",)), ("store", (), ("c",)), ("store", (), ("b",)))
-    assert burst_numbers(used).tolist() == [0, 0, 1, 1, 1]
-    overwritten = program(*LOADS, ("", ("a",), ()), ("store", (), ("a",)))
+    used = program(*LOADS, ("", ("c",), ("a",)), LOADS[0])
+    assert burst_numbers(used).tolist() == [0, 0, 1, 1]
+    overwritten = program(*LOADS, ("", ("a",), ()), LOADS[0])
     assert burst_numbers(overwritten).tolist() == [0, 0, 1, 1]
 
 
-def test_stores_and_shared_memory_are_not_waited_for():
-    code = program(("shared", ("a",), ("p",)), ("", ("c",), ("a",)), ("store", (), ("c",)), *LOADS)
-    assert burst_numbers(code).tolist() == [0, 0, 0, 0, 0]
+def test_stores_come_alone_and_shared_memory_is_not_waited_for():
+    code = program(LOADS[0], ("store", (), ("c",)), ("store", (), ("c",)), LOADS[1])
+    assert burst_numbers(code).tolist() == [0, 1, 2, 2]
+    code = program(LOADS[0], ("shared", ("c",), ("p",)), ("", ("d",), ("c",)), LOADS[1])
+    assert burst_numbers(code).tolist() == [0, 0, 0, 0]
 
 
 def test_a_burst_ends_with_its_basic_block():

@@ -323,7 +323,7 @@ def _growth(
         buffer=name,
         instructions=members,
         written=touched.written,
-        block_bytes=block_bytes,
+        block_bytes=block_bytes if limit is None else min(block_bytes, float(limit)),
         total=total if limit is None else min(total, float(limit)),
         lags=again,
         step=new_share(sets, blocks.neighbours(0)),

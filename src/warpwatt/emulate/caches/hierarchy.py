@@ -44,6 +44,7 @@ class _Tally:
 
     requested: float
     from_l1: float
+    cached: bool
     reads: bool
     writes: bool
     first_touches: float
@@ -84,6 +85,7 @@ def level_hits(
     }
     for growth in reuse.growths:
         _distribute(growth, tallies, waves, rules)
+    _begin_anew(tallies, waves, resident, l1_capacity(gpu, residency))
     _add_unsampled(tallies, execution, patterns)
     if execution.launch.l2 is L2State.COLD:
         _keep_dirty(tallies, execution, rules)
@@ -208,6 +210,7 @@ def _tally(
     return _Tally(
         requested=requested,
         from_l1=requested * shares.hit if shares and cached else 0.0,
+        cached=cached,
         reads=reads,
         writes=writes,
         first_touches=requested * shares.cold if shares and cached else requested,
@@ -240,6 +243,25 @@ def _distribute(growth: Growth, tallies: dict[int, _Tally], waves: Waves, rules:
             tallies[index].read += first * growth.shares[index] * growth.partial * rules.partial_fill
         else:
             tallies[index].read += part * wide
+
+
+def _begin_anew(tallies: Mapping[int, _Tally], waves: Waves, resident: int, l1_bytes: float) -> None:
+    """Add what instructions touch again behind the end of a cut trace: all that blocks use lies between."""
+    parts: dict[tuple[int, bool], float] = {}
+    for growth in waves.growths:
+        for index in growth.parts.keys() & tallies.keys():
+            key = index, growth.written
+            parts[key] = parts.get(key, 0.0) + growth.parts[index]
+    kept = waves.used(resident) <= l1_bytes
+    lost = waves.lost_after(waves.wave)
+    for (index, written), part in parts.items():
+        tally, again = tallies[index], max(0.0, 1.0 - part)
+        if written:
+            tally.written += tally.first_writes * again * lost
+        elif tally.cached and kept:
+            tally.from_l1 += tally.first_touches * again
+        else:
+            tally.read += tally.first_touches * again * lost
 
 
 def _add_unsampled(

@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpwatt.core.arrays import unique
 from warpwatt.core.program import Program
 from warpwatt.core.reuse import Growth, LineStream, Reuse
+from warpwatt.emulate.caches.cut_traces import new_memory, with_returns
 from warpwatt.emulate.caches.growth import bases_of, growths
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     from warpwatt.emulate.caches.tiles import Begin
     from warpwatt.emulate.ir import Routine
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
 MOST_STREAM_ROWS = 100_000
 """Lines kept for L1; whole blocks, at least :data:`FEWEST_BLOCKS`."""
 FEWEST_BLOCKS = 3
+_BLOCK_BITS = 42
+"""Numbers of lines are smaller: a slot and what lies in it, over 128 bytes."""
 WORTH = 8 << 20
 """Bytes that blocks read of a buffer in all from which on it matters which of them they share."""
 
@@ -51,11 +58,13 @@ def reuse_of(
     apart, owners = told_apart(stream, blocks)
     read, written, partly = touches(apart, moved)
     bases, asked = bases_of(apart), first_asked(apart)
-    scales = dict(scales or {})
+    scales, made = new_memory(stream, scales or {}), scales or {}
+    fresh = {index: scales[index] / made[index] for index in scales}
     scales |= {label: scales[index] for label, index in owners.items() if index in scales}
     grown = (growths(t, bases, blocks, buffers, partly, scales, asked) for t in (read, written))
     kept, whole = _far_apart(stream, blocks)
     found = joined([growth for side in grown for growth in side], owners)
+    found = with_returns(found, fresh)
     unknown = [k for k, growth in enumerate(found) if _is_unknown(growth, blocks)]
     if begin is not None and unknown and not whole:
         from warpwatt.emulate.caches.tiles import with_tiles
@@ -85,14 +94,39 @@ def _far_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, b
     if whole := count >= blocks.grid.count:
         chosen = list(range(count)) if len(stream.block) <= MOST_STREAM_ROWS else _leaps(count)
     else:
-        apart = _apart(blocks)
-        chosen = apart if len(apart) >= FEWEST_BLOCKS else list(range(count))
+        chosen = _apart(blocks)
+        if len(chosen) < FEWEST_BLOCKS:
+            chosen, stream = list(range(count)), _parted(stream, blocks)
     fits = np.cumsum(sizes[chosen]) <= MOST_STREAM_ROWS
     kept = chosen[: max(FEWEST_BLOCKS, int(fits.sum()))]
     rows = np.isin(stream.block, kept)
     ordinal = np.zeros(count, np.int32)
     ordinal[kept] = np.arange(len(kept))
     return replace(rows_of(stream, rows), block=ordinal[stream.block[rows]]), whole and len(kept) == count
+
+
+def _parted(stream: LineStream, blocks: SampledBlocks) -> LineStream:
+    """Return the stream with lines of its own for each block, but for those that blocks far apart share too.
+
+    Neighbours stand for the blocks of an SM, which are as far apart as there are SMs. Those lines are what
+    blocks that are no neighbours share, and sectors that neighbours along the first axis do.
+    """
+    pairs = next((blocks.neighbours(axis) for axis in range(3) if blocks.neighbours(axis)), [])
+    apart = _apart(blocks)
+    common = [_shared_lines(stream, *pair) for pair in [*pairs, *combinations(apart, 2)]]
+    shared = np.isin(stream.line, np.concatenate(common)) if common else np.zeros(len(stream.line), bool)
+    own = stream.block.astype(np.int64) + 1 << _BLOCK_BITS
+    return replace(stream, line=np.where(shared, stream.line, stream.line | own))
+
+
+def _shared_lines(stream: LineStream, one: int, other: int) -> NDArray[np.int64]:
+    """Return the lines of which two blocks touch a sector that both do."""
+    sides = []
+    for block in (one, other):
+        rows = stream.block == block
+        row, bit = np.nonzero(stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1)
+        sides.append(unique(stream.line[rows][row] * 4 + bit))
+    return np.asarray(np.intersect1d(sides[0], sides[1], assume_unique=True) >> 2)
 
 
 def _leaps(count: int) -> list[int]:

@@ -73,7 +73,7 @@ class Waves:
         for lag in lags:
             apart = min(1.0, lag.blocks / self.wave)
             touches = growth.block_bytes * lag.times(self.blocks, self.blocks)
-            lost += touches * apart * self._lost_after(max(lag.blocks, self.wave))
+            lost += touches * apart * self.lost_after(max(lag.blocks, self.wave))
         size = float(self.wave)
         while size < self.blocks:
             parts = size, min(size, self.blocks - size)
@@ -82,11 +82,11 @@ class Waves:
             for lag in lags:
                 known = lag.times(both, self.blocks) - sum(lag.times(part, self.blocks) for part in parts)
                 common -= growth.block_bytes * known
-            lost += max(0.0, common) * (self.blocks / both) * self._lost_after(both)
+            lost += max(0.0, common) * (self.blocks / both) * self.lost_after(both)
             size *= 2
         return lost
 
-    def _lost_after(self, blocks: float) -> float:
+    def lost_after(self, blocks: float) -> float:
         """Return the share of a block's data that L2 has lost so many blocks later."""
         return overlap_miss(self.used(blocks) / self.l2_bytes)
 
