@@ -57,7 +57,9 @@ def _returning(stream: LineStream, own: NDArray[np.bool_]) -> float:
     for one in unique(block):
         of = block == one
         since, lines = time[of] - time[of].min(), line[of]
+        if since.max() < LAST:  # too short to come back
+            continue
         last = unique(lines[since * LAST >= since.max() * (LAST - 1)])
         again += int(np.isin(last, lines[since * 2 <= since.max()]).sum())
         seen += len(last)
-    return again / seen
+    return again / max(1, seen)
