@@ -131,15 +131,16 @@ std::int64_t run_blocks(Machine* machine) {
 }
 
 void run_each_block(Machine* machine, std::int64_t instructions, std::int64_t trace_bytes,
-                    std::int64_t* stops) {
+                    std::int64_t total, std::int64_t* stops, std::int64_t* spent) {
     const Trace whole = machine->trace;
     std::int64_t dropped = 0;
-    for (std::int64_t block = 0; block < machine->launch.block_count; ++block) {
+    for (std::int64_t block = 0; block < machine->launch.block_count && total > 0; ++block) {
         machine->budget = instructions;
         machine->clock = 0;
         machine->fault.reason = FaultReason::kNone;
         make_room(machine->trace, whole, trace_bytes);
         stops[block] = static_cast<std::int64_t>(Schedule(*machine).run_together(block));
+        total -= spent[block] = instructions - machine->budget;
         dropped |= machine->trace.dropped;
         if (machine->fault.reason == FaultReason::kPythonError) break;
     }

@@ -1,8 +1,8 @@
 """Sampled launches of public programs beside their whole grids: a journal, and its table.
 
 ``python -m validation.run.sampled SUITE CHECKOUT JOURNAL [-k PART] [--limit SECONDS] [--again]``; suites:
-those of :mod:`validation.run.suites`, and ``gpuflopbench``, whose test programs are only told of together. One
-program at a time, built in a folder beside the journal, once; a JSON line for each program.
+those of :mod:`validation.run.suites`, and ``gpuflopbench``, whose test programs are only told of together.
+One program at a time, built in a folder beside the journal, once; a JSON line for each program.
 """
 
 from __future__ import annotations

@@ -47,11 +47,15 @@ void blocks_run_one_by_one_do_not_see_each_other_end() {
     turns.clear();
     test.machine.code.dispatch = spin;
     test.machine.launch.resident_blocks = test.machine.launch.places = 1;
-    std::array<std::int64_t, 3> stops{};
-    run_each_block(&test.machine, 5000, 3 * sizeof(TraceStep), stops.data());
+    std::array<std::int64_t, 3> stops{}, spent{};
+    run_each_block(&test.machine, 5000, 3 * sizeof(TraceStep), 1 << 20, stops.data(), spent.data());
     for (const std::int64_t stop : stops) CHECK(static_cast<Stop>(stop) == Stop::kInstructions);
+    CHECK(spent == (std::array<std::int64_t, 3>{5000, 5000, 5000}));
     CHECK(turns == (std::vector<std::int64_t>{0, 0, 1, 1, 2, 2}));
     CHECK(test.machine.budget == 0 && test.machine.trace.step_room <= 1);
+    turns.clear();
+    run_each_block(&test.machine, 5000, 0, 10000, stops.data(), spent.data());
+    CHECK(turns == (std::vector<std::int64_t>{0, 0, 1, 1}));
 }
 
 void warps_take_turns() {

@@ -32,6 +32,7 @@ from warpwatt.emulate.beginnings import Beginnings
 from warpwatt.emulate.block_classes import measured_classes, sample_by_work, traced_classes
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.context import load_launch
+from warpwatt.emulate.counted_blocks import blocks_may_differ, count_blocks
 from warpwatt.emulate.failures import failure
 from warpwatt.emulate.hazards import remarks
 from warpwatt.emulate.idle_blocks import short_blocks, work_by_running
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from warpwatt.core.blocks import BlockClasses
+    from warpwatt.emulate.counted_blocks import Counted
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.run import Context, Limits, Trace
@@ -81,6 +83,8 @@ class Emulation:
         Name and bytes of each buffer, by slot of device memory.
     begin
         Runs the beginnings of other blocks.
+    counted
+        Many more blocks, counted without a trace, where they differ.
     """
 
     bound: BoundLaunch
@@ -88,6 +92,7 @@ class Emulation:
     buffers: Mapping[int, tuple[str, float | None]]
     sampled: Sampled
     begin: Beginnings
+    counted: Counted | None = None
 
     @property
     def stopped(self) -> Run | None:
@@ -177,30 +182,41 @@ def run_sample(
         context = replace(context, first_turn=first_turn)
         return starter(engine, _steered(routine, control, context), context, memory), memory
 
-    def run(taken: Sample, first_turn: int = 0) -> tuple[Sampled, DeviceMemory]:
-        start, memory = fresh(first_turn)
+    grid, alone = bound.launch.grid, _stands_alone(bound.launch)
+    drawn = counters(routine, control, fresh, grid.count // 2) if alone else None
+    if drawn is not None and drawn.shared:
+        start, memory = fresh(FIRST_TURN)
+        found = run_units(start, whole(grid), limits).localised(memory)
+        if found.cut is None:
+            return Emulation(bound, routine, memory.buffers, found, Beginnings(fresh))
+
+    def run(taken: Sample) -> tuple[Sampled, Start, DeviceMemory]:
+        start, memory = fresh()
         if drawn is not None:
             start = drawn.numbered(start, memory)
-        found = run_units(start, taken, limits)
-        if short_blocks(found) is None:
-            found = run_further(start, found, limits)
-        return found.localised(memory), memory
+        return run_units(start, taken, limits), start, memory
 
-    grid, cluster = bound.launch.grid, bound.launch.cluster
-    drawn = counters(routine, control, fresh, grid.count // 2) if _stands_alone(bound.launch) else None
-    if drawn is not None and drawn.shared:
-        sampled, memory = run(whole(grid), FIRST_TURN)
-        if sampled.cut is None:
-            return Emulation(bound, routine, memory.buffers, sampled, Beginnings(fresh))
     if drawn is not None and work is not None:
         work = last_apart(work)
-    sampled, memory = run(sample(grid, cluster) if cluster.count > 1 else sample_by_work(grid, work))
-    if sampled.cheap:
-        sampled, memory = run(whole(grid))
-    elif cluster.count == 1 and (longest := short_blocks(sampled)) is not None:
-        found = work_by_running(fresh()[0], sampled, longest)
-        sampled, memory = run(sample_by_work(grid, found, anywhere=True))
-    return Emulation(bound, routine, memory.buffers, sampled, Beginnings(fresh))
+    taken = sample_by_work(grid, work) if alone else sample(grid, bound.launch.cluster)
+    found, start, memory = run(taken)
+    counted = None
+    if found.cheap:
+        found, start, memory = run(whole(grid))
+    elif alone and drawn is None and engine is None and blocks_may_differ(found, bound, routine, control):
+        counted = count_blocks(fresh()[0], found)
+    longest = short_blocks(found) if alone else None
+    if counted is not None:
+        better = sample_by_work(grid, counted.work, anywhere=True)
+        if better.order is not None or taken.order is not None:
+            found, start, memory = run(better)
+        counted = counted.localised(memory)
+    elif longest is not None:
+        work = work_by_running(fresh()[0], found, longest)
+        found, start, memory = run(sample_by_work(grid, work, anywhere=True))
+    else:
+        found = run_further(start, found, limits)
+    return Emulation(bound, routine, memory.buffers, found.localised(memory), Beginnings(fresh), counted)
 
 
 def _stands_alone(launch: Launch) -> bool:
@@ -241,6 +257,8 @@ def scale_to_grid(emulation: Emulation) -> Execution:
     program, launch = bound.program, bound.launch
     strata = [found.sample.strata[k] for k in found.units]
     grid = scale(found.runs, found.sample.weights(found.units), strata)
+    if emulation.counted is not None:
+        grid = grid.counted_by(emulation.counted.run, emulation.counted.each)
     trace = concatenate([r.trace for r in found.runs if r.trace is not None])
     blocks = found.sample.blocks(found.units)
     scales = _scales(found.runs, len(program.instructions))

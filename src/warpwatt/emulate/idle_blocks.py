@@ -15,6 +15,8 @@ from warpwatt.emulate.run import Limits, Stop
 from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from warpwatt.emulate.units import Sampled, Start
 
 SHORT = 0.1
@@ -44,7 +46,7 @@ def work_by_running(start: Start, sampled: Sampled, longest: float) -> BlockWork
     each = _instructions(sampled)
     limits = Limits(max(1, int(MARGIN * longest)), 1)
     grid = sampled.sample.grid.count
-    blocks, weights = _looked_at(grid)
+    blocks, weights = looked_at(grid, LOOKED_AT)
     unknown = [block for block in blocks.tolist() if block not in each]
     stops = dict(zip(unknown, start.each(unknown, limits).stops, strict=True)) if unknown else {}
     ended = np.array(
@@ -63,14 +65,14 @@ def _instructions(sampled: Sampled) -> dict[int, float]:
     }
 
 
-def _looked_at(grid: int) -> tuple[np.ndarray, np.ndarray]:
+def looked_at(grid: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return blocks, ascending, and how many each stands for: all, or one anywhere in each stretch.
 
-    >>> blocks, weights = _looked_at(3)
+    >>> blocks, weights = looked_at(3, 100)
     >>> blocks.tolist(), weights.tolist()
     ([0, 1, 2], [1.0, 1.0, 1.0])
     """
-    edges = np.linspace(0, grid, min(grid, LOOKED_AT) + 1).astype(np.int64)
+    edges = np.linspace(0, grid, min(grid, most) + 1).astype(np.int64)
     sizes = np.diff(edges)
     within = np.random.default_rng(0).random(len(sizes))
     return edges[:-1] + (within * sizes).astype(np.int64), sizes.astype(np.float64)

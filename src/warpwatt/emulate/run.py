@@ -59,6 +59,10 @@ class Limits:
     trace_bytes: int = 256 * 2**20
 
 
+UNBOUNDED = 1 << 62
+"""Warp instructions of blocks that are bounded one by one."""
+
+
 class Stop(StrEnum):
     """Why a run ended."""
 
@@ -195,7 +199,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Each:
-    """What came of running blocks one by one: their trace, in order, and why each ended."""
+    """What came of running blocks one by one: together, with their trace in order; of each, why it ended.
+
+    ``spent`` are the warp instructions of each.
+    """
 
     run: Run
     stops: tuple[Stop, ...]
+    spent: tuple[int, ...]

@@ -42,6 +42,19 @@ class GridRun:
     accesses: dict[int, AccessSums]
     spread: float
 
+    def counted_by(self, run: Run, each: float) -> GridRun:
+        """Return the same with what a run of more blocks counted, each of which stands for so many.
+
+        The run has no trace to tell one buffer from another by.
+        """
+        sums = _summed([run], len(self.executions)) * each
+        executions, lanes = (counts.astype(np.float64) * each for counts in (run.executions, run.lanes))
+        accesses = _accesses([run], sums)
+        for index, access in accesses.items():
+            if index in self.accesses:
+                access.slot = self.accesses[index].slot
+        return GridRun(executions, lanes, accesses, self.spread)
+
 
 def scale(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
     """Return sums over the grid; ``weights`` are how many units each run stands for."""

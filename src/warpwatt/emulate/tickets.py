@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.emulate.ir import Memory, Op
-from warpwatt.emulate.run import Each, Limits, Run, Stop
+from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Run, Stop
 
 if TYPE_CHECKING:
     from warpwatt.emulate.ir import Routine
@@ -62,8 +62,8 @@ class _Numbered:
             self.memory.write(address, value.to_bytes(WORD, "little"))
         return self.start(blocks, limits)
 
-    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
-        return self.start.each(blocks, limits)
+    def each(self, blocks: Sequence[int], limits: Limits, total: int = UNBOUNDED) -> Each:
+        return self.start.each(blocks, limits, total)
 
 
 def counters(

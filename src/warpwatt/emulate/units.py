@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from warpwatt.emulate.run import Each, Limits, Run, Stop
+from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Run, Stop
 from warpwatt.emulate.scaling import concatenate, relative_error
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Start(Protocol):
         """Run some blocks."""
         ...
 
-    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
-        """Run blocks one by one, each within the limits."""
+    def each(self, blocks: Sequence[int], limits: Limits, total: int = UNBOUNDED) -> Each:
+        """Run blocks one by one, each within the limits, until all have taken ``total`` warp instructions."""
         ...
 
 
@@ -98,10 +98,11 @@ class _WithEngine:
     def __call__(self, blocks: Sequence[int], limits: Limits) -> Run:
         return self.engine(self.routine, self.context, self.memory, blocks, limits, record=True)
 
-    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
+    def each(self, blocks: Sequence[int], limits: Limits, _: int = UNBOUNDED) -> Each:
         runs = [self((block,), limits) for block in blocks]
         trace = concatenate([run.trace for run in runs if run.trace is not None])
-        return Each(replace(runs[0], blocks=tuple(blocks), trace=trace), tuple(run.stop for run in runs))
+        whole = replace(runs[0], blocks=tuple(blocks), trace=trace)
+        return Each(whole, tuple(r.stop for r in runs), tuple(int(r.executions.sum()) for r in runs))
 
 
 def starter(engine: Engine | None, routine: Routine, context: Context, memory: DeviceMemory) -> Start:

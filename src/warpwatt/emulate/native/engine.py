@@ -15,7 +15,7 @@ from warpwatt.emulate.native.records import CODES
 from warpwatt.emulate.native.results import STOPS, results
 from warpwatt.emulate.native.routine_text import RoutineText
 from warpwatt.emulate.native.textures import FUNCTIONS as TEXTURE_FUNCTIONS
-from warpwatt.emulate.run import Each, Limits, Stop
+from warpwatt.emulate.run import UNBOUNDED, Each, Limits, Stop
 from warpwatt.native import ADDRESS, INT, address, addresses, function
 
 if TYPE_CHECKING:
@@ -80,18 +80,22 @@ class Session:
         machine.raise_pending()
         return results(machine, stop)
 
-    def each(self, blocks: Sequence[int], limits: Limits) -> Each:
-        """Run each block as if alone, within the limits; memory stays as those before left it."""
+    def each(self, blocks: Sequence[int], limits: Limits, total: int = UNBOUNDED) -> Each:
+        """Run each block as if alone, within the limits; memory stays as those before left it.
+
+        Those that are left once all together have taken ``total`` warp instructions count as stopped.
+        """
         room = Limits(limits.warp_instructions, limits.trace_bytes * len(blocks))
         machine = self._made(tuple(int(block) for block in blocks), room)
         machine.record["launch.resident_blocks"] = machine.record["launch.places"] = 1
-        stops = np.zeros(len(blocks), np.int64)
-        run_each = function("run_each_block", INT, ADDRESS, INT, INT, ADDRESS)
-        bounds = limits.warp_instructions, limits.trace_bytes
-        self._on_stack(partial(run_each, machine.address, *bounds, *addresses(stops)))
+        stops = np.full(len(blocks), CODES["stop"][Stop.INSTRUCTIONS], np.int64)
+        spent = np.zeros(len(blocks), np.int64)
+        run_each = function("run_each_block", INT, ADDRESS, INT, INT, INT, ADDRESS, ADDRESS)
+        bounds = limits.warp_instructions, limits.trace_bytes, total
+        self._on_stack(partial(run_each, machine.address, *bounds, *addresses(stops, spent)))
         machine.raise_pending()
         found = results(machine, CODES["stop"][Stop.DONE])
-        return Each(found, tuple(STOPS[code] for code in stops.tolist()))
+        return Each(found, tuple(STOPS[code] for code in stops.tolist()), tuple(spent.tolist()))
 
     def _on_stack(self, run: Callable[[], int]) -> int:
         return _on_large_stack(run) if self._long else run()
