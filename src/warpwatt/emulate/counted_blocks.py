@@ -20,13 +20,18 @@ from warpwatt.emulate.units import KNOWN_WELL
 from warpwatt.program.block_work import BlockWork
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warpwatt.emulate.ir import Routine
     from warpwatt.emulate.memory import DeviceMemory
     from warpwatt.emulate.units import Sampled, Start
     from warpwatt.program.binding import BoundLaunch
 
-COUNTED = 3_000_000
-"""Warp instructions of all blocks that are counted, about: a tenth of a second."""
+    Fresh = Callable[[], tuple[Start, DeviceMemory]]
+
+COUNTED = (250_000, 2_000_000, 10_000_000)
+"""Warp instructions of all blocks that are counted, about: the first where these agree with the sample, the
+last where fewer do not tell what the grid does. Ten million take a second at most."""
 MOST_BLOCKS = 16_384
 """Blocks that are counted; of larger grids one of each of so many stretches."""
 MORE_THAN_SAMPLED = 4
@@ -41,6 +46,11 @@ class Counted:
     run: Run
     each: float
     work: BlockWork
+
+    def agrees(self, total: float) -> bool:
+        """Whether the grid takes so many warp instructions, as far as can be told, and that is well known."""
+        off = abs(self.work.total / max(1.0, total) - 1)
+        return max(off, self.work.uncertainty) <= KNOWN_WELL
 
     def localised(self, memory: DeviceMemory) -> Counted:
         """Return the same with addresses that tell which buffer of the memory they lie in."""
@@ -60,19 +70,36 @@ def blocks_may_differ(sampled: Sampled, bound: BoundLaunch, routine: Routine, co
     return not assumed and _is_steered(routine, control)
 
 
-def count_blocks(start: Start, sampled: Sampled) -> Counted | None:
-    """Count the blocks of a grid, or as many as cost about :data:`COUNTED`; None where that tells too little.
+def count_blocks(fresh: Fresh, sampled: Sampled) -> Counted | None:
+    """Count the blocks of a grid, or as many as tell how much all do; None where the sample tells it as well.
 
-    Those that are counted lie anywhere in stretches of equal length.
+    Those that are counted lie anywhere in stretches of equal length; ``fresh`` begins with memory as it was.
     """
-    grid, weights = sampled.sample.grid.count, sampled.sample.weights(sampled.units)
-    done = (w * float(run.executions.sum()) for w, run in zip(weights, sampled.runs, strict=True))
-    mean = max(1.0, sum(done) / grid)
-    most = min(grid, MOST_BLOCKS, int(COUNTED / mean))
+    weights = sampled.sample.weights(sampled.units)
+    total = sum(w * float(run.executions.sum()) for w, run in zip(weights, sampled.runs, strict=True))
+    alike = sampled.error <= KNOWN_WELL and short_blocks(sampled) is None
+    found = None
+    for instructions in COUNTED:
+        more = _counted(fresh()[0], sampled, total, instructions)
+        if more is None:
+            continue
+        if alike and more.each > 1 and more.agrees(total):
+            return None
+        found, total = more, more.work.total
+        known = more.work.uncertainty <= KNOWN_WELL and instructions > COUNTED[0]
+        if more.each == 1 or known:
+            break
+    return found
+
+
+def _counted(start: Start, sampled: Sampled, total: float, instructions: int) -> Counted | None:
+    """Count as many blocks as take so many instructions, where the whole grid takes ``total``."""
+    grid = sampled.sample.grid.count
+    most = min(grid, MOST_BLOCKS, int(instructions * grid / max(1.0, total)))
     if most < grid and most < MORE_THAN_SAMPLED * len(sampled.units):
         return None
     blocks, stretches = looked_at(grid, most)
-    found = start.each(blocks.tolist(), Limits(COUNTED, 0), 2 * COUNTED)
+    found = start.each(blocks.tolist(), Limits(2 * instructions, 0), 2 * instructions)
     if any(stop is not Stop.DONE for stop in found.stops):
         return None
     spent = np.array(found.spent, np.float64)

@@ -204,7 +204,7 @@ def run_sample(
     if found.cheap:
         found, start, memory = run(whole(grid))
     elif alone and drawn is None and engine is None and blocks_may_differ(found, bound, routine, control):
-        counted = count_blocks(fresh()[0], found)
+        counted = count_blocks(fresh, found)
     longest = short_blocks(found) if alone else None
     if counted is not None:
         better = sample_by_work(grid, counted.work, anywhere=True)
@@ -258,7 +258,8 @@ def scale_to_grid(emulation: Emulation) -> Execution:
     strata = [found.sample.strata[k] for k in found.units]
     grid = scale(found.runs, found.sample.weights(found.units), strata)
     if emulation.counted is not None:
-        grid = grid.counted_by(emulation.counted.run, emulation.counted.each)
+        more = emulation.counted
+        grid = grid.counted_by(more.run, more.each, more.work.uncertainty)
     trace = concatenate([r.trace for r in found.runs if r.trace is not None])
     blocks = found.sample.blocks(found.units)
     scales = _scales(found.runs, len(program.instructions))

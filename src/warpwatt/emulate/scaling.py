@@ -42,10 +42,10 @@ class GridRun:
     accesses: dict[int, AccessSums]
     spread: float
 
-    def counted_by(self, run: Run, each: float) -> GridRun:
+    def counted_by(self, run: Run, each: float, error: float) -> GridRun:
         """Return the same with what a run of more blocks counted, each of which stands for so many.
 
-        The run has no trace to tell one buffer from another by.
+        The run has no trace to tell one buffer from another by; ``error`` is that of its warp instructions.
         """
         sums = _summed([run], len(self.executions)) * each
         executions, lanes = (counts.astype(np.float64) * each for counts in (run.executions, run.lanes))
@@ -53,7 +53,7 @@ class GridRun:
         for index, access in accesses.items():
             if index in self.accesses:
                 access.slot = self.accesses[index].slot
-        return GridRun(executions, lanes, accesses, self.spread)
+        return GridRun(executions, lanes, accesses, max(self.spread, error))
 
 
 def scale(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object]) -> GridRun:
