@@ -65,3 +65,35 @@ CONFIGURATIONS = [
 tuned_matmul = triton.autotune(CONFIGURATIONS, key=["M", "N", "K"])(matmul)
 enough = {"BLOCK": lambda values: triton.next_power_of_2(values["columns"])}
 with_heuristics = triton.heuristics(enough)(softmax)
+
+
+@triton.jit
+def experts(
+    a_ptr, b_ptr, c_ptr, sorted_token_ids_ptr, expert_ids_ptr, num_tokens_post_padded_ptr,
+    N, K, EM, num_valid_tokens, stride_am, stride_be, stride_bn, stride_cm,
+    top_k: tl.constexpr, BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr,
+    GROUP_SIZE_M: tl.constexpr,
+):  # fmt: skip
+    """Rows of tokens times the matrix of each row's expert; arguments as servers of models name them."""
+    down, across = tl.cdiv(EM, BLOCK_SIZE_M), tl.cdiv(N, BLOCK_SIZE_N)
+    group = tl.program_id(0) // (GROUP_SIZE_M * across)
+    high = tl.minimum(down - group * GROUP_SIZE_M, GROUP_SIZE_M)
+    inside = tl.program_id(0) % (GROUP_SIZE_M * across)
+    tile = group * GROUP_SIZE_M + inside % high
+    if tile * BLOCK_SIZE_M >= tl.load(num_tokens_post_padded_ptr):
+        return
+    rows = tl.load(sorted_token_ids_ptr + tile * BLOCK_SIZE_M + tl.arange(0, BLOCK_SIZE_M)).to(tl.int64)
+    real = rows < num_valid_tokens
+    columns = ((inside // high * BLOCK_SIZE_N + tl.arange(0, BLOCK_SIZE_N)) % N).to(tl.int64)
+    deep = tl.arange(0, BLOCK_SIZE_K)
+    expert = tl.load(expert_ids_ptr + tile).to(tl.int64)
+    left = a_ptr + rows[:, None] // top_k * stride_am + deep[None, :]
+    right = b_ptr + expert * stride_be + columns[None, :] * stride_bn + deep[:, None]
+    total = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), tl.float32)
+    for step in range(tl.cdiv(K, BLOCK_SIZE_K)):
+        rest = K - step * BLOCK_SIZE_K
+        some = tl.load(left, mask=real[:, None] & (deep[None, :] < rest), other=0.0)
+        total = tl.dot(some, tl.load(right, mask=deep[:, None] < rest, other=0.0), total)
+        left += BLOCK_SIZE_K
+        right += BLOCK_SIZE_K
+    tl.store(c_ptr + rows[:, None] * stride_cm + columns[None, :], total.to(tl.bfloat16), mask=real[:, None])
