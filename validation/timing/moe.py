@@ -88,6 +88,11 @@ MODELS = {
     "E=8,N=3584,device_name=NVIDIA_H100_80GB_HBM3.json": ("H100", 4096, 2, (16, 1024)),
 }
 """Published files of vLLM 0.9.0 (Apache-2.0): board, hidden width, experts per token, tokens looked at."""
+TILES = {
+    "A100": ((64, 256, 128, 8), (128, 256, 64, 8)),
+    "H800": ((64, 256, 64, 4), (128, 256, 64, 8)),
+}
+"""Tiles and warps for 1,024 tokens: vLLM's in the files of :data:`MODELS`, and what ``tune`` finds there."""
 BUDGET = 24
 """Predictions of a search, as ``tune`` makes by itself."""
 ROUGH_WORDS = """\
@@ -99,6 +104,10 @@ PUBLISHED_WORDS = """\
 *Loss*: how much longer the published configuration is predicted to take than the best that `tune` finds with
 its {budget} predictions (below 0: the published one is better); *surely*: the probability that ours is
 faster; *sure*: that ours beats the next of the {budget}; CPU seconds are those of the whole search."""
+NEAR_BEST_WORDS = """\
+Tiles and warps of these choices in the lists of measured searches, {least} to {most} tokens (the boards of
+the files or their like; a list holds what came within about a hundredth of the best):"""
+NEAR_BEST_TOKENS = (1024, 1536)
 RANK_WORDS = """\
 The fastest measured row of {shapes} shapes, each beside {drawn} configurations drawn from vLLM's space: these
 were in the measured search and did not get into its best hundredth. Probabilities are those of `warpwatt
@@ -324,6 +333,7 @@ def page(kernels: Predictions, folder: Path, configs: Path) -> Iterator[str]:
     yield from grouped(rows, "limited by", lambda row: f"{row[0]}, {row[3]['limit']}")
     yield from rough_part(folder)
     yield from published_part(kernels, configs)
+    yield from near_best_part(folder)
     yield from rank_part(kernels, folder)
     yield "\n## All rows\n"
     yield (
@@ -372,6 +382,25 @@ def published_part(kernels: Predictions, configs: Path) -> Iterator[str]:
             f"| {c.sure:.0%} | {c.cpu:.0f} |"
         )
     yield ""
+
+
+def near_best_part(folder: Path) -> Iterator[str]:
+    """Yield in how many measured lists a published configuration's tiles stand, and those of our choices."""
+    least, most = NEAR_BEST_TOKENS
+    yield NEAR_BEST_WORDS.format(least=least, most=most)
+    yield "\n| board | shapes | published | in lists | ours | in lists |\n|---|--:|---|--:|---|--:|"
+    for board, (theirs, ours) in TILES.items():
+        lists = listed(folder / f"moe_{board}_development.csv")
+        some = [rows for shape, rows in lists.items() if least <= shape.tokens <= most]
+        held = [sum(any(tile_of(c) == tile for _, c in rows) for rows in some) for tile in (theirs, ours)]
+        names = ["/".join(map(str, tile)) for tile in (theirs, ours)]
+        yield f"| {board} | {len(some)} | {names[0]} | {held[0]} | {names[1]} | {held[1]} |"
+    yield ""
+
+
+def tile_of(config: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the tile's sizes and the warps of a configuration."""
+    return tuple(config[name] for name in ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "num_warps"))
 
 
 def rank_part(kernels: Predictions, folder: Path) -> Iterator[str]:
