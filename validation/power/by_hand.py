@@ -13,10 +13,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from warpwatt.core.arguments import Fill
 from warpwatt.core.gpu import Clocks
 from warpwatt.gpus import find
 from warpwatt.lab.measure.components import PoweredRun
 from warpwatt.models.component.activity import Activity
+from warpwatt.models.component.parameters import specification
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -110,19 +112,23 @@ FULL = 0.97
 """Share of the FP32 lanes that the multiply-adds keep busy: 4 per iteration in its measured cycles."""
 LOOP = 0.05
 """Other instructions per multiply-add: counting and branching of an unrolled loop."""
+CONSTANTS = Fill.ONES
+"""What the synthetic kernel computes with: its operands are 1, 2, 3 and 4, whose products the compiler folds,
+so that it adds small integers (``fp32_kernel`` of kernel_tuner's ``energy.py``)."""
 
 
 def tuner_cases(data: Path) -> Iterator[PowerCase]:
     """Yield multiply-adds of one block per SM over locked clocks, nothing in memory."""
     for file, board in TUNER_FILES.items():
         gpu = find(board)
+        toggle = specification(gpu).toggles[CONSTANTS]
         for row in read_rows(data / "kernel_tuner_power_sweeps" / file):
             clock, seconds = float(row["core_freq"]) * MHZ, float(row["time_mean_ms"]) * 1e-3
             fmas = FULL * clock * seconds * gpu.capability.fp32_lanes * gpu.sm_count
             threads = fmas * (1 + LOOP)
             amounts = {"issue": threads / 32, "registers": threads, "fp32": fmas, "int": LOOP * fmas}
             clocks = Clocks(clock, gpu.compute_memory_clock or gpu.memory_clock)
-            parts = ((Activity(float(gpu.sm_count), amounts, {}), seconds, 1.0),)
+            parts = ((Activity(float(gpu.sm_count), amounts, {}), seconds, toggle),)
             run = PoweredRun("synthetic", gpu, clocks, parts, float(row["nvml_power"]))
             yield PowerCase(TUNER, "synthetic", run)
 

@@ -81,7 +81,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def own_factors(cases: Sequence[PowerCase], values: Mapping[str, tuple[float, float]]) -> dict[str, float]:
     """Return what boards draw over what shared numbers say, by name; of boards outside the fit too.
 
-    A board measured by the synthetic kernel alone gets none: that is as far off on both of its boards.
+    A board measured by the synthetic kernel alone gets none: that adds constants, which tells little.
     """
     fitting = [case for case in cases if case.fits]
     known = {case.gpu for case in fitting if case.data != TUNER}

@@ -35,7 +35,7 @@ over lower end of the interval.
 - **From specification**: no power of that GPU, of another board with the same chip, or of that program was
   used. The numbers that all GPUs share (joules per operation and byte, watts per SM) were fitted to the
   other programs on the other GPUs and to boards without work, with published values as prior, and scaled to
-  the GPU by process, voltage, size and memory. Where the board itself was read without work (`no_work.toml`),
+  the GPU by process, voltage, size and memory; bytes inside the chip by voltage alone. Where the board itself was read without work (`no_work.toml`),
   that reading sets its floor; *no reading of the board*: as if nobody had. The shape of the voltage of GV100,
   GA100, GP100 and GM204 comes from how power rises with the clock on such boards (`voltage.toml`).
   The factors that boards with measured kernels keep in the package (`board_factor` of `fitted.toml`, from
@@ -53,7 +53,7 @@ programs' hosts wait for each round of the loop whose mean power is measured: {g
 {between:.0f} µs between launches that they do not wait for (SM-active counters of short kernels and of
 mergeSort; the GTX 980's, on Windows, is what fits the power of its short kernels). Rows whose DRAM counter
 differs threefold from our bytes are left out: another launch was measured. What buffers hold in the long run
-({steady})
+({steady}; {tuner}: ones)
 is read off the public host code; the section on contents says what that is worth. V100 below 705 MHz is left
 out (clocks not as labelled). {roofline}, {tuner}, {vectors} and {accelwattch} are counted by hand or from
 counters (see the script); the last two and {gemm} enter no fit, and the
@@ -289,9 +289,9 @@ def _own_factor(spec: Sequence[Pair]) -> str:
     return (
         f"The sum of vectors says that {vectors[0][0].gpu} draws {factor:.2f} of what it would as any board. "
         f"With this factor the matrix product is {scaled[0]:.1f} % off ({scaled[1]:+.1f}), without "
-        f"{_mean(products, lambda _, answer: answer.watts):.1f} %: what tensor instructions cost is not what "
-        "is wrong there. The package gives boards such factors, of all their programs together, but not by "
-        "the synthetic kernel, which is as far off on both of its boards."
+        f"{_mean(products, lambda _, answer: answer.watts):.1f} %: one program says little of a board. The "
+        "package gives boards such factors, of all their programs together, but not by the synthetic kernel, "
+        "which adds constants."
     )
 
 

@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from validation import ROOT
+from validation.power.advice import GOALS, advised, offered, regret, usual_clocks, with_margins
 from validation.power.cases import OLDER, power_cases
 from validation.power.judge import die, fit_shared, same_program, with_fit
 from validation.power.models_page import commit
-from warpwatt.choose.margin import slowdown_margin
-from warpwatt.choose.recommend import TIE
+from validation.power.other_sweeps import other_sweeps, with_work
 from warpwatt.core.estimate import Estimate, factor_draws
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.gpus import default_clocks
 from warpwatt.lab.measure.components import component_watts, fit_components
 from warpwatt.models.component.model import drawn_watts, voltage_draws
 from warpwatt.models.component.parameters import Parameters, specification, with_readings
@@ -34,7 +33,7 @@ from warpwatt.models.measured_power import MeasuredPower, PoweredLaunch
 from warpwatt.models.registry import power_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from validation.power.by_hand import PowerCase
     from warpwatt.lab.measure.components import PoweredRun
@@ -44,17 +43,8 @@ FEWEST_CLOCKS = 4
 """Clocks that a program needs on a GPU."""
 LAUNCH = Launch(Dim3(1), Dim3(1))
 SETTINGS = ("nothing run", "one launch", "two launches")
-GOALS: Mapping[str, Callable[[float, float], float]] = {
-    "joules": lambda seconds, watts: seconds * watts,
-    "joules within 10 % more time": lambda seconds, watts: seconds * watts,
-    "joules, memory clocks too": lambda seconds, watts: seconds * watts,
-    "joules × seconds": lambda seconds, watts: seconds * seconds * watts,
-}
-"""What clocks are advised for."""
 NOISY = OLDER, "Tesla V100 PCIe 16GB"
 """The campaign with readings that are too low; means are given without it, too."""
-SLOWER = 1.1
-""":data:`GOALS`' most time over that at the highest clocks."""
 Found = dict[str, dict[tuple[str, str, str], list[float]]]
 """Setting to errors by data set, GPU and program."""
 
@@ -70,12 +60,12 @@ def main(arguments: Sequence[str] = ()) -> None:
         cases, _ = pickle.loads(options.cache.read_bytes())
     else:
         cases, _ = power_cases(options.data, options.checkouts)
-    text = page([case for case in cases if case.fits])
+    text = page([case for case in cases if case.fits], other_sweeps(cases, options.data))
     PAGE.write_text(text)
     print(text)
 
 
-def page(cases: Sequence[PowerCase]) -> str:
+def page(cases: Sequence[PowerCase], others: Mapping[tuple[str, str, str], Sequence[PowerCase]]) -> str:
     """Return the page: power by GPU in each setting, intervals, regret of the advised clock."""
     lines = [f"{HEAD}\n\nMade on {datetime.now(tz=UTC).date()} at commit {commit()}.", *_scatter(cases)]
     for title, priors in (
@@ -91,7 +81,7 @@ def page(cases: Sequence[PowerCase]) -> str:
         lines.append(
             f"\nPredicted over measured ratio of the joules at two clocks, nothing run: ± {off:.3f} (log)."
         )
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, OTHERS, *_others(cases, others), ""])
 
 
 HEAD = """# Power from measured launches
@@ -105,7 +95,7 @@ Regret: joules (joules × seconds) at the clock with the least predicted ones ov
 in percent (mean over programs, largest in brackets). The seconds behind the advice are the time model's, and
 with the advice "seconds measured" the data's; watts are those in these seconds. Time at lower clocks counts
 with `recommend`'s margin (`choose/margin.py`) but in the columns "no margin" and "seconds measured".
-Of clocks predicted to cost within 2 % of the least, the highest is advised, as `recommend` does. Within 10 %
+Of clocks predicted to cost within 1 % of the least, the highest is advised, as `recommend` does. Within 10 %
 more time: predicted for the choice, measured for the best; what takes longer than that is no choice for
 either. No advice: the clocks nearest to those that the board runs at by itself; maximum: the highest. SM
 clocks at the board's own memory clock, which is what `recommend` chooses among; with memory clocks too, those
@@ -119,6 +109,16 @@ Exponent of power over the clock between neighbouring clocks: its scatter over p
 least seen. Power rises alike with the clock but in the older V100 campaign, where single readings lie 10 to
 20 % low, the highest clock's among them (from 1237 to 1380 MHz the power of compute-bound programs rises by a
 fifth to a third in the newer campaign, at the same times). A launch measured there says little of others."""
+
+
+OTHERS = """
+## Other sweeps
+
+Advice from what no board of the GPU's chip and none of these programs told; seconds as measured. Power: after
+one launch, at the highest clock, is measured. synergy_v100: a V100 SXM2 at the 142 clocks from 470 MHz up, at
+which nothing is known of the kernels' work: what they draw there beyond the board without work is taken to go
+with the chip's voltage. Its joules scatter by 4 % from clock to clock; each is the median of seven. There is no
+regret of kernel_tuner vector add (one clock) and gpupowermodel (power without times)."""
 
 
 class Specified:
@@ -187,88 +187,24 @@ def judged(
             said = {case: _said(case, known, seen) for case in ordered}
             errors[setting][key] = [said[c].value / c.measured.watts - 1 for c in unseen]
             predicted = {c: (_predicted_seconds(c), _before(c, known, seen)) for c in ordered}
-            careful = _with_margins(predicted, ordered)
+            careful = with_margins(predicted, ordered)
             timed = {c: (c.measured.seconds, said[c].value) for c in ordered}
             for goal in GOALS:
-                choice = ordered if "memory" in goal else _offered(ordered)
+                choice = ordered if "memory" in goal else offered(ordered)
                 by_goal = regrets[goal]
-                by_goal[setting][key] = [_regret(goal, _advised(goal, careful, choice), choice)]
+                by_goal[setting][key] = [regret(goal, advised(goal, careful, choice), choice)]
                 if not seen:
-                    bold = _advised(goal, predicted, choice)
-                    by_goal["no margin"][key] = [_regret(goal, bold, choice)]
-                    by_goal["seconds measured"][key] = [_regret(goal, _advised(goal, timed, choice), choice)]
-                    by_goal["no advice"][key] = [_regret(goal, _usual(choice), choice)]
-                    by_goal["maximum"][key] = [_regret(goal, choice[-1], choice)]
+                    bold = advised(goal, predicted, choice)
+                    by_goal["no margin"][key] = [regret(goal, bold, choice)]
+                    by_goal["seconds measured"][key] = [regret(goal, advised(goal, timed, choice), choice)]
+                    by_goal["no advice"][key] = [regret(goal, usual_clocks(choice), choice)]
+                    by_goal["maximum"][key] = [regret(goal, choice[-1], choice)]
             if not seen:
-                own = _offered(ordered)
+                own = offered(ordered)
                 ratios += [_ratio(predicted[c], predicted[own[-1]], c, own[-1]) for c in own[:-1]]
             ends = [(said[c].low, c.measured.watts, said[c].high) for c in unseen]
             intervals[setting] += [(low <= watts <= high, high / low) for low, watts, high in ends]
     return errors, regrets, ratios, intervals
-
-
-def _offered(sweep: Sequence[PowerCase]) -> list[PowerCase]:
-    """Return the cases at the memory clock nearest to the board's own: what ``recommend`` chooses among."""
-    usual = _usual(sweep).measured.clocks.memory
-    return [case for case in sweep if case.measured.clocks.memory == usual]
-
-
-def _least(
-    goal: str, points: Mapping[PowerCase, tuple[float, float]], choice: Sequence[PowerCase]
-) -> PowerCase:
-    """Return the case with the least of what is judged, of those that are quick enough."""
-    return min(_quick(goal, points, choice), key=lambda case: GOALS[goal](*points[case]))
-
-
-def _quick(
-    goal: str, points: Mapping[PowerCase, tuple[float, float]], choice: Sequence[PowerCase]
-) -> list[PowerCase]:
-    """Return the cases that do not take too long."""
-    limit = SLOWER * points[choice[-1]][0] if "within" in goal else math.inf
-    return [case for case in choice if points[case][0] <= limit * (1 + 1e-9)]
-
-
-def _advised(
-    goal: str, points: Mapping[PowerCase, tuple[float, float]], choice: Sequence[PowerCase]
-) -> PowerCase:
-    """Return what is advised: the highest clocks of those that cost about as little as the least."""
-    best = _least(goal, points, choice)
-    most = GOALS[goal](*points[best]) * (1 + TIE)
-    own = [c for c in _quick(goal, points, choice) if c.measured.clocks.memory == best.measured.clocks.memory]
-    ties = [c for c in own if GOALS[goal](*points[c]) <= most]
-    return max(ties, key=lambda case: case.measured.clocks.sm)
-
-
-def _with_margins(
-    points: Mapping[PowerCase, tuple[float, float]], sweep: Sequence[PowerCase]
-) -> dict[PowerCase, tuple[float, float]]:
-    """Return seconds and watts with the margin of time at lower clocks that ``recommend`` allows for."""
-    tops: dict[float, tuple[float, float]] = {}
-    for case in sweep:
-        clocks = case.measured.clocks
-        tops[clocks.memory] = max(tops.get(clocks.memory, (0.0, 0.0)), (clocks.sm, points[case][0]))
-    found = {}
-    for case in sweep:
-        (seconds, watts), clocks = points[case], case.measured.clocks
-        found[case] = seconds * slowdown_margin((clocks.sm, seconds), tops[clocks.memory]), watts
-    return found
-
-
-def _regret(goal: str, chosen: PowerCase, choice: Sequence[PowerCase]) -> float:
-    points = {case: (case.measured.seconds, case.measured.watts) for case in choice}
-    least = GOALS[goal](*points[_least(goal, points, choice)])
-    return max(0.0, GOALS[goal](*points[chosen]) / least - 1)
-
-
-def _usual(sweep: Sequence[PowerCase]) -> PowerCase:
-    """Return the case at the clocks nearest to those of a board that nobody advises."""
-    usual = default_clocks(sweep[0].measured.gpu)
-
-    def far(case: PowerCase) -> float:
-        own = case.measured.clocks
-        return abs(math.log(own.sm / usual.sm)) + abs(math.log(own.memory / usual.memory))
-
-    return min(sweep, key=far)
 
 
 def _ratio(one: tuple[float, float], other: tuple[float, float], case: PowerCase, top: PowerCase) -> float:
@@ -308,6 +244,34 @@ def _before(case: PowerCase, known: Parameters, seen: Sequence[PowerCase]) -> fl
 def _predicted_seconds(case: PowerCase) -> float:
     assert case.predicted is not None
     return case.predicted.seconds
+
+
+def _others(
+    cases: Sequence[PowerCase], sweeps: Mapping[tuple[str, str, str], Sequence[PowerCase]]
+) -> list[str]:
+    """Return tables of power and, by goal, of regrets of sweeps whose seconds are measured."""
+    fitted = {
+        chip: fit_shared([c for c in cases if die(c.measured.gpu) != chip], without=chip)
+        for chip in {die(sweep[0].measured.gpu) for sweep in sweeps.values()}
+    }
+    errors: Found = defaultdict(dict)
+    regrets: dict[str, Found] = {goal: defaultdict(dict) for goal in GOALS if "memory" not in goal}
+    for key, plain in sweeps.items():
+        gpu = plain[0].measured.gpu
+        known = with_readings(specification(gpu, fitted[die(gpu)]), gpu)
+        sweep = with_work(plain, known)
+        for setting, seen in zip(SETTINGS[:2], ([], [sweep[-1]]), strict=True):
+            said = {case: _said(case, known, seen).value for case in sweep}
+            errors[setting][key] = [said[case] / case.measured.watts - 1 for case in sweep[:-1]]
+            points = {case: (case.measured.seconds, said[case]) for case in sweep}
+            for goal, found in regrets.items():
+                found[setting][key] = [regret(goal, advised(goal, points, sweep), sweep)]
+                found["no advice"][key] = [regret(goal, usual_clocks(sweep), sweep)]
+                found["maximum"][key] = [regret(goal, sweep[-1], sweep)]
+    lines = ["", *_table("power", errors)]
+    for goal, found in regrets.items():
+        lines += ["", *_table(f"regret, {goal}", found)]
+    return lines
 
 
 def _intervals(found: Intervals) -> list[str]:

@@ -34,9 +34,10 @@ TOLERANCE = 1e-9
 CLOCK_SPREAD = 0.1
 """Standard deviation of the logarithm of predicted over measured ratios of the energies of one kernel at two
 clocks (docs/validation/power_profiled.md)."""
-TIE = 0.02
+TIE = 0.01
 """Clocks predicted to cost so little more than the least are taken to cost as much; the highest is advised.
-Advice costs less so, in joules and in seconds (docs/validation/power_profiled.md)."""
+Advice costs less so, in joules and in seconds; twice as much gives away more joules than it saves where
+clocks lie close together (docs/validation/power_profiled.md)."""
 MOST_RISK = 0.2
 """Probability of a loss from which on a clock is not advised where the chip's voltage is not known."""
 

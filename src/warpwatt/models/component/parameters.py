@@ -37,6 +37,8 @@ SWITCHING = (
     "shared", "l1", "l2",
 )  # fmt: skip
 """Components inside the chip, whose energy goes with the square of its voltage."""
+WIRES = ("shared", "l1", "l2")
+"""Switching components that move bytes over wires: at one voltage their way costs alike in every process."""
 DRAM = "dram"
 """Device memory has a supply of its own."""
 UNSCALED = ("board", "memory", DRAM)
@@ -206,9 +208,13 @@ def composition(gpu: Gpu) -> dict[str, dict[str, float]]:
 
 
 def scales_of(gpu: Gpu) -> dict[str, str]:
-    """Return component to the shared number that its coefficient is multiplied with: that of the process."""
+    """Return component to the shared number that its coefficient is multiplied with: that of the process.
+
+    Transistors shrink and their energies with them; :data:`WIRES` do not.
+    """
     node = _of(component_table()["node"], gpu)
-    switching = dict.fromkeys(("clocks", "active SMs", *SWITCHING), f"process.{node}")
+    shrinking = (name for name in SWITCHING if name not in WIRES)
+    switching = dict.fromkeys(("clocks", "active SMs", *shrinking), f"process.{node}")
     return {"leakage": f"leakage.{node}", **switching}
 
 
