@@ -35,11 +35,11 @@ over lower end of the interval.
 - **From specification**: no power of that GPU, of another board with the same chip, or of that program was
   used. The numbers that all GPUs share (joules per operation and byte, watts per SM) were fitted to the
   other programs on the other GPUs and to boards without work, with published values as prior, and scaled to
-  the GPU by process, voltage, size and memory; bytes inside the chip by voltage alone. Where the board itself was read without work (`no_work.toml`),
-  that reading sets its floor; *no reading of the board*: as if nobody had. The shape of the voltage of GV100,
-  GA100, GP100 and GM204 comes from how power rises with the clock on such boards (`voltage.toml`).
-  The factors that boards with measured kernels keep in the package (`board_factor` of `fitted.toml`, from
-  rows of the tables below) take no part in any column.
+  the GPU by process, voltage, size and memory; bytes inside the chip by voltage alone. Where the board itself
+  was read without work (`no_work.toml`), that reading sets its floor; *no reading of the board*: as if nobody
+  had. The shape of the voltage of GV100, GA100, GP100 and GM204 comes from how power rises with the clock on
+  such boards (`voltage.toml`). The factors that boards with measured kernels keep in the package
+  (`board_factor` of `fitted.toml`, from rows of the tables below) take no part in any column.
 - **Calibrated**: the component coefficients of the GPU and its voltage curve fitted by non-negative least
   squares to the other programs of the same data set on that GPU, with the former as prior; programs are left
   out one at a time, the same kernel under two names and kernels of one program together.

@@ -117,8 +117,8 @@ OTHERS = """
 Advice from what no board of the GPU's chip and none of these programs told; seconds as measured. Power: after
 one launch, at the highest clock, is measured. synergy_v100: a V100 SXM2 at the 142 clocks from 470 MHz up, at
 which nothing is known of the kernels' work: what they draw there beyond the board without work is taken to go
-with the chip's voltage. Its joules scatter by 4 % from clock to clock; each is the median of seven. There is no
-regret of kernel_tuner vector add (one clock) and gpupowermodel (power without times)."""
+with the chip's voltage. Its joules scatter by 4 % from clock to clock; each is the median of seven. No regret
+is known of kernel_tuner vector add (one clock) and gpupowermodel (power without times)."""
 
 
 class Specified:
