@@ -25,9 +25,10 @@ from warpwatt.models.component.parameters import (
     specification,
     static_loads,
     with_own_factor,
+    with_readings,
 )
 from warpwatt.models.component.table import component_table, number
-from warpwatt.models.component.voltage import VoltageCurve
+from warpwatt.models.component.voltage import VoltageCurve, chip_voltage
 from warpwatt.models.registry import power_model, power_models
 from warpwatt.models.roofline import Roofline
 
@@ -274,9 +275,9 @@ def test_zeros_reach_tensor_instructions_more_than_others(toy):
 
 
 def test_a_board_with_measured_kernels_has_a_factor_of_its_own():
-    a40, l4 = find("a40"), find("l4")
+    ada, l4 = find("rtx 4000 ada"), find("l4")
     assert with_own_factor(specification(l4), l4).coefficients == specification(l4).coefficients
-    before, after = specification(a40), with_own_factor(specification(a40), a40)
+    before, after = specification(ada), with_own_factor(specification(ada), ada)
     ratios = {
         name: after.coefficients[name].value / own.value
         for name, own in before.coefficients.items()
@@ -284,6 +285,52 @@ def test_a_board_with_measured_kernels_has_a_factor_of_its_own():
     }
     assert max(ratios.values()) == pytest.approx(min(ratios.values()))
     assert 1.05 < min(ratios.values()) < 1.3
+
+
+def test_bytes_inside_a_chip_cost_alike_in_every_process_and_operations_do_not():
+    def joules(board, name):
+        gpu = find(board)
+        return specification(gpu).coefficients[name].value / chip_voltage(gpu).at_boost ** 2
+
+    boards = ("gtx 980", "v100 pcie", "a40", "h200")
+    for name in ("shared", "l1", "l2"):
+        assert [joules(board, name) for board in boards] == pytest.approx(
+            [joules("a100 sxm4 40gb", name)] * 4
+        )
+    assert (
+        joules("gtx 980", "fp32")
+        > joules("v100 pcie", "fp32")
+        > joules("a40", "fp32")
+        > joules("h200", "fp32")
+    )
+
+
+@pytest.mark.parametrize(
+    ("board", "mhz", "terabytes", "watts", "celsius"),
+    [
+        ("a100 sxm4 40gb", 1410, 1.372, 220, 47),
+        ("a40", 1740, 0.679, 200, 52),
+        ("l40", 2490, 0.68, 193, 42),
+        ("h200", 1980, 3.759, 555, 57),
+    ],
+)
+def test_streaming_draws_what_was_read_without_a_factor_of_the_board(board, mhz, terabytes, watts, celsius):
+    """te42kyfo/gpu-benches' roofline kernel at its least arithmetic: six instructions per pair of floats."""
+    gpu = find(board)
+    known = with_readings(specification(gpu), gpu)
+    traffic = 1e12 * terabytes
+    elements = traffic / 8
+    work = Activity(
+        float(gpu.sm_count),
+        {
+            "issue": 6 / 32 * elements, "registers": 6 * elements, "int": 2 * elements,
+            "l1": traffic, "l2": traffic, "dram": traffic,
+        },
+        {},
+    )  # fmt: skip
+    found = loads(gpu, Clocks(mhz * 1e6, gpu.memory_clock), work, 1.0, known, temperature_c=celsius)
+    said = math.fsum(known.coefficients[name].value * load for name, load in found.items())
+    assert said == pytest.approx(watts, rel=0.13)
 
 
 def tensor_watts(board, mhz, amounts, fill, celsius):
