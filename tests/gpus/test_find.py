@@ -55,6 +55,17 @@ RAISED = ("GeForce", "Titan", "TITAN", "NVIDIA RTX ", "Quadro ")
         ("gtx 1050 mob", None),
         ("rtx 4080 su", None),
         ("gv100", "Quadro GV100"),
+        ("gtx1650", "GeForce GTX 1650"),
+        ("rtx2070super", "GeForce RTX 2070 SUPER"),
+        ("rtx3050", "GeForce RTX 3050 8GB"),
+        ("rtx3080ti", "GeForce RTX 3080 Ti"),
+        ("rtx4060", "GeForce RTX 4060"),
+        ("rtx4070super", "GeForce RTX 4070 SUPER"),
+        ("rtx5070", "GeForce RTX 5070"),
+        ("h20", "NVIDIA H20"),
+        ("h800", "NVIDIA H800 SXM"),
+        ("l20", "NVIDIA L20"),
+        ("gh200", "NVIDIA GH200 480GB"),
     ],
 )
 def test_find(asked: str, name: str | None) -> None:
