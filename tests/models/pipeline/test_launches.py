@@ -19,7 +19,7 @@ from warpwatt.frontend.options import CompileOptions
 from warpwatt.gpus import default_clocks, find
 from warpwatt.models.pipeline import chip
 from warpwatt.models.pipeline.chip import ChipLaunch, simulate_launch
-from warpwatt.models.pipeline.codes import Pipe, SmPipe
+from warpwatt.models.pipeline.codes import Operation, Pipe, SmPipe
 from warpwatt.models.pipeline.machine import Machine, machine
 from warpwatt.models.pipeline.reasons import bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.table import instruction_table
@@ -178,6 +178,7 @@ def test_conversions_from_and_to_64_bits_pass_the_special_functions_where_fp64_h
     for name in ("V100 PCIe", A100, "H200"):
         row = instruction_table(changed, sm(name))[at]
         assert (row["pipe"], row["pipe_cycles"]) == (Pipe.XU, 8)
+        assert row["operation"] == Operation.MIO_PIPE, "they wait in the memory queue"
     assert instruction_table(changed, sm(A6000))[at]["sm_pipe"] == SmPipe.FP64
 
 
