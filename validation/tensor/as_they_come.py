@@ -39,7 +39,8 @@ PyTorch or the project; the user adds the launch: grid, arguments by name, const
 of headers (`-I`) and template arguments; of programs (*run*) the command line alone, as `warpwatt run` makes
 their arguments. No line of a file was changed. Programs for one architecture have rows of its GPUs alone.
 *Bound*: what is read must come from memory once, and products take the tensor cores' time at boost. *Public*:
-other people's figures of the kernel family at this shape, at unknown clocks. Commits: {commits}.
+other people's figures of the kernel family at this shape, at unknown clocks. Commits: {commits};
+† rows, of programs and files that were not predicted again, are of earlier ones ({earlier}).
 
 **{answered} of {all} answered from machine code, {below} below their bounds**; CPU of a prediction,
 compilation and the loading of compilers included: median {median:.1f} s, largest {largest:.1f} s.
@@ -143,12 +144,13 @@ def line(row: dict[str, Any], said: dict[str, Any]) -> str:
     project = row["project"] if "project" in row else row["file"].partition("/")[0]
     head = f"| {project} | `{row['name']}` | {row['gpu']} |"
     public = row.get("public", {}).get(row["gpu"], "")
+    mark = " †" if said.get("earlier") else ""
     if "error" in said:
-        return f"{head} | | | | {public} | no: {said['error'].replace('|', '/')} |"
+        return f"{head} | | | | {public} | no: {said['error'].replace('|', '/')}{mark} |"
     time, low, high, bound = (f"{1e6 * said[key]:.1f}" for key in ("time", "low", "high", "bound"))
     way = ", ".join(["run", *([row["added"]] if "added" in row else [])]) if "project" in row else ""
     how = f"no: {said['remark']}" if said["remark"] else f"yes ({way})" if way else "yes"
-    return f"{head} {time} µs | {low}–{high} | {bound} | {said['limit']} | {public} | {how} |"
+    return f"{head} {time} µs | {low}–{high} | {bound} | {said['limit']} | {public} | {how}{mark} |"
 
 
 def predicted(row: dict[str, Any], folder: Path) -> dict[str, dict[str, Any]]:
@@ -177,11 +179,12 @@ def main() -> None:
                 out.writelines(json.dumps(pair) + "\n" for pair in found.items())
     said = [(row, known[key_of(row)]) for row in rows() if key_of(row) in known]
     good = [s for _, s in said if "time" in s and not s["remark"]]
-    cpu = sorted(s["cpu"] for s in good)
+    cpu = sorted(s["cpu"] for s in good if "cpu" in s)
     below = sum(s["time"] < s["bound"] for s in good)
     head = HEAD.format(
         answered=len(good), all=len(said), below=below, median=cpu[len(cpu) // 2], largest=cpu[-1],
         commits=", ".join(sorted({s["commit"] for _, s in said if "commit" in s})),
+        earlier=", ".join(sorted({s["earlier"] for _, s in said if "earlier" in s})) or "none",
     )  # fmt: skip
     page = head + "\n".join(line(*one) for one in said) + "\n"
     if asked.output:
