@@ -59,14 +59,14 @@ def test_rows_of_unequal_length_are_counted_one_by_one(tmp_path: Path):
 
 @pytest.mark.toolchain
 def test_a_bound_that_memory_holds_is_found_wherever_it_lies(tmp_path: Path):
-    """Of a thousand blocks the first seventy work; but for the very first, no sampled one does."""
-    np.save(tmp_path / "n.npy", np.array([70 * 64], np.int32))
+    """Of a thousand blocks the first thirty work; but for the very first, no sampled one does."""
+    np.save(tmp_path / "n.npy", np.array([30 * 64], np.int32))
     done, found = operations(GUARD, 1000, n=f"i32[1]:{tmp_path / 'n.npy'}", y="f32[64000]:zeros")
-    whole, _ = operations(GUARD, 70, n=f"i32[1]:{tmp_path / 'n.npy'}", y="f32[64000]:zeros")
+    whole, _ = operations(GUARD, 30, n=f"i32[1]:{tmp_path / 'n.npy'}", y="f32[64000]:zeros")
     assert done == pytest.approx(whole)
     classes = found.case.workload.execution.classes
     assert classes is not None
-    assert 70 in classes.populations
+    assert 30 in classes.populations
 
 
 class Counting:

@@ -41,10 +41,10 @@ __global__ void queue(int* head, const float* x, float* y) {
 ARGUMENTS = {
     "done": "u32[1]:zeros",
     "head": "i32[1]:zeros",
-    "x": "f32[1000000]:zeros",
-    "part": "f32[10000]:zeros",
+    "x": "f32[2560000]:zeros",
+    "part": "f32[40000]:zeros",
     "out": "f32[64]:zeros",
-    "y": "f32[1000000]:zeros",
+    "y": "f32[2560000]:zeros",
 }
 
 
@@ -58,7 +58,7 @@ def operations(found) -> float:
     return found.case.workload.execution.flops
 
 
-@pytest.mark.parametrize("grid", [20, 700, 9000])
+@pytest.mark.parametrize("grid", [20, 700, 40_000])
 def test_the_block_that_comes_last_does_what_only_the_last_does(grid):
     """Each adds five times a thread; one of all adds and multiplies over 100,000 numbers."""
     each = 5 * 64 * grid
@@ -66,9 +66,9 @@ def test_the_block_that_comes_last_does_what_only_the_last_does(grid):
 
 
 def test_a_counter_that_was_not_set_back_lets_no_block_be_the_last(tmp_path):
-    np.save(tmp_path / "done.npy", np.array([9500], np.uint32))
-    found = predicted("reduce", 9000, done=f"u32[1]:{tmp_path / 'done.npy'}")
-    assert operations(found) == pytest.approx(5 * 64 * 9000)
+    np.save(tmp_path / "done.npy", np.array([40_500], np.uint32))
+    found = predicted("reduce", 40_000, done=f"u32[1]:{tmp_path / 'done.npy'}")
+    assert operations(found) == pytest.approx(5 * 64 * 40_000)
 
 
 def test_a_queue_is_emptied_once_and_by_all_blocks_alike():
