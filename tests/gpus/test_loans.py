@@ -41,6 +41,14 @@ def test_another_generation_is_another_compute_capability() -> None:
     assert "measured on Tesla V100 PCIe 16GB, another generation (compute capability 7.0)" in said
 
 
+def test_who_lends_is_told_without_reading_calibrations(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = find("rtx 2080")
+    expected = foreign_loans(gpu)
+    foreign_loans.cache_clear()
+    monkeypatch.setattr("warpwatt.gpus.load.calibration_files", lambda name: pytest.fail(f"read for {name}"))
+    assert foreign_loans(gpu) == expected
+
+
 def test_gpus_show_names_the_lender_beside_the_value() -> None:
     shown = {field.name: field.shown for field in describe(find("rtx 2080")) if field.section == "memory"}
     assert shown["l2_latency"] == "236 cycles, of GeForce RTX 2070"

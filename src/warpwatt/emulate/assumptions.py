@@ -86,8 +86,8 @@ def sampling_assumptions(
 def trace_assumptions(runs: Sequence[Run], program: Program) -> Iterator[Assumption]:
     """Yield that the order of some accesses was not kept, where the trace was cut short before many."""
     made = held = 0.0
+    off_chip = np.array([_is_off_chip(i) for i in program.instructions])
     for run in runs:
-        off_chip = np.array([_is_off_chip(i) for i in program.instructions])
         made += float(run.accesses.requests[off_chip[run.accesses.instruction]].sum())
         if run.trace is not None:
             held += float(off_chip[run.trace.access_instruction].sum())

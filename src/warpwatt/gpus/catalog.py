@@ -70,6 +70,13 @@ def packaged() -> tuple[Entry, ...]:
     )
 
 
+@lru_cache(maxsize=1)
+def _packaged_names() -> dict[str, Entry]:
+    """Return the package's boards by their names and aliases, normalised; the first of the index wins."""
+    boards = reversed(packaged())
+    return {spellings(name)[0]: entry for entry in boards for name in (entry.name, *entry.aliases)}
+
+
 def user_directories() -> tuple[Path, ...]:
     """Return the directories whose ``*.toml`` files are GPUs, highest precedence first."""
     import platformdirs
@@ -134,9 +141,13 @@ def lookup(name: str, candidates: Iterable[Entry] | None = None) -> Entry:
     UnknownGpuError
         If none or several are called so; each name that the hint proposes is the name of one.
     """
-    boards = entries() if candidates is None else tuple(candidates)
     wanted = spellings(name)
-    found = _exactly(boards, wanted) or _without_vendor(boards, wanted)
+    users = tuple(_users()) if candidates is None else tuple(candidates)
+    found = _exactly(users, wanted)
+    if not found and candidates is None and (packed := _packaged_names().get(wanted[0])) is not None:
+        return packed
+    boards = (*users, *packaged()) if candidates is None else users
+    found = found or _without_vendor(boards, wanted)
     if len(found) == 1:
         return found[0]
     if found:

@@ -51,6 +51,17 @@ def find(name: str) -> Gpu:
     return _gpu(catalog.lookup(name))
 
 
+def uncalibrated(name: str) -> Gpu:
+    """Return the GPU called ``name`` as its file has it: what no calibration changes costs no reading of any.
+
+    Raises as :func:`find`.
+
+    >>> uncalibrated("h200").capability.version
+    '9.0'
+    """
+    return _board(catalog.lookup(name))
+
+
 def find_many(text: str) -> tuple[Gpu, ...]:
     """Return the GPUs of a comma-separated list, each once, or every GPU for ``"all"``.
 
@@ -97,10 +108,14 @@ def architecture(gpu: Gpu) -> str:
 
 
 def _gpu(entry: Entry) -> Gpu:
-    # A user's file, and what it inherits from, may change while a server runs: read it each time.
-    gpu = boards.read_gpu(entry) if entry.user else _packaged(entry)
+    gpu = _board(entry)
     paths = calibration_files(gpu.name)
     return _calibrated(gpu, tuple((path, path.stat().st_mtime_ns) for path in paths)) if paths else gpu
+
+
+def _board(entry: Entry) -> Gpu:
+    # A user's file, and what it inherits from, may change while a server runs: read it each time.
+    return boards.read_gpu(entry) if entry.user else _packaged(entry)
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from warpwatt.core.gpu import MEASURED_ON, Gpu
-from warpwatt.gpus.load import find
+from warpwatt.gpus.load import uncalibrated
 
 _TIMED = frozenset(
     {
@@ -56,6 +56,7 @@ class Loan:
 def loans(gpu: Gpu) -> tuple[Loan, ...]:
     """Return what ``gpu`` takes over and from whom, measurements first.
 
+    >>> from warpwatt.gpus import find
     >>> str(loans(find("rtx 2080"))[0])
     'shared latency, L1 latency, L2 latency, DRAM bandwidth: measured on GeForce RTX 2070'
     """
@@ -65,6 +66,7 @@ def loans(gpu: Gpu) -> tuple[Loan, ...]:
 def unmeasured(gpu: Gpu) -> str:
     """Return the bandwidths that nobody measured on a GPU or its relatives, in words; empty if none.
 
+    >>> from warpwatt.gpus import find
     >>> unmeasured(find("rtx 5090")), unmeasured(find("h200"))
     ('L2 bandwidth', '')
     """
@@ -77,11 +79,13 @@ def unmeasured(gpu: Gpu) -> str:
 def foreign_loans(gpu: Gpu) -> tuple[Loan, ...]:
     """Return what a predicted time rests on and is not of the GPU's own generation, or is inherited.
 
+    >>> from warpwatt.gpus import find
     >>> [str(loan) for loan in foreign_loans(find("h200"))]
     []
     """
-    inherited = (loan for loan in loans(gpu) if not loan.measured)
-    measured = (loan for loan in loans(gpu) if loan.measured and loan.generation)
+    found = loans(gpu)
+    inherited = (loan for loan in found if not loan.measured)
+    measured = (loan for loan in found if loan.measured and loan.generation)
     timed = (replace(loan, fields=tuple(f for f in loan.fields if f in _TIMED)) for loan in measured)
     return (*(loan for loan in timed if loan.fields), *inherited)
 
@@ -104,7 +108,7 @@ def _measurements(gpu: Gpu) -> Iterator[Loan]:
     cited = gpu.memory.sources
     for name in _once(lender(source) for source in cited.values()):
         fields = tuple(field for field, source in cited.items() if lender(source) == name)
-        version = find(name).capability.version
+        version = uncalibrated(name).capability.version
         yield Loan(name, fields, True, "" if version == gpu.capability.version else version)
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 FEW, MANY = 8192, 131_072
 """Blocks looked at; the second where the first leave the work of the grid uncertain by :data:`UNCERTAIN`."""
 UNCERTAIN = 0.02
+FEW_UNSURE = 32
+"""Limits from which on few words are below one of them and not below another."""
 ENDS = 1024
 """Blocks looked at one by one at either end of a large grid: work often fills its beginning only."""
 WARPS = 3
@@ -124,15 +126,40 @@ def _drawn(count: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64
         return np.arange(count), np.ones(count)
     edges = np.linspace(ENDS, count - ENDS, most - 2 * ENDS + 1).astype(np.int64)
     widths = np.diff(edges)
-    inside = edges[:-1] + np.fromiter(_draws(widths.tolist()), np.int64, len(widths))
+    inside = edges[:-1] + _draws(widths)
     ends = np.ones(ENDS)
     blocks = np.concatenate([np.arange(ENDS), inside, np.arange(count - ENDS, count)])
     return blocks, np.concatenate([ends, widths.astype(float), ends])
 
 
-def _draws(limits: Sequence[int]) -> Iterator[int]:
-    """Yield a number below each limit, as ``randrange`` draws it, in a quarter of the time."""
-    bits = random.Random(0).getrandbits  # noqa: S311 - statistics, not secrets; NumPy's take long to load
+def _draws(limits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a number below each limit, as ``randrange`` of a new generator draws one after the other.
+
+    >>> limits, numbers = [162, 163, 162], random.Random(0)
+    >>> _draws(np.array(limits)).tolist() == [numbers.randrange(limit) for limit in limits]
+    True
+    """
+    low, high = int(limits.min()), int(limits.max())
+    bits = high.bit_length()
+    if low < FEW_UNSURE or low.bit_length() != bits:
+        return np.fromiter(_draws_in_turn(limits.tolist()), np.int64, len(limits))
+    words = len(limits) * 2**bits // low * 9 // 8 + FEW_UNSURE
+    drawn = random.Random(0).getrandbits(32 * words)  # noqa: S311 - statistics; NumPy's take long to load
+    values = (np.frombuffer(drawn.to_bytes(4 * words, "little"), "<u4") >> (32 - bits)).astype(np.int64)
+    taken = values < low  # others are passed over, as long as they are below no limit
+    before, more = np.cumsum(taken), 0
+    for place in np.flatnonzero((values >= low) & (values < high)).tolist():
+        turn = int(before[place]) + more
+        taken[place] = turn < len(limits) and values[place] < limits[turn]
+        more += int(taken[place])
+    found = values[taken][: len(limits)]
+    assert len(found) == len(limits)  # a word in two is taken, and there is an eighth more of them
+    return found
+
+
+def _draws_in_turn(limits: Sequence[int]) -> Iterator[int]:
+    """Yield the same, one by one."""
+    bits = random.Random(0).getrandbits  # noqa: S311 - statistics, not secrets
     for limit in limits:
         width = limit.bit_length()
         drawn = bits(width)
@@ -178,10 +205,12 @@ def _numbered(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
     >>> _numbered(np.array([[1, 2], [0, 255], [1, 2]], np.uint8)).tolist()
     [1, 0, 1]
     """
-    wide, text = rows.shape[1], np.ascontiguousarray(rows).tobytes()
-    each = [text[start : start + wide] for start in range(0, len(text), wide)]
+    fresh = np.ones(len(rows), bool)
+    fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)  # neighbours are mostly alike
+    each = [row.tobytes() for row in rows[fresh]]
     place = {row: number for number, row in enumerate(sorted(set(each)))}
-    return np.array([place[row] for row in each], np.int64)
+    found = np.array([place[row] for row in each], np.int64)
+    return found[np.cumsum(fresh) - 1]
 
 
 def _threads(launch: Launch, blocks: NDArray[np.int64], weights: NDArray[np.float64]) -> WarpSample:

@@ -13,9 +13,10 @@ from warpwatt.core.launch import Dim3, L2State, Launch
 from warpwatt.core.program import Access, Kernel, Resources
 from warpwatt.core.reuse import BYPASS, READ, WRITE, Growth, Lag, LineStream
 from warpwatt.emulate.caches.curves import written_back
-from warpwatt.emulate.caches.growth import _only_begin_alike, steps_of
+from warpwatt.emulate.caches.growth import _only_begin_alike
 from warpwatt.emulate.caches.hierarchy import _lost, _with_left_out
 from warpwatt.emulate.caches.l1 import ReadShares, l1_profile
+from warpwatt.emulate.caches.movement import steps_of
 from warpwatt.emulate.caches.policy import policy
 from warpwatt.emulate.caches.reuse import reuse_of
 from warpwatt.emulate.caches.sampled_blocks import SampledBlocks

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpwatt.core.reuse import Growth, LineStream
-from warpwatt.emulate.caches.growth import alike, bases_of, steps_of
+from warpwatt.emulate.caches.movement import Bases, alike, bases_of, steps_of
 from warpwatt.emulate.caches.stream import rows_of
-from warpwatt.emulate.scaling import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +25,15 @@ MOST = 32
 """Executions of an instruction by a warp that are told apart."""
 
 
-def told_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, dict[int, int]]:
-    """Return the stream with new numbers for such executions, and which instruction each number is of."""
-    lowest, highest = bases_of(stream), bases_of(stream, highest=True)
+def told_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, Bases, dict[int, int]]:
+    """Return the stream with new numbers for such executions, and which instruction each number is of.
+
+    Between them: the lowest sectors of the numbers in each block (:func:`~.movement.bases_of`).
+    """
+    lowest, highest = bases_of(stream)
     number = int(stream.instruction.max(initial=-1)) + 1
     labels, owners = stream.instruction.copy(), dict[int, int]()
-    for index in occurring(stream.instruction):
+    for index in lowest:
         ends = [steps_of(*bases[index], blocks) for bases in (lowest, highest)]
         if not all(ends) or alike(ends[0], ends[1], blocks):
             continue
@@ -41,13 +43,16 @@ def told_apart(stream: LineStream, blocks: SampledBlocks) -> tuple[LineStream, d
             continue
         labels[rows] = number + turn
         made = range(number, number + int(turn.max()) + 1)
-        each = bases_of(rows_of(replace(stream, instruction=labels), rows))
+        each, _ = bases_of(rows_of(replace(stream, instruction=labels), rows))
         if all(steps_of(*each[label], blocks) for label in made):
             owners |= dict.fromkeys(made, index)
             number = made.stop
         else:
             labels[rows] = index
-    return (replace(stream, instruction=labels), owners) if owners else (stream, {})
+    if not owners:
+        return stream, lowest, owners
+    stream = replace(stream, instruction=labels)
+    return stream, bases_of(stream)[0], owners
 
 
 def _executions(stream: LineStream, rows: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -14,7 +14,7 @@ from warpwatt.core.arrays import unique
 from warpwatt.core.program import Program
 from warpwatt.core.reuse import Growth, LineStream, Reuse
 from warpwatt.emulate.caches.cut_traces import new_memory, with_returns
-from warpwatt.emulate.caches.growth import bases_of, growths
+from warpwatt.emulate.caches.growth import growths
 from warpwatt.emulate.caches.occurrences import joined, told_apart
 from warpwatt.emulate.caches.sets import touches
 from warpwatt.emulate.caches.stream import bytes_per_sector, first_asked, line_stream, rows_of
@@ -55,9 +55,9 @@ def reuse_of(
     warps = (len(trace.access_start) - 1) // max(1, len(blocks.numbers))
     moved = bytes_per_sector(trace, program)
     stream = line_stream(trace, warps, program, routine, moved)
-    apart, owners = told_apart(stream, blocks)
+    apart, bases, owners = told_apart(stream, blocks)
     read, written, partly = touches(apart, moved)
-    bases, asked = bases_of(apart), first_asked(apart)
+    asked = first_asked(apart)
     scales, made = new_memory(stream, scales or {}), scales or {}
     fresh = {index: scales[index] / made[index] for index in scales}
     scales |= {label: scales[index] for label, index in owners.items() if index in scales}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,16 @@ class SampledBlocks:
         """Coordinates of the blocks, shape (blocks, 3)."""
         x, y = self.grid.x, self.grid.y
         return np.stack([self.numbers % x, self.numbers // x % y, self.numbers // (x * y)], axis=1)
+
+    @cached_property
+    def fits(self) -> dict[tuple[bytes, bytes], tuple[tuple[float, ...], bool]]:
+        """What :func:`~warpwatt.emulate.caches.movement.steps_of` found, by ordinals and relative sectors."""
+        return {}
+
+    @cached_property
+    def extents(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        """What :func:`~warpwatt.emulate.caches.growth.growths` found of footprints, by all they are."""
+        return {}
 
     def neighbours(self, axis: int) -> list[tuple[int, int]]:
         """Return pairs of ordinals of blocks that are neighbours along an axis."""
