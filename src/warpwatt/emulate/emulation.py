@@ -309,7 +309,7 @@ def _requests(grid: GridRun) -> NDArray[np.float64]:
 
 def _instructions(found: Sampled) -> dict[int, float]:
     """Return the warp instructions of each unit that was run."""
-    return {unit: float(run.executions.sum()) for unit, run in zip(found.units, found.runs, strict=True)}
+    return {unit: float(run.warp_instructions) for unit, run in zip(found.units, found.runs, strict=True)}
 
 
 def _traced_whole(streams: WarpStreams | None, launch: Launch) -> TypeGuard[WarpStreams]:

@@ -67,7 +67,7 @@ def _endless(run: Run, program: Program, assumed: Sequence[Assumption]) -> Endle
     line = busiest_loop(run, program)
     hints = [] if line is None else [f"if it does end: --loop {line.line}=COUNT"]
     hint = "; ".join([*hints, *(f"{assumption.message}: {assumption.fix}" for assumption in assumed)])
-    spent = f"{int(run.executions.sum()) / 1e6:.3g} million warp instructions"
+    spent = f"{run.warp_instructions / 1e6:.3g} million warp instructions"
     return EndlessLoopError(
         f"the kernel {demangle(program.name)} did not end within {spent} of one block: "
         "a loop that does not end, or that waits for another block",

@@ -36,7 +36,7 @@ def short_blocks(sampled: Sampled) -> float | None:
         return None
     by_place: dict[object, list[float]] = {}
     for unit, run in zip(sampled.units, sampled.runs, strict=True):
-        by_place.setdefault(sampled.sample.strata[unit], []).append(float(run.executions.sum()))
+        by_place.setdefault(sampled.sample.strata[unit], []).append(float(run.warp_instructions))
     short = [x for alike in by_place.values() for x in alike if x < SHORT * max(alike)]
     return max(short, default=None)
 
@@ -60,7 +60,7 @@ def work_by_running(start: Start, sampled: Sampled, longest: float) -> BlockWork
 def _instructions(sampled: Sampled) -> dict[int, float]:
     """Return the warp instructions of the blocks that were run."""
     return {
-        sampled.sample.units[unit][0]: float(run.executions.sum())
+        sampled.sample.units[unit][0]: float(run.warp_instructions)
         for unit, run in zip(sampled.units, sampled.runs, strict=True)
     }
 

@@ -195,6 +195,11 @@ class Run:
     """Instructions without semantics that were executed -> opcode."""
     hazards: tuple[Hazard, ...] = ()
     """Seen in the first block."""
+    warp_instructions: int = field(init=False)
+    """The sum of ``executions``, which who scales asks for again and again."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "warp_instructions", int(self.executions.sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

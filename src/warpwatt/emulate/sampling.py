@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -71,7 +72,8 @@ class Sample:
         strata = [self.strata[k] for k in run]
         reached = sum(map(self._work_of, dict.fromkeys(strata)))
         rest = sum(map(self._work_of, self.populations)) / reached if reached else 1.0
-        return [rest * self.populations[s] / strata.count(s) for s in strata]
+        run_of = Counter(strata)
+        return [rest * self.populations[s] / run_of[s] for s in strata]
 
     def _work_of(self, stratum: Stratum) -> float:
         return self.populations[stratum] * self.work.get(stratum, 1.0)

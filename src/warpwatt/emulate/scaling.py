@@ -71,10 +71,11 @@ def scale(runs: Sequence[Run], weights: Sequence[float], strata: Sequence[object
 
 def _summed(runs: Sequence[Run], instructions: int) -> NDArray[np.float64]:
     """Return the sums of accesses of some runs, a row per instruction, columns as in :data:`SUMMED`."""
-    found = np.zeros((instructions, len(SUMMED)))
-    for run in runs:
-        columns = np.stack([getattr(run.accesses, name) for name in SUMMED], axis=1)
-        np.add.at(found, run.accesses.instruction, columns)
+    index = np.concatenate([run.accesses.instruction for run in runs])
+    found = np.empty((instructions, len(SUMMED)))
+    for column, name in enumerate(SUMMED):
+        each = np.concatenate([getattr(run.accesses, name) for run in runs])
+        found[:, column] = np.bincount(index, each, instructions)
     return found
 
 
@@ -133,8 +134,8 @@ def relative_error(runs: Sequence[Run], weights: Sequence[float], strata: Sequen
     for stratum in dict.fromkeys(strata):
         of = [k for k, s in enumerate(strata) if s == stratum]
         population = sum(weights[k] for k in of)
-        values = [float(runs[k].executions.sum()) for k in of]
-        total += population * float(np.mean(values))
+        values = [float(runs[k].warp_instructions) for k in of]
+        total += population * (sum(values) / len(values))
         if len(of) < 2 or population <= len(of):
             continue
         left = 1 - len(of) / population

@@ -45,7 +45,7 @@ def extrapolate(emulation: Emulation, loop_counts: Mapping[int, float]) -> Execu
     seen = (part.executions > 0) & (counts > 0)
     where = "" if line is None else f" (in the loop at line {line.line})"
     message = (
-        f"one block takes more than the budget of {int(cut.executions.sum())} warp instructions{where}: "
+        f"one block takes more than the budget of {cut.warp_instructions} warp instructions{where}: "
         "counts are those of analysis, access patterns those of the part that was run"
     )
     assumption = Assumption(message, "budget of emulation", TRUNCATED_SPREAD, line)

@@ -126,7 +126,7 @@ def run_units(start: Start, taken: Sample, limits: Limits) -> Sampled:
             return Sampled(taken, tuple(units), tuple(runs), run)
         units.append(place)
         runs.append(run)
-        left -= int(run.executions.sum())
+        left -= run.warp_instructions
         if place == 0 and len(taken.units) > 1 and _whole_is_cheap(run, taken):
             break
         trace_left -= trace_bytes(run)
@@ -150,7 +150,7 @@ def run_further(start: Start, found: Sampled, limits: Limits) -> Sampled:
             break
         units.append(place)
         runs.append(run)
-        left -= int(run.executions.sum())
+        left -= run.warp_instructions
         trace_left -= trace_bytes(run)
         found = replace(found, units=tuple(units), runs=tuple(runs))
         if min(left, trace_left) <= 0 or found.error <= KNOWN_WELL:
@@ -165,5 +165,5 @@ def trace_bytes(run: Run) -> int:
 
 def _whole_is_cheap(first: Run, taken: Sample) -> bool:
     blocks = taken.grid.count
-    each = taken.first_share * float(first.executions.sum()) / max(1, len(first.blocks))
+    each = taken.first_share * first.warp_instructions / max(1, len(first.blocks))
     return blocks <= MOST_WHOLE and blocks * each <= MOST_WHOLE_COST

@@ -209,8 +209,8 @@ def _numbered(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
     fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)  # neighbours are mostly alike
     each = [row.tobytes() for row in rows[fresh]]
     place = {row: number for number, row in enumerate(sorted(set(each)))}
-    found = np.array([place[row] for row in each], np.int64)
-    return found[np.cumsum(fresh) - 1]
+    found: NDArray[np.int64] = np.array([place[row] for row in each], np.int64)[np.cumsum(fresh) - 1]
+    return found
 
 
 def _threads(launch: Launch, blocks: NDArray[np.int64], weights: NDArray[np.float64]) -> WarpSample:

@@ -19,8 +19,9 @@ ROW = st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2**34), st.
 def test_ends_are_those_of_plain_sets(rows):
     instruction, block, line, mask = np.array(rows, np.int64).reshape(-1, 4).T
     none = np.zeros(len(rows), np.int64)
+    small, kind = none.astype(np.int32), none.astype(np.uint8)
     stream = LineStream(
-        instruction.astype(np.int32), block.astype(np.int32), none, none, line, mask.astype(np.uint8), none
+        instruction.astype(np.int32), block.astype(np.int32), small, none, line, mask.astype(np.uint8), kind
     )
     touched = {}
     for index, number, where, sectors in rows:
@@ -37,7 +38,12 @@ def test_ends_are_those_of_plain_sets(rows):
 def test_addresses_that_differ_by_a_constant_are_fitted_once(monkeypatch):
     fits = []
     fit = movement._fitted
-    monkeypatch.setattr(movement, "_fitted", lambda *given: fits.append(given) or fit(*given))
+
+    def counted(*given):
+        fits.append(given)
+        return fit(*given)
+
+    monkeypatch.setattr(movement, "_fitted", counted)
     numbers = np.array([0, 1, 50, 51, 93, 94])
     blocks, everyone = SampledBlocks(Dim3(100), numbers, np.ones(6)), np.arange(6, dtype=np.int32)
     found = [steps_of(everyone, 4 * numbers + base, blocks) for base in (0, 1 << 30)]

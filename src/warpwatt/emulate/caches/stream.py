@@ -25,6 +25,8 @@ SECTOR = 32
 PIECE = 8
 """Sectors in a row that one channel of DRAM holds (accel-sim, SM86_RTX3070: ``dramid@8``, 256 bytes)."""
 SLOT_BITS = 40
+ADDRESS_BITS = 45
+"""Numbers of sectors have fewer."""
 LOCAL_SLOT = 0xF1
 _PAST_L1 = ("UBLK", "UTMA")
 """Copies by the tensor memory accelerator, which L1 does not keep."""
@@ -93,8 +95,8 @@ class FirstAsked:
         rows = np.isin(self.instruction, list(instructions))
         if not rows.any():
             return 0.0
-        order = np.lexsort((self.sector[rows], self.block[rows]))
-        block, sector = self.block[rows][order], self.sector[rows][order]
+        pairs = np.sort(self.block[rows].astype(np.int64) << ADDRESS_BITS | self.sector[rows])
+        block, sector = pairs >> ADDRESS_BITS, pairs & (1 << ADDRESS_BITS) - 1
         same = block[1:] == block[:-1]
         fresh, begins = np.ones(len(sector), bool), np.ones(len(sector), bool)
         fresh[1:] = ~same | (sector[1:] != sector[:-1])
@@ -110,8 +112,9 @@ def first_asked(stream: LineStream) -> FirstAsked:
     first = np.full(int(key.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, key, stream.time)
     rows = np.flatnonzero(stream.time == first[key])
-    row, bit = np.nonzero(stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1 > 0)
-    row = rows[row]
+    mask = stream.sectors[rows]
+    each = [rows[mask >> bit & 1 > 0] for bit in range(4)]
+    row, bit = np.concatenate(each), np.repeat(np.arange(4), [len(of) for of in each])
     return FirstAsked(stream.instruction[row], stream.block[row], stream.line[row] * 4 + bit)
 
 

@@ -86,9 +86,9 @@ def _looked_at(blocks: SampledBlocks, centre: int) -> NDArray[np.int64]:
 def _touches(stream: LineStream, growth: Growth) -> Touches:
     """Return ordinals of blocks and the sectors that they read of a footprint, each once, by sector."""
     rows = np.isin(stream.instruction, growth.instructions)
-    row, place = np.nonzero(stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1)
-    sector = stream.line[rows][row] * 4 + place
-    pairs = distinct(np.sort(sector * OF_BLOCK + stream.block[rows][row]))
+    pairs, mask = stream.line[rows] * (4 * OF_BLOCK) + stream.block[rows], stream.sectors[rows]
+    each = [pairs[mask >> bit & 1 > 0] + bit * OF_BLOCK for bit in range(4)]
+    pairs = distinct(np.sort(np.concatenate(each)))
     return pairs % OF_BLOCK, pairs // OF_BLOCK
 
 
