@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from warpwatt.core.program import Instruction, Level, Program
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline import chip
 from warpwatt.models.pipeline.chip import ChipLaunch, ChipSimulation
@@ -101,7 +102,8 @@ def test_blocks_that_were_traced_in_part_are_simulated_with_warps_alike(
     given_ = streams([0, 1, 2, 3, 4])
     uneven = replace(given_, warps_per_block=2, starts=np.array([0, 1, 5]))
     machine: Any = SimpleNamespace(sm_count=4)
+    code = Program("k", Level.SASS, "sm_75", tuple(Instruction(n, "FADD") for n in range(5)))
     for instructions in (50.0, 5.0):  # of a block: ten times those traced, or all
-        launched = ChipLaunch(no, no, uneven, machine, 8, 2, instructions=instructions)
+        launched = ChipLaunch(code, no, uneven, machine, 8, 2, instructions=instructions)
         chip.simulate_launch(launched)
     assert [np.diff(one.streams.starts).tolist() for one in seen] == [[4, 4], [1, 4]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,10 +10,15 @@ import numpy as np
 
 from tests.models.pipeline.tables import inputs, shared_load, table
 from warpwatt.core.execution import AccessPattern
-from warpwatt.core.program import Access, Instruction, Level, MemoryAccess, Program, Space
+from warpwatt.core.program import Access, Flow, Instruction, Level, MemoryAccess, Program, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.simulator import simulate
-from warpwatt.models.pipeline.streams import access_costs, memory_pipe_accesses, merging_stores
+from warpwatt.models.pipeline.streams import (
+    access_costs,
+    equally_far,
+    memory_pipe_accesses,
+    merging_stores,
+)
 from warpwatt.models.roofs import LINE_CYCLES
 
 
@@ -76,3 +82,23 @@ def test_a_request_to_l1_takes_its_tags_its_banks_or_its_bytes_whichever_is_long
     base, per_line = LINE_CYCLES
     costs = access_costs(streams, table(3), code, machine, known)[:, 0]
     assert costs.tolist() == [base + per_line * 32, 32.0, 4.0]
+
+
+def test_warps_that_barriers_keep_together_keep_their_own_work() -> None:
+    """Both load (0) and wait (1), only the first adds up (2); the trace ends where it is one barrier ahead.
+
+    What the first does alone must not count for the second: scalarProd's bytes were 13 % too few, because a
+    block has so many instructions, and more of them added up than there are.
+    """
+    code = Program("k", Level.SASS, "sm_75", (
+        Instruction(0, "LDG.E"), Instruction(1, "BAR.SYNC", flow=Flow.BARRIER), Instruction(2, "FADD"),
+    ))  # fmt: skip
+    load, wait, add = (0, 1, 0), (1, 2, 1), (2, 3, 1)
+    longer, shorter = [load, wait, add] * 9, [load, wait] * 8
+    starts = np.array([0, len(longer), len(longer) + len(shorter)])
+    streams = WarpStreams(2, (0,), starts, np.array(longer + shorter), np.zeros(0, int), *_ones(0))
+    far = equally_far(streams, code)
+    assert far.starts.tolist() == [0, 3 * 8 - 1, 3 * 8 - 1 + 2 * 8]
+    assert [int((far.steps[:, 0] == i).sum()) for i in range(3)] == [16, 16, 7]
+    alone = replace(streams, starts=np.array([0, len(longer) + len(shorter) - 1, len(longer) + len(shorter)]))
+    assert len(equally_far(alone, code).steps) == 2 * (len(longer) + len(shorter) - 1)

@@ -23,7 +23,7 @@ from warpwatt.models.pipeline.codes import SCOREBOARD_REASONS
 from warpwatt.models.pipeline.machine import settings
 from warpwatt.models.pipeline.shorten import runs
 from warpwatt.models.pipeline.simulator import Counters, Inputs, Simulation, simulate, simulate_with_beginning
-from warpwatt.models.pipeline.streams import access_costs, equalise_warps
+from warpwatt.models.pipeline.streams import access_costs, equally_far
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +126,7 @@ def simulate_launch(launched: ChipLaunch) -> ChipSimulation:
     on_sm = math.ceil(launched.blocks / launched.machine.sm_count)
     resident = min(launched.resident, on_sm)
     if launched.scale > IN_PART and launched.streams.objects is None:
-        launched = replace(launched, streams=equalise_warps(launched.streams))
+        launched = replace(launched, streams=equally_far(launched.streams, launched.program))
     affordable = BUDGET / 2 / launched.streams.instructions_per_block
     cut_short = affordable < min(on_sm, 2 * resident) and _repeats(launched)
     if cut_short or launched.scale > 1.0 / SMALLER:

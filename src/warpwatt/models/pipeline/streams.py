@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwatt.core.execution import AccessPattern
-from warpwatt.core.program import Access, Program, Space
+from warpwatt.core.program import Access, Flow, Program, Space
 from warpwatt.core.streams import WarpStreams
 from warpwatt.models.pipeline.codes import OBJECTS, ObjectUse, Operation, Reason, Traffic
 from warpwatt.models.pipeline.memory_pipe import BULK_COPIES, CONSTANTS
@@ -26,15 +27,39 @@ WORD, SECTOR = 4, 32
 """Bytes that L2 writes as they come where its slots are sectors, and of a sector."""
 FULL = 0.75
 """Share of their sectors' bytes from which on stores are taken to write whole sectors."""
+IN_STEP = 0.75
+"""Share of the traced work that warps have in common up to a barrier from which on that stands for a block."""
 
 _MEMORY_PIPE = (Operation.MEMORY, Operation.PHASE_WAIT, Operation.TENSOR_MEMORY_COMMIT)
 
 
-def equalise_warps(streams: WarpStreams) -> WarpStreams:
-    """Return one block whose warps all do what the one did that was traced longest.
+def equally_far(streams: WarpStreams, program: Program) -> WarpStreams:
+    """Return blocks that were traced in part, with all warps of each equally far.
 
-    For streams that end early: warps take turns in the emulator, so some have hardly begun.
+    Warps take turns in the emulator, so some have hardly begun when a trace ends early. Where barriers keep
+    them together, each keeps what itself does up to the last barrier that all have reached: work that only
+    some of them do stays theirs. Else all do what the one did that was traced longest.
     """
+    barriers = np.array([i.flow is Flow.BARRIER for i in program.instructions], np.int64)
+    before = np.concatenate(([0], np.cumsum(barriers)))
+    within = np.maximum(0, before[streams.steps[:, 1]] - before[streams.steps[:, 0]])
+    passed = np.concatenate(([0], np.cumsum(within)))
+    spans = list(pairwise(streams.starts.tolist()))
+    kept = np.zeros(len(streams.steps), bool)
+    for first in range(0, len(spans), streams.warps_per_block):
+        warps = spans[first : first + streams.warps_per_block]
+        common = min(passed[stop] - passed[start] for start, stop in warps)
+        for start, stop in warps:
+            kept[start:stop] = passed[start:stop] - passed[start] < common
+    work = streams.steps[:, 1] - streams.steps[:, 0]
+    if work[kept].sum() < IN_STEP * work.sum():
+        return equalise_warps(streams)
+    starts = np.concatenate(([0], np.cumsum(kept)))[streams.starts]
+    return replace(streams, starts=starts, steps=streams.steps[kept])
+
+
+def equalise_warps(streams: WarpStreams) -> WarpStreams:
+    """Return one block whose warps all do what the one did that was traced longest."""
     done = np.concatenate(([0], np.cumsum(streams.steps[:, 1] - streams.steps[:, 0])))
     longest = int(np.argmax(np.diff(done[streams.starts])))
     steps = streams.steps[streams.starts[longest] : streams.starts[longest + 1]]
