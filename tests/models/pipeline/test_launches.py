@@ -21,6 +21,7 @@ from warpwatt.models.pipeline import chip
 from warpwatt.models.pipeline.chip import ChipLaunch, simulate_launch
 from warpwatt.models.pipeline.codes import Operation, Pipe, SmPipe
 from warpwatt.models.pipeline.machine import Machine, machine
+from warpwatt.models.pipeline.model import chip_launch
 from warpwatt.models.pipeline.reasons import bottleneck, utilisation, warp_states
 from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.roofs import dram_bandwidth, dram_bytes
@@ -275,3 +276,37 @@ def test_two_blocks_that_load_and_then_compute_keep_dram_busy_in_turn() -> None:
     least = dram_bytes(found.case) / dram_bandwidth(found.case)[0]
     assert found.case.workload.occupancy.blocks_per_sm == 2
     assert least <= found.time.value < 1.06 * least
+
+
+ONE_ROW = """extern "C" __global__ void row(const float *a, float *c) {
+    extern __shared__ float room[];
+    const long at = blockIdx.x * 256L + threadIdx.x;
+    room[threadIdx.x] = a[at];
+    __syncthreads();
+    c[at] = room[255 - threadIdx.x];
+}
+"""
+
+
+@pytest.mark.toolchain
+def test_what_nothing_hides_of_one_row_blocks_shows() -> None:
+    """Alone on its SM a block of one row takes the way to DRAM and back, and its start; of seven one hides it."""
+    rounds = 40
+
+    def cycles(shared: int) -> float:
+        found = warpwatt.predict(
+            ONE_ROW,
+            gpu="h200",
+            grid=132 * rounds,
+            block=256,
+            shared=shared,
+            args={"a": f"f32[{132 * rounds * 256}]", "c": f"f32[{132 * rounds * 256}]"},
+        )
+        return simulate_launch(chip_launch(found.case)).cycles
+
+    gpu = find("h200")
+    board = machine(gpu, default_clocks(gpu), gpu.memory_bandwidth, gpu.memory_bandwidth)
+    alone, together = cycles(200_000), cycles(30_000)
+    apart = board.values["block_cycles"] + board.dram_latency
+    assert rounds * apart < alone < 1.3 * rounds * apart
+    assert together < 0.3 * alone

@@ -33,6 +33,17 @@ def test_the_busier_the_memory_the_narrower_the_interval() -> None:
     assert widths == sorted(widths, reverse=True)
 
 
+def test_far_from_the_default_clock_a_time_that_dram_binds_is_less_sure() -> None:
+    """And all clocks below it err alike: the ratio of two of them spreads by their distance only."""
+    known, slow, slower = (
+        model_spreads({"dram": 1.0}, "k", clock)["clock:dram"] for clock in (1.0, 0.7, 0.49)
+    )
+    assert known == 0.0
+    assert slow > 0.0
+    assert slower == pytest.approx(2 * slow)
+    assert model_spreads({"fp32": 1.0, "dram": 0.0}, "k", 0.5)["clock:dram"] == 0.0
+
+
 def test_unlike_kernels_do_not_err_alike_and_like_ones_do() -> None:
     """A ratio of two kernels is as uncertain as one of them; of two configurations of one it is not."""
     one, same, unlike = (

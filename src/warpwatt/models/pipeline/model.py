@@ -255,7 +255,7 @@ def _draws(case: Case, seconds: float, busy: dict[str, float], asleep: float) ->
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
         f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
         clock_parameter(case.gpu): -case.clocks.spread * on_sm,
-        **model_spreads(busy, case.kernel.name),
+        **model_spreads(busy, case.kernel.name, case.clocks.sm / default_clocks(case.gpu).sm),
         "nanosleep": SLEEP_SPREAD * asleep,
     }
     for assumption in case.workload.assumptions:

@@ -6,12 +6,13 @@ program on the development data of ``docs/validation/time_development.md`` (neve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 LATENCY = 0.15
 """Where no unit is busy all the time: latencies, and what hides them, decide."""
 UNITS = {
-    "dram": 0.06,
+    "dram": 0.08,
     "fp64": 0.09,
     "sfu": 0.08,
     "fp32": 0.10,
@@ -25,21 +26,28 @@ UNITS = {
     "l2": 0.35,
 }
 """By the unit that is busy all the time. Programs of the sample that it binds are this far off, a few with
-traffic that is not what they move left aside."""
+traffic that is not what they move left aside. Of DRAM two boards of one name are: two V100 PCIe at the same
+clocks differ by 0.10 on seven streaming programs (NV-DVFS-Benchmark, branches master and wsl)."""
 STEEPNESS = 4
 """Power of a unit's busy share that counts as its part: at 0.84 half of the time is its own."""
+CLOCK = 0.3
+"""Of a time that DRAM binds, by the logarithm of the SM clock over the default one: what lies between SMs and
+DRAM slows down with the clock by more than we say, on V100 at half its clock by a seventh more, on RTX 8000 at
+0.4 of it by a tenth (NV-DVFS-Benchmark, branch master)."""
 OWN = 0.5
 """Part of the variance that is each kernel's own, and does not cancel between unlike ones."""
 
 
-def model_spreads(busy: Mapping[str, float], kernel: str) -> dict[str, float]:
+def model_spreads(busy: Mapping[str, float], kernel: str, clock: float = 1.0) -> dict[str, float]:
     """Return parameter to spread of a kernel whose units are ``busy`` for these shares of the time.
+
+    ``clock``: the SM clock over the board's default one; below it all clocks err to the same side.
 
     >>> streaming = model_spreads({"dram": 1.0, "lsu": 0.2}, "copy")
     >>> round(sum(spread**2 for spread in streaming.values()) ** 0.5, 2)
-    0.06
-    >>> streaming.keys() & model_spreads({"dram": 1.0}, "reduce").keys()
-    {'model:pipeline'}
+    0.08
+    >>> sorted(streaming.keys() & model_spreads({"dram": 1.0}, "reduce").keys())
+    ['clock:dram', 'model:pipeline']
     """
     unit = max(busy, key=lambda name: busy[name], default="")
     part = min(1.0, busy.get(unit, 0.0)) ** STEEPNESS
@@ -47,4 +55,5 @@ def model_spreads(busy: Mapping[str, float], kernel: str) -> dict[str, float]:
     return {
         "model:pipeline": spread * (1.0 - OWN) ** 0.5,
         f"model:pipeline:{kernel}": spread * OWN**0.5,
+        "clock:dram": -CLOCK * math.log(clock) * busy.get("dram", 0.0) ** 2,
     }
