@@ -290,7 +290,7 @@ ONE_ROW = """extern "C" __global__ void row(const float *a, float *c) {
 
 @pytest.mark.toolchain
 def test_what_nothing_hides_of_one_row_blocks_shows() -> None:
-    """Alone on its SM a block of one row takes the way to DRAM and back, and its start; of seven one hides it."""
+    """Alone on its SM a block of one row takes its start, and the way to DRAM and back; seven hide it."""
     rounds = 40
 
     def cycles(shared: int) -> float:

@@ -31,9 +31,9 @@ clocks differ by 0.10 on seven streaming programs (NV-DVFS-Benchmark, branches m
 STEEPNESS = 4
 """Power of a unit's busy share that counts as its part: at 0.84 half of the time is its own."""
 CLOCK = 0.3
-"""Of a time that DRAM binds, by the logarithm of the SM clock over the default one: what lies between SMs and
-DRAM slows down with the clock by more than we say, on V100 at half its clock by a seventh more, on RTX 8000 at
-0.4 of it by a tenth (NV-DVFS-Benchmark, branch master)."""
+"""Of a time that DRAM binds, by the logarithm of the SM clock over the default one: what lies between SMs
+and DRAM slows down with the clock by more than we say, on V100 at half its clock by a seventh, on RTX 8000
+at 0.4 of it by a tenth (NV-DVFS-Benchmark, branch master)."""
 OWN = 0.5
 """Part of the variance that is each kernel's own, and does not cancel between unlike ones."""
 

@@ -28,7 +28,7 @@ WORD, SECTOR = 4, 32
 FULL = 0.75
 """Share of their sectors' bytes from which on stores are taken to write whole sectors."""
 IN_STEP = 0.75
-"""Share of the traced work that warps have in common up to a barrier from which on that stands for a block."""
+"""Share of the traced work, up to the last barrier that all warps have reached, that stands for all of it."""
 
 _MEMORY_PIPE = (Operation.MEMORY, Operation.PHASE_WAIT, Operation.TENSOR_MEMORY_COMMIT)
 
