@@ -12,7 +12,7 @@ from collections.abc import Mapping
 LATENCY = 0.15
 """Where no unit is busy all the time: latencies, and what hides them, decide."""
 UNITS = {
-    "dram": 0.08,
+    "dram": 0.06,
     "fp64": 0.09,
     "sfu": 0.08,
     "fp32": 0.10,
@@ -26,8 +26,7 @@ UNITS = {
     "l2": 0.35,
 }
 """By the unit that is busy all the time. Programs of the sample that it binds are this far off, a few with
-traffic that is not what they move left aside. Of DRAM two boards of one name are: two V100 PCIe at the same
-clocks differ by 0.10 on seven streaming programs (NV-DVFS-Benchmark, branches master and wsl)."""
+traffic that is not what they move left aside."""
 STEEPNESS = 4
 """Power of a unit's busy share that counts as its part: at 0.84 half of the time is its own."""
 CLOCK = 0.3
@@ -45,7 +44,7 @@ def model_spreads(busy: Mapping[str, float], kernel: str, clock: float = 1.0) ->
 
     >>> streaming = model_spreads({"dram": 1.0, "lsu": 0.2}, "copy")
     >>> round(sum(spread**2 for spread in streaming.values()) ** 0.5, 2)
-    0.08
+    0.06
     >>> sorted(streaming.keys() & model_spreads({"dram": 1.0}, "reduce").keys())
     ['clock:dram', 'model:pipeline']
     """
