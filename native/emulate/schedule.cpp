@@ -130,8 +130,8 @@ std::int64_t run_blocks(Machine* machine) {
     return static_cast<std::int64_t>(outcome);
 }
 
-void run_each_block(Machine* machine, std::int64_t instructions, std::int64_t trace_bytes,
-                    std::int64_t total, std::int64_t* stops, std::int64_t* spent) {
+void run_each_block(Machine* machine, std::int64_t instructions, std::int64_t trace_bytes, std::int64_t total,
+                    std::int64_t* stops, std::int64_t* spent) {
     const Trace whole = machine->trace;
     std::int64_t dropped = 0;
     for (std::int64_t block = 0; block < machine->launch.block_count && total > 0; ++block) {

@@ -18,8 +18,9 @@ enum class Stop : std::int64_t { kDone, kInstructions, kDeadlock, kFault };
 WARPWATT_API std::int64_t run_blocks(warpwatt::emulate::Machine* machine);
 
 // Runs each block of a launch as if it were the only one, up to so many instructions; its trace has so many
-// bytes. Memory stays as the blocks before left it. `stops` gets why each ended, `spent` how many instructions
-// it took. Nothing further runs once all together have taken `total`, or a function in Python has failed.
+// bytes. Memory stays as the blocks before left it. `stops` gets why each ended, `spent` how many
+// instructions it took. Nothing further runs once all together have taken `total`, or a function in Python
+// has failed.
 WARPWATT_API void run_each_block(warpwatt::emulate::Machine* machine, std::int64_t instructions,
                                  std::int64_t trace_bytes, std::int64_t total, std::int64_t* stops,
                                  std::int64_t* spent);

@@ -29,7 +29,8 @@ void later_lines_move_the_ends_of_their_instruction_and_block_only() {
     extremes.add(1, 0, 12, 0b1001);
     CHECK(found.lowest[2] == 31);
     CHECK(found.highest[2] == 51);
-    for (const int other : {0, 1, 3}) CHECK(found.lowest[other] == kAboveAll && found.highest[other] == kBelowAll);
+    for (const int other : {0, 1, 3})
+        CHECK(found.lowest[other] == kAboveAll && found.highest[other] == kBelowAll);
 }
 
 void a_line_without_sectors_is_not_touched() {
