@@ -216,7 +216,8 @@ def run_sample(
         found, start, memory = run(sample_by_work(grid, work, anywhere=True))
     else:
         found = run_further(start, found, limits)
-    return Emulation(bound, routine, memory.buffers, found.localised(memory), Beginnings(fresh), counted)
+    found = found.localised(memory)  # from then on the memory knows which buffers were touched
+    return Emulation(bound, routine, memory.buffers, found, Beginnings(fresh), counted)
 
 
 def _stands_alone(launch: Launch) -> bool:
