@@ -2,8 +2,11 @@
 
 import struct
 
+import pytest
+
+from warpwatt.core.execution import Execution
 from warpwatt.core.launch import Dim3, Launch
-from warpwatt.core.program import Kernel, Level, Resources
+from warpwatt.core.program import Kernel, Level, Program, Resources
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.arena import ARENA
 from warpwatt.isa.ptx import lower, parse
@@ -34,15 +37,27 @@ def test_allocations_of_one_parameters_name_are_told_apart():
     assert [block.bytes for block in allocations.by_name("x (2)")] == [2048]
 
 
-def test_what_blocks_that_were_looked_at_have_written_is_forgotten():
-    """A block that takes its flag back is run first to see what it costs, then with all others."""
-    arena, allocations, blocks = Arena(1 << 30), Allocations(), 40
-    allocations.add(Block(ARENA, 4 * blocks, Memory.DEVICE))
+def analysed(blocks: int, program: Program) -> Execution:
+    """Return what a launch does whose blocks each take back a flag of theirs."""
+    arena, allocations = Arena(1 << 30), Allocations()
+    allocations.add(Block(ARENA, 4 * blocks, Memory.DEVICE, "flags"))
     arena.bytes_at(ARENA, 4 * blocks).view("<u4")[:] = 1
-    program = lower(parse(FLAGS), "k")
     kernel = Kernel("k", "k", "sm_90", Resources(registers=8), ptx=program)
     load = loader(program, struct.pack("<Q", ARENA), arena, allocations)
     found = analyse_launch(kernel, Launch(Dim3(blocks), Dim3(32)), (Level.PTX,), load=load)
-    store = next(i.index for i in program.instructions if i.opcode.startswith("st"))
-    assert found.counts[store] == blocks
     arena.close()
+    return found
+
+
+def test_what_blocks_that_were_looked_at_have_written_is_forgotten():
+    """A block that takes its flag back is run first to see what it costs, then with all others."""
+    program = lower(parse(FLAGS), "k")
+    store = next(i.index for i in program.instructions if i.opcode.startswith("st"))
+    assert analysed(40, program).counts[store] == 40
+
+
+@pytest.mark.parametrize("blocks", [40, 40_000], ids=["whole grid", "sample"])
+def test_accesses_tell_which_allocation_they_reach(blocks):
+    found = analysed(blocks, lower(parse(FLAGS), "k"))
+    assert found.reuse is not None
+    assert {(growth.buffer, growth.limit) for growth in found.reuse.growths} == {("flags", 4.0 * blocks)}
