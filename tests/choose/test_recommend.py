@@ -109,12 +109,12 @@ def test_where_voltages_were_not_read_only_clocks_that_surely_pay_are_advised(cl
 
 @pytest.mark.toolchain
 def test_what_both_share_cancels(clocks):
-    """The saving is far surer than the energies: both have the same model errors."""
+    """The saving is surer than the energies: both have the same model errors, but for what the clock adds."""
     sweep, rows = clocks
     (found,) = recommend(sweep, rows, "energy", 0.2)
     alone = found.baseline.energy
     width = (alone.high - alone.low) / alone.value
-    assert found.energy_saving.high - found.energy_saving.low < 0.6 * width
+    assert found.energy_saving.high - found.energy_saving.low < 0.7 * width
 
 
 @pytest.mark.toolchain
