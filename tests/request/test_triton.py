@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
 import warpwatt
-from warpwatt.core.errors import ArgumentError, CompileError, UndecidedError, UnsupportedGpuError, UsageError
+from warpwatt.core.errors import ArgumentError, CompileError, UnsupportedGpuError, UsageError
 from warpwatt.request.triton import compiled, is_function, specialised, unwrapped
 
 kernels = pytest.importorskip("tests.integrations.triton_kernels", reason="Triton is not installed")
@@ -87,26 +85,14 @@ def test_row_kernels_stream(name):
     assert p.case.launch.block.count == 256
 
 
-@pytest.mark.parametrize(("gpu", "peak"), [("a100", 312e12), ("h200", 989e12)], ids=["a100", "h200"])
+@pytest.mark.parametrize(("gpu", "peak"), [("a100", 312e12), ("h200", 989e12), ("b200", 2250e12)])
 def test_matrix_multiplication_by_the_tensor_cores(gpu, peak):
-    """By mma and by wgmma; peaks of the data sheets: dense FP16 with FP32 accumulation."""
+    """By mma, wgmma and tcgen05; peaks of the data sheets: dense FP16 with FP32 accumulation."""
     p = warpwatt.predict(kernels.matmul, gpu=gpu, grid=(16, 16), args=TILED)
     assert p.case.workload.execution.flops == pytest.approx(2 * 1024**3, rel=0.05)
     assert p.time.value > 2 * 1024**3 / peak
-    assert p.time.value < 10 * 2 * 1024**3 / peak
+    assert p.time.value < 15 * 2 * 1024**3 / peak
     assert not p.warnings
-
-
-def test_what_cannot_be_traced_says_so():
-    """On sm_100 Triton uses tcgen05: no machine code is traced, the time is the roofline's."""
-    predict = partial(warpwatt.predict, kernels.matmul, gpu="b200", grid=(16, 16), args=TILED)
-    with pytest.raises(UndecidedError, match="tcgen05") as caught:
-        predict()
-    waits = re.search(r"fix: --loop (\d+)=COUNT", " ".join(caught.value.__notes__))
-    assert waits is not None
-    p = predict(loops={int(waits[1]): 1})
-    assert any("roofline" in warning for warning in p.warnings)
-    assert p.case.workload.execution.program.level == "ptx"
 
 
 def test_heuristics_are_followed():
