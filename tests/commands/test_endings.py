@@ -8,6 +8,12 @@ import os
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def _answers_are_not_kept(monkeypatch):
+    """Else what a test before asked is said again, and nothing fails."""
+    monkeypatch.setenv("WARPWATT_KEEP_ANSWERS", "0")
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
 def test_a_full_disk_is_one_line(run, monkeypatch, number):
     def write(*_):
