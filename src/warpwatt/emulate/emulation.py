@@ -190,34 +190,48 @@ def run_sample(
         if found.cut is None:
             return Emulation(bound, routine, memory.buffers, found, Beginnings(fresh))
 
+    if drawn is not None and work is not None:
+        work = last_apart(work)
+    taken = sample_by_work(grid, work) if alone else sample(grid, bound.launch.cluster)
+
     def run(taken: Sample) -> tuple[Sampled, Start, DeviceMemory]:
         start, memory = fresh()
         if drawn is not None:
             start = drawn.numbered(start, memory)
         return run_units(start, taken, limits), start, memory
 
-    if drawn is not None and work is not None:
-        work = last_apart(work)
-    taken = sample_by_work(grid, work) if alone else sample(grid, bound.launch.cluster)
     found, start, memory = run(taken)
     counted = None
     if found.cheap:
         found, start, memory = run(whole(grid))
     elif alone and drawn is None and engine is None and blocks_may_differ(found, bound, routine, control):
         counted = count_blocks(fresh, found)
-    longest = short_blocks(found) if alone else None
-    if counted is not None:
-        better = sample_by_work(grid, counted.work, anywhere=True)
-        if better.order is not None or taken.order is not None:
-            found, start, memory = run(better)
-        counted = counted.localised(memory)
-    elif longest is not None:
-        work = work_by_running(fresh()[0], found, longest)
-        found, start, memory = run(sample_by_work(grid, work, anywhere=True))
-    else:
+    again = _better_sample(taken, found, counted, fresh) if alone else None
+    if again is not None:
+        found, start, memory = run(again)
+    elif counted is None:
         found = run_further(start, found, limits)
     found = found.localised(memory)  # from then on the memory knows which buffers were touched
+    if counted is not None:
+        counted = counted.localised(memory)
     return Emulation(bound, routine, memory.buffers, found, Beginnings(fresh), counted)
+
+
+def _better_sample(
+    taken: Sample,
+    found: Sampled,
+    counted: Counted | None,
+    fresh: Callable[[], tuple[Start, DeviceMemory]],
+) -> Sample | None:
+    """Return a sample by what blocks were seen to do; None where the one that was taken is as good."""
+    grid = taken.grid
+    if counted is not None:
+        better = sample_by_work(grid, counted.work, anywhere=True)
+        return better if better.order is not None or taken.order is not None else None
+    longest = short_blocks(found)
+    if longest is None:
+        return None
+    return sample_by_work(grid, work_by_running(fresh()[0], found, longest), anywhere=True)
 
 
 def _stands_alone(launch: Launch) -> bool:
