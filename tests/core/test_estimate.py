@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpwatt.core.estimate import Estimate, Source, factor_draws, quantile, standard_draws
+from warpwatt.core.estimate import Estimate, OneSided, Source, factor_draws, quantile, standard_draws
 
 positive = st.floats(1e-9, 1e9)
 
@@ -53,7 +53,7 @@ def test_combination_takes_the_weakest_source():
 
 def test_what_a_time_leaves_out_makes_it_no_shorter():
     """Waits for other blocks: the low end is that of the rest, the high end as if they could be negative."""
-    rest, waits = {"model": 0.1}, {"waits for other blocks": 2.0}
+    rest, waits = {"model": 0.1}, {OneSided("waits for other blocks"): 2.0}
     alone, both, signed = (
         Estimate.spread(1.0, spreads, "s", Source.MODELLED)
         for spreads in (rest, rest | waits, rest | {"contents": 2.0})

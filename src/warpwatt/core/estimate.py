@@ -18,8 +18,6 @@ DRAWS = 200
 """Draws per parameter. Stratified, so that quantiles of one parameter are exact to 1/DRAWS."""
 SEED = 0
 """Seed of all parameter draws; recorded in every result."""
-LEFT_OUT = ("waits ", "the device's ", "compare-and-swap")
-"""Beginnings of parameters of what times leave out, such as waits for others: it takes nothing or more."""
 
 
 class Source(StrEnum):
@@ -40,15 +38,27 @@ def weakest(*sources: Source) -> Source:
     return max(sources, key=order.index, default=Source.MEASURED)
 
 
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """Name of a parameter that only ever adds, as waits that a time leaves out: its draws below 0 are 0."""
+
+    name: str
+
+
+Spreads = Mapping[str, float] | Mapping[str | OneSided, float]
+"""Standard deviations of logarithms by parameter (see :func:`factor_draws`)."""
+
+
 @lru_cache(maxsize=256)
-def standard_draws(parameter: str) -> tuple[float, ...]:
+def standard_draws(parameter: str | OneSided) -> tuple[float, ...]:
     """Return ``DRAWS`` standard normal draws of one named parameter, the same on every call and machine.
 
-    What times leave out (:data:`LEFT_OUT`) makes none of them shorter: its draws below 0 are 0.
+    >>> min(standard_draws(OneSided("waits"))), min(standard_draws("waits")) < 0
+    (0.0, True)
     """
-    least = 0.0 if parameter.startswith(LEFT_OUT) else -math.inf
+    name, least = (parameter.name, 0.0) if isinstance(parameter, OneSided) else (parameter, -math.inf)
     values = [max(least, z) for z in _normal_quantiles()]
-    random.Random(f"{SEED}:{parameter}").shuffle(values)  # noqa: S311 - statistics, not secrets
+    random.Random(f"{SEED}:{name}").shuffle(values)  # noqa: S311 - statistics, not secrets
     return tuple(values)
 
 
@@ -75,20 +85,20 @@ def _normal_quantile(q: float) -> float:
         z += step
 
 
-def factor_draws(spreads: Mapping[str, float]) -> tuple[float, ...]:
+def factor_draws(spreads: Spreads) -> tuple[float, ...]:
     """Return draws of a product of log-normal factors around 1.
 
     Parameters
     ----------
     spreads
-        Parameter name to the standard deviation of the logarithm; 0.1 is about 10 %. A negative spread
-        means that the quantity falls where the parameter rises.
+        Parameter to the standard deviation of the logarithm; 0.1 is about 10 %. A negative spread means
+        that the quantity falls where the parameter rises.
     """
     return _factors(tuple(spreads.items()))
 
 
 @lru_cache(maxsize=512)
-def _factors(spreads: tuple[tuple[str, float], ...]) -> tuple[float, ...]:
+def _factors(spreads: tuple[tuple[str | OneSided, float], ...]) -> tuple[float, ...]:
     logs = [0.0] * DRAWS
     for name, sigma in spreads:
         logs = [total + sigma * z for total, z in zip(logs, standard_draws(name), strict=True)]
@@ -149,7 +159,7 @@ class Estimate:
     def spread(
         cls,
         value: float,
-        spreads: Mapping[str, float],
+        spreads: Spreads,
         unit: str,
         source: Source = Source.MODELLED,
         warnings: tuple[str, ...] = (),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from warpwatt.core.blocks import BlockClasses
+from warpwatt.core.estimate import OneSided
 from warpwatt.core.launch import Launch
 from warpwatt.core.program import Program, SourceLine
 from warpwatt.core.reuse import Reuse
@@ -18,7 +19,8 @@ class Assumption:
     """Something assumed because neither the program nor the user specifies it.
 
     ``parameter`` names the shared draws, ``spread`` the standard deviation of the logarithm of the time it
-    may cost; ``fix`` is the flag that removes the assumption.
+    may cost; ``fix`` is the flag that removes the assumption. ``one_sided``: it cannot
+    make the time shorter, as what it leaves out (waits for others) takes nothing or more.
     """
 
     message: str
@@ -26,6 +28,22 @@ class Assumption:
     spread: float
     line: SourceLine | None = None
     fix: str = ""
+    one_sided: bool = False
+
+
+def with_assumed(
+    spreads: Mapping[str, float], assumptions: Iterable[Assumption]
+) -> dict[str | OneSided, float]:
+    """Return spreads and what assumptions may cost beside them, the largest of each parameter.
+
+    >>> with_assumed({"model": 0.1}, [Assumption("a lock is free", "waits", 3.0, one_sided=True)])
+    {'model': 0.1, OneSided(name='waits'): 3.0}
+    """
+    found: dict[str | OneSided, float] = dict(spreads.items())
+    for one in assumptions:
+        parameter = OneSided(one.parameter) if one.one_sided else one.parameter
+        found[parameter] = max(found.get(parameter, 0.0), one.spread)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def wait_assumptions(execution: Execution) -> Iterator[Assumption]:
         message = f"waits for other blocks are not timed: {place(line, poll.index)} {does}"
         most = math.log(max(1, execution.launch.grid.count)) / WITHIN_80
         spread = min(LONGEST_WAIT, most) if poll.locks else POLL_SPREAD
-        yield Assumption(message, "waits for other blocks", spread, line and line.outermost)
+        yield Assumption(message, "waits for other blocks", spread, line and line.outermost, one_sided=True)
 
 
 def retry_assumptions(execution: Execution) -> Iterator[Assumption]:
@@ -163,7 +163,7 @@ def retry_assumptions(execution: Execution) -> Iterator[Assumption]:
         line = execution.program.instructions[swap].line
         message = f"a compare-and-swap ({place(line, swap)}) is tried {trips[header]:.3g} times, as the"
         message += " threads of one warp make it; others may make it more"
-        yield Assumption(message, "compare-and-swap", RETRY_SPREAD, line and line.outermost)
+        yield Assumption(message, "compare-and-swap", RETRY_SPREAD, line and line.outermost, one_sided=True)
 
 
 def system_assumptions(execution: Execution) -> Iterator[Assumption]:
@@ -176,7 +176,7 @@ def system_assumptions(execution: Execution) -> Iterator[Assumption]:
         if name in called:
             line = called[name].line
             message = f"{what} ({place(line, called[name].index)}) take no time of their own: {why}"
-            yield Assumption(message, parameter, spread, line and line.outermost)
+            yield Assumption(message, parameter, spread, line and line.outermost, one_sided=True)
 
 
 def _waits_within_blocks(execution: Execution) -> Iterator[Assumption]:
@@ -193,7 +193,7 @@ def _waits_within_blocks(execution: Execution) -> Iterator[Assumption]:
     line = instructions[first].line
     message = f"waits for other threads of a block are not timed: {place(line, first)} looks for them"
     spread = max(POLL_SPREAD, -math.log1p(-min(0.99, looking)) / WITHIN_80)
-    yield Assumption(message, "waits within blocks", spread, line and line.outermost)
+    yield Assumption(message, "waits within blocks", spread, line and line.outermost, one_sided=True)
 
 
 def texture_assumptions(execution: Execution) -> Iterator[Assumption]:

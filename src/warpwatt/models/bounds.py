@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from warpwatt.core.case import Case, FittedModel, TimeModel, Timing
 from warpwatt.core.estimate import Estimate, factor_draws
-from warpwatt.core.execution import Execution
+from warpwatt.core.execution import Execution, with_assumed
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Instruction, Level, Unit
 from warpwatt.core.units import si
@@ -139,7 +139,7 @@ def within_bounds(timing: Timing, case: Case) -> Timing:
     name = max(needs, key=needs.__getitem__)
     time, least = timing.time, needs[name]
     on_chip = max((seconds for key, seconds in needs.items() if key != DRAM), default=0.0)
-    assumed = {a.parameter: a.spread for a in case.workload.assumptions if a.spread}
+    assumed = with_assumed({}, (a for a in case.workload.assumptions if a.spread))
     clock = {clock_parameter(case.gpu): -case.clocks.spread} if case.clocks.spread else {}
     floors = [
         max(needs.get(DRAM, 0.0) * amount, on_chip * amount * slower)

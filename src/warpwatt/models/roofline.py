@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.estimate import DRAWS, Estimate, Source, factor_draws
+from warpwatt.core.execution import with_assumed
 from warpwatt.core.gpu import clock_parameter
 from warpwatt.core.program import Level
 from warpwatt.models.roofs import roofs
@@ -62,9 +63,7 @@ def _draws(case: Case, found: list[Roof]) -> list[float]:
         rates = {f"rate:{roof.key}:{gpu.name}": roof.spread, clock_parameter(gpu): on_clock}
         per_roof.append([roof.seconds * factor for factor in factor_draws(rates)])
     columns = zip(*per_roof, strict=True) if per_roof else [()] * DRAWS
-    spreads = {"model:roofline": MODEL_SPREAD}
-    for assumption in case.workload.assumptions:
-        spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
+    spreads = with_assumed({"model:roofline": MODEL_SPREAD}, case.workload.assumptions)
     return [
         (STARTUP_SECONDS + max(column, default=0.0)) * factor
         for column, factor in zip(columns, factor_draws(spreads), strict=True)

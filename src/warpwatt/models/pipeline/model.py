@@ -10,7 +10,7 @@ import numpy as np
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import UnsupportedGpuError
 from warpwatt.core.estimate import Estimate, Source, factor_draws
-from warpwatt.core.execution import LevelHits
+from warpwatt.core.execution import LevelHits, with_assumed
 from warpwatt.core.gpu import Clocks, clock_parameter
 from warpwatt.core.program import Access, Level, Space
 from warpwatt.core.streams import WarpStreams
@@ -258,7 +258,7 @@ def _draws(case: Case, seconds: float, busy: dict[str, float], asleep: float) ->
         **model_spreads(busy, case.kernel.name, case.clocks.sm / default_clocks(case.gpu).sm),
         "nanosleep": SLEEP_SPREAD * asleep,
     }
-    for assumption in case.workload.assumptions:
-        spread = assumption.spread * (on_sm if assumption.parameter == STAND_IN else 1.0)
-        spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), spread)
-    return [seconds * factor for factor in factor_draws(spreads)]
+    every = with_assumed(spreads, case.workload.assumptions)
+    if STAND_IN in every:
+        every[STAND_IN] *= on_sm
+    return [seconds * factor for factor in factor_draws(every)]

@@ -13,6 +13,7 @@ import numpy as np
 from warpwatt.core.case import Case, LearnedReasons, Power, Timing
 from warpwatt.core.errors import InputError
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.execution import with_assumed
 from warpwatt.core.program import Level
 from warpwatt.gpus import default_clocks
 from warpwatt.models.trained.file import TrainedModel, read
@@ -165,8 +166,8 @@ def estimate(model: TrainedModel, name: str, row: Floats, case: Case) -> tuple[E
     if leaving:
         spreads["trained: outside its range"] = OUTSIDE
         warnings.append(f"{name} extrapolates, outside its range of training: {'; '.join(leaving)}")
-    assumed = {} if model.target == "power" else {a.parameter: a.spread for a in case.workload.assumptions}
-    found = Estimate.spread(value, {**spreads, **assumed}, model.unit, Source.MODELLED)
+    every = with_assumed(spreads, () if model.target == "power" else case.workload.assumptions)
+    found = Estimate.spread(value, every, model.unit, Source.MODELLED)
     return found, tuple(warnings)
 
 

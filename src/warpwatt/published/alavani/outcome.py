@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpwatt.core.case import Case
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.execution import with_assumed
 from warpwatt.core.units import si
 from warpwatt.models.roofs import roofs
 from warpwatt.published.alavani.machine import (
@@ -54,11 +55,10 @@ def estimate(
         total = len(case.workload.execution.program.instructions)
         spreads["unknown instructions"] = unknown / total
     assumed = case.workload.assumptions or case.workload.execution.assumptions
-    spreads |= {a.parameter: a.spread for a in assumed}
     source = Source.MODELLED if own is not None else Source.ASSUMED
     name = f"alavani-{model}".replace("_", "-")
     warnings = (*_warnings(case, machine, code, model), *_roof_warnings(case, seconds, name))
-    return Estimate.spread(seconds, spreads, "s", source, warnings)
+    return Estimate.spread(seconds, with_assumed(spreads, assumed), "s", source, warnings)
 
 
 def _warnings(case: Case, machine: AbstractGpu, code: Code, model: str) -> tuple[str, ...]:

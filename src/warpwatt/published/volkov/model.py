@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Case, Timing
 from warpwatt.core.errors import LaunchError
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.execution import with_assumed
 from warpwatt.core.program import Level
 from warpwatt.models.latency import Latencies
 from warpwatt.models.roofs import imbalance, roofs
@@ -106,9 +107,7 @@ class Volkov:
         """
         found = bounds(case)
         binding, seconds = max(found.items(), key=lambda item: item[1])
-        spreads = {"model:volkov": MODEL_SPREAD}
-        for assumption in case.workload.assumptions:
-            spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
+        spreads = with_assumed({"model:volkov": MODEL_SPREAD}, case.workload.assumptions)
         full = {roof.key: roof.seconds for roof in _throughput_bounds(case)}
         return Timing(
             model=self.name,

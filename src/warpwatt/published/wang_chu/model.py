@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warpwatt.core.case import Case, Profile, Timing
 from warpwatt.core.errors import LaunchError
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.core.execution import with_assumed
 from warpwatt.core.program import Level
 from warpwatt.models.memo import at_any_clock
 from warpwatt.models.roofs import roofs
@@ -99,10 +100,8 @@ def _modelled(case: Case) -> Counts:
 
 
 def _estimate(case: Case, seconds: float, *, profiled: bool) -> Estimate:
-    spreads = {"model:wang-chu": PROFILED_SPREAD if profiled else MODEL_SPREAD}
-    if not profiled:
-        for assumption in case.workload.assumptions:
-            spreads[assumption.parameter] = max(spreads.get(assumption.parameter, 0.0), assumption.spread)
+    own = {"model:wang-chu": PROFILED_SPREAD if profiled else MODEL_SPREAD}
+    spreads = with_assumed(own, () if profiled else case.workload.assumptions)
     return Estimate.spread(seconds, spreads, "s", Source.MODELLED)
 
 
