@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpwatt.core.estimate import Estimate, OneSided, Source, factor_draws, quantile, standard_draws
+from warpwatt.core.estimate import Estimate, Source, factor_draws, quantile, standard_draws
+from warpwatt.core.execution import Assumption, with_assumed
 
 positive = st.floats(1e-9, 1e9)
 
@@ -53,11 +54,17 @@ def test_combination_takes_the_weakest_source():
 
 def test_what_a_time_leaves_out_makes_it_no_shorter():
     """Waits for other blocks: the low end is that of the rest, the high end as if they could be negative."""
-    rest, waits = {"model": 0.1}, {OneSided("waits for other blocks"): 2.0}
+    waits = Assumption("nobody waits", "waits for other blocks", 2.0, one_sided=True)
+    either = Assumption("as these", "contents", 2.0)
     alone, both, signed = (
-        Estimate.spread(1.0, spreads, "s", Source.MODELLED)
-        for spreads in (rest, rest | waits, rest | {"contents": 2.0})
+        Estimate.spread(1.0, with_assumed({"model": 0.1}, assumed), "s", Source.MODELLED)
+        for assumed in ((), (waits,), (either,))
     )
     assert alone.low <= both.low < 1.1 * alone.low
     assert both.high == pytest.approx(signed.high, rel=0.1)
-    assert min(factor_draws(waits)) == 1.0
+    assert min(factor_draws(with_assumed({}, [waits]))) == 1.0
+
+
+def test_of_assumptions_with_one_parameter_the_widest_counts():
+    wide, narrow = (Assumption("as these", "contents", spread) for spread in (2.0, 0.5))
+    assert with_assumed({"contents": 1.0}, (wide, narrow)) == {"contents": 2.0}
