@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.run import Context, Limits, Trace
     from warpwatt.emulate.sampling import Sample
     from warpwatt.emulate.scaling import GridRun
+    from warpwatt.emulate.tickets import Counters
     from warpwatt.emulate.units import Engine, Sampled, Start
     from warpwatt.program.binding import BoundLaunch
     from warpwatt.program.block_work import BlockWork
@@ -176,45 +177,79 @@ def run_sample(
     """
     routine, control = prepared(bound.program)
     bound = replace(bound, program=routine.program)
-
-    def fresh(first_turn: int = 0) -> tuple[Start, DeviceMemory]:
-        context, memory = (load or load_launch)(bound)
-        context = replace(context, first_turn=first_turn)
-        return starter(engine, _steered(routine, control, context), context, memory), memory
-
+    device = _Device(bound, routine, control, limits, engine, load or load_launch)
     grid, alone = bound.launch.grid, _stands_alone(bound.launch)
-    drawn = counters(routine, control, fresh, grid.count // 2) if alone else None
+    drawn = counters(routine, control, device.fresh, grid.count // 2) if alone else None
     if drawn is not None and drawn.shared:
-        start, memory = fresh(FIRST_TURN)
-        found = run_units(start, whole(grid), limits).localised(memory)
-        if found.cut is None:
-            return Emulation(bound, routine, memory.buffers, found, Beginnings(fresh))
+        ran = device.run(whole(grid), FIRST_TURN)
+        if ran.found.cut is None:
+            return device.emulation(ran)
+    device = replace(device, drawn=drawn)
+    taken = _first_sample(bound.launch, work, drawn)
+    ran, counted = device.run(taken), None
+    if ran.found.cheap:
+        ran = device.run(whole(grid))
+    elif alone and drawn is None and engine is None and blocks_may_differ(ran.found, bound, routine, control):
+        counted = count_blocks(device.fresh, ran.found)
+    again = _better_sample(taken, ran.found, counted, device.fresh) if alone else None
+    if again is not None:
+        ran = device.run(again)
+    elif counted is None:
+        ran = replace(ran, found=run_further(ran.start, ran.found, limits))
+    return device.emulation(ran, counted)
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ran:
+    """Sampled blocks that were run, what runs more of them, and the memory that they share."""
+
+    found: Sampled
+    start: Start
+    memory: DeviceMemory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Device:
+    """Where blocks of a launch are run, each sample on memory as the launch finds it.
+
+    ``drawn``: what blocks draw numbers from, set for each to what those before it leave.
+    """
+
+    bound: BoundLaunch
+    routine: Routine
+    control: Routine
+    limits: Limits
+    engine: Engine | None
+    load: Load
+    drawn: Counters | None = None
+
+    def fresh(self, first_turn: int = 0) -> tuple[Start, DeviceMemory]:
+        """Return what runs blocks, and their memory as the launch finds it."""
+        context, memory = self.load(self.bound)
+        context = replace(context, first_turn=first_turn)
+        return starter(self.engine, _steered(self.routine, self.control, context), context, memory), memory
+
+    def run(self, taken: Sample, first_turn: int = 0) -> _Ran:
+        """Run the blocks of a sample."""
+        start, memory = self.fresh(first_turn)
+        if self.drawn is not None:
+            start = self.drawn.numbered(start, memory)
+        return _Ran(run_units(start, taken, self.limits), start, memory)
+
+    def emulation(self, ran: _Ran, counted: Counted | None = None) -> Emulation:
+        """Return what came of it; from then on the memory knows which buffers were touched."""
+        found = ran.found.localised(ran.memory)
+        counted = counted and counted.localised(ran.memory)
+        return Emulation(self.bound, self.routine, ran.memory.buffers, found, Beginnings(self.fresh), counted)
+
+
+def _first_sample(launch: Launch, work: BlockWork | None, drawn: Counters | None) -> Sample:
+    """Return which blocks are run before any was seen: by what analysis knows of their work."""
+    if not _stands_alone(launch):
+        return sample(launch.grid, launch.cluster)
     if drawn is not None and work is not None:
         work = last_apart(work)
-    taken = sample_by_work(grid, work) if alone else sample(grid, bound.launch.cluster)
-
-    def run(taken: Sample) -> tuple[Sampled, Start, DeviceMemory]:
-        start, memory = fresh()
-        if drawn is not None:
-            start = drawn.numbered(start, memory)
-        return run_units(start, taken, limits), start, memory
-
-    found, start, memory = run(taken)
-    counted = None
-    if found.cheap:
-        found, start, memory = run(whole(grid))
-    elif alone and drawn is None and engine is None and blocks_may_differ(found, bound, routine, control):
-        counted = count_blocks(fresh, found)
-    again = _better_sample(taken, found, counted, fresh) if alone else None
-    if again is not None:
-        found, start, memory = run(again)
-    elif counted is None:
-        found = run_further(start, found, limits)
-    found = found.localised(memory)  # from then on the memory knows which buffers were touched
-    if counted is not None:
-        counted = counted.localised(memory)
-    return Emulation(bound, routine, memory.buffers, found, Beginnings(fresh), counted)
+    return sample_by_work(launch.grid, work)
 
 
 def _better_sample(
