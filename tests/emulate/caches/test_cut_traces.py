@@ -75,3 +75,26 @@ def test_what_neighbours_share_blocks_of_an_sm_do_not():
     columns, parameters = (stream.line[stream.instruction == i].tolist() for i in (0, 1))
     assert len(set(columns)) == 3
     assert parameters[0] == parameters[1]
+
+
+def test_what_no_traced_access_was_of_is_kept_as_what_was_traced():
+    """The trace ends before the second load and the second store: caches keep of them as of the first."""
+    blocks, load, store = 400, (Access.LOAD, 4, "ld.global"), (Access.STORE, 4, "st.global")
+
+    def accesses(x, _y, _z):
+        table, own = slot(1) + LANES, slot(2) + 128 * (x % 40) + LANES
+        return [[(0, table), (2, own)] * 10]
+
+    cut = TracedKernel(
+        Dim3(blocks), Dim3(32), (load, load, store, store), accesses, {1: ("a", 128), 2: ("b", 5120)}
+    )
+    execution = cut.execution([5, 100, 310])
+    counts = np.array(execution.counts)
+    counts[[1, 3]] = 7 * counts[[0, 2]]
+    seen = execution.accesses
+    untraced = {1: replace(seen[0], buffer=""), 3: replace(seen[2], buffer="")}
+    whole = replace(execution, counts=tuple(counts), accesses={**seen, **untraced})
+    hits = workload(whole, find("rtx3080"), Resources(registers=16)).hits
+    for traced, behind in ((0, 1), (2, 3)):
+        assert hits[behind].l1_hits == pytest.approx(hits[traced].l1_hits)
+        assert hits[behind].dram.total == pytest.approx(7 * hits[traced].dram.total, rel=1e-6)

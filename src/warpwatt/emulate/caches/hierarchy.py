@@ -267,7 +267,10 @@ def _begin_anew(tallies: Mapping[int, _Tally], waves: Waves, resident: int, l1_b
 def _add_unsampled(
     tallies: dict[int, _Tally], execution: Execution, patterns: Mapping[int, AccessPattern]
 ) -> None:
-    """Give instructions that no sampled block reached their own bytes, their buffer's once from DRAM."""
+    """Let caches keep of instructions that no traced access was of what they keep of those alike.
+
+    Without any alike, their buffer comes once from DRAM; it comes no more than once where its size is known.
+    """
     reuse = execution.reuse
     assert reuse is not None
     seen = set(occurring(reuse.stream.instruction))
@@ -278,8 +281,20 @@ def _add_unsampled(
         size = buffer_size(execution.launch, buffer)
         share = min(1.0, size / max(1.0, sum(t.requested for t in own)))
         for tally in own:
-            tally.read += tally.first_touches * share if tally.reads else 0.0
-            tally.written += tally.requested * share if tally.writes else 0.0
+            does = tally.reads, tally.writes
+            like = [t for i, t in tallies.items() if i in seen and (t.reads, t.writes) == does]
+            _keep_alike(tally, like, share)
+
+
+def _keep_alike(tally: _Tally, like: Sequence[_Tally], most: float) -> None:
+    """Give an instruction the shares of others at each level, of DRAM at most ``most``."""
+    total = sum(t.requested for t in like)
+    parts = zip(*((t.from_l1, t.read, t.written) for t in like), strict=True)
+    found, read, written = (sum(part) / total for part in parts) if total else (0.0, 1.0, 1.0)
+    tally.cached = found > 0.0
+    tally.from_l1 = tally.requested * found
+    tally.read += tally.requested * min(most, read) if tally.reads else 0.0
+    tally.written += tally.requested * min(most, written) if tally.writes else 0.0
 
 
 def _keep_dirty(tallies: dict[int, _Tally], execution: Execution, rules: Policy) -> None:
