@@ -68,12 +68,16 @@ void Sm::end_copy() {
 // -- blocks and warps come and go ------------------------------------------------------------------------
 
 void Sm::start_block(int slot, Cycle time) {
-    if (dispatcher_.dispatched() == copy_at_) end_copy();
-    const auto block = dispatcher_.next(time);
-    if (!block) return;
-    slots_[slot] = {block->ordinal, settings_.warps_per_block, {}, {}};
-    for (int number = 0; number < settings_.warps_per_block; ++number) {
-        start_warp(slot * settings_.warps_per_block + number, *block, number);
+    while (true) {
+        if (dispatcher_.dispatched() == copy_at_) end_copy();
+        const auto block = dispatcher_.next(time);
+        if (!block) return;
+        slots_[slot] = {block->ordinal, settings_.warps_per_block, {}, {}};
+        for (int number = 0; number < settings_.warps_per_block; ++number) {
+            start_warp(slot * settings_.warps_per_block + number, *block, number);
+        }
+        if (slots_[slot].live_warps > 0) return;
+        out_.block_end[block->ordinal] = time = block->time;
     }
 }
 
@@ -91,7 +95,11 @@ void Sm::start_warp(int warp, const DispatchedBlock& block, int number) {
     state.scoreboards.reset(histories_.empty() ? nullptr : &histories_[warp]);
     state.waiting_since = block.time + settings_.block_cycles + number * Cycle{settings_.warp_cycles};
     SubCore& core = sub_cores_[state.sub_core];
-    advance(core, warp, state.waiting_since, nullptr);  // every warp has a first instruction
+    if (!advance(core, warp, state.waiting_since, nullptr)) {  // it has nothing to do
+        state.state = Warp::State::exited;
+        --slots_[state.block_slot].live_warps;
+        return;
+    }
     core.scheduler.add({state.ready, state.waiting_since, program_[state.trace.pc].needs,
                         static_cast<std::int16_t>(warp), static_cast<std::int16_t>(state.block_slot)});
     wake_.wake_by(state.sub_core, state.ready);

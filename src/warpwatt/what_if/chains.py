@@ -80,10 +80,11 @@ def shared_out(streams: WarpStreams, inside: NDArray[np.bool_], head: int, parts
     """Return streams in which ``parts`` warps share each warp's iterations of a loop, taking turns.
 
     What is not in the loop stays with the first of them; the others begin with an iteration, or with the
-    warp's first step where there are none left. Warps without steps, which were not traced, stay so.
+    warp's first instructions where there are none left. Warps without any, which were not traced, stay so.
     """
     own = inside[streams.steps[:, 0]]
     begins = own & (streams.steps[:, 0] == head)
+    working = streams.steps[:, 1] > streams.steps[:, 0]  # a warp's way into its program has no instruction
     warps = streams.warps_per_block
     steps, lengths = [], []
     for block in range(len(streams.blocks)):
@@ -92,7 +93,8 @@ def shared_out(streams: WarpStreams, inside: NDArray[np.bool_], head: int, parts
                 span = slice(streams.starts[warp], streams.starts[warp + 1])
                 turn = (np.cumsum(begins[span]) - 1) % parts
                 mine = np.where(own[span], turn == part, part == 0)
-                mine[:1] |= not mine.any()
+                if not (mine & working[span]).any():
+                    mine[np.flatnonzero(working[span])[:1]] = True
                 steps.append(streams.steps[span][mine])
                 lengths.append(int(mine.sum()))
     starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)

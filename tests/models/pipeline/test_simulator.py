@@ -94,6 +94,27 @@ def test_warps_that_have_left_are_not_waited_for() -> None:
     assert simulate(given).counters.issued_instructions == 3
 
 
+def test_a_warp_without_instructions_has_left_as_it_begins() -> None:
+    """Of two warps the second takes nothing but its empty way into the program: nobody waits for it."""
+    rows = table(2)
+    rows[1]["operation"] = Operation.BARRIER_SYNC
+    given = inputs(rows, warps=2, barrier_cycles=5)
+    given.steps[1] = -1, -1, 0
+    assert simulate(given).counters.issued_instructions == 2
+
+
+def test_blocks_without_instructions_make_room_for_the_next() -> None:
+    """Of four blocks in one place the first and the third have nothing to do."""
+    rows = table(10, stall_count=4)
+    given = inputs(rows, warps=2, blocks=4)
+    given.settings["warps_per_block"] = 1  # two sampled blocks of a warp each
+    given.steps[0] = -1, -1, 0
+    given.blocks[:] = 0, 1, 0, 1
+    state = simulate(given)
+    assert list(state.block_end) == [0, 36, 36, 72]
+    assert state.counters.issued_instructions == 20
+
+
 def test_three_sources_in_one_bank_cost_cycles() -> None:
     """Three reads of a bank with one port: an instruction every three cycles in the long run."""
     for bank, cycles in (("even_bank_reads", 3), ("odd_bank_reads", 3), (None, 1)):
