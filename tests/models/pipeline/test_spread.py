@@ -9,7 +9,11 @@ import pytest
 
 import warpwatt
 from warpwatt.core.estimate import Estimate, Source
+from warpwatt.models.pipeline.chip import simulate_launch
+from warpwatt.models.pipeline.model import chip_launch
+from warpwatt.models.pipeline.reasons import utilisation
 from warpwatt.models.pipeline.spread import LATENCY, UNITS, model_spreads
+from warpwatt.models.roofs import l2_bandwidth
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -21,6 +25,22 @@ def total(busy: dict[str, float]) -> float:
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_unit_that_is_always_busy_spreads_the_time_as_it_is_known(unit: str) -> None:
     assert total({unit: 1.0, "other": 0.9}) == pytest.approx(UNITS[unit])
+
+
+def test_the_load_store_unit_spreads_the_time_as_the_part_that_is_most_of_its_work() -> None:
+    for part in ("shared", "l1"):
+        assert total({"lsu": 1.0, part: 0.95, "issue": 0.5}) == pytest.approx(UNITS[part])
+    assert total({"lsu": 1.0, "shared": 0.5, "l1": 0.5}) == pytest.approx(UNITS["lsu"])
+
+
+@pytest.mark.toolchain
+def test_units_are_called_as_the_simulator_calls_them() -> None:
+    """Under another name a unit would spread the time as latencies do."""
+    found = warpwatt.predict(EXAMPLES / "matmul.cu", gpu="h200", kernel="matmul_tiled")
+    launched = chip_launch(found.case)
+    counted = utilisation(simulate_launch(launched), launched)
+    assert counted.keys() >= {"fma", "alu", "lsu", "l1", "shared", "issue", "l2", "dram"}
+    assert set(UNITS) - set(counted) <= {"fp64", "xu", "atomics", "dispatch"}
 
 
 def test_where_no_unit_is_busy_latencies_decide() -> None:
@@ -62,6 +82,15 @@ def test_what_code_a_relative_would_run_matters_only_where_the_sms_bind() -> Non
     computed = warpwatt.predict(EXAMPLES / "matmul.cu", gpu="v100", kernel="matmul_tiled")
     assert streamed.timing.utilisation["dram"] > 0.95
     assert width(streamed.time) < 1.3 < 1.4 < width(computed.time)
+
+
+@pytest.mark.toolchain
+def test_how_fast_l2_is_leaves_nothing_open_where_dram_binds() -> None:
+    """A copy keeps L2 busy for less than half of the time: no rate of L2 that may be would bind."""
+    streamed = warpwatt.predict(EXAMPLES / "saxpy.cu", gpu="h100 nvl")
+    assert 0.4 < streamed.timing.utilisation["l2"] < 0.5
+    assert l2_bandwidth(streamed.case)[1] == 0.25
+    assert width(streamed.time) < 1.27
 
 
 def width(time: Estimate) -> float:

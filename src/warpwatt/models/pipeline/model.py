@@ -25,7 +25,7 @@ from warpwatt.models.pipeline.chip import ChipLaunch
 from warpwatt.models.pipeline.local_memory import local_misses
 from warpwatt.models.pipeline.machine import machine
 from warpwatt.models.pipeline.reasons import KEYS, bottleneck, utilisation, warp_states
-from warpwatt.models.pipeline.spread import model_spreads
+from warpwatt.models.pipeline.spread import STEEPNESS, model_spreads
 from warpwatt.models.pipeline.streams import memory_pipe_accesses, merging_stores
 from warpwatt.models.pipeline.table import instruction_table
 from warpwatt.models.pipeline.unequal import simulate_grid
@@ -253,7 +253,7 @@ def _draws(case: Case, seconds: float, busy: dict[str, float], asleep: float) ->
     gpu, on_sm = case.gpu.name, 1.0 - busy.get("dram", 0.0) ** 2
     spreads = {
         f"rate:dram:{gpu}": dram_bandwidth(case)[1] * busy.get("dram", 0.0) ** 2,
-        f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** 2,
+        f"rate:l2:{gpu}": l2_bandwidth(case)[1] * busy.get("l2", 0.0) ** STEEPNESS,
         clock_parameter(case.gpu): -case.clocks.spread * on_sm,
         **model_spreads(busy, case.kernel.name, case.clocks.sm / default_clocks(case.gpu).sm),
         "nanosleep": SLEEP_SPREAD * asleep,

@@ -72,9 +72,20 @@ def bottleneck(busy: Mapping[str, float], stalls: Mapping[Stall, float]) -> str:
     >>> bottleneck({"dram": 0.3}, {Stall.NOT_SELECTED: 0.6, Stall.WAIT: 0.4})
     'latency (Wait)'
     """
-    unit, share = max(busy.items(), key=lambda item: item[1])
+    unit, share = busiest(busy)
     if share >= BOUND:
-        parts = (part for part in ("shared", "l1") if busy.get(part, 0.0) >= MOSTLY * share)
-        return _NAMES[next(parts, unit) if unit in ("lsu", "shared", "l1") else unit]
+        return _NAMES[unit]
     waits = [stall for stall in stalls if stall not in (Stall.SELECTED, Stall.NOT_SELECTED)]
     return f"latency ({waits[0]})" if waits else "latency"
+
+
+def busiest(busy: Mapping[str, float]) -> tuple[str, float]:
+    """Return the busiest unit and its share; of the load-store unit the part that is most of its work.
+
+    >>> busiest({"lsu": 0.9, "l1": 0.1, "shared": 0.8}), busiest({})
+    (('shared', 0.9), ('', 0.0))
+    """
+    unit, share = max(busy.items(), key=lambda item: item[1], default=("", 0.0))
+    if unit in ("lsu", "shared", "l1"):
+        unit = next((part for part in ("shared", "l1") if busy.get(part, 0.0) >= MOSTLY * share), unit)
+    return unit, share
