@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -40,17 +41,31 @@ SWEEP = small_sweep(
 )
 
 
-@pytest.fixture(scope="module")
-def local():
+@contextmanager
+def two_workers():
     """Two worker processes with nannies, and their scheduler in this process."""
     import dask
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50
         ) as started,
     ):
+        yield started
+
+
+@pytest.fixture(scope="module")
+def local():
+    """Workers that nobody kills, for all tests together."""
+    with two_workers() as started:
+        yield started
+
+
+@pytest.fixture
+def mortal():
+    """Workers to be killed, for one test: on a busy machine their nannies may not bring them back."""
+    with two_workers() as started:
         yield started
 
 
@@ -69,15 +84,15 @@ def test_the_rows_are_those_of_one_process_and_of_the_pool(local):
     assert in_order(run_pooled(sweep, (), 2)) == wanted
 
 
-def test_whichever_worker_is_killed_nothing_is_lost_or_doubled(local, tmp_path):
+def test_whichever_worker_is_killed_nothing_is_lost_or_doubled(mortal, tmp_path):
     """One dies by the hand of a unit that it works on, the other one from outside, between two units."""
     killing = Killing((("WIDTH", "2"),), once=str(tmp_path / "killed"), block="64")
     sweep = small_sweep(configurations=(*SWEEP.configurations, killing), choice=ROOFLINE)
     found = []
-    for number, batch in enumerate(run_on_cluster(sweep, (), local.scheduler_address)):
+    for number, batch in enumerate(run_on_cluster(sweep, (), mortal.scheduler_address)):
         found += batch
         if number == 1:
-            os.kill(pids(local)[0], signal.SIGKILL)
+            os.kill(pids(mortal)[0], signal.SIGKILL)
     assert (tmp_path / "killed").exists()
     found.sort(key=lambda row: row.number)
     assert [row.number for row in found] == list(range(len(sweep)))
@@ -85,9 +100,9 @@ def test_whichever_worker_is_killed_nothing_is_lost_or_doubled(local, tmp_path):
     assert found == list(run(sweep))
 
 
-def test_what_kills_every_worker_becomes_rows_that_say_so(local):
+def test_what_kills_every_worker_becomes_rows_that_say_so(mortal):
     sweep = small_sweep(configurations=(PLAIN, Killing((("WIDTH", "2"),)), Configuration((("WIDTH", "2"),))))
-    rows = in_order(run_on_cluster(sweep, (), local.scheduler_address))
+    rows = in_order(run_on_cluster(sweep, (), mortal.scheduler_address))
     assert [row.number for row in rows] == list(range(len(sweep)))
     assert [row.error for row in rows] == [""] * 6 + [DIED] * 6 + [""] * 6
 
@@ -176,7 +191,7 @@ def scheduler(started, tmp_path) -> tuple[subprocess.Popen[bytes], str]:
 def test_a_scheduler_that_is_lost_is_an_error_and_what_is_done_is_kept(started, tmp_path):
     process, file = scheduler(started, tmp_path)
     started(
-        "dask_worker", "--scheduler-file", file, "--nthreads", "1", "--no-dashboard", "--death-timeout", "5"
+        "dask_worker", "--scheduler-file", file, "--nthreads", "1", "--no-dashboard", "--death-timeout", "60"
     )
     batches = run_on_cluster(SWEEP, (), file)
     kept = next(batches)
@@ -184,7 +199,7 @@ def test_a_scheduler_that_is_lost_is_an_error_and_what_is_done_is_kept(started, 
     begun = time.monotonic()
     with pytest.raises(ClusterError, match="is lost") as error:
         kept.extend(row for batch in batches for row in batch)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 90  # a scheduler that is waited for is waited for much longer
     assert "same command goes on" in error.value.hint
     assert 0 < len(kept) < len(SWEEP)
     done = {row.number for row in kept}
