@@ -10,9 +10,9 @@ from warpwatt.emulate.arena import ARENA
 from warpwatt.emulate.lift import lift
 from warpwatt.emulate.textures import Texture
 from warpwatt.isa.ptx import lower, parse
+from warpwatt.run.codes import Memory
 from warpwatt.run.effects import Versions, effects
 from warpwatt.run.memory import Allocations, Block
-from warpwatt.run.protocol import Memory
 
 X, Y = ARENA, ARENA + 4096
 BODY = """.version 9.0

@@ -11,10 +11,10 @@ from warpwatt.core.program import Kernel, Resources
 from warpwatt.emulate.arena import ARENA
 from warpwatt.emulate.functional import engine
 from warpwatt.isa.ptx import lower, parse
+from warpwatt.run.codes import Memory
 from warpwatt.run.execution import Executor
 from warpwatt.run.launches import Request
 from warpwatt.run.memory import Allocations, Arena, Block
-from warpwatt.run.protocol import Memory
 
 X, Y = ARENA, ARENA + 4096
 SPIN = """.version 9.0

@@ -10,9 +10,9 @@ from warpwatt.core.program import Kernel, Level, Program, Resources
 from warpwatt.emulate.analysis import analyse_launch
 from warpwatt.emulate.arena import ARENA
 from warpwatt.isa.ptx import lower, parse
+from warpwatt.run.codes import Memory
 from warpwatt.run.launches import loader
 from warpwatt.run.memory import Allocations, Arena, Block
-from warpwatt.run.protocol import Memory
 
 FLAGS = """.version 8.0
 .target sm_90

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from warpwatt.native.records import codes, record_types
-from warpwatt.run import protocol
+from warpwatt.native import records as native_records
+from warpwatt.run import codes, protocol
 from warpwatt.run.records import Record
 
 RECORDS = {
@@ -17,13 +17,13 @@ RECORDS = {
 }
 ENUMERATIONS = [
     found
-    for found in vars(protocol).values()
+    for found in vars(codes).values()
     if isinstance(found, type) and issubclass(found, enum.IntEnum | enum.IntFlag)
 ]
 
 
 def test_records_lie_as_in_c():
-    native = record_types("message_fields")
+    native = native_records.record_types("message_fields")
     del RECORDS["Record"]
     assert set(RECORDS) == set(native)
     for name, record in RECORDS.items():
@@ -35,7 +35,7 @@ def test_records_lie_as_in_c():
 
 
 def test_codes_are_those_of_c():
-    native = dict(codes("message_codes"))
+    native = dict(native_records.codes("message_codes"))
     for found in ENUMERATIONS:
         if found not in (enum.IntEnum, enum.IntFlag):
             assert {member.name: member.value for member in found} == native.pop(found.__name__), found
@@ -43,7 +43,7 @@ def test_codes_are_those_of_c():
 
 
 def test_every_type_has_a_record():
-    assert set(protocol.RECORDS) == set(protocol.Type)
+    assert set(protocol.RECORDS) == set(codes.Type)
 
 
 def test_a_record_comes_back():
@@ -53,7 +53,7 @@ def test_a_record_comes_back():
     texture |= {"channel_bits": (8, 8, 8, 8), "address_modes": (0, 1, 2), "border": (0.0, 0.5, 1.0, 2.0)}
     record = protocol.Texture(**texture)
     assert protocol.Texture.unpack(record.pack()) == record
-    assert protocol.Texture.unpack(record.pack()).resource is protocol.Resource.MIPMAPPED_ARRAY
+    assert protocol.Texture.unpack(record.pack()).resource is codes.Resource.MIPMAPPED_ARRAY
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 31, b"\xff" * 32])

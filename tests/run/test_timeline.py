@@ -7,7 +7,8 @@ import pytest
 from warpwatt.gpus import find
 from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.overhead import launch_overhead, transfer_time
-from warpwatt.run.protocol import CopyFlag, CopyKind, CopyRecord
+from warpwatt.run.codes import CopyFlag, CopyKind
+from warpwatt.run.protocol import CopyRecord
 from warpwatt.run.timeline import Timeline
 
 GPU = find("h200")

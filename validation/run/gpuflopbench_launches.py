@@ -22,7 +22,8 @@ from warpwatt.models.registry import time_model
 from warpwatt.native.demangle import demangle
 from warpwatt.request.choices import parse_clocks
 from warpwatt.run.client import Bounds, StoppedError, run_program
-from warpwatt.run.protocol import Function, Header, Launch, Type
+from warpwatt.run.codes import Type
+from warpwatt.run.protocol import Function, Header, Launch
 from warpwatt.run.session import Wanted
 
 if TYPE_CHECKING:

@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from warpwatt.core.errors import InputError, ToolchainError
-from warpwatt.run.protocol import RECORDS, SOCKET_VARIABLE, Header, HeaderFlag, Reply, ReplyFlag, Type
+from warpwatt.run.codes import HeaderFlag, ReplyFlag, Type
+from warpwatt.run.protocol import RECORDS, SOCKET_VARIABLE, Header, Reply
 from warpwatt.workers.family import kill_family, resident
 
 if TYPE_CHECKING:
-    from warpwatt.run.device import Answer, Device
+    from warpwatt.run.answer import Answer
+    from warpwatt.run.device import Device
 
 RUNTIME = Path(__file__).parents[1] / "native" / "runtime"
 """Folder of our ``libcudart`` and the names that programs look for."""

@@ -8,16 +8,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from warpwatt.core.errors import LaunchError, WarpWattError
-from warpwatt.core.launch import Dim3, Launch
-from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.frontend.select import without_parameters
-from warpwatt.gpus import check_launch, occupancy
+from warpwatt.gpus import check_launch
 from warpwatt.native.demangle import demangle
 from warpwatt.request.measured import MeasuredLaunches
+from warpwatt.run import codes
 from warpwatt.run import protocol as p
+from warpwatt.run.answer import (
+    INVALID_CONFIGURATION,
+    INVALID_DEVICE_FUNCTION,
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    NO_KERNEL_IMAGE,
+    NOT_READY,
+    NOT_SUPPORTED,
+    Answer,
+)
 from warpwatt.run.effects import Effects
 from warpwatt.run.execution import Executor
 from warpwatt.run.launches import Predicted, launch_of, texture_of
@@ -25,37 +32,23 @@ from warpwatt.run.libraries.calls import Call, Operation
 from warpwatt.run.libraries.costs import Cost, cost
 from warpwatt.run.libraries.library import Libraries, repeatable
 from warpwatt.run.memory import Allocations, Arena, Block
-from warpwatt.run.modules import Module
 from warpwatt.run.predictions import Predictor
+from warpwatt.run.program_code import HANDLERS as OF_CODE
+from warpwatt.run.program_code import ProgramCode
 from warpwatt.run.properties import properties_text
 from warpwatt.run.timeline import Timeline
-from warpwatt.run.work import FROM_HOST, Function, Pending, Work
+from warpwatt.run.work import FROM_HOST, Pending, Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warpwatt.compose import Choice
     from warpwatt.core.gpu import Clocks, Gpu
-    from warpwatt.core.program import Kernel
     from warpwatt.run.records import Record
 
 NANO = 1e-9
 PATIENCE = 2.0
 """Seconds of CPU time for a launch where the program waits, but reads nothing yet."""
-INVALID_VALUE, INVALID_CONFIGURATION, INVALID_DEVICE_FUNCTION = 1, 9, 98
-NO_KERNEL_IMAGE, INVALID_HANDLE, NOT_READY, NOT_SUPPORTED = 209, 400, 600, 801
-"""Codes of ``cudaError_t``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a reply says."""
-
-    error: int = 0
-    waited: float = 0.0
-    """Seconds that the call takes on the machine that is predicted."""
-    data: bytes = b""
-    descriptor: int | None = None
 
 
 @dataclass(slots=True)
@@ -85,7 +78,7 @@ class Device:
     executor: Executor = field(init=False)
     predictor: Predictor = field(init=False)
     work: Work = field(init=False)
-    _modules: dict[int, Module] = field(default_factory=dict)
+    _code: ProgramCode = field(init=False)
     _libraries: Libraries = field(init=False)
     _begun: int | None = None
     """The program's clock at its first message, in ns."""
@@ -114,6 +107,7 @@ class Device:
             self.timelines,
             self.notify,
         )
+        self._code = ProgramCode(self.gpus[0], self.arena, self.allocations, self.work)
 
     @property
     def predicted(self) -> Sequence[Predicted]:
@@ -125,11 +119,11 @@ class Device:
         if self._begun is None:
             self._begun = header.host_time_ns
         host = (header.host_time_ns - self._begun) * NANO
-        action = _HANDLERS.get(header.type)
-        if action is None:
-            return Answer(NOT_SUPPORTED)
+        asked, action = OF_CODE.get(header.type), _HANDLERS.get(header.type)
         try:
-            return action(self, record, host, header)
+            if asked is not None:
+                return asked(self._code, record)
+            return Answer(NOT_SUPPORTED) if action is None else action(self, record, host, header)
         except WarpWattError as error:
             self.notify(str(error))
             return Answer(NO_KERNEL_IMAGE)
@@ -139,86 +133,16 @@ class Device:
         """Whether memory does not show all that was asked for."""
         return not (self.work.is_computed or self.executor.given_up)
 
-    # -- beginning and modules ------------------------------------------------------------------------
+    # -- beginning ------------------------------------------------------------------------
 
     def _hello(self, record: p.Hello, *_: Any) -> Answer:
         self.program = record.data.decode(errors="replace")
+        self._code.program = self.program.rpartition("/")[2]
         if record.version != p.VERSION:
             return Answer(NOT_SUPPORTED)
         text = properties_text(self.gpus[0]) + "\n"
         reply = p.HelloReply(self.arena.size, 1, data=text.encode())
         return Answer(data=reply.pack(), descriptor=self.arena.file)
-
-    def _module(self, record: p.Module, *_: Any) -> Answer:
-        self._modules[record.module] = Module(
-            record.data, f"device code {record.module} of {self.program.rpartition('/')[2]}"
-        )
-        return Answer()
-
-    def _module_symbols(self, record: p.ModuleSymbols, *_: Any) -> Answer:
-        module = self._modules[record.module]
-        lines = [f"function {name}" for name in module.entries(self.gpus[0].target)]
-        for name, variable in module.variables().items():
-            flags = p.VariableFlag.CONSTANT if variable.space == "const" else p.VariableFlag(0)
-            lines.append(f"variable {name} {variable.size} {variable.align} {int(flags)}")
-        return Answer(data="".join(f"{line}\n" for line in lines).encode())
-
-    def _function(self, record: p.Function, *_: Any) -> Answer:
-        self.work.functions[record.function] = Function(self._modules[record.module], record.data.decode())
-        return Answer()
-
-    def _variable(self, record: p.Variable, *_: Any) -> Answer:
-        name = record.data.decode()
-        self.allocations.add(Block(record.address, record.size, p.Memory.VARIABLE, name))
-        initial = self._modules[record.module].place(name, record.address)
-        self.arena.bytes_at(record.address, len(initial))[:] = np.frombuffer(initial, np.uint8)
-        return Answer()
-
-    def _function_attributes(self, record: p.FunctionAttributes, *_: Any) -> Answer:
-        kernel = self.work.kernel(record.function)
-        if kernel is None:
-            return Answer(INVALID_DEVICE_FUNCTION)
-        needs, program = kernel.resources, kernel.program()
-        at = parameter_offsets(program)
-        parameters = [p.Parameter(at[one.name], one.size) for one in program.parameters]
-        version = int("".join(c for c in kernel.target if c.isdigit()))
-        reply = p.FunctionAttributesReply(
-            static_shared_bytes=needs.static_shared,
-            constant_bytes=needs.constant,
-            local_bytes=needs.local,
-            registers=needs.registers,
-            max_threads_per_block=min(needs.max_threads or 1024, self._thread_limit(kernel)),
-            ptx_version=version,
-            binary_version=version,
-            parameters=len(parameters),
-            data=b"".join(one.pack() for one in parameters),
-        )
-        return Answer(data=reply.pack())
-
-    def _thread_limit(self, kernel: Kernel) -> int:
-        """Return the threads of a block that the registers allow."""
-        cap, each = self.gpus[0].capability, max(1, kernel.resources.registers)
-        warps = cap.max_registers_per_block // (each * cap.warp_size)
-        return min(cap.max_threads_per_block, max(1, warps) * cap.warp_size)
-
-    def _function_setting(self, record: p.FunctionSetting, *_: Any) -> Answer:
-        function = self.work.functions.get(record.function)
-        if function is None:
-            return Answer(INVALID_DEVICE_FUNCTION)
-        if record.setting is p.Setting.MAX_DYNAMIC_SHARED:
-            function.max_dynamic_shared = record.value
-        elif record.setting is p.Setting.CARVEOUT:
-            function.carveout = record.value if 0 <= record.value <= 100 else None
-        return Answer()
-
-    def _occupancy(self, record: p.Occupancy, *_: Any) -> Answer:
-        kernel = self.work.kernel(record.function)
-        if kernel is None:
-            return Answer(INVALID_DEVICE_FUNCTION)
-        launch = Launch(Dim3(1 << 20), Dim3(record.threads_per_block), int(record.dynamic_shared_bytes))
-        blocks = occupancy(self.gpus[0], kernel.resources, launch).blocks_per_sm
-        clusters = blocks * self.gpus[0].sm_count // max(1, record.blocks_per_cluster)
-        return Answer(data=p.OccupancyReply(blocks, clusters).pack())
 
     # -- memory ---------------------------------------------------------------------------------------
 
@@ -239,12 +163,12 @@ class Device:
         return self._settled(host)
 
     def _copy(self, record: p.CopyRecord, host: float, header: p.Header) -> Answer:
-        work = Pending(host, record, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
-        if record.flags & p.CopyFlag.BY_DEVICE:
+        work = Pending(host, record, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH))
+        if record.flags & codes.CopyFlag.BY_DEVICE:
             self.work.compute_later(work)
         elif record.kind in FROM_HOST:
             self.work.written(record.destination)
-        if record.flags & p.CopyFlag.ASYNCHRONOUS:
+        if record.flags & codes.CopyFlag.ASYNCHRONOUS:
             self.work.later(work)
             return Answer()
         self.work.place()
@@ -264,13 +188,13 @@ class Device:
             launch = launch_of(record, function.carveout)
             if self.work.computes and kernel is not None:  # the program was told what its own device refuses
                 check_launch(self.gpus[0], kernel.resources, launch)
-            why = _refusal(record) if record.flags & p.LaunchFlag.REFUSED else ""
+            why = _refusal(record) if record.flags & codes.LaunchFlag.REFUSED else ""
         except LaunchError as error:
             why = error.message
         if why:
             self._refused(without_parameters(demangle(function.name)), record, why)
             return Answer(INVALID_CONFIGURATION)
-        self.work.launch(launch, record, host, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
+        self.work.launch(launch, record, host, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH))
         return Answer()
 
     def _refused(self, name: str, record: p.Launch, why: str) -> None:
@@ -297,7 +221,7 @@ class Device:
         return Answer()
 
     def _later(self, record: Record, host: float, header: p.Header) -> Answer:
-        self.work.later(Pending(host, record, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH)))
+        self.work.later(Pending(host, record, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH)))
         return Answer()
 
     def _stream_query(self, record: p.Stream, host: float, *_: Any) -> Answer:
@@ -357,7 +281,9 @@ class Device:
         if isinstance(found, bytes):
             return Answer(data=found)
         answer = self._libraries.done(call, found, partial(self._compute_call, call, found))
-        return self._placed_call(call, found, host, answer, graph=bool(header.flags & p.HeaderFlag.IN_GRAPH))
+        return self._placed_call(
+            call, found, host, answer, graph=bool(header.flags & codes.HeaderFlag.IN_GRAPH)
+        )
 
     def _compute_call(self, call: Call, operation: Operation, body: Callable[[], None]) -> None:
         """Do what a library does, once for the same arguments and contents."""
@@ -450,38 +376,31 @@ def _refusal(record: p.Launch) -> str:
 
 
 Handler = Callable[[Device, Any, float, p.Header], Answer]
-_HANDLERS: dict[p.Type, Handler] = {
-    p.Type.HELLO: Device._hello,
-    p.Type.MODULE: Device._module,
-    p.Type.MODULE_SYMBOLS: Device._module_symbols,
-    p.Type.FUNCTION: Device._function,
-    p.Type.VARIABLE: Device._variable,
-    p.Type.FUNCTION_ATTRIBUTES: Device._function_attributes,
-    p.Type.FUNCTION_SETTING: Device._function_setting,
-    p.Type.OCCUPANCY: Device._occupancy,
-    p.Type.ALLOCATE: Device._allocate,
-    p.Type.FREE: Device._free,
-    p.Type.LAUNCH: Device._launch,
-    p.Type.ACCESS: Device._access,
-    p.Type.COPY: Device._copy,
-    p.Type.STREAM_CREATE: Device._stream_create,
-    p.Type.STREAM_DESTROY: Device._nothing,
-    p.Type.STREAM_WAIT: Device._later,
-    p.Type.STREAM_QUERY: Device._stream_query,
-    p.Type.EVENT_CREATE: Device._nothing,
-    p.Type.EVENT_DESTROY: Device._nothing,
-    p.Type.EVENT_RECORD: Device._later,
-    p.Type.EVENT_QUERY: Device._event_query,
-    p.Type.EVENT_SYNCHRONIZE: Device._event_synchronize,
-    p.Type.EVENT_ELAPSED: Device._event_elapsed,
-    p.Type.SYNCHRONIZE: Device._synchronize,
-    p.Type.HOST_FUNCTION: Device._host_function,
-    p.Type.GRAPH_LAUNCH: Device._nothing,
-    p.Type.TEXTURE: Device._texture,
-    p.Type.TEXTURE_DESTROY: Device._texture_destroy,
-    p.Type.PROFILER: Device._nothing,
-    p.Type.LIBRARY_CALL: Device._library_call,
-    p.Type.UNSUPPORTED: Device._unsupported,
-    p.Type.RESET: Device._reset,
-    p.Type.BYE: Device._bye,
+_HANDLERS: dict[codes.Type, Handler] = {
+    codes.Type.HELLO: Device._hello,
+    codes.Type.ALLOCATE: Device._allocate,
+    codes.Type.FREE: Device._free,
+    codes.Type.LAUNCH: Device._launch,
+    codes.Type.ACCESS: Device._access,
+    codes.Type.COPY: Device._copy,
+    codes.Type.STREAM_CREATE: Device._stream_create,
+    codes.Type.STREAM_DESTROY: Device._nothing,
+    codes.Type.STREAM_WAIT: Device._later,
+    codes.Type.STREAM_QUERY: Device._stream_query,
+    codes.Type.EVENT_CREATE: Device._nothing,
+    codes.Type.EVENT_DESTROY: Device._nothing,
+    codes.Type.EVENT_RECORD: Device._later,
+    codes.Type.EVENT_QUERY: Device._event_query,
+    codes.Type.EVENT_SYNCHRONIZE: Device._event_synchronize,
+    codes.Type.EVENT_ELAPSED: Device._event_elapsed,
+    codes.Type.SYNCHRONIZE: Device._synchronize,
+    codes.Type.HOST_FUNCTION: Device._host_function,
+    codes.Type.GRAPH_LAUNCH: Device._nothing,
+    codes.Type.TEXTURE: Device._texture,
+    codes.Type.TEXTURE_DESTROY: Device._texture_destroy,
+    codes.Type.PROFILER: Device._nothing,
+    codes.Type.LIBRARY_CALL: Device._library_call,
+    codes.Type.UNSUPPORTED: Device._unsupported,
+    codes.Type.RESET: Device._reset,
+    codes.Type.BYE: Device._bye,
 }

@@ -13,8 +13,8 @@ from warpwatt.core.launch import Dim3, Launch
 from warpwatt.emulate.context import load_parameters
 from warpwatt.emulate.layout import parameter_offsets, relaid
 from warpwatt.emulate.textures import AddressMode, ChannelKind, Texture
+from warpwatt.run.codes import LaunchFlag, TextureFlag
 from warpwatt.run.memory import device_memory
-from warpwatt.run.protocol import LaunchFlag, TextureFlag
 
 if TYPE_CHECKING:
     from warpwatt.core.prediction import Prediction

@@ -14,7 +14,7 @@ import numpy as np
 
 from warpwatt.emulate.arena import ARENA, Allocation, AllocationTable, ArenaMemory
 from warpwatt.emulate.memory import NO_RESERVE
-from warpwatt.run.protocol import Memory
+from warpwatt.run.codes import Memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from warpwatt.models.component.waiting import waiting_watts
 from warpwatt.models.overhead import launch_overhead, shortest_copy, transfer_time
 from warpwatt.models.specification import dram_joules_per_byte
-from warpwatt.run.protocol import CopyFlag, CopyKind
+from warpwatt.run.codes import CopyFlag, CopyKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,6 +16,7 @@ from warpwatt.core.launch import Launch
 from warpwatt.emulate.device_launch import kernel_address
 from warpwatt.emulate.layout import parameter_offsets
 from warpwatt.native.demangle import demangle
+from warpwatt.run import codes
 from warpwatt.run import protocol as p
 from warpwatt.run.effects import LOST
 from warpwatt.run.launches import Predicted, Request, pointers
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from warpwatt.run.timeline import Timeline
 
 FROM_HOST = (
-    p.CopyKind.HOST_TO_DEVICE,
-    p.CopyKind.HOST_TO_HOST,
-    p.CopyKind.FILL,
-    p.CopyKind.DEVICE_TO_DEVICE,
+    codes.CopyKind.HOST_TO_DEVICE,
+    codes.CopyKind.HOST_TO_HOST,
+    codes.CopyKind.FILL,
+    codes.CopyKind.DEVICE_TO_DEVICE,
 )
 """Copies that the program has made, after which device memory may be another."""
 
@@ -311,7 +312,7 @@ class Work:
             return
         self.written(record.destination)
         to = self.arena.bytes_at(record.destination, record.size)
-        if record.kind is p.CopyKind.FILL:
+        if record.kind is codes.CopyKind.FILL:
             width = max(1, record.value_bytes)
             to.view(f"<u{width}")[:] = record.value & ((1 << 8 * width) - 1)
         else:
