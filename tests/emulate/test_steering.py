@@ -84,6 +84,14 @@ def test_a_number_that_two_branches_set_carries_what_chose_between_them():
     assert any(decision.loop for decision in dependence.decisions)
 
 
+def test_what_only_stores_carry_is_not_followed(monkeypatch: pytest.MonkeyPatch):
+    """The slice has no load left, and says that nothing hangs on contents."""
+    monkeypatch.delattr("warpwatt.emulate.steering._Contents")
+    text = HEAD + LOAD + " ld.param.u64 %rd5, [y]; st.global.u32 [%rd5], %r1; ret; }"
+    dependence = data_dependence(lift(program(text)))
+    assert not (dependence.control or dependence.addresses or dependence.decisions)
+
+
 def test_threads_that_leave_by_contents_do_not_make_later_loops_depend_on_them():
     text = LOAD + "@!%p1 ret;" + LOOP.format(10)
     dependence = data_dependence(lift(program(HEAD + text + " ret; }")))

@@ -6,7 +6,7 @@ sample of blocks far apart. Where a block begins, it reads already a part of eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.run import Limits
@@ -31,18 +31,20 @@ class Beginnings:
     def __init__(self, fresh: Callable[[], tuple[Start, DeviceMemory]]) -> None:
         self._fresh = fresh
 
-    def __call__(self, blocks: Sequence[int], groups: Sequence[Collection[int]]) -> Trace:
-        """Return what blocks do until the first has executed a memory instruction of each group.
+    def __call__(self, parts: Sequence[Sequence[int]], groups: Sequence[Collection[int]]) -> Iterator[Trace]:
+        """Yield what blocks do, by parts, until the first has executed a memory instruction of each group.
 
-        All beginnings are equally long, and no longer than :data:`BUDGET` allows.
+        All beginnings are equally long, and no longer than :data:`BUDGET` allows. A part is run when it is
+        asked for.
         """
         start, memory = self._fresh()
-        length, most = FIRST_LENGTH, BUDGET // len(blocks)
-        while 2 * length <= most and not _reaches(start(blocks[:1], _limits(length)), groups):
+        length, most = FIRST_LENGTH, BUDGET // sum(map(len, parts))
+        while 2 * length <= most and not _reaches(start(parts[0][:1], _limits(length)), groups):
             length *= 2
-        trace = memory.localised(start.each(blocks, _limits(length)).run).trace
-        assert trace is not None
-        return trace
+        for blocks in parts:
+            trace = memory.localised(start.each(blocks, _limits(length)).run).trace
+            assert trace is not None
+            yield trace
 
 
 def _reaches(run: Run, groups: Sequence[Collection[int]]) -> bool:

@@ -14,8 +14,8 @@ import numpy as np
 
 from warpwatt.core.arguments import Buffer
 from warpwatt.emulate.idle_blocks import looked_at, short_blocks
-from warpwatt.emulate.ir import Memory, Op
 from warpwatt.emulate.run import Limits, Run, Stop
+from warpwatt.emulate.slice import reads_contents
 from warpwatt.emulate.units import KNOWN_WELL
 from warpwatt.program.block_work import BlockWork
 
@@ -36,7 +36,6 @@ MOST_BLOCKS = 16_384
 """Blocks that are counted; of larger grids one of each of so many stretches."""
 MORE_THAN_SAMPLED = 4
 """How many times the sample's blocks they have to be, to be worth it."""
-_OFF_CHIP = frozenset({"global", "generic"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,15 +108,7 @@ def _counted(start: Start, sampled: Sampled, total: float, instructions: int) ->
 
 def _is_steered(routine: Routine, control: Routine) -> bool:
     """Whether memory off the chip decides where threads go or which accesses are made."""
-    loads = any(
-        o.op in (Op.LOAD, Op.ATOMIC)
-        and isinstance(o.data, Memory)
-        and o.data.space in _OFF_CHIP
-        and not o.data.probe
-        for b in control.blocks
-        for o in b.operations
-    )
-    if not loads:
+    if not reads_contents(control):
         return False
     from warpwatt.emulate.steering import data_dependence
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from warpwatt.core.execution import AccessPattern, Footprint
@@ -44,12 +45,13 @@ def _reach_of_atomics(program: Program, reuse: Reuse) -> dict[int, float]:
     part of the group's is the same in the grid as in the sample.
     """
     found = {}
+    touched = cache(partial(sectors_of, reuse.stream))  # by several of a group
     for i in program.instructions:
         if i.memory is None or i.memory.access not in (Access.ATOMIC, Access.REDUCTION):
             continue
-        own = sectors_of(reuse.stream, [i.index])
+        own = touched((i.index,))
         groups = [g for g in reuse.growths if i.index in g.instructions]
-        wholes = [g.total * own / max(1, sectors_of(reuse.stream, g.instructions)) for g in groups]
+        wholes = [g.total * own / max(1, touched(g.instructions)) for g in groups]
         if own:
             found[i.index] = max([*wholes, float(SECTOR * own)])
     return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from warpwatt.emulate.ir import PRODUCTS, Block, Op, Operation, Routine, Type, Value
@@ -24,6 +25,7 @@ from warpwatt.emulate.provenance import Places, keys, meet, places
 if TYPE_CHECKING:
     from warpwatt.emulate.shared_words import SharedWords
 
+OFF_CHIP = frozenset({"global", "generic"})
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
 _OTHERS = _ACCESSES | {Op.GET, Op.SET, Op.BULK, Op.CALL, Op.COUNT}
 """Operations that are more than a function of their arguments."""
@@ -73,6 +75,7 @@ class Liveness:
         return self.calls.live_behind(index, following, self.entry) | self.watched
 
 
+@lru_cache(maxsize=64)
 def control_slice(routine: Routine) -> Routine:
     """Return the routine with only what executions, active lanes and addresses depend on.
 
@@ -94,6 +97,15 @@ def control_slice(routine: Routine) -> Routine:
         registers={name: kind for name, kind in routine.registers.items() if name in used},
         functions=tuple(name for name in routine.functions if name in called),
     )
+
+
+def reads_contents(kept: Routine) -> bool:
+    """Whether a load from off the chip is left in a slice: if not, nothing that it decides hangs on contents.
+
+    What only products of matrices decide is not in the slice.
+    """
+    loads = (o for b in kept.blocks for o in b.operations if o.op in (Op.LOAD, Op.ATOMIC))
+    return any(_space(o) in OFF_CHIP and not _memory(o).probe for o in loads)
 
 
 def liveness(routine: Routine) -> Liveness:

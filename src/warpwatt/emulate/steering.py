@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warpwatt.emulate.ir import End, Memory, Op, Operation, Routine
+from warpwatt.emulate.ir import PRODUCTS, End, Memory, Op, Operation, Routine
 from warpwatt.emulate.propagation import propagate, successors, union
 from warpwatt.emulate.provenance import Places, keys, meet, places
+from warpwatt.emulate.slice import OFF_CHIP, control_slice, reads_contents
 from warpwatt.emulate.slow_paths import SlowPath, without_slow_paths
 from warpwatt.program.graph import dominators, postorder
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from warpwatt.emulate.ir import Value
 
 _ACCESSES = frozenset({Op.LOAD, Op.STORE, Op.ATOMIC})
-_OFF_CHIP = frozenset({"global", "generic"})
 _CONSTANT = frozenset({"const", "param"})
 _DECIDING = frozenset({End.BRANCH, End.EXIT, End.INDIRECT})
 
@@ -74,6 +74,8 @@ class DataDependence:
 def data_dependence(routine: Routine) -> DataDependence:
     """Return which loads decide where threads go and what they touch."""
     without = without_slow_paths(routine)
+    if PRODUCTS.isdisjoint(routine.functions) and not reads_contents(control_slice(routine)):
+        return DataDependence(without.routine, {}, {}, (), (), {})
     contents = _Contents(without.routine)
     contents.run()
     decisions = tuple(contents.decisions())
@@ -252,7 +254,7 @@ class _Regions:
 
 
 def _reads_off_chip(operation: Operation) -> bool:
-    return operation.op in (Op.LOAD, Op.ATOMIC) and _memory(operation).space in _OFF_CHIP
+    return operation.op in (Op.LOAD, Op.ATOMIC) and _memory(operation).space in OFF_CHIP
 
 
 def _memory(operation: Operation) -> Memory:

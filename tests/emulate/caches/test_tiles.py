@@ -54,7 +54,7 @@ def growths(kernel: TracedKernel, beginnings: TracedKernel | None, numbers: list
     blocks = sample_blocks(kernel.grid)
     if numbers is not None:
         blocks = SampledBlocks(kernel.grid, np.array(numbers), np.ones(len(numbers)))
-    begin = None if beginnings is None else lambda numbers, _: beginnings.trace(numbers)
+    begin = None if beginnings is None else lambda parts, _: map(beginnings.trace, parts)
     found = reuse_of(kernel.trace(blocks.numbers), kernel.program, blocks, kernel.buffers, begin=begin)
     return {growth.buffer: growth for growth in found.growths}
 
@@ -83,6 +83,20 @@ def test_beginnings_that_share_less_than_whole_blocks_say_nothing():
     """Four neighbours each begin two steps further, fours of them anywhere."""
     found = growths(product(shift=2), product(steps=1, shift=2))
     assert found["a"].lags is None
+
+
+def test_blocks_in_a_row_are_not_run_where_sampled_ones_say_that_beginnings_tell_nothing():
+    ran = []
+
+    def begin(parts, _):
+        for part in parts:
+            ran.append(len(part))
+            yield product(steps=1, shift=2).trace(part)
+
+    kernel = product(shift=2)
+    blocks = sample_blocks(kernel.grid)
+    reuse_of(kernel.trace(blocks.numbers), kernel.program, blocks, kernel.buffers, begin=begin)
+    assert ran == [len(blocks.numbers)]
 
 
 def test_blocks_that_gather_here_and_there_have_no_tiles():

@@ -29,7 +29,7 @@ from warpwatt.emulate.caches.movement import (
     steps_of,
 )
 from warpwatt.emulate.caches.sets import SECTOR, Touches, distinct
-from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS
+from warpwatt.emulate.caches.stream import LOCAL_SLOT, SLOT_BITS, are_of
 from warpwatt.emulate.caches.totals import SATURATED, mean_bytes, new_share, total_bytes, union_of
 from warpwatt.emulate.scaling import occurring
 
@@ -213,9 +213,7 @@ def _total_of(
 
 def _by(touched: Touches, members: Sequence[int]) -> NDArray[np.bool_]:
     """Return which rows are of some instructions."""
-    wanted = np.zeros(int(touched.instruction.max(initial=0)) + 1, bool)
-    wanted[list(members)] = True
-    return wanted[touched.instruction]
+    return are_of(touched.instruction, members)
 
 
 def _sets_of(touched: Touches, members: Sequence[int], blocks: SampledBlocks) -> list[NDArray[np.int64]]:

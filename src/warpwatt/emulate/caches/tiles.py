@@ -7,7 +7,7 @@ of these the blocks themselves show after how many others a tile is read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from warpwatt.core.arrays import unique
 from warpwatt.core.reuse import Growth, Lag
 from warpwatt.emulate.caches.lags import merged
 from warpwatt.emulate.caches.sets import distinct
-from warpwatt.emulate.caches.stream import line_stream
+from warpwatt.emulate.caches.stream import are_of, line_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from warpwatt.emulate.caches.sampled_blocks import SampledBlocks
     from warpwatt.emulate.run import Trace
 
-    Begin = Callable[[Sequence[int], Sequence[Sequence[int]]], Trace]
+    Begin = Callable[[Sequence[Sequence[int]], Sequence[Collection[int]]], Iterator[Trace]]
     Touches = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 IN_A_ROW = 512
@@ -62,48 +62,55 @@ def with_tiles(
     touched
         What the sampled blocks touch.
     begin
-        Runs the beginnings of blocks, until the first has executed an instruction of each group.
+        Runs the beginnings of parts of the blocks, until the first has executed an instruction of each group.
     """
     found = list(growths)
     reading = [_touches(touched, found[k]) for k in unknown]
     centre = int(np.median(blocks.numbers[unique(np.concatenate([ordinals for ordinals, _ in reading]))]))
-    numbers = _looked_at(blocks, centre)
-    trace = begin(numbers.tolist(), [found[k].instructions for k in unknown])
-    begun = line_stream(trace, (len(trace.access_start) - 1) // len(numbers), program, None)
-    for k, whole in zip(unknown, reading, strict=True):
-        found[k] = _with_lags(found[k], whole, _touches(begun, found[k]), blocks, numbers)
+    parts = _looked_at(blocks, centre)
+    groups = [found[k].instructions for k in unknown]
+    begun = (
+        line_stream(trace, (len(trace.access_start) - 1) // len(part), program, None)
+        for part, trace in zip(parts, begin([part.tolist() for part in parts], groups), strict=False)
+    )
+    sampled = next(begun)
+    telling = [
+        k
+        for k, (_, sectors) in zip(unknown, reading, strict=True)
+        if abs(_common(sectors) - _common(_touches(sampled, found[k])[1])) <= SAME_SHARE
+    ]
+    if telling:  # else beginnings do not speak for whole blocks
+        in_a_row = next(begun)
+        for k in telling:
+            found[k] = _with_lags(found[k], _touches(in_a_row, found[k]), parts[1], blocks.grid.count)
     return tuple(found)
 
 
-def _looked_at(blocks: SampledBlocks, centre: int) -> NDArray[np.int64]:
-    """Return the sampled blocks, nearest to the centre first, and behind them blocks in a row around it."""
+def _looked_at(blocks: SampledBlocks, centre: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sampled blocks, nearest to the centre first, and blocks in a row around it."""
     first = max(0, min(centre - IN_A_ROW // 2, blocks.grid.count - IN_A_ROW))
     row = np.arange(first, min(first + IN_A_ROW, blocks.grid.count))
     nearest = np.argsort(np.abs(blocks.numbers - centre), kind="stable")
-    return np.concatenate([blocks.numbers[nearest], row])
+    return blocks.numbers[nearest], row
 
 
 def _touches(stream: LineStream, growth: Growth) -> Touches:
     """Return ordinals of blocks and the sectors that they read of a footprint, each once, by sector."""
-    rows = np.isin(stream.instruction, growth.instructions)
+    rows = are_of(stream.instruction, growth.instructions)
     pairs, mask = stream.line[rows] * (4 * OF_BLOCK) + stream.block[rows], stream.sectors[rows]
     each = [pairs[mask >> bit & 1 > 0] + bit * OF_BLOCK for bit in range(4)]
     pairs = distinct(np.sort(np.concatenate(each)))
     return pairs % OF_BLOCK, pairs // OF_BLOCK
 
 
-def _with_lags(
-    growth: Growth, whole: Touches, begun: Touches, blocks: SampledBlocks, numbers: NDArray[np.int64]
-) -> Growth:
-    """Return a growth with its tiles' lags; as it is where beginnings do not speak for whole blocks."""
-    sampled = begun[0] < len(blocks.numbers)
-    if abs(_common(whole[1]) - _common(begun[1][sampled])) > SAME_SHARE:
-        return growth
-    again = tuple(_lags(numbers[begun[0][~sampled]], begun[1][~sampled], blocks.grid.count))
+def _with_lags(growth: Growth, begun: Touches, numbers: NDArray[np.int64], count: int) -> Growth:
+    """Return a growth with its tiles' lags, from the beginnings of blocks in a row of a grid of ``count``."""
+    ordinals, sectors = begun
+    again = tuple(_lags(numbers[ordinals], sectors, count))
     if not again:
         return growth
-    shared, asked = sum(lag.share for lag in again), growth.block_bytes * blocks.grid.count
-    total, least = asked * max(0.0, 1.0 - shared), growth.block_bytes * _distinct_blocks(begun, sampled)
+    shared, asked = sum(lag.share for lag in again), growth.block_bytes * count
+    total, least = asked * max(0.0, 1.0 - shared), growth.block_bytes * _distinct_blocks(begun)
     if total > FAR * growth.total and least <= FAR * growth.total:
         return replace(growth, lags=again)
     total = max(total, growth.total)
@@ -112,9 +119,9 @@ def _with_lags(
     return replace(growth, lags=again, total=total if growth.limit is None else min(total, growth.limit))
 
 
-def _distinct_blocks(begun: Touches, sampled: NDArray[np.bool_]) -> float:
+def _distinct_blocks(begun: Touches) -> float:
     """Return how many blocks' worth of different memory the blocks in a row touch: the grid no less."""
-    ordinals, sectors = begun[0][~sampled], begun[1][~sampled]
+    ordinals, sectors = begun
     return len(unique(ordinals)) * (1.0 - _common(sectors)) if len(sectors) else 0.0
 
 

@@ -9,8 +9,7 @@ from warpwatt.models.pipeline.arithmetic import take_pipe
 from warpwatt.models.pipeline.codes import ObjectUse, Operation, Pipe, Reason, Traffic
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from warpwatt.models.pipeline.arithmetic import Row
     from warpwatt.models.pipeline.machine import Machine
 
 CONSTANTS = (Space.CONST, Space.PARAM)
@@ -28,7 +27,7 @@ _OBJECT_USES = (
 )
 
 
-def fill_memory(instruction: Instruction, machine: Machine, row: np.void) -> None:
+def fill_memory(instruction: Instruction, machine: Machine, row: Row) -> None:
     """Fill in what goes through the memory pipe, shuffles included."""
     v, memory = machine.values, instruction.memory
     base = instruction.opcode.partition(".")[0]
@@ -69,7 +68,7 @@ def _object_use(opcode: str) -> ObjectUse:
     return ObjectUse.NONE
 
 
-def _barrier_object(machine: Machine, row: np.void) -> None:
+def _barrier_object(machine: Machine, row: Row) -> None:
     """Fill in arrivals and waits, which pass the load-store unit to shared memory."""
     v = machine.values
     waits = row["object_use"] == ObjectUse.WAIT
@@ -79,7 +78,7 @@ def _barrier_object(machine: Machine, row: np.void) -> None:
     row["shared_memory"] = True
 
 
-def _shared(memory: MemoryAccess, machine: Machine, row: np.void) -> None:
+def _shared(memory: MemoryAccess, machine: Machine, row: Row) -> None:
     v = machine.values
     wide = _width(memory.bytes)
     writes = memory.access in (Access.STORE, Access.REDUCTION)
@@ -92,7 +91,7 @@ def _shared(memory: MemoryAccess, machine: Machine, row: np.void) -> None:
 
 
 def _through_l1(
-    instruction: Instruction, memory: MemoryAccess, machine: Machine, row: np.void,
+    instruction: Instruction, memory: MemoryAccess, machine: Machine, row: Row,
 ) -> None:  # fmt: skip
     v, wide = machine.values, _width(memory.bytes)
     row["throttle_stall"], row["result_stall"] = Reason.LG_THROTTLE, Reason.LONG_SCOREBOARD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from warpwatt.models.pipeline.simulator import record_type
 from warpwatt.models.pipeline.tensor_memory import IN_TENSOR_MEMORY, fill_tensor_memory
 
 if TYPE_CHECKING:
+    from warpwatt.models.pipeline.arithmetic import Row
     from warpwatt.models.pipeline.machine import Machine
     from warpwatt.models.pipeline.simulator import Records
 
@@ -84,9 +85,10 @@ class Board:
 @lru_cache(maxsize=8)
 def _at_any_clock(program: Program, board: Board) -> Records:
     """Return a table; latencies of L2 and DRAM are still to be put in where they are not 0."""
-    machine = board.machine
-    table = empty_table(len(program.instructions))
-    for instruction, row in zip(program.instructions, table, strict=True):
+    machine, empty = board.machine, empty_table(1)
+    blank: Row = dict(zip(empty.dtype.names or (), empty[0].item(), strict=True))
+    rows = [blank.copy() for _ in program.instructions]
+    for instruction, row in zip(program.instructions, rows, strict=True):
         row["cache_line"] = instruction.index * INSTRUCTION_BYTES // CODE_LINE_BYTES
         _control(instruction, row)
         if instruction.opcode.startswith(IN_TENSOR_MEMORY):
@@ -95,7 +97,8 @@ def _at_any_clock(program: Program, board: Board) -> Records:
             fill_memory(instruction, machine, row)
         elif not _special(instruction, machine, row):
             fill_arithmetic(instruction, machine, row)
-    _count_bank_reads(program.instructions, table)
+    _count_bank_reads(program.instructions, rows)
+    table = np.array([tuple(row.values()) for row in rows], empty.dtype)
     if any(i.opcode.startswith(_LOADS_IN_BULK) for i in program.instructions):
         groups = table["operation"] == Operation.WARPGROUP_MMA
         slower = table["tensor_cycles"][groups] * machine.values["group_beside_copies"]
@@ -103,7 +106,7 @@ def _at_any_clock(program: Program, board: Board) -> Records:
     return table
 
 
-def _control(instruction: Instruction, row: np.void) -> None:
+def _control(instruction: Instruction, row: Row) -> None:
     code = instruction.control
     if code is None:
         return
@@ -114,7 +117,7 @@ def _control(instruction: Instruction, row: np.void) -> None:
         row["read_barrier"] = code.read_barrier
 
 
-def _special(instruction: Instruction, machine: Machine, row: np.void) -> bool:
+def _special(instruction: Instruction, machine: Machine, row: Row) -> bool:
     """Fill in instructions that the pipes alone do not describe; False if this is none."""
     v = machine.values
     parts = instruction.opcode.split(".")
@@ -163,7 +166,7 @@ def _awaited(instruction: Instruction) -> tuple[int, int]:
 # -- register banks -----------------------------------------------------------------------------------
 
 
-def _count_bank_reads(instructions: Sequence[Instruction], table: Records) -> None:
+def _count_bank_reads(instructions: Sequence[Instruction], table: Sequence[Row]) -> None:
     """Count the reads of both banks (even and odd registers) that the reuse cache does not save."""
     kept: dict[int, str] = {}
     for instruction in instructions:
@@ -182,20 +185,25 @@ def _count_bank_reads(instructions: Sequence[Instruction], table: Records) -> No
 def _sources(instruction: Instruction) -> tuple[Register | None, ...]:
     """Return the register operands by source slot; None where a slot holds something else."""
     values = [o for o in instruction.operands if not _is_predicate(o)]
-    return tuple(o if isinstance(o, Register) and _REGISTER.match(o.name) else None for o in values[1:4])
+    return tuple(o if isinstance(o, Register) and _number(o.name) is not None else None for o in values[1:4])
 
 
 def _is_predicate(operand: object) -> bool:
-    return (isinstance(operand, Register) and operand.name[:1] == "P") or (
-        isinstance(operand, Register) and operand.name[:2] == "UP"
-    )
+    return isinstance(operand, Register) and operand.name.startswith(("P", "UP"))
 
 
-def _read(register: Register, row: np.void, *, wide: bool) -> None:
-    match = _REGISTER.match(register.name)
-    assert match is not None
+@cache
+def _number(register: str) -> int | None:
+    """Return the number of a register of lanes, None for others."""
+    match = _REGISTER.match(register)
+    return None if match is None else int(match[1])
+
+
+def _read(register: Register, row: Row, *, wide: bool) -> None:
+    number = _number(register.name)
+    assert number is not None
     if wide:
         row["even_bank_reads"] += 1
         row["odd_bank_reads"] += 1
     else:
-        row["odd_bank_reads" if int(match[1]) % 2 else "even_bank_reads"] += 1
+        row["odd_bank_reads" if number % 2 else "even_bank_reads"] += 1

@@ -15,8 +15,7 @@ from warpwatt.isa.sass.products import Product, assumed, is_product, product_of
 from warpwatt.models.pipeline.codes import ObjectUse, Operation, Reason
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from warpwatt.models.pipeline.arithmetic import Row
     from warpwatt.models.pipeline.machine import Machine
 
 IN_TENSOR_MEMORY = ("UTC", "LDTM", "STTM", "UGETNEXTWORKID")
@@ -31,7 +30,7 @@ _LANES = 32
 
 
 def fill_tensor_memory(
-    instructions: Sequence[Instruction], instruction: Instruction, machine: Machine, row: np.void
+    instructions: Sequence[Instruction], instruction: Instruction, machine: Machine, row: Row
 ) -> None:
     """Fill in a row of the table."""
     base = instruction.opcode.partition(".")[0]
@@ -55,7 +54,7 @@ def fill_tensor_memory(
         _registers(instruction, machine, row)
 
 
-def _product(product: Product, instruction: Instruction, machine: Machine, row: np.void) -> None:
+def _product(product: Product, instruction: Instruction, machine: Machine, row: Row) -> None:
     v = machine.values
     rate = machine.rates.get("tensor_fp16_fma", 4096.0)
     math = product.rows * product.n * _DEPTH / rate
@@ -70,7 +69,7 @@ def _product(product: Product, instruction: Instruction, machine: Machine, row: 
     row["latency"] = math + constant - (v["tensor_memory_a_saves"] if in_tensor else 0)
 
 
-def _registers(instruction: Instruction, machine: Machine, row: np.void) -> None:
+def _registers(instruction: Instruction, machine: Machine, row: Row) -> None:
     """Fill in a load or store of a warp's lanes, which share the way to registers of the memory pipe."""
     v, memory = machine.values, instruction.memory
     assert memory is not None
