@@ -133,11 +133,13 @@ def _candidates(of: Pattern) -> NDArray[np.int64]:
     """Return lags after which sectors are touched again, soonest first: blocks along each axis in a row."""
     extents = np.array([of.grid.x, of.grid.y, of.grid.z])
     still = [a for a in range(3) if extents[a] > 1 and (not of.steps[a] or of.steps[a] % 1)]
-    found = np.concatenate([*_distances(of, extents), np.eye(3, dtype=np.int64)[still]])
-    found = found[found @ _strides(of.grid) > 0]
+    parts = [*_distances(of, extents), (np.eye(3, dtype=np.int64)[still], np.ones(len(still)))]
+    found, times = (np.concatenate(column) for column in zip(*parts, strict=True))
+    later = found @ _strides(of.grid) > 0
     base = np.array([1, 2 * extents[0], 4 * extents[0] * extents[1]])
-    _, first, counts = np.unique(found @ base, return_index=True, return_counts=True)
-    found = found[first]
+    _, first, same = np.unique(found[later] @ base, return_index=True, return_inverse=True)
+    counts = np.bincount(same, times[later])
+    found = found[later][first]
     slowest = 2 - (found[:, ::-1] != 0).argmax(axis=1)
     order = np.lexsort((np.abs(found) @ _strides(of.grid), -counts))
     kept = np.concatenate([order[slowest[order] == axis][:CANDIDATES] for axis in range(3)])
@@ -145,16 +147,35 @@ def _candidates(of: Pattern) -> NDArray[np.int64]:
     return np.asarray(found[kept])
 
 
-def _distances(of: Pattern, extents: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield lags that make the distances between some sectors of a block and all of them."""
+def _distances(
+    of: Pattern, extents: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield lags that make the distances between some sectors of a block and all of them, and how often."""
     moving = [axis for axis in (2, 1, 0) if extents[axis] > 1 and of.steps[axis]]
-    apart = (of.sectors[None, :] - _some(of.sectors)[:, None]).reshape(-1).astype(float)
+    apart, times = _counted((of.sectors[None, :] - _some(of.sectors)[:, None]).reshape(-1))
     for around in product(*[(-1, 0, 1)] * (len(moving) - 1), (0,)):
-        lag, left = np.zeros((len(apart), 3), np.int64), apart
+        lag, left = np.zeros((len(apart), 3), np.int64), apart.astype(float)
         for axis, shift in zip(moving, around, strict=bool(moving)):
             lag[:, axis] = np.rint(left / of.steps[axis]).astype(np.int64) + shift
             left = left - lag[:, axis] * of.steps[axis]
-        yield lag[(np.abs(left) < 1) & (np.abs(lag) < extents).all(axis=1)]
+        reached = (np.abs(left) < 1) & (np.abs(lag) < extents).all(axis=1)
+        yield lag[reached], times[reached]
+
+
+def _counted(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the different numbers, ascending, and how often each occurs; quickly where they lie close.
+
+    >>> [found.tolist() for found in _counted(np.array([3, -1, 3]))]
+    [[-1, 3], [1.0, 2.0]]
+    """
+    least = int(numbers.min())
+    if int(numbers.max()) - least < MOST_COMPARED:
+        counts = np.bincount(numbers - least)
+        places = np.flatnonzero(counts)
+        return places + least, counts[places].astype(float)
+    ascending = np.sort(numbers)
+    begins = np.flatnonzero(np.diff(ascending, prepend=least - 1))
+    return ascending[begins], np.diff(begins, append=len(ascending)).astype(float)
 
 
 def _some(sectors: NDArray[np.int64]) -> NDArray[np.int64]:

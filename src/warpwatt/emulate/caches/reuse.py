@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -113,20 +114,21 @@ def _parted(stream: LineStream, blocks: SampledBlocks) -> LineStream:
     """
     pairs = next((blocks.neighbours(axis) for axis in range(3) if blocks.neighbours(axis)), [])
     apart = _apart(blocks)
-    common = [_shared_lines(stream, *pair) for pair in [*pairs, *combinations(apart, 2)]]
+    sectors = cache(partial(_sectors_of_block, stream))
+    common = [
+        np.intersect1d(sectors(one), sectors(other), assume_unique=True) >> 2
+        for one, other in [*pairs, *combinations(apart, 2)]
+    ]
     shared = np.isin(stream.line, np.concatenate(common)) if common else np.zeros(len(stream.line), bool)
     own = stream.block.astype(np.int64) + 1 << _BLOCK_BITS
     return replace(stream, line=np.where(shared, stream.line, stream.line | own))
 
 
-def _shared_lines(stream: LineStream, one: int, other: int) -> NDArray[np.int64]:
-    """Return the lines of which two blocks touch a sector that both do."""
-    sides = []
-    for block in (one, other):
-        rows = stream.block == block
-        row, bit = np.nonzero(stream.sectors[rows, None] >> np.arange(4, dtype=np.uint8) & 1)
-        sides.append(unique(stream.line[rows][row] * 4 + bit))
-    return np.asarray(np.intersect1d(sides[0], sides[1], assume_unique=True) >> 2)
+def _sectors_of_block(stream: LineStream, block: int) -> NDArray[np.int64]:
+    """Return the sectors that a block touches, ascending."""
+    rows = stream.block == block
+    first, mask = stream.line[rows] * 4, stream.sectors[rows]
+    return unique(np.concatenate([first[mask >> bit & 1 > 0] + bit for bit in range(4)]))
 
 
 def _leaps(count: int) -> list[int]:
