@@ -89,7 +89,7 @@ def test_what_only_stores_carry_is_not_followed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delattr("warpwatt.emulate.steering._Contents")
     text = HEAD + LOAD + " ld.param.u64 %rd5, [y]; st.global.u32 [%rd5], %r1; ret; }"
     dependence = data_dependence(lift(program(text)))
-    assert not (dependence.control or dependence.addresses or dependence.decisions)
+    assert (dependence.control, dependence.addresses, dependence.decisions) == ({}, {}, ())
 
 
 def test_threads_that_leave_by_contents_do_not_make_later_loops_depend_on_them():
