@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from warpwatt.core.errors import UnknownGpuError
+from warpwatt.core.folders import user_folder
 from warpwatt.gpus.datafile import DataFile
 
 DATA = Path(__file__).parent / "data"
@@ -79,10 +80,8 @@ def _packaged_names() -> dict[str, Entry]:
 
 def user_directories() -> tuple[Path, ...]:
     """Return the directories whose ``*.toml`` files are GPUs, highest precedence first."""
-    import platformdirs
-
     listed = [Path(part) for part in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if part]
-    return (*listed, platformdirs.user_config_path("warpwatt") / "gpus")
+    return (*listed, user_folder("config") / "gpus")
 
 
 @lru_cache(maxsize=256)

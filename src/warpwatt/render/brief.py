@@ -10,8 +10,8 @@ from warpwatt.core.advice import Advice
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import LineCost, Prediction
 from warpwatt.core.warps import Stall
-from warpwatt.render.document import all_warnings
 from warpwatt.render.json import Schema, finite
+from warpwatt.render.warned import all_warnings
 from warpwatt.render.words import SCHEDULER_UNITS, speed_of_light_order
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from warpwatt.core.version import __version__
 from warpwatt.core.warps import Stall
 from warpwatt.render.comparison import BEST, best, by_launch, shared_warnings
 from warpwatt.render.console import plain
-from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, interval, launch_shape, percent, quantity
 from warpwatt.render.method import method_text
+from warpwatt.render.warned import all_warnings
 from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order
 
 SHOWN = 5

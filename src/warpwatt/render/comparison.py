@@ -13,8 +13,8 @@ from warpwatt.core.launch import Dim3
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
 from warpwatt.render.console import QUIET, plain
-from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, launch_shape, percent, quantity
+from warpwatt.render.warned import all_warnings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

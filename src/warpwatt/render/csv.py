@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.execution import Workload
 from warpwatt.core.prediction import Prediction
-from warpwatt.render.document import all_warnings
 from warpwatt.render.method import method
 from warpwatt.render.reach import reaches
+from warpwatt.render.warned import all_warnings
 
 if TYPE_CHECKING:
     from warpwatt.render.context import Context

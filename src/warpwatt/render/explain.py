@@ -12,13 +12,13 @@ from rich.text import Text
 from warpwatt.core.prediction import Prediction
 from warpwatt.render.annotated import advice_table, annotated
 from warpwatt.render.console import HEADING, glued, plain, to_text
-from warpwatt.render.document import all_warnings
 from warpwatt.render.effects import learned_table
 from warpwatt.render.findings import findings
 from warpwatt.render.learned import learned_parts
 from warpwatt.render.reasons import HELP
 from warpwatt.render.reservations import reservation_parts
 from warpwatt.render.text import headline
+from warpwatt.render.warned import all_warnings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -16,12 +16,12 @@ from warpwatt.core.warps import Stall
 from warpwatt.models.bounds import dram_peak
 from warpwatt.render.annotated import advice_table
 from warpwatt.render.console import BAR_WIDTH, QUIET, bars, heat, plain, section
-from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bar, count, l2_before, percent, plural
 from warpwatt.render.reach import hit_texts, reaches, stride_text
 from warpwatt.render.reasons import HELP, no_advice_text
 from warpwatt.render.roofline import roofline
 from warpwatt.render.verdict import LIMITS, verdict
+from warpwatt.render.warned import all_warnings
 from warpwatt.render.words import SCHEDULER_UNITS, component_name, speed_of_light_order, unit_name
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from rich.text import Text
 from warpwatt.core.estimate import Estimate
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import si
-from warpwatt.render.comparison import comparison
 from warpwatt.render.console import QUIET, panel, plain, to_text
 from warpwatt.render.figures import bounds, copies, dimensions, percent, quantity
 from warpwatt.render.method import method_text
@@ -30,6 +29,8 @@ def render(predictions: Sequence[Prediction], context: Context) -> str:
     """Return one prediction in full, several kernels one after another, several GPUs as a table."""
     if len(predictions) == 1:
         return to_text(_full(predictions[0], context), context)
+    from warpwatt.render.comparison import comparison  # which one prediction has no use for
+
     return to_text(comparison(predictions, context), context)
 
 

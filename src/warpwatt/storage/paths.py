@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from warpwatt.core.folders import user_folder
+
 
 def cache_directory() -> Path:
     """Return the folder for compiled kernels and period toolkits.
@@ -12,8 +14,4 @@ def cache_directory() -> Path:
     ``WARPWATT_CACHE_DIR`` if it is set, else the platform's cache folder of the user. It may not exist yet.
     """
     chosen = os.environ.get("WARPWATT_CACHE_DIR")
-    if chosen:
-        return Path(chosen).expanduser()
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("warpwatt", appauthor=False))
+    return Path(chosen).expanduser() if chosen else user_folder("cache")

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from warpwatt.core.errors import InputError
+from warpwatt.core.folders import user_folder
 
 KEY_BYTES = 32
 
@@ -42,9 +43,7 @@ def user_key() -> bytes:
 
     Where it cannot be kept (no home, a full disk, or a file that others may read), a key of this process.
     """
-    import platformdirs
-
-    return _key(Path(platformdirs.user_state_dir("warpwatt", appauthor=False)) / "cache.key")
+    return _key(user_folder("state") / "cache.key")
 
 
 @lru_cache

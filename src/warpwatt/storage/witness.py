@@ -29,6 +29,8 @@ _OTHER_PROCESSES = (
     "os.exec",
     "socket.connect",
 )
+_HEARD = frozenset(("open", "os.listdir", "os.scandir", "ctypes.dlopen", "os.rename", *_OTHER_PROCESSES))
+"""What a witness takes of the thousands of events of a start."""
 _WRITING = os.O_WRONLY | os.O_RDWR
 _NO_FILES = ("/proc/", "/dev/", "/sys/")
 _PYTHON = os.path.dirname(os.__file__)  # its version says it all
@@ -181,5 +183,6 @@ def _listen() -> None:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    for witness in _WITNESSES:
-        witness.hear(event, arguments)
+    if event in _HEARD:
+        for witness in _WITNESSES:
+            witness.hear(event, arguments)

@@ -6,7 +6,7 @@ Quantities are ``{value, low, high, unit, source}`` in SI units. Fields are adde
 
 from __future__ import annotations
 
-from warpwatt.render.document.prediction import all_warnings, prediction_document
+from warpwatt.render.document.prediction import prediction_document
 from warpwatt.render.document.values import launch_document, quantity_document
 
-__all__ = ["all_warnings", "launch_document", "prediction_document", "quantity_document"]
+__all__ = ["launch_document", "prediction_document", "quantity_document"]

@@ -26,6 +26,7 @@ from warpwatt.render.document.workload import (
 )
 from warpwatt.render.findings import findings
 from warpwatt.render.roofline import roofline
+from warpwatt.render.warned import all_warnings
 
 if TYPE_CHECKING:
     from warpwatt.render.document.values import Json
@@ -99,20 +100,6 @@ def _reasons(prediction: Prediction) -> Json:
         "explanation": [_finding(f) for f in findings(prediction)],
         "warnings": all_warnings(prediction),
     }
-
-
-def all_warnings(prediction: Prediction) -> list[str]:
-    """Return the warnings of kernel, models and prediction, each once, in that order."""
-    parts = (
-        prediction.case.kernel.warnings,
-        prediction.timing.warnings,
-        prediction.power_result.warnings,
-        prediction.time.warnings,
-        prediction.power.warnings,
-        prediction.energy.warnings,
-        prediction.warnings,
-    )
-    return list(dict.fromkeys(warning for part in parts for warning in part))
 
 
 def _advice(advice: Advice) -> Json:

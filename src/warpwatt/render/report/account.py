@@ -10,7 +10,6 @@ from warpwatt.core.advice import Advice
 from warpwatt.core.prediction import Prediction
 from warpwatt.core.units import binary_bytes, si
 from warpwatt.render.console import plain
-from warpwatt.render.document import all_warnings
 from warpwatt.render.figures import bounds, copies, percent, quantity
 from warpwatt.render.findings import findings
 from warpwatt.render.plots.reservations import reservation_pictures
@@ -31,6 +30,7 @@ from warpwatt.render.report.provenance import Origin, origins, provenance, sourc
 from warpwatt.render.report.tables import plot_data
 from warpwatt.render.report.values import Bar, Figure, figure, kernel_name, shape
 from warpwatt.render.roofline import instruction_roofline, roofline
+from warpwatt.render.warned import all_warnings
 
 if TYPE_CHECKING:
     from warpwatt.render.context import Context
